@@ -1,0 +1,359 @@
+// Our whole durable path against a bare relay, nginx and Portkey's gateway, interleaved in one run,
+// the relay alone on one core. CPU time of the relay's processes per request and per event, memory
+// per open stream, added latency. Ratios are medians of the rounds' own ratios, because the machine
+// is faster in one minute than in the next; Portkey's streams are left out, since with fresh
+// dependencies its streaming path ends in a TypeError.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { tempRoot } from '../tools/postgres-binaries.ts'
+import type { Bench } from './measure.ts'
+import { median, rounded } from './measure.ts'
+import { largeBody, type RequestFiles, smallBody, writeRequests } from './relay-requests.ts'
+import {
+  createGround,
+  type Ground,
+  portkeyHeaders,
+  type Relay,
+  type RelayName,
+  startRelay,
+} from './relay-servers.ts'
+import { relayTable } from './relay-table.ts'
+import {
+  compileTools,
+  freePort,
+  type Load,
+  type Loaded,
+  leaveRelayCore,
+  type Running,
+  residentBytes,
+  type Tools,
+  whenQuiet,
+  withDescendants,
+} from './relay-tools.ts'
+
+/** So many that in 64 requests under way hardly two share a book. */
+const ACCOUNTS = 1_000
+const CONNECTIONS = 64
+/** The slowest relay answers some 600 requests a second. */
+const WARM_LOADS_MAX = 10
+/** A reply of a hundred events lasts two seconds: short, so that our costs per reply count. */
+const PACED = { streams: 300, paceMs: 20, events: 100 }
+/** Streams that only stand open: one event a second, longer than they are looked at. */
+const OPEN = { paceMs: 1_000, events: 600, rate: 1_000 }
+const LATENCY_RATE = 300
+/** With more than this share of a core for others a load is repeated, while patience lasts. */
+const OTHERS_SHARE_MAX = 0.2
+const QUIET_WAIT_MS = 20_000
+const PATIENCE_MS = 600_000
+
+export type Samples = Map<string, number[]>
+
+type Stage = {
+  readonly ground: Ground
+  readonly tools: Tools
+  readonly stub: Running
+  readonly relays: readonly Relay[]
+  readonly files: Record<string, RequestFiles>
+  readonly samples: Samples
+  /** Replies of ours that the load has seen whole. */
+  readonly answered: { count: number }
+  readonly patience: { leftMs: number }
+  readonly longer: number
+}
+
+export const bench: Bench = async ({ isFull, say }) => {
+  const rounds = isFull ? 7 : 5
+  await leaveRelayCore()
+  const folder = await mkdtemp(join(tempRoot(), 'tollgate-bench-'))
+  const ended: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
+  try {
+    const tools = await compileTools(folder)
+    const stubPort = await freePort()
+    const stub = await tools.startStub(stubPort)
+    ended.push(stub.stop)
+    const ground = await createGround(folder, stubPort, ACCOUNTS)
+    ended.push(ground.end)
+    const relays: Relay[] = []
+    for (const name of ['ours', 'bare', 'nginx', 'portkey'] as const) {
+      const relay = await startRelay(name, ground)
+      ended.push(relay.stop)
+      relays.push(relay)
+    }
+    const files = await writeAll(ground)
+    const stage: Stage = {
+      ground,
+      tools,
+      stub,
+      relays,
+      files,
+      samples: new Map(),
+      answered: { count: 0 },
+      patience: { leftMs: PATIENCE_MS },
+      longer: isFull ? 2 : 1,
+    }
+    say(`${ACCOUNTS} accounts; warming up`)
+    await warmUp(stage, relays)
+    for (let round = 1; round <= rounds; round++) {
+      await jsonRound(stage, round)
+      await streamRound(stage, round)
+      await latencyRound(stage, round)
+      await memoryRound(stage, 2_000)
+      if (isFull) await memoryRound(stage, 9_000)
+      say(`round ${round} of ${rounds} done`)
+    }
+    await refuseUncharged(stage)
+    const figures = figuresOf(stage.samples)
+    for (const line of relayTable(figures)) say(line)
+    return { figures: rounded(figures), failed: gates(figures) }
+  } finally {
+    for (const end of ended.reverse()) await end()
+  }
+}
+
+async function writeAll(ground: Ground): Promise<Record<string, RequestFiles>> {
+  const { folder, keys } = ground
+  const small = { body: smallBody(false), keys }
+  const large = { body: largeBody(), keys }
+  const stream = { body: smallBody(true), keys }
+  const more = portkeyHeaders(ground)
+  return {
+    small: await writeRequests(folder, 'small', small),
+    oneKey: await writeRequests(folder, 'one-key', { ...small, keys: keys.slice(0, 1) }),
+    large: await writeRequests(folder, 'large', large),
+    smallPortkey: await writeRequests(folder, 'small-portkey', { ...small, more }),
+    largePortkey: await writeRequests(folder, 'large-portkey', { ...large, more }),
+    paced: await writeRequests(folder, 'paced', { ...stream, pace: PACED }),
+    open: await writeRequests(folder, 'open', { ...stream, pace: OPEN }),
+  }
+}
+
+function filesFor({ files }: Stage, kind: string, name: RelayName | 'direct'): RequestFiles {
+  const found = (name === 'portkey' ? files[`${kind}Portkey`] : undefined) ?? files[kind]
+  if (found === undefined) throw new Error(`no requests are called ${kind}`)
+  return found
+}
+
+/** Every key is verified once, code is compiled, connections to the upstream are there. */
+async function warmUp(stage: Stage, relays: readonly Relay[]): Promise<void> {
+  for (const relay of relays) {
+    const at = { files: filesFor(stage, 'small', relay.name), rate: 1_000, warm: 0, seconds: 1.5 }
+    let requests = 0
+    for (let i = 0; i < WARM_LOADS_MAX && requests < 3 * ACCOUNTS; i++) {
+      const loaded = await loadOnce(stage, relay, { mode: 'closed', connections: 32, ...at })
+      requests += loaded.requests
+    }
+  }
+}
+
+type At = Omit<Load, 'port' | 'watched'>
+
+/** Waits for a quiet machine and repeats what others have disturbed, as long as patience lasts. */
+async function loadOn(stage: Stage, relay: Relay | undefined, load: At): Promise<Loaded> {
+  const { patience } = stage
+  const waited = async () => {
+    const limitMs = Math.min(patience.leftMs, QUIET_WAIT_MS)
+    patience.leftMs -= await whenQuiet(OTHERS_SHARE_MAX, limitMs)
+  }
+  await waited()
+  let best = await loadOnce(stage, relay, load)
+  while (othersShare(best) > OTHERS_SHARE_MAX && patience.leftMs > 0) {
+    patience.leftMs -= (load.warm + load.seconds) * 1_000
+    await waited()
+    const again = await loadOnce(stage, relay, load)
+    if (othersShare(again) < othersShare(best)) best = again
+  }
+  put(stage, 'others share', othersShare(best))
+  return best
+}
+
+/** The part of a core that went to processes which are not ours: of the relay's or of the rest. */
+function othersShare({ cpuUs, ownCpuUs, relayCoreUs, otherCoresUs, seconds }: Loaded): number {
+  const [relay = 0, stub = 0, postgres = 0] = cpuUs
+  const rest = otherCoresUs - stub - postgres - ownCpuUs
+  return Math.max(relayCoreUs - relay, rest) / seconds / 1e6
+}
+
+/** Loads a relay, or the stub itself; a relay that answers with errors is not measured. */
+async function loadOnce(stage: Stage, relay: Relay | undefined, load: At): Promise<Loaded> {
+  const { ground, stub, tools } = stage
+  const watched = [relay?.pids ?? [], stub.pids(), withDescendants(ground.postgres.pid)]
+  const port = relay?.port ?? ground.stubPort
+  const loaded = await tools.load({ ...load, port, watched })
+  if (loaded.errors > 0) {
+    const name = relay?.name ?? 'the stub'
+    throw new Error(`${name}: ${loaded.errors} errors under ${load.mode} load: ${loaded.error}`)
+  }
+  if (relay?.name === 'ours') stage.answered.count += loaded.requests
+  return loaded
+}
+
+function put({ samples }: Stage, key: string, value: number): void {
+  samples.set(key, [...(samples.get(key) ?? []), value])
+}
+
+/** Every round begins with another one: whoever follows a heavy one would else always do so. */
+function turned<T>(list: readonly T[], round: number): T[] {
+  const by = round % list.length
+  return [...list.slice(by), ...list.slice(0, by)]
+}
+
+async function jsonRound(stage: Stage, round: number): Promise<void> {
+  const at = { mode: 'closed', connections: CONNECTIONS, rate: 10_000, warm: 0.5 } as const
+  for (const kind of ['small', 'large']) {
+    const seconds = 2.5 * stage.longer
+    const direct = await loadOn(stage, undefined, {
+      ...at,
+      files: filesFor(stage, kind, 'direct'),
+      seconds,
+    })
+    put(stage, `${kind} direct rate`, direct.requests / direct.seconds)
+    for (const relay of turned(stage.relays, round)) {
+      const files = filesFor(stage, kind, relay.name)
+      const loaded = await loadOn(stage, relay, { ...at, files, seconds })
+      putJson(stage, `${kind} ${relay.name}`, loaded)
+    }
+  }
+  const ours = stage.relays.find((one) => one.name === 'ours')
+  const files = filesFor(stage, 'oneKey', 'ours')
+  putJson(stage, 'oneKey ours', await loadOn(stage, ours, { ...at, files, seconds: 2.5 }))
+}
+
+function putJson(stage: Stage, key: string, { cpuUs, requests, seconds, ownCpuUs }: Loaded): void {
+  const [relay = 0, stub = 0, postgres = 0] = cpuUs
+  put(stage, `${key} cpu`, relay / requests)
+  put(stage, `${key} rate`, requests / seconds)
+  put(stage, `${key} busy`, relay / seconds / 1e6)
+  put(stage, `${key} tools`, (stub + ownCpuUs) / seconds / 1e6)
+  put(stage, `${key} postgres`, postgres / requests)
+}
+
+async function streamRound(stage: Stage, round: number): Promise<void> {
+  const { streams, events } = PACED
+  const at = { mode: 'streams', connections: streams, rate: streams, events, warm: 2.5 } as const
+  const seconds = 4 * stage.longer
+  const files = filesFor(stage, 'paced', 'ours')
+  const relays = stage.relays.filter((one) => one.name !== 'portkey')
+  for (const relay of [undefined, ...turned(relays, round)]) {
+    const loaded = await loadOn(stage, relay, { ...at, files, seconds })
+    const key = `sse ${relay?.name ?? 'direct'}`
+    put(stage, `${key} cpu`, (loaded.cpuUs[0] ?? 0) / loaded.events)
+    put(stage, `${key} rate`, loaded.events / loaded.seconds)
+    put(stage, `${key} p50`, loaded.p50Us)
+    put(stage, `${key} p99`, loaded.p99Us)
+  }
+}
+
+async function latencyRound(stage: Stage, round: number): Promise<void> {
+  const at = { mode: 'open', connections: 1_024, rate: LATENCY_RATE, warm: 0.5 } as const
+  const seconds = 3 * stage.longer
+  const measured = async (relay: Relay | undefined) =>
+    loadOn(stage, relay, {
+      ...at,
+      files: filesFor(stage, 'small', relay?.name ?? 'direct'),
+      seconds,
+    })
+  const direct = await measured(undefined)
+  put(stage, 'added direct p50', direct.p50Us / 1_000)
+  put(stage, 'added direct p99', direct.p99Us / 1_000)
+  for (const relay of turned(stage.relays, round)) {
+    const loaded = await measured(relay)
+    put(stage, `added ${relay.name} p50`, (loaded.p50Us - direct.p50Us) / 1_000)
+    put(stage, `added ${relay.name} p99`, (loaded.p99Us - direct.p99Us) / 1_000)
+  }
+}
+
+/**
+ * Memory that grows while streams stand open, each time in a fresh process: what one has taken once
+ * it does not give back. Loaded before, so that code and the youngest generation are not counted.
+ */
+async function memoryRound(stage: Stage, streams: number): Promise<void> {
+  for (const name of ['ours', 'nginx', 'bare'] as const) {
+    const relay = await startRelay(name, stage.ground)
+    try {
+      await warmUp(stage, [relay])
+      const before = residentBytes(relay.pids)
+      const seen: number[] = []
+      const { events, rate } = OPEN
+      const loaded = await loadOnce(stage, relay, {
+        mode: 'streams',
+        files: filesFor(stage, 'open', name),
+        connections: streams,
+        rate,
+        events,
+        warm: streams / rate + 2,
+        seconds: 3,
+        onBegin: () => void lookAt(relay.pids, seen, 8),
+      })
+      if (loaded.begun !== streams) {
+        throw new Error(`${name}: of ${streams} streams only ${loaded.begun} began`)
+      }
+      put(stage, `memory${streams} ${name}`, (median(seen) - before) / streams)
+      put(stage, `memory${streams} ${name} total`, median(seen))
+    } finally {
+      await relay.stop()
+    }
+  }
+}
+
+async function lookAt(pids: readonly number[], seen: number[], times: number): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    seen.push(residentBytes(pids))
+    await delay(250)
+  }
+}
+
+/** A reply that was measured and not charged would be a cheap one. */
+async function refuseUncharged({ ground, answered }: Stage): Promise<void> {
+  const { rows } = await ground.database.db.query(
+    `select count(*)::float8 as charges from entries where kind = 'charge'`,
+  )
+  const { charges } = rows[0] as { charges: number }
+  if (charges < answered.count) {
+    throw new Error(`${answered.count} replies were measured, only ${charges} charged`)
+  }
+}
+
+/** The median of the rounds' ratios. */
+function ratio(samples: Samples, above: string, below: string): number {
+  const under = samples.get(below) ?? []
+  return median((samples.get(above) ?? []).map((value, i) => value / (under[i] ?? Number.NaN)))
+}
+
+function figuresOf(samples: Samples): Record<string, number> {
+  const raw = [...samples].map(([key, list]) => [camel(key), median(list)] as const)
+  return {
+    cpuVsNginx: ratio(samples, 'small ours cpu', 'small nginx cpu'),
+    cpuVsBareRelay: ratio(samples, 'small ours cpu', 'small bare cpu'),
+    cpuVsPortkey: ratio(samples, 'small portkey cpu', 'small ours cpu'),
+    cpuVsPortkey46k: ratio(samples, 'large portkey cpu', 'large ours cpu'),
+    sseCpuVsNginx: ratio(samples, 'sse ours cpu', 'sse nginx cpu'),
+    bytesPerStream: median(samples.get('memory2000 ours') ?? []),
+    bytesPerStreamNginx: median(samples.get('memory2000 nginx') ?? []),
+    addedP50Ms: median(samples.get('added ours p50') ?? []),
+    addedP99Ms: median(samples.get('added ours p99') ?? []),
+    ...Object.fromEntries(raw),
+  }
+}
+
+function camel(key: string): string {
+  return key.replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function gates(f: Record<string, number>): string[] {
+  const value = (key: string) => f[key] ?? Number.NaN
+  const rules: [string, boolean][] = [
+    ['cpuVsNginx <= 6', value('cpuVsNginx') <= 6],
+    ['cpuVsBareRelay <= 1.75', value('cpuVsBareRelay') <= 1.75],
+    ['cpuVsPortkey >= 7', value('cpuVsPortkey') >= 7],
+    ['sseCpuVsNginx <= 2.4', value('sseCpuVsNginx') <= 2.4],
+    [
+      'bytesPerStream <= 2 x bytesPerStreamNginx',
+      value('bytesPerStream') <= 2 * value('bytesPerStreamNginx'),
+    ],
+    ['addedP50Ms <= 1.5', value('addedP50Ms') <= 1.5],
+  ]
+  return rules
+    .filter(([, isMet]) => !isMet)
+    .map(([gate]) => `${gate}, and ${gate.split(' ')[0]} is ${value(gate.split(' ')[0] as string)}`)
+}

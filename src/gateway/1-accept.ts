@@ -1,0 +1,58 @@
+// Step 1: a request comes in. It gets its number, we learn where it comes from, and we will be told
+// when the client goes. What can be refused from the headers alone is refused here, before the key
+// is looked at: a body in a form we do not read.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { newHoldId, requestIdOf } from '../platform/ids.ts'
+import { Refusal } from '../platform/refusal.ts'
+import type { Exchange } from './exchange.ts'
+import type { Rooms } from './rooms.ts'
+
+/** Never refuses: everything else needs the exchange to answer with. */
+export function accept(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { clock, limits }: Pick<Rooms, 'clock' | 'limits'>,
+): Exchange {
+  const id = newHoldId(limits.cell, clock.nowMs())
+  const url = incoming.url ?? '/'
+  const questionMark = url.indexOf('?')
+  const exchange: Exchange = {
+    id,
+    requestId: requestIdOf(id),
+    incoming,
+    outgoing,
+    address: addressOf(incoming, limits.addressHeader),
+    query: questionMark === -1 ? '' : url.slice(questionMark),
+    startedMs: clock.spanMs(),
+    isGone: false,
+    onGone: undefined,
+  }
+  outgoing.on('close', () => {
+    if (outgoing.writableFinished) return
+    exchange.isGone = true
+    exchange.onGone?.()
+  })
+  return exchange
+}
+
+/** Refuses a body that is not JSON, or is compressed: the bound is counted on its plain bytes. */
+export function expectJson({ incoming }: Exchange): void {
+  const type = incoming.headers['content-type']
+  if (type === undefined || !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) {
+    throw new Refusal('content_type_wrong', 'content-type: expected application/json')
+  }
+  const encoding = incoming.headers['content-encoding']
+  if (encoding !== undefined && encoding !== '' && encoding !== 'identity') {
+    throw new Refusal(
+      'content_encoding_unsupported',
+      'content-encoding: compressed request bodies are not supported',
+    )
+  }
+}
+
+function addressOf(incoming: IncomingMessage, header: string): string {
+  const named = header === 'none' ? undefined : incoming.headers[header]
+  // The edge sets the header anew, so its last element is the edge's own word.
+  const last = (Array.isArray(named) ? named.at(-1) : named)?.split(',').at(-1)?.trim()
+  return last || (incoming.socket.remoteAddress ?? 'unknown')
+}

@@ -1,0 +1,173 @@
+// Step 5: the request goes upstream, as the client sent it but for our credential and, where
+// needed, one number. Resolves when the upstream's status is known; until then nothing has been
+// sent to the client, so a failure is still a plain answer.
+import type { Clock } from '../platform/clock.ts'
+import { Refusal } from '../platform/refusal.ts'
+import { upstreamName } from '../pricing/pricing.ts'
+import type { Outcome, Target } from '../upstreams/upstreams.ts'
+import type { CountRequest, MessageRequest } from '../wire/draft.ts'
+import { type Edit, editBody } from '../wire/edit.ts'
+import { isRetryable, retryAfterMs } from '../wire/errors.ts'
+import type { Exchange, Parsed, Reserved } from './exchange.ts'
+import { createIncoming, type Reply } from './reply.ts'
+import type { Rooms } from './rooms.ts'
+
+/** Headers of the request that must reach the upstream, besides all `anthropic-*` ones. */
+const forwarded = new Set(['accept', 'user-agent', 'traceparent', 'tracestate', 'x-app'])
+/** Of `anthropic-*`, these would name an account of the upstream; ours is not the customer's. */
+const ours = new Set([
+  'anthropic-workspace-id',
+  'anthropic-organization-id',
+  'anthropic-user-profile-id',
+])
+/** What the upstream is told when the client names no version: the oldest every client knows. */
+const VERSION_DEFAULT = '2023-06-01'
+
+/** A client that left before the upstream answered is waited for so long; its input may be owed. */
+const LEFT_MS = 10_000
+
+export type Relayed = {
+  /** Path under the upstream's address, without the query. */
+  readonly path: string
+  readonly model: string
+  readonly conversation: number
+  readonly isStream: boolean
+  /** The body as this target is to get it. */
+  bodyFor(target: Target): readonly Buffer[]
+}
+
+/**
+ * Sends the request to the best target and, as long as nothing has come that could be passed on, to
+ * the next. Refuses: upstream_unreachable. The hold is then the caller's to void.
+ */
+export async function relay(
+  exchange: Exchange,
+  request: Relayed,
+  { upstreams, clock }: Pick<Rooms, 'upstreams' | 'clock'>,
+): Promise<Reply> {
+  const headers = headersOf(exchange)
+  const route = upstreams.route(request.model, request.conversation)
+  let target = route.next().value
+  if (target === undefined) {
+    throw new Refusal('upstream_unreachable', 'No upstream is available right now.')
+  }
+  for (;;) {
+    const tried = await attempt(exchange, request, target, headers, clock)
+    const next: Target | undefined = isWorthAnother(tried) ? route.next().value : undefined
+    const mayRepeat = next !== undefined && !exchange.isGone && upstreams.mayRepeat()
+    if (mayRepeat) {
+      if ('reply' in tried) tried.reply.abort()
+      target = next
+    } else if ('reply' in tried) return tried.reply
+    else throw tried.error
+  }
+}
+
+type Tried = { readonly reply: Reply } | { readonly error: unknown }
+
+/** What another target might answer better: no status at all, or one that passes. */
+function isWorthAnother(tried: Tried): boolean {
+  if (!('reply' in tried)) return true
+  const { status, headers } = tried.reply
+  const shouldRetry = headers['x-should-retry']
+  return isOurFault(status) || isRetryable(status, shouldRetry as string | undefined)
+}
+
+/** Our credential is refused there, or our money is wanted: another target may be in order. */
+function isOurFault(status: number): boolean {
+  return status === 401 || status === 402 || status === 403
+}
+
+async function attempt(
+  exchange: Exchange,
+  { path, isStream, bodyFor }: Relayed,
+  target: Target,
+  headers: readonly string[],
+  clock: Clock,
+): Promise<Tried> {
+  const incoming = createIncoming()
+  const waiting: { timer?: NodeJS.Timeout } = {}
+  const body = bodyFor(target)
+  const sending = { path: path + exchange.query, headers, body, isStream }
+  incoming.started = target.send(sending, incoming)
+  const { call, outcome } = incoming.started
+  // A plain reply is read to its end whoever is there; a stream is not begun for nobody.
+  if (isStream) {
+    exchange.onGone = () => {
+      waiting.timer = setTimeout(() => {
+        call.abort()
+        outcome.end()
+        incoming.started = undefined // that it came to nothing is not the target's doing
+        incoming.fail(new Error('the client left before the upstream answered'))
+      }, LEFT_MS)
+    }
+    if (exchange.isGone) exchange.onGone()
+  }
+  try {
+    const reply = await incoming.reply
+    tell(outcome, reply, clock)
+    return { reply }
+  } catch (error) {
+    return { error }
+  } finally {
+    exchange.onGone = undefined
+    clearTimeout(waiting.timer)
+  }
+}
+
+// 408 and 409 may be tried elsewhere, but say nothing against the target.
+function tell(outcome: Outcome, { status, headers }: Reply, clock: Clock): void {
+  if (status >= 500 || status === 429 || isOurFault(status)) {
+    const asked = {
+      retryAfterMs: headers['retry-after-ms'] as string | undefined,
+      retryAfter: headers['retry-after'],
+    }
+    outcome.fail(retryAfterMs(asked, clock.nowMs()))
+  } else outcome.answer()
+}
+
+/** The body as it goes upstream: as it came, or with single values changed where they stand. */
+export function upstreamBody(
+  { body, request, model }: Parsed<MessageRequest>,
+  { loweredMaxTokens }: Reserved,
+  { upstream, temperatureMax }: Target,
+): readonly Buffer[] {
+  const edits = nameEdits({ request, model }, upstream)
+  if (loweredMaxTokens !== undefined) {
+    edits.push({ place: request.maxTokensAt, value: loweredMaxTokens })
+  }
+  const { temperature, temperatureAt } = request
+  if (temperatureAt !== undefined && temperature !== undefined && temperature > temperatureMax) {
+    edits.push({ place: temperatureAt, value: temperatureMax })
+  }
+  return edits.length === 0 ? [body] : editBody(body, edits)
+}
+
+/** The same for count_tokens, which only may name another model. */
+export function upstreamCountBody(parsed: Parsed<CountRequest>, { upstream }: Target) {
+  return editBody(parsed.body, nameEdits(parsed, upstream))
+}
+
+function nameEdits(
+  { request, model }: Pick<Parsed<CountRequest>, 'request' | 'model'>,
+  upstream: string,
+): Edit[] {
+  const value = upstreamName(model, upstream)
+  return value === request.model ? [] : [{ place: request.modelAt, value }]
+}
+
+function headersOf({ incoming }: Exchange): string[] {
+  const { rawHeaders } = incoming
+  // Identity: a compressed reply would have to be decompressed to be metered.
+  const headers = ['content-type', 'application/json', 'accept-encoding', 'identity']
+  let hasVersion = false
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] as string).toLowerCase()
+    const isVendors = name.startsWith('anthropic-') && !ours.has(name)
+    if (!isVendors && !forwarded.has(name)) continue
+    if (name === 'anthropic-version') hasVersion = true
+    headers.push(name, rawHeaders[i + 1] as string)
+  }
+  if (!hasVersion) headers.push('anthropic-version', VERSION_DEFAULT)
+  return headers
+}

@@ -1,0 +1,80 @@
+// Step 6: what did the reply consume? Read from the bytes as they pass, never by parsing each
+// event. Says what to charge for each way a reply can end, at the prices the request began with.
+import { charge } from '../pricing/pricing.ts'
+import { CREDITS_MAX } from '../units/credits.ts'
+import { ONE, type Price } from '../units/price.ts'
+import { noTokens, type TokenCounts, type Tokens, tokens } from '../units/tokens.ts'
+import { estimateOutput, type ReplyFacts } from '../wire/events.ts'
+import { createReplyMeter } from '../wire/response.ts'
+import { createStreamMeter } from '../wire/sse.ts'
+import { tokenCounts } from '../wire/usage.ts'
+import type { Meter, Metered } from './passing.ts'
+
+export function meter(price: Price): Meter {
+  const parts: {
+    stream?: ReturnType<typeof createStreamMeter>
+    plain?: ReturnType<typeof createReplyMeter>
+  } = {}
+  return {
+    get stream() {
+      parts.stream ??= createStreamMeter()
+      return parts.stream
+    },
+    get plain() {
+      parts.plain ??= createReplyMeter()
+      return parts.plain
+    },
+    completeStream() {
+      return complete(this.stream.facts, price, () => this.stream.estimatedOutput())
+    },
+    completePlain(bytes) {
+      return complete(this.plain.facts, price, () => estimateOutput(bytes, 0))
+    },
+    // Input as the reply's start says; output as its end says, if that came, else by the bytes of
+    // what was generated: the published rule.
+    leftStream() {
+      const { facts } = this.stream
+      if (facts.stopReason !== undefined) return this.completeStream()
+      const counts = {
+        ...noTokens,
+        ...tokenCounts({ inputTokens: 0, ...facts.usage, outputTokens: 0 }),
+        output: this.stream.estimatedOutput(),
+      }
+      return { ...priced(counts, price), isEstimated: true, messageId: facts.messageId ?? null }
+    },
+  }
+}
+
+// Explicit zeros stay zeros; only what was never said is estimated.
+function complete(facts: ReplyFacts, price: Price, estimate: () => Tokens): Metered {
+  const usage = facts.usage ?? {}
+  const reported = tokenCounts(usage)
+  const counts = reported ?? {
+    ...noTokens,
+    ...tokenCounts({ inputTokens: 0, ...usage, outputTokens: 0 }),
+    output: usage.outputTokens === undefined ? estimate() : tokens(usage.outputTokens),
+  }
+  return {
+    ...priced(counts, price),
+    isEstimated: reported === undefined,
+    messageId: facts.messageId ?? null,
+  }
+}
+
+// Each of the five counts may cost a fifth of what a balance can hold. An upstream that reports
+// more is wrong, and the hold caps what the customer pays; but the ledger and its audit must be
+// able to compute with the number.
+const COST_MAX = CREDITS_MAX / 5n
+
+function priced(reported: TokenCounts, price: Price): Pick<Metered, 'counts' | 'priced'> {
+  const least = (count: Tokens, each: bigint) =>
+    each > 0n && count > COST_MAX / each ? tokens(COST_MAX / each) : count
+  const counts = {
+    input: least(reported.input, ONE),
+    output: least(reported.output, price.coefficient),
+    cacheRead: least(reported.cacheRead, price.cacheRead),
+    cacheWrite5m: least(reported.cacheWrite5m, price.cacheWrite5m),
+    cacheWrite1h: least(reported.cacheWrite1h, price.cacheWrite1h),
+  }
+  return { counts, priced: charge(price, counts) }
+}

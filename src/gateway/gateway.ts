@@ -1,0 +1,192 @@
+// The door of the gateway: the routes of /v1 on node:http. Everything it answers, errors included,
+// has the vendor's shape and a request id. It never redirects; TLS and port 80 are the edge's.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Server as NetServer } from 'node:net'
+import { newHoldId, requestIdOf } from '../platform/ids.ts'
+import { Refusal } from '../platform/refusal.ts'
+import { accept } from './1-accept.ts'
+import { createBodyBudget } from './body.ts'
+import { postCountTokens } from './count.ts'
+import type { Exchange } from './exchange.ts'
+import { createLargeBodies } from './large-bodies.ts'
+import { getMe } from './me.ts'
+import { postMessages } from './messages.ts'
+import { getModel, getModels } from './models.ts'
+import { getOpenapi, readOpenapi } from './openapi.ts'
+import { createPulse } from './pulse.ts'
+import { answerError } from './refusals.ts'
+import type { Rooms } from './rooms.ts'
+import { answerUnparsed } from './unparsed.ts'
+
+export type GatewayOptions = Omit<Rooms, 'pulse' | 'largeBodies' | 'budget' | 'openapi'> & {
+  /** All bodies of requests under way in this process together. */
+  readonly waitBytesMax: number
+}
+
+/** Above the 60 s after which common CDNs let an idle connection go: they close it, not we. */
+const KEEP_ALIVE_MS = 75_000
+const HEADERS_MS = 60_000
+/** 32 MiB over a slow line; a body that takes longer is a client that stopped. */
+const REQUEST_MS = 300_000
+/** Agents send long lists of betas; the default of 16 KiB is near. */
+const HEADER_BYTES_MAX = 65_536
+
+const IDLE_LOOK_MS = 250
+/** What was broken off at the drain's limit is charged 700 ms later, and then committed. */
+const BROKEN_OFF_MS = 2_000
+
+type Route = {
+  readonly method: 'GET' | 'POST' | 'HEAD'
+  readonly path: string
+  readonly handler: (exchange: Exchange, rooms: Rooms) => Promise<void>
+}
+
+/** Paths are written without the /v1 they may carry. */
+export const routes: readonly Route[] = [
+  { method: 'POST', path: '/messages', handler: postMessages },
+  { method: 'POST', path: '/messages/count_tokens', handler: postCountTokens },
+  { method: 'GET', path: '/models', handler: getModels },
+  { method: 'GET', path: '/me', handler: getMe },
+  { method: 'HEAD', path: '/api/hello', handler: hello },
+  { method: 'GET', path: '/api/hello', handler: hello },
+  { method: 'GET', path: '/openapi.json', handler: getOpenapi },
+]
+
+export function createGateway(options: GatewayOptions) {
+  const pulse = createPulse(options.clock)
+  const largeBodies = createLargeBodies()
+  const budget = createBodyBudget(options.waitBytesMax)
+  const rooms: Rooms = { ...options, pulse, largeBodies, budget, openapi: readOpenapi() }
+  const state = { isDraining: false, underWay: 0, onIdle: () => {} }
+  const over = () => {
+    state.underWay -= 1
+    if (state.underWay === 0) state.onIdle()
+  }
+  options.metrics.gauge('gateway_replies_open', 'Replies under way', () => pulse.size())
+  options.metrics.gauge('gateway_body_bytes', 'Request bodies in memory', () => budget.bytes)
+  // The newest reply on each connection: an error of the parser must not be written into it.
+  const replies = new WeakMap<object, ServerResponse>()
+  const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    replies.set(incoming.socket, outgoing)
+    // The client opens its next connection elsewhere.
+    if (state.isDraining) outgoing.shouldKeepAlive = false
+    state.underWay += 1
+    void serve(incoming, outgoing, rooms).finally(over)
+  }
+  const server = createServer(
+    {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      maxHeaderSize: HEADER_BYTES_MAX,
+      // Nothing here depends on it, and Node would refuse its absence in a shape of its own.
+      requireHostHeader: false,
+      noDelay: true,
+    },
+    answer,
+  )
+  // An expectation we do not know is ignored, which costs nobody anything.
+  server.on('checkExpectation', answer)
+  server.on('clientError', (error, socket) => {
+    const id = requestIdOf(newHoldId(options.limits.cell, options.clock.nowMs()))
+    const reply = replies.get(socket)
+    answerUnparsed(error, socket, id, reply?.headersSent === true && !reply.writableFinished)
+  })
+  return {
+    /** Resolves with the port taken. */
+    listen: (port: number, host: string): Promise<number> =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject)
+        server.listen(port, host, () => {
+          const address = server.address()
+          resolve(typeof address === 'object' && address !== null ? address.port : port)
+        })
+      }),
+    /**
+     * Takes no new connection. Those that are there may still bring a request, and are told to
+     * close with its answer; idle ones are closed after a while, and what is not over at the limit
+     * is broken off. Resolves when the last reply is over, also of a client that has left.
+     */
+    async drain({ idleMs, limitMs }: { idleMs: number; limitMs: number }): Promise<void> {
+      state.isDraining = true
+      const idle = Promise.withResolvers<void>()
+      const timers = [
+        setTimeout(() => {
+          timers.push(setInterval(() => server.closeIdleConnections(), IDLE_LOOK_MS))
+        }, idleMs),
+        setTimeout(() => server.closeAllConnections(), limitMs),
+        setTimeout(() => idle.resolve(), limitMs + BROKEN_OFF_MS),
+      ]
+      // Of net and not of http: that one closes idle connections at once, under a request that may
+      // be on its way on one of them.
+      await new Promise<void>((resolve) => {
+        NetServer.prototype.close.call(server, () => resolve())
+      })
+      state.onIdle = idle.resolve
+      if (state.underWay > 0) await idle.promise
+      for (const timer of timers) clearTimeout(timer)
+      pulse.stop()
+      await largeBodies.stop()
+    },
+    isDraining: () => state.isDraining,
+    closeAll: () => server.closeAllConnections(),
+  }
+}
+
+export type Gateway = ReturnType<typeof createGateway>
+
+async function serve(incoming: IncomingMessage, outgoing: ServerResponse, rooms: Rooms) {
+  const exchange = accept(incoming, outgoing, rooms)
+  try {
+    await route(exchange, rooms)
+  } catch (error) {
+    answerError(exchange, error, rooms.log)
+  }
+  rooms.metrics.answered(labelOf(incoming.url ?? '/'), outgoing.statusCode)
+}
+
+function route(exchange: Exchange, rooms: Rooms): Promise<void> {
+  const { method } = exchange.incoming
+  const path = pathOf(exchange.incoming.url ?? '/')
+  const here = routes.filter((one) => one.path === path)
+  const found = here.find((one) => one.method === method)
+  if (found !== undefined) return found.handler(exchange, rooms)
+  const model = /^\/models\/([^/]+)$/.exec(path)?.[1]
+  if (model !== undefined && method === 'GET') {
+    return getModel(exchange, rooms, decoded(model))
+  }
+  if (here.length === 0 && model === undefined) {
+    throw new Refusal('path_unknown', `${method} ${path}: there is no such path`)
+  }
+  const allowed = model === undefined ? here.map((one) => one.method).join(', ') : 'GET'
+  exchange.outgoing.setHeader('allow', allowed)
+  throw new Refusal('method_wrong', `${method} is not allowed here; use ${allowed}`)
+}
+
+// Some clients append /v1/messages to the base address, others only /messages, and people put /v1
+// into the base address of both kinds.
+function pathOf(url: string): string {
+  const path = (url.split('?', 1)[0] as string).replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
+  return path.replace(/^(?:\/v1){1,2}(?=\/)/, '')
+}
+
+/** A path as a label: few values, whatever clients ask for. */
+function labelOf(url: string): string {
+  const path = pathOf(url)
+  if (routes.some((one) => one.path === path)) return path
+  return path.startsWith('/models/') ? '/models/{id}' : 'other'
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text // not an id of ours either way
+  }
+}
+
+/** Agents warm their connection up with it. */
+async function hello({ outgoing, requestId }: Exchange): Promise<void> {
+  outgoing.writeHead(200, { 'content-length': 0, 'request-id': requestId })
+  outgoing.end()
+}

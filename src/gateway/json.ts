@@ -1,0 +1,13 @@
+// One way to answer with a JSON object of our own.
+import type { Exchange } from './exchange.ts'
+
+export function writeJson({ outgoing, requestId }: Exchange, value: unknown): void {
+  const body = JSON.stringify(value)
+  outgoing.writeHead(200, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'request-id': requestId,
+  })
+  outgoing.end(body)
+}

@@ -1,0 +1,223 @@
+// A stream on its way to the client: bytes as they come, with backpressure; pings when it is
+// silent; its end only after the settle. Whatever happens first decides how it ended: the reply's
+// own end, a failure of the upstream, or the client leaving. Never ends cleanly without
+// message_stop.
+import type { OutgoingHttpHeaders } from 'node:http'
+import { errorRecord, PING_RECORD } from '../wire/errors.ts'
+import { type Passing, UNREAD_MS_MAX } from './passing.ts'
+
+/** Intermediaries cut connections after 60 s of silence or more, agents complain after 20. */
+const PING_AFTER_MS = 15_000
+/** What a client that left is still waited for: the counters at the reply's end. */
+const LEFT_MS = 700
+/** The same before the reply has begun: its start tells the input, which is owed. */
+const LEFT_EARLY_MS = 10_000
+/**
+ * Bytes after message_stop, if any, come with it; the upstream's own end is not waited for longer.
+ */
+const TAIL_MS = 250
+
+/** Resolves when the stream is over for the client and settled for us. */
+export function passStream(passing: Passing, head: OutgoingHttpHeaders): Promise<void> {
+  return new Promise((resolve) => {
+    const stream = new Stream(passing, resolve)
+    stream.start(head)
+  })
+}
+
+// A class, for once: ten thousand of these live at the same time.
+class Stream {
+  private readonly passing: Passing
+  private readonly done: () => void
+  private held: Buffer[] = []
+  private isPaused = false
+  private isUpstreamOver = false
+  private isSettled = false
+  private isOver = false
+  private lastWriteMs: number
+  private pausedMs = 0
+  private leftTimer: NodeJS.Timeout | undefined
+  private hasLeftEarly = false
+
+  constructor(passing: Passing, done: () => void) {
+    this.passing = passing
+    this.done = done
+    this.lastWriteMs = passing.clock.spanMs()
+  }
+
+  start(head: OutgoingHttpHeaders): void {
+    const { exchange, reply, pulse } = this.passing
+    const { outgoing } = exchange
+    outgoing.writeHead(reply.status, { 'cache-control': 'no-cache', ...head })
+    outgoing.flushHeaders()
+    exchange.onGone = () => this.leave()
+    pulse.add(this)
+    // First: what has come in by now came after the client left.
+    if (exchange.isGone) this.leave()
+    reply.attach(this)
+  }
+
+  // ── from the upstream ──
+
+  data(chunk: Buffer): void {
+    const { meter, settlement, exchange } = this.passing
+    if (this.isOver) return
+    const holdFrom = meter.stream.push(chunk)
+    if (meter.stream.facts.error !== undefined) {
+      if (!exchange.isGone) this.passError(chunk)
+      this.broken('the upstream reported an error')
+      return
+    }
+    if (!exchange.isGone) this.pass(chunk, holdFrom)
+    if (meter.stream.isStopComplete) {
+      if (!settlement.isDecided()) void this.complete()
+    } else if (exchange.isGone) this.afterLeaving()
+  }
+
+  end(): void {
+    this.isUpstreamOver = true
+    if (this.passing.meter.stream.isStopComplete) this.finish()
+    else this.broken('the upstream ended without message_stop')
+  }
+
+  fail(error: Error): void {
+    this.isUpstreamOver = true
+    if (this.passing.meter.stream.isStopComplete) this.finish()
+    else this.broken(`the upstream broke off: ${error.message}`)
+  }
+
+  // ── to the client ──
+
+  private pass(chunk: Buffer, holdFrom: number): void {
+    if (holdFrom < 0) {
+      this.held.push(chunk)
+      return
+    }
+    for (const one of this.held.splice(0)) this.write(one)
+    if (holdFrom === chunk.length) this.write(chunk)
+    else {
+      if (holdFrom > 0) this.write(chunk.subarray(0, holdFrom))
+      this.held.push(chunk.subarray(holdFrom))
+    }
+  }
+
+  /** The chunk that ends an error record, of which nothing has been passed on yet. */
+  private passError(chunk: Buffer): void {
+    const { upstreams, reply } = this.passing
+    const text = Buffer.concat([...this.held.splice(0), chunk]).toString('latin1')
+    this.write(Buffer.from(upstreams.withoutSecrets(text, reply.headers), 'latin1'))
+  }
+
+  private write(bytes: Buffer | string): void {
+    const { exchange, reply, clock } = this.passing
+    this.lastWriteMs = clock.spanMs()
+    if (exchange.outgoing.write(bytes) || this.isPaused) return
+    this.isPaused = true
+    this.pausedMs = this.lastWriteMs
+    reply.pause()
+    exchange.outgoing.once('drain', () => {
+      this.isPaused = false
+      reply.resume()
+    })
+  }
+
+  /** message_stop is here: it goes out when the charge is durable. */
+  private async complete(): Promise<void> {
+    const { meter, settlement } = this.passing
+    try {
+      await settlement.charge('complete', meter.completeStream())
+    } catch {
+      this.broken('the charge was refused')
+      return
+    }
+    this.isSettled = true
+    if (this.isUpstreamOver) this.finish()
+    else setTimeout(() => this.finish(), TAIL_MS)
+  }
+
+  /** The last bytes, once the charge is durable. */
+  private finish(): void {
+    const { exchange } = this.passing
+    if (!this.isSettled || this.isOver) return
+    if (!exchange.isGone) {
+      for (const one of this.held.splice(0)) exchange.outgoing.write(one)
+      exchange.outgoing.end()
+    }
+    this.close()
+  }
+
+  /** Broken on our side or the upstream's: free, and the client is told. */
+  private broken(reason: string): void {
+    const { exchange, settlement, meter } = this.passing
+    if (this.isOver) return
+    settlement.free('upstream_failed', reason)
+    if (!exchange.isGone) {
+      const { requestId, outgoing } = exchange
+      if (meter.stream.facts.error === undefined) {
+        const message = 'The upstream broke off its reply; nothing was charged.'
+        const record = errorRecord({ type: 'api_error', message, requestId })
+        // A record that was cut in the middle is closed first, or ours would be part of it.
+        outgoing.write(meter.stream.isBetweenRecords ? record : `\n\n${record}`)
+      }
+      outgoing.end()
+    }
+    this.close()
+  }
+
+  // ── the client leaves ──
+
+  private leave(): void {
+    if (this.isOver || this.passing.settlement.isDecided()) return
+    this.hasLeftEarly = !this.hasStarted
+    this.leftTimer = setTimeout(
+      () => this.settleLeft(),
+      this.hasLeftEarly ? LEFT_EARLY_MS : LEFT_MS,
+    )
+    if (this.isPaused) this.passing.reply.resume()
+    this.afterLeaving()
+  }
+
+  /** Has enough arrived to charge by? */
+  private afterLeaving(): void {
+    const hasEnded = this.passing.meter.stream.facts.stopReason !== undefined
+    if (hasEnded || (this.hasLeftEarly && this.hasStarted)) this.settleLeft()
+  }
+
+  private get hasStarted(): boolean {
+    const { usage, messageId } = this.passing.meter.stream.facts
+    return usage !== undefined || messageId !== undefined
+  }
+
+  private settleLeft(): void {
+    const { meter, settlement, reply } = this.passing
+    if (this.isOver || settlement.isDecided()) return
+    reply.abort()
+    // Nobody waits any more; should the charge be refused, the ledger has logged it.
+    if (this.hasStarted) settlement.charge('client_left', meter.leftStream()).catch(() => undefined)
+    else settlement.free('given_up', 'the client left before the reply began')
+    this.close()
+  }
+
+  // ── time ──
+
+  beat(nowMs: number): void {
+    const { exchange, meter, reply, requestSecondsMax } = this.passing
+    if (nowMs - exchange.startedMs > requestSecondsMax * 1_000) {
+      reply.abort()
+      this.broken('it took too long')
+    } else if (exchange.isGone || meter.stream.hasStop) return
+    else if (this.isPaused) {
+      if (nowMs - this.pausedMs > UNREAD_MS_MAX) exchange.outgoing.destroy()
+    } else if (nowMs - this.lastWriteMs > PING_AFTER_MS && meter.stream.isBetweenRecords) {
+      this.write(PING_RECORD)
+    }
+  }
+
+  private close(): void {
+    this.isOver = true
+    clearTimeout(this.leftTimer)
+    this.passing.pulse.remove(this)
+    if (!this.isUpstreamOver) this.passing.reply.abort()
+    this.done()
+  }
+}

@@ -1,0 +1,120 @@
+// The SQL of keys. Rows go from pending to active to revoked; the table refuses anything else.
+import type { Executor, Tx } from '../platform/db.ts'
+import type { BookId } from '../platform/ids.ts'
+import type { KeyId } from './secret.ts'
+
+export type KeyState = 'pending' | 'active' | 'revoked'
+
+export type KeyRow = {
+  readonly keyId: KeyId
+  readonly book: BookId
+  readonly state: KeyState
+  /** Null while pending. */
+  readonly fence: bigint | null
+  readonly last4: string
+  readonly hash: string
+  readonly createdAt: Date
+}
+
+const COLUMNS = `
+  id as "keyId", book_id as book, state, fence, last4, hash, created_at as "createdAt"`
+
+/**
+ * Until the end of the transaction, the keys of this book are ours. An advisory lock, because a
+ * book without keys has no row to lock, and the book's own row belongs to the ledger and comes
+ * last. A statement of its own: the next one must see what the previous owner committed.
+ */
+export async function bookKeysLock(tx: Tx, book: BookId): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(hashtextextended('keys of book ' || $1::int8, 0))`, [
+    book,
+  ])
+}
+
+/** As above, for the keys that share a lookup: two imports of one key must see each other. */
+export async function lookupLock(tx: Tx, lookup: Buffer): Promise<void> {
+  await tx.query(
+    `select pg_advisory_xact_lock(hashtextextended('keys of lookup ' || encode($1, 'hex'), 0))`,
+    [lookup],
+  )
+}
+
+/** Adds a pending key. Locks the new row, and the book's row against deletion only. */
+export async function keyInsert(
+  tx: Tx,
+  key: {
+    readonly keyId: KeyId
+    readonly book: BookId
+    readonly last4: string
+    readonly hash: string
+    readonly lookup: Buffer | null
+    readonly slot: number | null
+  },
+): Promise<void> {
+  await tx.query(
+    `insert into keys (id, book_id, state, last4, hash, lookup, lookup_slot)
+     values ($1, $2, 'pending', $3, $4, $5, $6)`,
+    [key.keyId, key.book, key.last4, key.hash, key.lookup, key.slot],
+  )
+}
+
+/** Locks and removes the book's pending key, if there is one. */
+export async function keyDeletePending(tx: Tx, book: BookId): Promise<void> {
+  await tx.query(`delete from keys where book_id = $1 and state = 'pending'`, [book])
+}
+
+/** Locks and activates a pending key with the fence its book has now. */
+export async function keyActivate(tx: Tx, keyId: KeyId, fence: bigint): Promise<void> {
+  await tx.query(
+    `update keys set state = 'active', activated_at = clock_timestamp(), fence = $2
+     where id = $1 and state = 'pending'`,
+    [keyId, fence],
+  )
+}
+
+/** Locks and revokes the book's active key; tells which it was. */
+export async function keyRevokeActive(tx: Tx, book: BookId): Promise<KeyId | undefined> {
+  const { rows } = await tx.query(
+    `update keys set state = 'revoked', revoked_at = clock_timestamp()
+     where book_id = $1 and state = 'active'
+     returning id`,
+    [book],
+  )
+  return (rows[0] as { id: KeyId } | undefined)?.id
+}
+
+/** Locks the key's row, so that its change after the ledger's takes no further lock. */
+export async function keyFindForConfirm(
+  tx: Tx,
+  p: { keyId: KeyId; book: BookId },
+): Promise<KeyRow | undefined> {
+  const { rows } = await tx.query(
+    `select ${COLUMNS} from keys where id = $1 and book_id = $2 for update`,
+    [p.keyId, p.book],
+  )
+  return rows[0] as KeyRow | undefined
+}
+
+/** Reads without a lock; one row, so state and fence belong together. */
+export async function keyFind(db: Executor, keyId: KeyId): Promise<KeyRow | undefined> {
+  const { rows } = await db.query(`select ${COLUMNS} from keys where id = $1`, [keyId])
+  return rows[0] as KeyRow | undefined
+}
+
+/** Imported keys that begin alike, at most four, those in force first. Reads without a lock. */
+export async function keyListByLookup(db: Executor, lookup: Buffer): Promise<KeyRow[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from keys where lookup = $1 order by state, lookup_slot`,
+    [lookup],
+  )
+  return rows as KeyRow[]
+}
+
+/** The book's active and pending keys. Reads without a lock. */
+export async function keyListCurrent(db: Executor, book: BookId): Promise<KeyRow[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from keys
+     where book_id = $1 and (state = 'active' or state = 'pending')`,
+    [book],
+  )
+  return rows as KeyRow[]
+}

@@ -1,0 +1,267 @@
+// Batching without a timer: whatever waits when a connection becomes idle goes in one call, so a
+// lone operation waits for nobody and a busy process sends arrays of up to 256. A book locked by
+// someone else gets a lane of its own, where its operations wait for the lock and stay batched,
+// while everybody else's go on. Every operation is repeatable by its id, so a batch whose outcome
+// is unknown is simply sent again.
+import type { Clock } from '../platform/clock.ts'
+import type { BookId } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
+import type { Verb } from './calls.ts'
+import type { Connection } from './connection.ts'
+import { isLockTimeout, isPassing } from './connection.ts'
+
+/** Beyond 256 a pair costs no less, and the locks of one call are held longer. */
+const BATCH_MAX = 256
+/** A server that refuses connections is asked again after this long, doubling up to the maximum. */
+const RETRY_MS = 50
+const RETRY_MS_MAX = 1_000
+
+type Keyed = { readonly id: string; readonly book: BookId }
+
+/** One operation under way. It leaves the batcher only when its outcome is known. */
+export type Operation<Ask extends Keyed = Keyed, Reply = unknown> = {
+  readonly verb: Verb<Ask, Reply>
+  readonly ask: Ask
+  readonly sinceMs: number
+  /** True once a call has carried it: from then on the database may know it. */
+  wasSent: boolean
+  isDropped: boolean
+  resolve(reply: Reply): void
+  reject(error: unknown): void
+}
+
+// Operations of different verbs share queues; a call carries one verb, so its types agree.
+// biome-ignore lint/suspicious/noExplicitAny: the queue holds Operation<A, R> of several A and R.
+type AnyOperation = Operation<any, any>
+
+type Lane = { readonly book: BookId; waiting: AnyOperation[]; isActive: boolean }
+
+export type Batcher = {
+  submit<Ask extends Keyed, Reply>(
+    verb: Verb<Ask, Reply>,
+    ask: Ask,
+  ): Operation<Ask, Reply> & {
+    readonly reply: Promise<Reply>
+  }
+  /** Every operation without an outcome, oldest first within its queue. */
+  pending(): Iterable<AnyOperation>
+  /** True while the last call to the database failed in a way that passes. */
+  isAway(): boolean
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void>
+  close(): Promise<void>
+}
+
+export function createBatcher(options: {
+  readonly connections: readonly Connection[]
+  readonly laneConnections: readonly Connection[]
+  readonly clock: Clock
+  readonly log: Log
+}): Batcher {
+  const { clock, log } = options
+  const waiting: AnyOperation[] = []
+  const lanes = new Map<BookId, Lane>()
+  const busyBooks = new Set<BookId>()
+  const flying = new Set<readonly AnyOperation[]>()
+  const idleConnections = [...options.connections]
+  const idleLanes = [...options.laneConnections]
+  const idleWaiters: (() => void)[] = []
+  const state = { isClosed: false, failures: 0, isScheduled: false }
+
+  function submit<Ask extends Keyed, Reply>(verb: Verb<Ask, Reply>, ask: Ask) {
+    const settled = Promise.withResolvers<Reply>()
+    const operation = {
+      verb,
+      ask,
+      sinceMs: clock.spanMs(),
+      wasSent: false,
+      isDropped: false,
+      resolve: settled.resolve,
+      reject: settled.reject,
+      reply: settled.promise,
+    }
+    const lane = lanes.get(ask.book)
+    if (lane === undefined) waiting.push(operation)
+    else lane.waiting.push(operation)
+    schedule()
+    return operation
+  }
+
+  // One turn of the event loop gathers what arrived together: thirty requests read from thirty
+  // sockets in one poll become one array instead of thirty calls.
+  function schedule(): void {
+    if (state.isScheduled || state.isClosed) return
+    state.isScheduled = true
+    setImmediate(() => {
+      state.isScheduled = false
+      pump()
+    })
+  }
+
+  function pump(): void {
+    if (state.isClosed) return
+    while (idleConnections.length > 0) {
+      const batch = take(waiting, (operation) => !busyBooks.has(operation.ask.book))
+      if (batch.length === 0) break
+      const connection = idleConnections.pop() as Connection
+      for (const operation of batch) busyBooks.add(operation.ask.book)
+      void carry(connection, batch, false).then(() => {
+        for (const operation of batch) busyBooks.delete(operation.ask.book)
+        rest(connection, idleConnections)
+      })
+    }
+    for (const lane of lanes.values()) {
+      if (idleLanes.length === 0) break
+      if (!lane.isActive) startLane(lane, idleLanes.pop() as Connection)
+    }
+    if (waiting.length === 0 && flying.size === 0 && lanes.size === 0) {
+      for (const wake of idleWaiters.splice(0)) wake()
+    }
+  }
+
+  function startLane(lane: Lane, connection: Connection): void {
+    lane.isActive = true
+    // Behind all others, so that many locked books share few lane connections fairly.
+    lanes.delete(lane.book)
+    lanes.set(lane.book, lane)
+    const batch = take(lane.waiting, () => true)
+    // Empty when everyone in it was given up on: nothing is sent, and the lane ends.
+    const carried = batch.length === 0 ? Promise.resolve() : carry(connection, batch, true)
+    void carried.then(() => {
+      lane.isActive = false
+      if (lane.waiting.length === 0) lanes.delete(lane.book)
+      rest(connection, idleLanes)
+    })
+  }
+
+  // After failures a connection rests before it is used again: a database that is away would
+  // otherwise be asked thousands of times a second.
+  function rest(connection: Connection, pool: Connection[]): void {
+    if (state.failures === 0) {
+      pool.push(connection)
+      pump()
+      return
+    }
+    const backoffMs = Math.min(RETRY_MS * 2 ** (state.failures - 1), RETRY_MS_MAX)
+    setTimeout(() => {
+      pool.push(connection)
+      pump()
+    }, backoffMs)
+  }
+
+  /** Never rejects: every operation ends with its outcome, or waits again. */
+  async function carry(connection: Connection, batch: AnyOperation[], isLane: boolean) {
+    flying.add(batch)
+    for (const operation of batch) operation.wasSent = true
+    try {
+      await call(connection, batch, isLane)
+      state.failures = 0
+    } catch (error) {
+      if (isLockTimeout(error)) toLanes(batch)
+      else if (isPassing(error)) {
+        if (state.failures === 0) log.warn({ err: error }, 'the ledger waits for its database')
+        state.failures += 1
+        requeue(batch, isLane)
+      } else await carryOneByOne(connection, batch, error)
+    } finally {
+      flying.delete(batch)
+    }
+  }
+
+  async function call(connection: Connection, batch: AnyOperation[], isLane: boolean) {
+    const first = batch[0] as AnyOperation
+    const { verb } = first
+    if (batch.length === 1 && !isLane) {
+      const reply = verb.readOne(await connection.run(verb.one(first.ask)))
+      if (reply.outcome === 'busy') toLanes(batch)
+      else first.resolve(reply)
+      return
+    }
+    const asks = batch.map((operation) => operation.ask)
+    const replies = verb.readMany(await connection.run(verb.many(asks, isLane)), asks)
+    for (let i = 0; i < batch.length; i++) {
+      const operation = batch[i] as AnyOperation
+      if (replies[i].outcome === 'busy') toLanes([operation])
+      else operation.resolve(replies[i])
+    }
+  }
+
+  // An array the database refuses for its content: one element is a bug, the others are innocent.
+  async function carryOneByOne(connection: Connection, batch: AnyOperation[], cause: unknown) {
+    for (const [i, operation] of batch.entries()) {
+      try {
+        if (batch.length === 1) throw cause
+        await call(connection, [operation], false)
+      } catch (error) {
+        if (isPassing(error)) {
+          requeue(batch.slice(i), false)
+          return
+        }
+        operation.reject(error)
+      }
+    }
+  }
+
+  function requeue(batch: AnyOperation[], isLane: boolean): void {
+    if (isLane) toLanes(batch)
+    else waiting.unshift(...batch)
+  }
+
+  function toLanes(batch: AnyOperation[]): void {
+    for (const operation of batch) {
+      const { book } = operation.ask
+      const lane: Lane = lanes.get(book) ?? { book, waiting: [], isActive: false }
+      lane.waiting.push(operation)
+      lanes.set(book, lane)
+    }
+  }
+
+  return {
+    submit,
+    *pending() {
+      for (const batch of flying) yield* batch
+      yield* waiting
+      for (const lane of lanes.values()) yield* lane.waiting
+    },
+    isAway: () => state.failures > 0,
+    idle() {
+      return new Promise((resolve) => {
+        idleWaiters.push(resolve)
+        schedule()
+      })
+    },
+    async close() {
+      state.isClosed = true
+      await Promise.all(
+        [...options.connections, ...options.laneConnections].map((one) => one.close()),
+      )
+    },
+  }
+}
+
+/**
+ * Takes the next batch out of a queue: the verb of the oldest operation that may go, and everything
+ * of that verb behind it, up to the maximum. An id goes at most once into an array.
+ */
+function take(queue: AnyOperation[], mayGo: (operation: AnyOperation) => boolean): AnyOperation[] {
+  const batch: AnyOperation[] = []
+  const ids = new Set<string>()
+  let kept = 0
+  for (let i = 0; i < queue.length; i++) {
+    const operation = queue[i] as AnyOperation
+    if (operation.isDropped) continue
+    const isTaken =
+      batch.length < BATCH_MAX &&
+      (batch.length === 0 || (batch[0] as AnyOperation).verb === operation.verb) &&
+      !ids.has(operation.ask.id) &&
+      mayGo(operation)
+    if (isTaken) {
+      batch.push(operation)
+      ids.add(operation.ask.id)
+    } else {
+      queue[kept++] = operation
+    }
+  }
+  queue.length = kept
+  return batch
+}

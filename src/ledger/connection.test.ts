@@ -1,0 +1,97 @@
+// One connection of the ledger: which answers count as answers. Everything else has an unknown
+// outcome, and the next call goes over a new connection.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { TestDatabase } from '../../test/harness.ts'
+import { createTestDatabase, settingsOf } from '../../test/harness.ts'
+import { openClient } from '../platform/db.ts'
+import type { Connection } from './connection.ts'
+import { createConnection, isPassing, OutcomeUnknown } from './connection.ts'
+
+let database: TestDatabase
+let connection: Connection
+
+before(async () => {
+  database = await createTestDatabase()
+  await database.db.query(
+    `create function say(level text) returns text language plpgsql as $$
+     begin
+       if level = 'warning' then
+         raise warning 'canceling wait for synchronous replication due to user request';
+       else
+         raise notice 'nothing to worry about';
+       end if;
+       return level;
+     end $$`,
+  )
+  connection = createConnection({
+    open: () => openClient(settingsOf(database.url), 'test', ''),
+    deadlineMs: 300,
+  })
+})
+after(async () => {
+  await connection.close()
+  await database.drop()
+})
+
+const run = (text: string) => connection.run({ name: '', text, values: [] })
+const backend = async () => (await run('select pg_backend_pid() as pid')).pid
+
+test('an answer with a warning counts as unknown, and its connection is dropped', async () => {
+  const before = await backend()
+  await assert.rejects(run(`select say('warning')`), OutcomeUnknown)
+  assert.notEqual(await backend(), before)
+})
+
+test('an answer with a notice counts', async () => {
+  assert.deepEqual(await run(`select say('notice')`), { say: 'notice' })
+})
+
+test('no answer before the deadline counts as unknown, and nothing is cancelled', async () => {
+  await database.db.query('create table slow_marks (at timestamptz)')
+  await assert.rejects(
+    run('with slept as (select pg_sleep(0.5)) insert into slow_marks select now() from slept'),
+    OutcomeUnknown,
+  )
+  // The statement ran to its end, though nobody waited for it.
+  for (let i = 0; i < 100; i++) {
+    const { rows } = await database.db.query('select from slow_marks')
+    if (rows.length === 1) return
+    await run('select pg_sleep(0.02)')
+  }
+  assert.fail('the statement was cancelled')
+})
+
+test('a refusal of the server is its own, and the connection stays', async () => {
+  const before = await backend()
+  await assert.rejects(run('select 1 / 0'), { code: '22012' })
+  assert.equal(await backend(), before)
+})
+
+test('a connection that the server ends is replaced by the next call', async () => {
+  const before = await backend()
+  const rejected = assert.rejects(run('select pg_sleep(10)'), (error) => isPassing(error))
+  await database.db.query('select pg_terminate_backend($1)', [before])
+  await rejected
+  assert.notEqual(await backend(), before)
+})
+
+test('what passes is told from what never will', () => {
+  const passing = ['08006', '40001', '40P01', '53300', '55P03', '57P01', '25006', 'ECONNREFUSED']
+  for (const code of passing)
+    assert.equal(isPassing(Object.assign(new Error(), { code })), true, code)
+  for (const code of ['22012', '23514', 'TG002', '42883']) {
+    assert.equal(isPassing(Object.assign(new Error(), { code })), false, code)
+  }
+})
+
+test('a server that does not let us in is asked again, whatever it says', async () => {
+  const closed = createConnection({
+    open: () =>
+      openClient(settingsOf(database.url.replace(database.name, 'no_such_database')), 'test', ''),
+    deadlineMs: 5_000,
+  })
+  const asked = closed.run({ name: 'none', text: 'select 1', values: [] })
+  await assert.rejects(asked, (error) => error instanceof OutcomeUnknown && isPassing(error))
+  await closed.close()
+})

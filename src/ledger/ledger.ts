@@ -1,0 +1,351 @@
+// The door of the ledger: what is owed to whom, append-only. A hold sets credits aside before a
+// request is relayed; a settle charges exactly once, or a void gives everything back. A balance is
+// never negative, under any concurrency, because the database decides each grant under the
+// book's lock and refuses anything below zero. README.md has the meaning; migrations/ the verbs.
+import type pg from 'pg'
+import { Fault } from '../platform/assert.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Db, Executor, Tx } from '../platform/db.ts'
+import type { BookId, InstanceId } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
+import type { RefusalCode } from '../platform/refusal.ts'
+import { Refusal } from '../platform/refusal.ts'
+import type { Credits } from '../units/credits.ts'
+import { creditsText } from '../units/credits.ts'
+import type { Price } from '../units/price.ts'
+import { audit } from './audit.ts'
+import { createBatcher } from './batch.ts'
+import type { HoldAsk, SettleAsk, VoidAsk } from './calls.ts'
+import { holdVerb, voidVerb } from './calls.ts'
+import { createConnection, isPassing } from './connection.ts'
+import { detachEntriesBefore, dropHoldsBefore, makePartitions } from './partitions.ts'
+import type { BlockedReason, Contra, CreditKind, Posted } from './queries.ts'
+import * as queries from './queries.ts'
+import { createSettlement } from './settlement.ts'
+import { createSpool } from './spool.ts'
+import { createSweeper } from './sweep.ts'
+import { instanceBeat } from './upkeep.ts'
+
+export type { Ending, HoldAsk, PaidEnding, SettleAsk, VoidAsk } from './calls.ts'
+export type { Book, Entry, EntryKind, Lot } from './queries.ts'
+export type { Settled } from './settlement.ts'
+
+const OVERLOADED = 'The service is overloaded; try again shortly.'
+
+/** How often waiting operations are looked at for their time limits. */
+const TICK_MS = 250
+/** Twelve beats within the sixty seconds after which a silent process is taken for dead. */
+const BEAT_MS = 5_000
+
+export type LedgerOptions = {
+  readonly db: Db
+  /** Opens one connection with the ledger's session settings. */
+  readonly connect: () => pg.Client
+  readonly instance: InstanceId
+  readonly role: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly connections: number
+  readonly lanes: number
+  readonly deadlineMs: number
+  readonly holdSeconds: number
+  readonly holdWaitMs: number
+  readonly spoolDirectory: string
+  readonly spoolAfterMs: number
+}
+
+/** Session settings of ledger connections: one plan for all arrays, no compilation. */
+export const ledgerSession = '-c plan_cache_mode=force_generic_plan -c jit=off'
+
+export async function createLedger(options: LedgerOptions) {
+  const { db, clock, log, instance } = options
+  const open = () => createConnection({ open: options.connect, deadlineMs: options.deadlineMs })
+  const batcher = createBatcher({
+    connections: Array.from({ length: options.connections }, open),
+    laneConnections: Array.from({ length: options.lanes }, open),
+    clock,
+    log,
+  })
+  const spool = await createSpool({
+    directory: options.spoolDirectory,
+    owner: String(instance),
+    log,
+  })
+  const settlement = createSettlement({ batcher, spool, ...options })
+  const hold_ = holdVerb(instance, options.holdSeconds)
+  const void_ = voidVerb(instance)
+  const tariffs = new Map<string, Promise<number>>()
+  const timers: NodeJS.Timeout[] = []
+
+  /**
+   * Sets credits aside: the worst case, or what the book can afford of it down to the floor.
+   * Refuses with the reason; repeatable by id. After the wait it gives up and undoes itself.
+   */
+  async function hold(ask: HoldAsk): Promise<{ granted: Credits }> {
+    if (!spool.isWritable()) {
+      throw new Refusal('ledger_unavailable', 'The service cannot take requests right now.', {
+        why: 'the spool is not writable',
+      })
+    }
+    const reply = await batcher.submit(hold_, ask).reply
+    if (reply.outcome === 'granted') return { granted: reply.granted as Credits }
+    throw holdRefusal(reply.outcome, ask, reply.available as Credits)
+  }
+
+  /** Gives a hold back, free. Repeatable; an unknown id is closed for ever. */
+  async function voidHold(ask: VoidAsk): Promise<{ outcome: 'voided' | 'settled' }> {
+    const reason = printable(ask.reason, 200)
+    const { outcome } = await batcher.submit(void_, { ...ask, reason }).reply
+    if (outcome === 'voided' || outcome === 'settled') return { outcome }
+    throw new Fault(`void of ${ask.id} in book ${ask.book} answered ${outcome}`)
+  }
+
+  // A request that waited too long is refused, and its hold undone if the database may know it.
+  function giveUpHolds(): void {
+    const now = clock.spanMs()
+    for (const operation of batcher.pending()) {
+      if (operation.verb !== hold_ || now - operation.sinceMs < options.holdWaitMs) continue
+      if (operation.isDropped) continue
+      operation.isDropped = true
+      operation.reject(
+        new Refusal('ledger_unavailable', OVERLOADED, {
+          waitedMs: Math.round(now - operation.sinceMs),
+        }),
+      )
+      if (!operation.wasSent) continue
+      const { id, book, tariff } = operation.ask as HoldAsk
+      voidHold({ id, book, tariff, ending: 'given_up', reason: 'waited too long' }).catch(
+        (error: unknown) => log.error({ err: error, hold: id }, 'a given-up hold was not voided'),
+      )
+    }
+  }
+
+  async function beat(): Promise<void> {
+    await instanceBeat(db, instance, options.role).catch((error: unknown) => {
+      log.warn({ err: error }, 'a heartbeat was not written')
+    })
+  }
+
+  async function tick(): Promise<void> {
+    giveUpHolds()
+    await settlement.spoolOverdue()
+    if (!spool.isWritable()) await spool.probe()
+  }
+
+  return {
+    instance,
+
+    /** Announces this process, replays what dead ones left, and starts the clocks. */
+    async start(): Promise<void> {
+      await instanceBeat(db, instance, options.role)
+      if (!(await spool.probe())) {
+        log.error({ directory: options.spoolDirectory }, 'the spool is not writable: none admitted')
+      }
+      await settlement.replayOrphans()
+      timers.push(
+        setInterval(() => void tick(), TICK_MS),
+        setInterval(() => void beat(), BEAT_MS),
+        setInterval(() => void settlement.replayOrphans(), 30_000),
+      )
+    },
+
+    /** Waits until nothing is under way, at most this long; the rest goes to the spool. */
+    async stop(withinMs: number): Promise<void> {
+      for (const timer of timers.splice(0)) clearInterval(timer)
+      await Promise.race([
+        batcher.idle(),
+        new Promise((resolve) => setTimeout(resolve, withinMs).unref()),
+      ])
+      await settlement.spoolAll()
+      await batcher.close()
+      await spool.close()
+    },
+
+    /** A new, empty book of this cell. */
+    open: (tx: Executor): Promise<BookId> => queries.bookInsert(tx),
+
+    /** Adds credits once per (kind, ref), in the caller's transaction. Pays debt first. */
+    async credit(
+      tx: Tx,
+      p: {
+        book: BookId
+        kind: CreditKind
+        ref: string
+        amount: Credits
+        contra: Contra
+        note: string
+      },
+    ) {
+      return posted(await queries.creditPost(tx, p), `${p.kind} ${p.ref}`)
+    },
+
+    hold,
+    settle: (ask: SettleAsk) => settlement.settle({ ...ask, messageId: clean(ask.messageId) }),
+    void: voidHold,
+
+    /** Sets the unspent part of a lot aside for a refund; once per ref. */
+    async refund(
+      tx: Tx,
+      p: { book: BookId; lot: bigint; ref: string; amount: Credits; note: string },
+    ) {
+      return posted(await queries.refundPost(tx, p), `refund ${p.ref}`)
+    },
+
+    /** Gives back what a canceled refund had set aside; once per ref. */
+    async reverseRefund(tx: Tx, p: { book: BookId; lot: bigint; ref: string; note: string }) {
+      return posted(await queries.refundReversePost(tx, p), `reversal of refund ${p.ref}`)
+    },
+
+    /** Takes what is available and makes the rest debt; once per ref. */
+    async forceDebit(
+      tx: Tx,
+      p: {
+        book: BookId
+        lot: bigint | null
+        ref: string
+        amount: Credits
+        contra: Contra
+        note: string
+      },
+    ) {
+      const row = await queries.forcedDebitPost(tx, p)
+      return { ...posted(row, `forced debit ${p.ref}`), debt: row.debt as Credits }
+    },
+
+    /** An operator's correction, up or down; once per ref. Down beyond available is refused. */
+    async adjust(
+      tx: Tx,
+      p: { book: BookId; ref: string; amount: Credits; contra: Contra; note: string },
+    ) {
+      const row =
+        p.amount > 0n
+          ? await queries.creditPost(tx, { ...p, kind: 'adjust' })
+          : await queries.adjustDownPost(tx, { ...p, amount: -p.amount as Credits })
+      return posted(row, `adjust ${p.ref}`)
+    },
+
+    /** From this commit on, holds of the old fence are refused on every node. */
+    async raiseFence(tx: Tx, book: BookId): Promise<bigint> {
+      const fence = await queries.fenceRaise(tx, book)
+      if (fence === null) throw new Refusal('book_unknown', 'There is no such account.', { book })
+      return fence
+    },
+
+    /** Stops a book. Takes effect on the next hold. The operator's word outranks the others. */
+    block: (tx: Executor, book: BookId, reason: BlockedReason) =>
+      queries.bookBlock(tx, book, reason),
+
+    /** Lifts that reason and no other; false when it was not in force. */
+    resume: (tx: Executor, book: BookId, reason: BlockedReason) =>
+      queries.bookResume(tx, book, reason),
+
+    /** The owner's daily limit and velocity stop. */
+    limit: queries.bookLimit,
+
+    /**
+     * The number a price is filed under; asked once per process, version and model. Refuses:
+     * ledger_unavailable.
+     */
+    tariff(p: { catalogueVersion: number; model: string; price: Price }): Promise<number> {
+      const key = `${p.catalogueVersion} ${p.model}`
+      const known = tariffs.get(key)
+      if (known !== undefined) return known
+      const found = queries.tariffEnsure(db, p).catch((error: unknown) => {
+        if (!isPassing(error)) throw error
+        throw new Refusal('ledger_unavailable', OVERLOADED, { model: p.model }, error)
+      })
+      const asked = found.then((tariff) => {
+        if (!tariff.isSame) throw new Fault(`catalogue ${key} is filed at another price`)
+        return tariff.id
+      })
+      asked.catch(() => tariffs.delete(key))
+      tariffs.set(key, asked)
+      return asked
+    },
+
+    balance: (book: BookId) => queries.bookFind(db, book),
+    balances: (books: readonly BookId[]) => queries.balanceList(db, books),
+    recent: (book: BookId) => queries.entrySumRecent(db, book),
+    lots: (book: BookId) => queries.lotList(db, book),
+    statement: (p: { book: BookId; beforeSeq: bigint | null; limit: number }) =>
+      queries.entryList(db, p),
+
+    /** Findings of the audit; empty when all is well. */
+    audit: (scope: 'new' | 'all') => audit(db, scope),
+    makePartitions: () => makePartitions(db),
+    detachEntriesBefore: (day: string) => detachEntriesBefore(db, day),
+    dropHoldsBefore: () => dropHoldsBefore(db),
+    sweeper: (deadSeconds: number) => createSweeper({ ...options, deadSeconds, voidHold }),
+
+    /** For readiness and metrics. */
+    health: () => ({
+      isAway: batcher.isAway(),
+      isSpoolWritable: spool.isWritable(),
+      spooled: spool.size(),
+    }),
+  }
+}
+
+export type Ledger = Awaited<ReturnType<typeof createLedger>>
+
+function holdRefusal(outcome: string, ask: HoldAsk, headroom: Credits): Error {
+  const detail = { book: ask.book, needed: ask.floor, headroom, hold: ask.id }
+  const refuse = (code: RefusalCode, sentence: string) => new Refusal(code, sentence, detail)
+  switch (outcome) {
+    case 'credits':
+      return refuse(
+        'credits_insufficient',
+        `Your credit balance is too low: this request needs ${creditsText(ask.floor)} credits ` +
+          `and ${creditsText(headroom)} are available.`,
+      )
+    case 'day_limit':
+      return refuse('day_limit_reached', 'Your daily credit limit is reached.')
+    case 'velocity_stopped':
+      return refuse('velocity_stopped', 'Spending is stopped: it was faster than your limit.')
+    case 'owner_suspended':
+      return refuse('owner_suspended', 'Spending is suspended by the owner of this account.')
+    case 'operator_blocked':
+      return refuse('operator_blocked', 'This account is blocked.')
+    case 'debt':
+      return refuse('debt_outstanding', 'Your credit balance is too low: the account is in debt.')
+    case 'fence':
+      return refuse('key_revoked', 'This API key has been revoked.')
+    case 'book_unknown':
+      return refuse('book_unknown', 'There is no such account.')
+    default:
+      return new Fault(`hold ${ask.id} of book ${ask.book} answered ${outcome}`)
+  }
+}
+
+function posted(row: Posted, what: string) {
+  switch (row.outcome) {
+    case 'posted':
+    case 'repeated':
+      return {
+        isRepeat: row.outcome === 'repeated',
+        seq: row.seq as bigint,
+        available: row.available as Credits,
+      }
+    case 'exceeds_available':
+      throw new Refusal('adjust_exceeds_available', 'More than the account has available.', {
+        what,
+      })
+    case 'exceeds_unspent':
+      throw new Refusal('refund_exceeds_unspent', 'More than the unspent part of the pack.', {
+        what,
+      })
+    case 'book_unknown':
+      throw new Refusal('book_unknown', 'There is no such account.', { what })
+    default:
+      throw new Fault(`${what} answered ${row.outcome}`)
+  }
+}
+
+/** Text from outside, fit for a column: one NUL would make the database refuse the whole array. */
+function printable(text: string, lengthMax: number): string {
+  return text.replace(/[^\x20-\x7e]/g, '?').slice(0, lengthMax)
+}
+
+function clean(messageId: string | null): string | null {
+  return messageId === null ? null : printable(messageId, 128)
+}

@@ -1,0 +1,371 @@
+// The ledger's SQL besides the three hot verbs (calls.ts): rare postings, settings and reads. What
+// keeps the ledger in order (heartbeats, sweeps, partitions, audits) is in upkeep.ts.
+// One function per statement.
+import type { Executor, Tx } from '../platform/db.ts'
+import type { BookId, HoldId } from '../platform/ids.ts'
+import type { Credits } from '../units/credits.ts'
+import type { Millionths, Price } from '../units/price.ts'
+import type { Ending } from './calls.ts'
+
+export type EntryKind =
+  | 'purchase'
+  | 'promo'
+  | 'charge'
+  | 'void'
+  | 'refund'
+  | 'refund_reversal'
+  | 'forced_debit'
+  | 'adjust'
+  | 'transfer'
+
+export type CreditKind = Extract<EntryKind, 'purchase' | 'promo' | 'adjust' | 'transfer'>
+export type Contra = 'revenue' | 'clearing' | 'promo' | 'loss'
+export type BlockedReason = 'operator_blocked' | 'owner_suspended' | 'velocity_stopped'
+
+export type Posted = { outcome: string; seq: bigint | null; available: bigint | null }
+
+export type Book = {
+  readonly id: BookId
+  readonly available: Credits
+  readonly held: Credits
+  readonly debt: Credits
+  readonly seq: bigint
+  readonly fence: bigint
+  readonly requests: bigint
+  readonly spentTotal: Credits
+  /** Spent since midnight UTC of the database. */
+  readonly daySpent: Credits
+  readonly dayLimit: Credits | null
+  readonly velocityLimit: Credits | null
+  readonly velocitySeconds: number
+  readonly blockedReason: BlockedReason | null
+}
+
+export type Entry = {
+  readonly seq: bigint
+  readonly at: Date
+  readonly kind: EntryKind
+  readonly amount: Credits
+  readonly balance: Credits
+  readonly contra: Contra | 'none'
+  readonly holdId: HoldId | null
+  readonly model: string | null
+  readonly catalogueVersion: number | null
+  readonly price: Price | null
+  readonly input: bigint | null
+  readonly output: bigint | null
+  readonly cacheRead: bigint | null
+  readonly cacheWrite5m: bigint | null
+  readonly cacheWrite1h: bigint | null
+  readonly priced: Credits | null
+  readonly writtenOff: Credits | null
+  readonly ending: Ending | null
+  readonly isEstimated: boolean | null
+  readonly messageId: string | null
+  readonly ref: string | null
+  readonly note: string | null
+}
+
+export type Lot = {
+  readonly seq: bigint
+  readonly kind: EntryKind
+  readonly ref: string
+  readonly credited: Credits
+  readonly takenBack: Credits
+  readonly unspent: Credits
+  readonly at: Date
+}
+
+/** The first row of an answer. */
+export async function one<Row>(db: Executor, text: string, values: unknown[]): Promise<Row> {
+  const { rows } = await db.query(text, values)
+  return rows[0] as Row
+}
+
+/** A new, empty book. Locks nothing that exists. */
+export async function bookInsert(db: Executor): Promise<BookId> {
+  return (await one<{ id: BookId }>(db, 'select ledger_open() as id', [])).id
+}
+
+/** Locks the book, then posts once per (kind, ref); needs the caller's transaction. */
+export function creditPost(
+  tx: Tx,
+  p: { book: BookId; kind: CreditKind; ref: string; amount: Credits; contra: Contra; note: string },
+): Promise<Posted> {
+  return one(tx, 'select * from ledger_credit($1, $2, $3, $4, $5, $6)', [
+    p.book,
+    p.kind,
+    p.ref,
+    p.amount,
+    p.contra,
+    p.note,
+  ])
+}
+
+/** Locks the book; refuses beyond what is available. */
+export function adjustDownPost(
+  tx: Tx,
+  p: { book: BookId; ref: string; amount: Credits; contra: Contra; note: string },
+): Promise<Posted> {
+  return one(tx, 'select * from ledger_adjust_down($1, $2, $3, $4, $5)', [
+    p.book,
+    p.ref,
+    p.amount,
+    p.contra,
+    p.note,
+  ])
+}
+
+/** Locks the book, then the lot; refuses beyond the lot's unspent part. */
+export function refundPost(
+  tx: Tx,
+  p: { book: BookId; lot: bigint; ref: string; amount: Credits; note: string },
+): Promise<Posted> {
+  return one(tx, 'select * from ledger_refund($1, $2, $3, $4, $5)', [
+    p.book,
+    p.lot,
+    p.ref,
+    p.amount,
+    p.note,
+  ])
+}
+
+/** Locks the book, then the lot. */
+export function refundReversePost(
+  tx: Tx,
+  p: { book: BookId; lot: bigint; ref: string; note: string },
+): Promise<Posted> {
+  return one(tx, 'select * from ledger_refund_reverse($1, $2, $3, $4)', [
+    p.book,
+    p.lot,
+    p.ref,
+    p.note,
+  ])
+}
+
+/** Locks the book, then the lot if one is named. */
+export function forcedDebitPost(
+  tx: Tx,
+  p: {
+    book: BookId
+    lot: bigint | null
+    ref: string
+    amount: Credits
+    contra: Contra
+    note: string
+  },
+): Promise<Posted & { debt: bigint | null }> {
+  return one(tx, 'select * from ledger_forced_debit($1, $2, $3, $4, $5, $6)', [
+    p.book,
+    p.lot,
+    p.ref,
+    p.amount,
+    p.contra,
+    p.note,
+  ])
+}
+
+/** Locks the book's row until the caller's transaction ends; null when there is no such book. */
+export async function fenceRaise(tx: Tx, book: BookId): Promise<bigint | null> {
+  return (await one<{ fence: bigint | null }>(tx, 'select ledger_fence_raise($1) as fence', [book]))
+    .fence
+}
+
+/** Locks the book's row. The operator's block outranks the others and is not replaced by them. */
+export async function bookBlock(db: Executor, book: BookId, reason: BlockedReason) {
+  await db.query(
+    `update books set blocked_reason = $2::blocked_reason
+     where id = $1 and (blocked_reason is distinct from 'operator_blocked')`,
+    [book, reason],
+  )
+}
+
+/**
+ * Locks the book's row. Lifts one reason and no other; true when it was in force. Going on after a
+ * velocity stop starts a new window, or the next charge would stop the book again.
+ */
+export async function bookResume(
+  db: Executor,
+  book: BookId,
+  reason: BlockedReason,
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `update books
+     set blocked_reason = null, velocity_spent = 0, velocity_until = '-infinity'
+     where id = $1 and blocked_reason = $2::blocked_reason
+     returning id`,
+    [book, reason],
+  )
+  return rows.length > 0
+}
+
+/** Locks the book's row. Null lifts a limit. A new velocity limit starts a new window. */
+export async function bookLimit(
+  db: Executor,
+  book: BookId,
+  limits: {
+    dayLimit: Credits | null
+    velocityLimit: Credits | null
+    velocitySeconds: number
+  },
+) {
+  await db.query(
+    `update books
+     set day_limit = $2, velocity_limit = $3, velocity_seconds = $4,
+       velocity_spent = 0, velocity_until = '-infinity'
+     where id = $1`,
+    [book, limits.dayLimit, limits.velocityLimit, limits.velocitySeconds],
+  )
+}
+
+/** Reads without a lock. */
+export async function bookFind(db: Executor, book: BookId): Promise<Book | undefined> {
+  const row = await one<Record<string, unknown> | undefined>(
+    db,
+    `select id, available, held, debt, seq, fence, requests, spent_total, day_limit,
+       case when day = (ledger_now() at time zone 'UTC')::date then day_spent else 0 end
+         as day_spent,
+       velocity_limit, velocity_seconds, blocked_reason
+     from books where id = $1`,
+    [book],
+  )
+  if (row === undefined) return undefined
+  return {
+    id: row.id,
+    available: row.available,
+    held: row.held,
+    debt: row.debt,
+    seq: row.seq,
+    fence: row.fence,
+    requests: row.requests,
+    spentTotal: row.spent_total,
+    daySpent: row.day_spent,
+    dayLimit: row.day_limit,
+    velocityLimit: row.velocity_limit,
+    velocitySeconds: row.velocity_seconds,
+    blockedReason: row.blocked_reason,
+  } as Book
+}
+
+/** The same for up to 256 books at once, in no order. Reads without a lock. */
+export async function balanceList(
+  db: Executor,
+  books: readonly BookId[],
+): Promise<{ id: BookId; available: Credits; held: Credits; debt: Credits }[]> {
+  const { rows } = await db.query(
+    'select id, available, held, debt from books where id = any ($1::int8[])',
+    [books.slice(0, 256).map(String)],
+  )
+  return rows as { id: BookId; available: Credits; held: Credits; debt: Credits }[]
+}
+
+/** A page of a book's entries, newest first, below a seq. Reads without a lock. */
+export async function entryList(
+  db: Executor,
+  p: { book: BookId; beforeSeq: bigint | null; limit: number },
+): Promise<Entry[]> {
+  const { rows } = await db.query(
+    `select e.*, t.model, t.catalogue_version, t.coefficient, t.cache_read as weight_read,
+       t.cache_write_5m as weight_5m, t.cache_write_1h as weight_1h
+     from entries e left join tariffs t on t.id = e.tariff
+     where e.book_id = $1 and ($2::int8 is null or e.seq < $2)
+     order by e.seq desc
+     limit $3`,
+    [p.book, p.beforeSeq, p.limit],
+  )
+  return rows.map((row) => entryOf(row as Record<string, unknown>))
+}
+
+function entryOf(row: Record<string, unknown>): Entry {
+  return {
+    seq: row.seq,
+    at: row.at,
+    kind: row.kind,
+    amount: row.amount,
+    balance: row.balance,
+    contra: row.contra,
+    holdId: row.hold_id,
+    model: row.model,
+    catalogueVersion: row.catalogue_version,
+    price:
+      row.coefficient === null
+        ? null
+        : {
+            coefficient: row.coefficient as Millionths,
+            cacheRead: row.weight_read as Millionths,
+            cacheWrite5m: row.weight_5m as Millionths,
+            cacheWrite1h: row.weight_1h as Millionths,
+          },
+    input: row.input,
+    output: row.output,
+    cacheRead: row.cache_read,
+    cacheWrite5m: row.cache_write_5m,
+    cacheWrite1h: row.cache_write_1h,
+    priced: row.priced,
+    writtenOff: row.written_off,
+    ending: row.ending,
+    isEstimated: row.estimated,
+    messageId: row.message_id,
+    ref: row.ref,
+    note: row.note,
+  } as Entry
+}
+
+/** A book's lots, oldest first, with what of each is unspent. Reads without a lock. */
+export async function lotList(db: Executor, book: BookId): Promise<Lot[]> {
+  const { rows } = await db.query(
+    `select seq, kind, ref, credited, taken_back as "takenBack", unspent, at
+     from ledger_lots($1)`,
+    [book],
+  )
+  return rows as Lot[]
+}
+
+/** The tariff's id, made on first use; safe when many processes meet a new catalogue at once. */
+export async function tariffEnsure(
+  db: Executor,
+  p: { catalogueVersion: number; model: string; price: Price },
+): Promise<{ id: number; isSame: boolean }> {
+  const values = [
+    p.catalogueVersion,
+    p.model,
+    p.price.coefficient,
+    p.price.cacheRead,
+    p.price.cacheWrite5m,
+    p.price.cacheWrite1h,
+  ]
+  await db.query(
+    `insert into tariffs
+       (catalogue_version, model, coefficient, cache_read, cache_write_5m, cache_write_1h)
+     select $1, $2, $3, $4, $5, $6
+     where not exists (select from tariffs where catalogue_version = $1 and model = $2)
+     on conflict do nothing`,
+    values,
+  )
+  return one(
+    db,
+    `select id, (coefficient, cache_read, cache_write_5m, cache_write_1h) = ($3, $4, $5, $6)
+       as "isSame"
+     from tariffs where catalogue_version = $1 and model = $2`,
+    values,
+  )
+}
+
+export type Recent = {
+  readonly requestsToday: bigint
+  readonly spent30Days: Credits
+  readonly lastTopUpAt: Date | null
+}
+
+/** What a book did lately. Reads only the partitions of the last thirty days. */
+export async function entrySumRecent(db: Executor, book: BookId): Promise<Recent> {
+  return one(
+    db,
+    `select count(*) filter (where day = today) as "requestsToday",
+       coalesce(-sum(amount), 0)::int8 as "spent30Days",
+       (select max(at) from postings where book_id = $1 and kind = 'purchase') as "lastTopUpAt"
+     from (select (ledger_now() at time zone 'UTC')::date as today) t
+     left join entries on book_id = $1 and kind = 'charge' and day > today - 30`,
+    [book],
+  )
+}

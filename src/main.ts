@@ -1,0 +1,208 @@
+// The only file that acts: it reads the command line and starts what was asked for.
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import { Command } from 'commander'
+import { isFleetMember, joinFleet, runFleet } from './fleet.ts'
+import { createJobs } from './jobs.ts'
+import { createOperator } from './operator/operator.ts'
+import { dayText } from './platform/clock.ts'
+import type { Config } from './platform/config.ts'
+import { describeConfig, loadConfig, secretOf } from './platform/config.ts'
+import { createLog } from './platform/log.ts'
+import { createFleetMetrics, createMetricsServer, shareMetrics } from './platform/metrics.ts'
+import { migrate } from './platform/migrate.ts'
+import { migrateJobs, startWorker } from './platform/worker.ts'
+import { parseUpstreams, type UpstreamOptions } from './upstreams/upstreams.ts'
+import { type Rooms, wire } from './wiring.ts'
+
+/** Twelve looks within the sixty seconds after which a silent process is taken for dead. */
+const SWEEP_MS = 5_000
+/** What a worker may still finish after SIGTERM. */
+const STOP_MS = 20_000
+const DAY_MS = 86_400_000
+
+const program = new Command('tollgate').description('A prepaid gateway for model messages')
+program.option('--config <file>', 'YAML file of settings; without it the defaults stand')
+
+program
+  .command('config')
+  .description('look at the configuration')
+  .argument('<verb>', 'check: print every setting with its source, secrets as dots')
+  .action((verb: string) => {
+    if (verb !== 'check') program.error(`config has no verb ${verb}; try: config check`)
+    const loaded = loadConfig({ file: program.opts().config })
+    if ('complaints' in loaded) complain(loaded.complaints)
+    else console.log(describeConfig(loaded))
+  })
+
+program
+  .command('migrate')
+  .description('bring the database up to date')
+  .action(async () => {
+    const config = configured()
+    const applied = await migrateAll(config)
+    console.log(applied.length === 0 ? 'nothing to apply' : `applied ${applied.join(', ')}`)
+  })
+
+program
+  .command('serve')
+  .description('answer /v1 until SIGTERM')
+  .action(async () => serve(configured()))
+
+program
+  .command('work')
+  .description('run jobs and the sweeper until SIGTERM')
+  .action(async () => work(configured()))
+
+program.addCommand(createOperator(() => wired(configured(), 'operator')))
+
+await program.parseAsync()
+
+function configured(): Config {
+  const loaded = loadConfig({ file: program.opts().config })
+  if ('complaints' in loaded) complain(loaded.complaints)
+  return loaded.config
+}
+
+function complain(complaints: readonly string[]): never {
+  for (const complaint of complaints) console.error(complaint)
+  process.exit(2)
+}
+
+async function migrateAll(config: Config): Promise<string[]> {
+  const url = config.database.url.reveal()
+  const applied = await migrate({ ...config.database, url })
+  await migrateJobs(url, createLog({ level: 'warn' }))
+  return applied
+}
+
+function wired(config: Config, role: string): Promise<Rooms> {
+  return wire(config, upstreamsOf(config), role)
+}
+
+/** The upstreams of the file, or the one in the settings. */
+function upstreamsOf({ upstream }: Config): UpstreamOptions[] {
+  const { file, url, key, temperatureMax, ...shared } = upstream
+  if (file === 'none') {
+    const only = { name: 'only', url, keys: [key], models: [], priority: 1, weight: 1 }
+    return [{ ...shared, ...only, temperatureMax }]
+  }
+  const read = parseUpstreams(readFileSync(file, 'utf8'))
+  if ('complaints' in read) complain(read.complaints.map((one) => `${file}: ${one}`))
+  const missing = read.upstreams
+    .flatMap((one) => one.keys)
+    .filter((reference) => secretOf(reference) === undefined)
+  if (missing.length > 0) complain(missing.map((one) => `${file}: ${one} is empty or absent`))
+  return read.upstreams.map((one) => ({
+    ...shared,
+    ...one,
+    keys: one.keys.flatMap((reference) => secretOf(reference) ?? []),
+  }))
+}
+
+/** The catalogue in force; at the very first start, the one in the file. */
+async function startPricing({ pricing, config, log }: Rooms): Promise<void> {
+  if ((await pricing.start()) !== undefined) return
+  const read = pricing.parse(await readFile(config.catalogue.file, 'utf8'))
+  if ('complaints' in read) {
+    complain(read.complaints.map((one) => `${config.catalogue.file}: ${one}`))
+  }
+  const applied = await pricing.apply(read.catalogue, { by: 'first start', note: '' })
+  log.info(
+    { version: applied.version, file: config.catalogue.file },
+    'the first catalogue is in force',
+  )
+}
+
+/** The parent of the processes that serve, and each of them. */
+async function serve(config: Config): Promise<void> {
+  if (isFleetMember()) return serveHere(config)
+  const log = createLog({ ...config.log, slug: config.vendor.slug }).child({ role: 'fleet' })
+  const { processes } = config.gateway
+  const fleet = { isReady: false, isEnding: false }
+  const stopped = ended().then(() => {
+    fleet.isEnding = true
+  })
+  const metrics = createMetricsServer({
+    text: createFleetMetrics().text,
+    health: () => ({
+      isReady: fleet.isReady && !fleet.isEnding,
+      why: fleet.isEnding ? 'draining' : fleet.isReady ? 'ready' : 'starting',
+    }),
+  })
+  metrics.listen(config.metrics.port, config.gateway.host)
+  await runFleet({
+    onReady: () => {
+      fleet.isReady = true
+    },
+    processes: processes === 0 ? availableParallelism() : processes,
+    log,
+    ended: stopped,
+    onReplace: (replace) => void process.on('SIGHUP', () => void replace()),
+  })
+  log.info('stopped')
+  process.exit(0)
+}
+
+async function serveHere(config: Config): Promise<void> {
+  const { ready, drained } = joinFleet()
+  // A terminal's Ctrl-C reaches the whole group; the parent decides when each one leaves.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined)
+  const rooms = await wired(config, 'gateway')
+  const { ledger, log, gateway, upstreams } = rooms
+  await ledger.start()
+  await startPricing(rooms)
+  await upstreams.start()
+  const port = await gateway.listen(config.gateway.port, config.gateway.host)
+  const { host } = config.gateway
+  log.info({ process: process.pid, instance: ledger.instance, host, port }, 'serving')
+  shareMetrics(rooms.metrics.registry)
+  ready()
+  await drained
+  const { drainSeconds, drainIdleSeconds } = config.gateway
+  await gateway.drain({ idleMs: drainIdleSeconds * 1_000, limitMs: drainSeconds * 1_000 })
+  await ledger.stop(STOP_MS)
+  rooms.pricing.stop()
+  await upstreams.close()
+  await rooms.db.end()
+  log.info('drained')
+  process.exit(0)
+}
+
+function ended(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', resolve)
+    process.once('SIGINT', resolve)
+  })
+}
+
+async function work(config: Config): Promise<void> {
+  const stopped = ended() // before anyone is told that we work, and may say stop
+  const rooms = await wired(config, 'worker')
+  const { ledger, log, clock } = rooms
+  await ledger.start()
+  const worker = await startWorker({
+    databaseUrl: config.database.url.reveal(),
+    jobs: createJobs({
+      ledger,
+      log,
+      entriesKeptDays: config.ledger.entriesKeptDays,
+      dayBefore: (days) => dayText(clock.nowMs() - days * DAY_MS),
+    }),
+    clock,
+    log,
+  })
+  const sweeper = ledger.sweeper(config.ledger.sweepDeadSeconds)
+  const sweeping = setInterval(() => {
+    sweeper.tick().catch((error: unknown) => log.warn({ err: error }, 'the sweeper missed a look'))
+  }, SWEEP_MS)
+  log.info({ instance: ledger.instance }, 'working')
+
+  await stopped
+  clearInterval(sweeping)
+  await worker.stop()
+  await ledger.stop(STOP_MS)
+  await rooms.db.end()
+  log.info('stopped')
+}

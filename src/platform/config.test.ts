@@ -1,0 +1,228 @@
+// Where settings come from, what production refuses, and that the example file tells the truth.
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { inspect } from 'node:util'
+import { describeConfig, type Loaded, loadConfig } from './config.ts'
+import { DOTS } from './masked.ts'
+import { listSettings, valueAt } from './settings.ts'
+import { readYaml } from './yaml.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-config-'))
+after(() => rmSync(folder, { recursive: true }))
+
+const example = join(import.meta.dirname, '../../tollgate.example.yaml')
+const CANARY = 'canary-0123456789-0123456789-0123456789'
+const production = {
+  TOLLGATE_MODE: 'production',
+  DATABASE_URL: `postgres://gate:${CANARY}@db.example.com/gate`,
+  KEYS_TAG_SECRET: `${CANARY}-tag`,
+  KEYS_LOOKUP_SECRET: `${CANARY}-lookup`,
+  BRAND_SUPPORT_EMAIL: 'help@example.org',
+  BRAND_CABINET_URL: 'https://cabinet.example.org',
+  GATEWAY_PUBLIC_URL: 'https://api.example.org',
+  UPSTREAM_URL: 'https://upstream.example.org',
+  UPSTREAM_KEY: `${CANARY}-upstream`,
+  LEDGER_SPOOL_DIRECTORY: '/var/lib/gate/spool',
+}
+
+function write(name: string, text: string): string {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+
+function loaded(options: Parameters<typeof loadConfig>[0]): Loaded {
+  const result = loadConfig(options)
+  assert.ok('config' in result, inspect(result))
+  return result
+}
+
+function complaints(options: Parameters<typeof loadConfig>[0]): readonly string[] {
+  const result = loadConfig(options)
+  assert.ok('complaints' in result, 'the configuration was accepted')
+  return result.complaints
+}
+
+test('it starts with no file and no environment at all', () => {
+  const { config } = loaded({ env: {} })
+  assert.equal(config.mode, 'development')
+  assert.equal(config.database.url.reveal(), 'postgres://postgres@127.0.0.1:5432/tollgate')
+  assert.equal(config.gateway.bodyBytesMax, 33_554_432)
+})
+
+test('the example file names every setting, with its default and nothing else', () => {
+  const { config } = loaded({ file: example, env: {} })
+  const plain = (settings: Loaded['config']) =>
+    listSettings().map(({ name, path, isSecret }) => {
+      const value = valueAt(settings, path)
+      return [name, isSecret ? (value as { reveal(): unknown }).reveal() : value]
+    })
+  assert.deepEqual(plain(config), plain(loaded({ env: {} }).config))
+
+  const written = readYaml(readFileSync(example, 'utf8')).value as Record<string, unknown>
+  const names = Object.entries(written).flatMap(([area, things]) =>
+    typeof things === 'object' && things !== null
+      ? Object.keys(things).map((thing) => `${area}.${thing}`)
+      : [area],
+  )
+  assert.deepEqual(
+    names,
+    listSettings().map(({ name }) => name),
+  )
+})
+
+test('the example file gives a reason for every setting and marks what production refuses', () => {
+  const text = readFileSync(example, 'utf8')
+  const lines = text.split('\n')
+  const { lineAt } = readYaml(text)
+  for (const { name, path, isDevelopmentOnly } of listSettings()) {
+    const above = lines.slice(0, lineAt(path) - 1)
+    const comment = above.slice(above.findLastIndex((line) => !/^\s*#/.test(line)) + 1).join('\n')
+    assert.match(comment, /\w{2,}/, `${name} has no reason`)
+    assert.equal(/^ *# \[development\]/.test(comment), isDevelopmentOnly === true, name)
+  }
+})
+
+test('every setting has one environment name of its own', () => {
+  const names = listSettings().flatMap(({ env, aliases = [], isSecret }) => [
+    env,
+    ...aliases,
+    ...(isSecret ? [`${env}_FILE`] : []),
+  ])
+  assert.equal(new Set(names).size, names.length)
+  for (const expected of ['DATABASE_URL', 'PORT', 'LOG_LEVEL', 'LEDGER_SPOOL_AFTER_MS']) {
+    assert.ok(names.includes(expected), expected)
+  }
+})
+
+test('the environment overrides the file, the file overrides the default', () => {
+  const file = write('levels.yaml', 'log: { level: warn }\ngateway: { port: 1111, host: "::1" }\n')
+  const result = loaded({ file, env: { GATEWAY_PORT: '2222', PORT: '3333', LOG_PRETTY: 'true' } })
+  assert.equal(result.config.gateway.port, 2222)
+  assert.equal(result.config.gateway.host, '::1')
+  assert.equal(result.config.log.level, 'warn')
+  assert.equal(result.config.log.pretty, true)
+  assert.equal(loaded({ file, env: { PORT: '3333' } }).config.gateway.port, 3333)
+  assert.equal(loaded({ env: { TOLLGATE_CONFIG: file } }).config.gateway.port, 1111)
+
+  const described = describeConfig(result)
+  assert.match(described, /^gateway\.port +2222 +environment \(GATEWAY_PORT\)$/m)
+  assert.match(described, /^log\.level +warn +file \(.*levels\.yaml line 1\)$/m)
+  assert.match(described, /^metrics\.port +9090 +default \(METRICS_PORT\)$/m)
+})
+
+test('an empty environment variable and a commented-out area count as absent', () => {
+  const file = write('empty.yaml', 'gateway:\n#  port: 1\n')
+  assert.equal(loaded({ file, env: { GATEWAY_PORT: '', PORT: '' } }).config.gateway.port, 8080)
+})
+
+test('a secret file gives its trimmed content, and a secret named twice is refused', () => {
+  const secret = write('database-url', `  postgres://u:${CANARY}@h/d\n`)
+  const result = loaded({ env: { DATABASE_URL_FILE: secret } })
+  assert.equal(result.config.database.url.reveal(), `postgres://u:${CANARY}@h/d`)
+  assert.equal(result.origins.get('database.url')?.source, 'secret file')
+  assert.match(
+    complaints({ env: { DATABASE_URL_FILE: secret, DATABASE_URL: 'postgres://h/d' } }).join(),
+    /both DATABASE_URL and DATABASE_URL_FILE are set/,
+  )
+  assert.match(
+    complaints({ env: { DATABASE_URL_FILE: join(folder, 'none') } }).join(),
+    /named by DATABASE_URL_FILE, it cannot be read: ENOENT/,
+  )
+})
+
+test('all complaints come at once, each saying where to look', () => {
+  const file = write(
+    'wrong.yaml',
+    [
+      'ledger:',
+      '  holdSeconds: 10',
+      '  spoolAfterMS: 5',
+      'gatewy: {}',
+      'vendor:',
+      '  slug: No Good',
+      'cell: 4096',
+    ].join('\n'),
+  )
+  const found = complaints({ file, env: { PORT: 'eighty', METRICS_PROT: '1', LOG_PRETTY: 'yes' } })
+  const expected = [
+    /^METRICS_PROT in the environment: .* METRICS_PORT$/,
+    /^cell \(.*wrong\.yaml line 7\): Too big/,
+    /^vendor\.slug \(.* line 6\): expected 2-20/,
+    /^log\.pretty \(LOG_PRETTY\): expected boolean/,
+    /^gateway\.port \(PORT\): expected number/,
+    /^ledger\.spoolAfterMS \(.* line 3\): no such name; .* spoolAfterMs$/,
+    /^gatewy \(.* line 4\): no such name; .* gateway$/,
+    /^ledger\.holdSeconds \(.* line 2\): must exceed ledger\.requestSecondsMax, which is 3600$/,
+  ]
+  for (const pattern of expected) {
+    assert.equal(
+      found.filter((each) => pattern.test(each)).length,
+      1,
+      `${pattern} in ${inspect(found)}`,
+    )
+  }
+  assert.equal(found.length, expected.length, inspect(found))
+})
+
+test('a file that is named but absent, broken or no map is refused', () => {
+  assert.match(complaints({ file: join(folder, 'nowhere.yaml'), env: {} }).join(), /ENOENT/)
+  assert.match(
+    complaints({ file: write('twice.yaml', 'cell: 1\ncell: 2\n'), env: {} }).join(),
+    /twice\.yaml line 2: Map keys must be unique/,
+  )
+  assert.match(complaints({ file: write('list.yaml', '- 1\n'), env: {} }).join(), /expected areas/)
+  assert.match(
+    complaints({ file: write('flat.yaml', 'ledger: 5\n'), env: {} }).join(),
+    /ledger .*expected object/,
+  )
+})
+
+test('production refuses every development default and names each', () => {
+  const found = complaints({ env: { TOLLGATE_MODE: 'production' } })
+  const refused = listSettings().filter(({ isDevelopmentOnly }) => isDevelopmentOnly)
+  assert.ok(refused.length >= 7)
+  assert.deepEqual(
+    found.map((each) => each.split(':')[0]),
+    refused.map(({ name }) => name),
+  )
+})
+
+test('production refuses a development default that was written out by hand', () => {
+  const { DATABASE_URL: _, ...rest } = production
+  const DATABASE_URL = 'postgres://postgres@127.0.0.1:5432/tollgate'
+  const found = complaints({ env: { ...rest, DATABASE_URL } })
+  assert.equal(found.length, 1)
+  assert.match(found[0] ?? '', /^database\.url \(DATABASE_URL\): is the development default/)
+})
+
+test('production refuses a key secret under 32 bytes, development does not', () => {
+  const KEYS_TAG_SECRET = 'x'.repeat(31)
+  assert.match(
+    complaints({ env: { ...production, KEYS_TAG_SECRET } }).join(),
+    /shorter than 32 bytes/,
+  )
+  assert.equal(loaded({ env: { KEYS_TAG_SECRET } }).config.keys.tagSecret.reveal(), KEYS_TAG_SECRET)
+  loaded({ env: { ...production, KEYS_TAG_SECRET: 'x'.repeat(32) } })
+})
+
+test('secrets never appear in a description, a complaint or a printed configuration', () => {
+  const result = loaded({ env: production })
+  const printed = [
+    describeConfig(result),
+    inspect(result, { depth: 9 }),
+    JSON.stringify(result),
+    ...complaints({ env: { ...production, DATABASE_URL: CANARY, KEYS_TAG_SECRET: 'canary' } }),
+  ].join('\n')
+  assert.equal(printed.includes('canary'), false)
+  assert.ok(printed.includes(DOTS))
+})
+
+test('the configuration cannot be changed after it is read', () => {
+  const { config } = loaded({ env: {} })
+  assert.throws(() => Object.assign(config, { cell: 5 }), TypeError)
+  assert.throws(() => Object.assign(config.gateway, { port: 5 }), TypeError)
+})

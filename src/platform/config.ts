@@ -1,0 +1,224 @@
+// The configuration: one YAML file, overridden by the environment, overridden by nothing. The only
+// place that reads process.env, once. Collects every complaint before giving up, and returns a
+// frozen object whose secrets print as dots. What can be set is in settings.ts.
+import { readFileSync } from 'node:fs'
+import type { z } from 'zod'
+import { Masked } from './masked.ts'
+import { listSettings, type Setting, settingsSchema, valueAt } from './settings.ts'
+import { complaintsOf, editsBetween, nearestName, type Path, readYaml } from './yaml.ts'
+
+type Output = z.output<typeof settingsSchema>
+export type Config = {
+  readonly [Area in keyof Output]: Output[Area] extends object
+    ? Readonly<Output[Area]>
+    : Output[Area]
+}
+
+export type Source = 'default' | 'file' | 'environment' | 'secret file'
+type Origin = { readonly source: Source; readonly where: string }
+
+export type Loaded = {
+  readonly config: Config
+  /** By setting name, such as `gateway.port`. */
+  readonly origins: ReadonlyMap<string, Origin>
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+type Tree = Record<string, unknown>
+const FILE_ENV = 'TOLLGATE_CONFIG'
+
+/**
+ * Reads the configuration. `file` is the path given with --config; without it TOLLGATE_CONFIG names
+ * one; without both there is no file and defaults stand. A file that is named but absent is a
+ * complaint: a mistyped path must not start production with a laptop's defaults.
+ */
+export function loadConfig({
+  file,
+  env = process.env,
+}: {
+  readonly file?: string | undefined
+  readonly env?: Environment
+} = {}): Loaded | { readonly complaints: readonly string[] } {
+  const settings = listSettings()
+  const complaints: string[] = []
+  const { tree, lineAt } = readFileTree(file ?? present(env[FILE_ENV]), complaints)
+  const origins = new Map<string, Origin>()
+  for (const setting of settings) {
+    const found = fromEnvironment(setting, env, complaints)
+    if (found !== undefined) {
+      place(tree, setting.path, found.value)
+      origins.set(setting.name, { source: found.source, where: found.where })
+    } else if (valueAt(tree, setting.path) !== undefined) {
+      origins.set(setting.name, { source: 'file', where: lineAt(setting.path) })
+    } else {
+      origins.set(setting.name, { source: 'default', where: '' })
+    }
+  }
+  complaints.push(...misspelt(settings, env))
+
+  const checked = check(tree)
+  for (const { path, sentence } of checked.complaints) {
+    const name = path.join('.')
+    const where = origins.get(name)?.where ?? lineAt(path)
+    complaints.push(`${name === '' ? 'the file' : name}${where && ` (${where})`}: ${sentence}`)
+  }
+  if (checked.config === undefined || complaints.length > 0) return { complaints }
+  return { config: checked.config, origins }
+}
+
+function present(value: string | undefined): string | undefined {
+  // Compose files and CI pass `NAME=` for what they do not set; an empty value is an absent one.
+  return value === '' ? undefined : value
+}
+
+function readFileTree(file: string | undefined, complaints: string[]) {
+  const nothing = { tree: emptyAreas(), lineAt: () => '' }
+  if (file === undefined) return nothing
+  const text = readText(file, complaints)
+  if (text === undefined) return nothing
+  const yaml = readYaml(text)
+  complaints.push(
+    ...yaml.complaints.map(({ line, sentence }) => `${file} line ${line}: ${sentence}`),
+  )
+  const value = yaml.value ?? {}
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    complaints.push(`${file}: expected areas and their settings, such as "gateway:"`)
+    return nothing
+  }
+  // An area whose lines are all commented out reads as null, and means no settings.
+  const areas = Object.entries(value).filter(([, area]) => area !== null)
+  return {
+    tree: { ...emptyAreas(), ...Object.fromEntries(areas) } as Tree,
+    lineAt: (path: Path) => `${file} line ${yaml.lineAt(path)}`,
+  }
+}
+
+function emptyAreas(): Tree {
+  const areas = listSettings().filter(({ path }) => path.length === 2)
+  return Object.fromEntries(areas.map(({ path }) => [path[0], {}]))
+}
+
+function readText(file: string, complaints: string[], why = 'the configuration file') {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    // Whatever the system says (absent, a directory, no permission) is the operator's to fix.
+    complaints.push(`${file}: ${why} cannot be read: ${(error as NodeJS.ErrnoException).code}`)
+    return undefined
+  }
+}
+
+function fromEnvironment(setting: Setting, env: Environment, complaints: string[]) {
+  const name = [setting.env, ...(setting.aliases ?? [])].find((each) => present(env[each]))
+  const secretName = `${setting.env}_FILE`
+  const secretFile = setting.isSecret ? present(env[secretName]) : undefined
+  if (secretFile === undefined) {
+    if (name === undefined) return undefined
+    return { value: typed(setting, env[name] ?? ''), source: 'environment', where: name } as const
+  }
+  if (name !== undefined) {
+    complaints.push(`${setting.name}: both ${name} and ${secretName} are set; keep one`)
+  }
+  const text = readText(secretFile, complaints, `named by ${secretName}, it`)?.trim()
+  if (text === undefined) return undefined
+  return { value: text, source: 'secret file', where: `${secretName} ${secretFile}` } as const
+}
+
+/** The text as what the schema expects; what does not fit stays text and the schema complains. */
+function typed(setting: Setting, text: string): unknown {
+  if (setting.kind === 'whole') return /^-?\d{1,15}$/.test(text) ? Number(text) : text
+  if (setting.kind === 'flag') return { true: true, false: false }[text] ?? text
+  return text
+}
+
+function place(tree: Tree, path: Path, value: unknown) {
+  const [area, thing] = path.map(String)
+  if (area === undefined) return
+  const inside = tree[area]
+  if (thing === undefined) tree[area] = value
+  else if (typeof inside === 'object') tree[area] = { ...inside, [thing]: value }
+}
+
+/**
+ * The environment holds other programs' names too, so an unknown name is no complaint by itself:
+ * only one that begins with an area of ours and is within two edits of a setting, a typing slip.
+ */
+function misspelt(settings: readonly Setting[], env: Environment): string[] {
+  const known = settings.flatMap(({ env: name, isSecret }) =>
+    isSecret ? [name, `${name}_FILE`] : [name],
+  )
+  const areas = new Set(known.map((name) => name.slice(0, name.indexOf('_') + 1)))
+  return Object.keys(env).flatMap((name) => {
+    if (known.includes(name) || name === FILE_ENV || env[name] === '') return []
+    if (![...areas].some((area) => name.startsWith(area))) return []
+    const nearest = nearestName(name, known) ?? ''
+    return editsBetween(name, nearest) > 2
+      ? []
+      : [`${name} in the environment: no such setting; the nearest known one is ${nearest}`]
+  })
+}
+
+/**
+ * Two passes, because zod skips the rules between settings while any single setting is wrong: the
+ * second pass leaves the wrong ones out, so that all complaints come at once.
+ */
+function check(tree: Tree) {
+  const first = settingsSchema.safeParse(tree)
+  if (first.success) return { config: frozen(first.data), complaints: [] }
+  const complaints = complaintsOf(first.error, settingsSchema)
+  const repaired = structuredClone(tree)
+  for (const { path } of complaints) {
+    const [area, thing] = path.map(String)
+    if (area === undefined) continue
+    const inside = repaired[area]
+    if (thing === undefined) repaired[area] = emptyAreas()[area]
+    else if (typeof inside === 'object') Reflect.deleteProperty(inside as Tree, thing)
+    if (repaired[area] === undefined) Reflect.deleteProperty(repaired, area)
+  }
+  const second = settingsSchema.safeParse(repaired)
+  const said = new Set(complaints.map(({ path }) => path.join('.')))
+  const more = second.success ? [] : complaintsOf(second.error, settingsSchema)
+  return {
+    config: undefined,
+    complaints: [...complaints, ...more.filter(({ path }) => !said.has(path.join('.')))],
+  }
+}
+
+function frozen(config: Output): Config {
+  for (const area of Object.values(config)) Object.freeze(area)
+  return Object.freeze(config)
+}
+
+/** Every setting with its value and where it came from; secrets as dots. */
+export function describeConfig({ config, origins }: Loaded): string {
+  const rows = listSettings().map(({ name, path, env }) => {
+    const { source, where } = origins.get(name) ?? { source: 'default', where: '' }
+    return [name, String(valueAt(config, path)), `${source} (${where === '' ? env : where})`]
+  })
+  const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0))
+  const [names, values] = [width(0), width(1)]
+  return rows
+    .map(
+      ([name = '', value = '', from]) => `${name.padEnd(names)}  ${value.padEnd(values)}  ${from}`,
+    )
+    .join('\n')
+}
+
+/** A secret that a file of ours only names: `env:NAME` or `file:/path`; undefined when absent. */
+export function secretOf(
+  reference: string,
+  env: Environment = process.env,
+): Masked<string> | undefined {
+  const [kind, ...rest] = reference.split(':')
+  const name = rest.join(':')
+  if (kind === 'env') {
+    const value = present(env[name])
+    return value === undefined ? undefined : new Masked(value)
+  }
+  try {
+    const value = readFileSync(name, 'utf8').trim()
+    return value === '' ? undefined : new Masked(value)
+  } catch {
+    return undefined // the caller names the reference in its complaint
+  }
+}

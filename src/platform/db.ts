@@ -1,0 +1,106 @@
+// Connections to PostgreSQL: pools with timeouts, int8 as bigint, one way to run a transaction.
+// SQL itself lives in each room's queries.ts. The ledger's own few connections, which have a
+// deadline of another kind, are made from `clientSettings` in ledger/connection.ts.
+import pg from 'pg'
+
+/** What a query needs: a pool, or a client inside a transaction. */
+export type Executor = {
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
+}
+
+declare const inTransaction: unique symbol
+/** An executor that is inside a transaction: what a door asks for when its work must be atomic. */
+export type Tx = Executor & { readonly [inTransaction]: true }
+
+export type DatabaseSettings = {
+  readonly url: string
+  readonly connectTimeoutMs: number
+  readonly statementTimeoutMs: number
+  readonly lockTimeoutMs: number
+}
+
+export type Db = Executor & {
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  end(): Promise<void>
+}
+
+const INT8_OID = 20
+/**
+ * A payment or a reissue may wait for a busy book this long. The configured lock timeout is the
+ * ledger's own, whose lanes take turns and must not wait long in any of them.
+ */
+const POOL_LOCK_MS = 5_000
+
+// pg gives int8 as text, because a JavaScript number cannot hold it; ours are bigints everywhere.
+const types = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (oid === INT8_OID && format !== 'binary') return BigInt
+    return pg.types.getTypeParser(oid, format)
+  },
+} as pg.CustomTypesConfig
+
+/** Settings every connection of ours shares. Times are UTC in every session. */
+export function clientSettings(settings: DatabaseSettings, name: string): pg.ClientConfig {
+  return {
+    connectionString: settings.url,
+    application_name: `tollgate ${name}`,
+    connectionTimeoutMillis: settings.connectTimeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    types,
+    options: [
+      '-c timezone=UTC',
+      `-c lock_timeout=${settings.lockTimeoutMs}`,
+      '-c default_transaction_isolation=read\\ committed',
+      // A session that lost its client in a transaction must not keep a book locked.
+      '-c idle_in_transaction_session_timeout=60000',
+    ].join(' '),
+  }
+}
+
+/** A pool for everything but the ledger's hot verbs. */
+export function openDatabase(
+  settings: DatabaseSettings & { readonly poolSize: number },
+  name: string,
+  onError: (error: Error) => void,
+): Db {
+  const pool = new pg.Pool({
+    ...clientSettings({ ...settings, lockTimeoutMs: POOL_LOCK_MS }, name),
+    max: settings.poolSize,
+    statement_timeout: settings.statementTimeoutMs,
+    // The server's own limit comes first; this one is for a server that no longer answers.
+    query_timeout: settings.statementTimeoutMs + 5_000,
+    idleTimeoutMillis: 60_000,
+  })
+  // Without a listener, an idle connection that the server closes would end the process.
+  pool.on('error', onError)
+  return {
+    query: (text, values) => pool.query(text, values),
+    transaction: (work) => runTransaction(pool, work),
+    end: () => pool.end(),
+  }
+}
+
+async function runTransaction<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    const result = await work(client as unknown as Tx)
+    await client.query('commit')
+    client.release()
+    return result
+  } catch (error) {
+    // A client that cannot even roll back is thrown away; PostgreSQL rolls back by itself.
+    await client.query('rollback').then(
+      () => client.release(),
+      (broken: Error) => client.release(broken),
+    )
+    throw error
+  }
+}
+
+/** A single connection for a room that keeps its own few, such as the ledger. */
+export function openClient(settings: DatabaseSettings, name: string, extra: string): pg.Client {
+  const base = clientSettings(settings, name)
+  return new pg.Client({ ...base, options: `${base.options} ${extra}` })
+}

@@ -1,0 +1,53 @@
+// Ids carry their cell and their day, and every spelling of one leads back to it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  bookId,
+  CELL_MAX,
+  cellOfBook,
+  cellOfHold,
+  dayOfHold,
+  holdIdOf,
+  newHoldId,
+  newInstanceId,
+  requestIdOf,
+} from './ids.ts'
+
+const cell = fc.integer({ min: 0, max: CELL_MAX })
+const timeMs = fc.integer({ min: 0, max: 4_102_444_800_000 })
+
+test('a hold id says its cell and its day, and is a UUID of version 7', () => {
+  fc.assert(
+    fc.property(cell, timeMs, (c, ms) => {
+      const id = newHoldId(c, ms)
+      assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+      assert.equal(cellOfHold(id), c)
+      assert.equal(dayOfHold(id), Math.floor(ms / 86_400_000))
+    }),
+  )
+})
+
+test('a request id is its hold id in another spelling', () => {
+  fc.assert(
+    fc.property(cell, timeMs, (c, ms) => {
+      const id = newHoldId(c, ms)
+      assert.equal(holdIdOf(requestIdOf(id)), id)
+    }),
+  )
+  assert.equal(holdIdOf('req_011CSHoEeqs5C35K2UUqR7Fy'), undefined, 'not one of ours')
+})
+
+test('a book id says its cell', () => {
+  fc.assert(
+    fc.property(cell, fc.bigInt(1n, 2n ** 40n - 1n), (c, serial) => {
+      assert.equal(cellOfBook(bookId(c, serial)), c)
+    }),
+  )
+})
+
+test('ids drawn in one millisecond differ', () => {
+  const ids = new Set(Array.from({ length: 10_000 }, () => newHoldId(0, 1_700_000_000_000)))
+  assert.equal(ids.size, 10_000)
+  assert.ok(newInstanceId() > 0n)
+})

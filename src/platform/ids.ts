@@ -1,0 +1,89 @@
+// Ids. The only place, with keys/secret.ts, that draws randomness.
+//
+// A request and its hold share one number: a request has at most one hold, so a second id would
+// only be one more thing to join. The number is a UUIDv7 whose twelve `rand_a` bits carry the cell,
+// so any id says where its book lives; its 48 time bits carry the day, which is the key of the
+// hold's partition. `req_…` is the same number in the client's spelling.
+import { randomBytes } from 'node:crypto'
+import { assert } from './assert.ts'
+
+declare const brand: unique symbol
+type Branded<T, B extends string> = T & { readonly [brand]: B }
+
+export type BookId = Branded<bigint, 'book'>
+export type HoldId = Branded<string, 'hold'>
+export type RequestId = Branded<string, 'request'>
+/** Random at each start of a process; names it in holds and heartbeats. */
+export type InstanceId = Branded<bigint, 'instance'>
+
+export const CELL_MAX = 4095
+const SERIAL_BITS = 40n
+const DAY_MS = 86_400_000
+
+// Random bytes are drawn 4 KiB at a time: one system call for 512 ids instead of one for each.
+const POOL_BYTES = 4096
+const pool = { bytes: Buffer.alloc(0), at: 0 }
+
+function randomFrom(count: number): Buffer {
+  if (pool.at + count > pool.bytes.length) {
+    pool.bytes = randomBytes(POOL_BYTES)
+    pool.at = 0
+  }
+  const taken = pool.bytes.subarray(pool.at, pool.at + count)
+  pool.at += count
+  return taken
+}
+
+/** A book's id: its cell above, a serial of that cell below. */
+export function bookId(cell: number, serial: bigint): BookId {
+  assert(Number.isInteger(cell) && cell >= 0 && cell <= CELL_MAX, `cell ${cell} is out of range`)
+  assert(serial > 0n && serial < 1n << SERIAL_BITS, `serial ${serial} is out of range`)
+  return ((BigInt(cell) << SERIAL_BITS) | serial) as BookId
+}
+
+export function cellOfBook(book: BookId): number {
+  return Number(book >> SERIAL_BITS)
+}
+
+/** A new hold id: time, cell and 62 random bits, as a UUIDv7. */
+export function newHoldId(cell: number, nowMs: number): HoldId {
+  assert(Number.isInteger(cell) && cell >= 0 && cell <= CELL_MAX, `cell ${cell} is out of range`)
+  const time = nowMs.toString(16).padStart(12, '0')
+  const random = randomFrom(8)
+  // The variant bits (10) of RFC 9562 sit on top of the random part.
+  random.writeUInt8((random.readUInt8(0) & 0x3f) | 0x80, 0)
+  const tail = random.toString('hex')
+  const cellHex = cell.toString(16).padStart(3, '0')
+  const parts = [time.slice(0, 8), time.slice(8), `7${cellHex}`, tail.slice(0, 4), tail.slice(4)]
+  return parts.join('-') as HoldId
+}
+
+/** The day inside a hold id, in days since 1970: the key of its partition. */
+export function dayOfHold(id: HoldId): number {
+  return Math.floor(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) / DAY_MS)
+}
+
+export function cellOfHold(id: HoldId): number {
+  return Number.parseInt(id.slice(15, 18), 16)
+}
+
+/** The client's spelling of a hold's number. */
+export function requestIdOf(id: HoldId): RequestId {
+  return `req_${id.replaceAll('-', '')}` as RequestId
+}
+
+/** The hold id behind a request id; undefined when the text is not one of ours. */
+export function holdIdOf(request: string): HoldId | undefined {
+  const match =
+    /^req_([0-9a-f]{8})([0-9a-f]{4})(7[0-9a-f]{3})([89ab][0-9a-f]{3})([0-9a-f]{12})$/.exec(request)
+  return match === null ? undefined : (match.slice(1).join('-') as HoldId)
+}
+
+export function newInstanceId(): InstanceId {
+  return (randomFrom(8).readBigUInt64BE() >> 1n) as InstanceId
+}
+
+/** Random bytes as base64url, for public ids and one-time codes. */
+export function randomText(bytes: number): string {
+  return Buffer.from(randomFrom(bytes)).toString('base64url')
+}

@@ -1,0 +1,211 @@
+// Every setting there is: one schema with limits and defaults. How values are found (file,
+// environment, secret files) is config.ts's affair; why a default is what it is stands in
+// tollgate.example.yaml. A room that needs a new setting adds one line here and one there.
+import { z } from 'zod'
+import { assert } from './assert.ts'
+import { CELL_MAX } from './ids.ts'
+import { Masked } from './masked.ts'
+import type { Path } from './yaml.ts'
+
+type Traits = {
+  /** How the text of an environment variable is read. */
+  readonly kind: 'whole' | 'flag' | 'text'
+  readonly fallback: string | number | boolean
+  readonly isSecret?: boolean
+  /** The fallback is for a laptop: production refuses it, wherever it came from. */
+  readonly isDevelopmentOnly?: boolean
+  /** Production refuses a shorter secret. */
+  readonly bytesMin?: number
+  /** Short environment names that hosting platforms set; the derived name wins over them. */
+  readonly aliases?: readonly string[]
+}
+
+export type Setting = Traits & { readonly path: Path; readonly name: string; readonly env: string }
+
+const traits = z.registry<Traits>()
+const DEVELOPMENT_ONLY = { isDevelopmentOnly: true }
+
+function whole(fallback: number, min: number, max: number, more: Partial<Traits> = {}) {
+  return z
+    .int()
+    .min(min)
+    .max(max)
+    .default(fallback)
+    .register(traits, { kind: 'whole', fallback, ...more })
+}
+
+function flag(fallback: boolean) {
+  return z.boolean().default(fallback).register(traits, { kind: 'flag', fallback })
+}
+
+function text(fallback: string, more: Partial<Traits> = {}, shape: z.ZodType<string> = z.string()) {
+  return shape
+    .pipe(z.string().min(1))
+    .default(fallback)
+    .register(traits, { kind: 'text', fallback, ...more })
+}
+
+function choice<const T extends string>(names: readonly [T, ...T[]], fallback: NoInfer<T>) {
+  return z
+    .enum(names)
+    .default(fallback as T & z.util.NoUndefined<T>)
+    .register(traits, { kind: 'text', fallback })
+}
+
+/** A public address. One form only, so that `${url}/v1` is always right. */
+function webAddress(fallback: string) {
+  return text(
+    fallback,
+    DEVELOPMENT_ONLY,
+    z
+      .string()
+      .regex(
+        /^https?:\/\/[^\s/]+(?:\/[^\s/]+)*$/,
+        'expected http(s)://… without a slash at the end',
+      ),
+  )
+}
+
+function secret(fallback: string, bytesMin = 1, shape = z.string().min(1)) {
+  return shape
+    .default(fallback)
+    .transform((value) => new Masked(value))
+    .register(traits, { kind: 'text', fallback, isSecret: true, bytesMin, ...DEVELOPMENT_ONLY })
+}
+
+const databaseUrl = z.string().regex(/^postgres(?:ql)?:\/\/\S+$/, 'expected postgres://…')
+const KIB = 1024
+const MIB = 1024 * KIB
+const GIB = 1024 * MIB
+const DAY_SECONDS = 86_400
+
+export const settingsSchema = z
+  .strictObject({
+    mode: choice(['development', 'production'], 'development'),
+    cell: whole(0, 0, CELL_MAX),
+    brand: z.strictObject({
+      name: text('Tollgate'),
+      supportEmail: text('support@example.com', DEVELOPMENT_ONLY, z.email()),
+      cabinetUrl: webAddress('http://127.0.0.1:8081'),
+    }),
+    vendor: z.strictObject({
+      slug: text(
+        'vendor',
+        {},
+        z.string().regex(/^[a-z0-9]{2,20}$/, 'expected 2-20 of a-z and 0-9'),
+      ),
+    }),
+    database: z.strictObject({
+      url: secret('postgres://postgres@127.0.0.1:5432/tollgate', 1, databaseUrl),
+      poolSize: whole(8, 1, 200),
+      connectTimeoutMs: whole(5_000, 100, 60_000),
+      statementTimeoutMs: whole(30_000, 100, 600_000),
+      ledgerConnections: whole(2, 1, 2),
+      ledgerLanes: whole(4, 1, 64),
+      ledgerDeadlineMs: whole(5_000, 100, 60_000),
+      lockTimeoutMs: whole(250, 10, 60_000),
+    }),
+    ledger: z.strictObject({
+      spoolDirectory: text('.tollgate/spool', DEVELOPMENT_ONLY),
+      spoolAfterMs: whole(10_000, 100, 300_000),
+      holdWaitMs: whole(30_000, 0, 300_000),
+      requestSecondsMax: whole(3_600, 1, DAY_SECONDS),
+      holdSeconds: whole(3_900, 2, 2 * DAY_SECONDS),
+      entriesKeptDays: whole(400, 1, 36_500),
+      sweepDeadSeconds: whole(60, 1, 3_600),
+    }),
+    keys: z.strictObject({
+      tagSecret: secret('development tag secret: never use it in production', 32),
+      lookupSecret: secret('development lookup secret: never use it in production', 32),
+      verifiedMax: whole(100_000, 1, 10_000_000),
+      wrongMax: whole(100_000, 1, 10_000_000),
+      verifyQueue: whole(64, 0, 10_000),
+      wrongPerMinute: whole(20, 1, 100_000),
+    }),
+    log: z.strictObject({
+      level: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
+      pretty: flag(false),
+    }),
+    gateway: z.strictObject({
+      host: text('127.0.0.1'),
+      port: whole(8080, 0, 65_535, { aliases: ['PORT'] }),
+      processes: whole(0, 0, 256),
+      drainSeconds: whole(600, 0, DAY_SECONDS),
+      drainIdleSeconds: whole(10, 0, 600),
+      bodyBytesMax: whole(32 * MIB, KIB, 256 * MIB),
+      waitBytesMax: whole(512 * MIB, MIB, 64 * GIB),
+      addressHeader: text('none', {}, z.string().regex(/^[a-z0-9-]+$/, 'expected a header name')),
+      publicUrl: webAddress('http://127.0.0.1:8080'),
+    }),
+    upstream: z.strictObject({
+      file: text('none'),
+      url: webAddress('http://127.0.0.1:8090'),
+      key: secret('stand-in-key-1'),
+      connections: whole(1024, 1, 65_535),
+      headersTimeoutMs: whole(600_000, 1_000, 3_600_000),
+      streamHeadersTimeoutMs: whole(60_000, 1_000, 3_600_000),
+      idleTimeoutMs: whole(300_000, 1_000, 3_600_000),
+      temperatureMax: whole(1, 1, 2),
+    }),
+    metrics: z.strictObject({
+      port: whole(9090, 0, 65_535),
+    }),
+    catalogue: z.strictObject({
+      file: text('catalogue.example.yaml'),
+    }),
+  })
+  .superRefine((config, context) => {
+    const complain = (path: Path, message: string) => {
+      context.addIssue({ code: 'custom', path: [...path], message })
+    }
+    // Else the sweeper could void the hold of a request that is still being served, for nothing.
+    if (config.ledger.holdSeconds <= config.ledger.requestSecondsMax) {
+      complain(
+        ['ledger', 'holdSeconds'],
+        `must exceed ledger.requestSecondsMax, which is ${config.ledger.requestSecondsMax}`,
+      )
+    }
+    if (config.mode === 'production') refuseDevelopment(config, complain)
+  })
+
+function refuseDevelopment(config: object, complain: (path: Path, message: string) => void) {
+  for (const { path, fallback, isDevelopmentOnly, bytesMin = 0 } of listSettings()) {
+    const found = valueAt(config, path)
+    const value = found instanceof Masked ? found.reveal() : found
+    if (isDevelopmentOnly && value === fallback) {
+      complain(path, 'is the development default, which production refuses; set your own')
+    } else if (typeof value === 'string' && Buffer.byteLength(value) < bytesMin) {
+      complain(path, `is shorter than ${bytesMin} bytes, which production refuses`)
+    }
+  }
+}
+
+/** The value at a path of nested objects; undefined when there is none. */
+export function valueAt(tree: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (here, step) => (here as Record<PropertyKey, unknown> | undefined)?.[step],
+    tree,
+  )
+}
+
+/** Every setting, found by walking the schema, so that none can lack an environment name. */
+export function listSettings(): Setting[] {
+  return Object.entries(settingsSchema.shape).flatMap(([area, schema]) =>
+    schema instanceof z.ZodObject
+      ? Object.entries(schema.shape).map(([thing, leaf]) => settingOf([area, thing], leaf))
+      : [settingOf([area], schema)],
+  )
+}
+
+function settingOf(path: readonly string[], leaf: z.ZodType): Setting {
+  const known = traits.get(leaf)
+  assert(known, `the setting ${path.join('.')} is not made by a helper of settings.ts`)
+  return { ...known, path, name: path.join('.'), env: envNameOf(path) }
+}
+
+/** Area, thing, unit in upper snake case; a setting without an area takes the product's name. */
+function envNameOf(path: readonly string[]): string {
+  return (path.length === 1 ? ['tollgate', ...path] : path)
+    .map((part) => part.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase())
+    .join('_')
+}

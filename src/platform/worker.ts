@@ -1,0 +1,67 @@
+// Runs jobs: graphile-worker inside our PostgreSQL, so that a job enqueued in a transaction exists
+// exactly when the transaction does. Which jobs there are is the table in src/jobs.ts.
+import { Logger, parseCronItems, run, runMigrations } from 'graphile-worker'
+import type { Clock } from './clock.ts'
+import type { Log } from './log.ts'
+
+export type Job = {
+  readonly name: string
+  /** A cron pattern (UTC) for jobs by the clock; undefined for jobs that others enqueue. */
+  readonly every?: string
+  /** Longer than this is logged: the next round would start before this one ended. */
+  readonly limitMs: number
+  run(payload: unknown): Promise<void>
+}
+
+/** Several jobs wait for the network or for locks; four at a time keep a worker busy. */
+const CONCURRENCY = 4
+
+/** graphile-worker's own tables. Safe when several processes start at once. */
+export async function migrateJobs(databaseUrl: string, log: Log): Promise<void> {
+  await runMigrations({ connectionString: databaseUrl, logger: loggerOf(log) })
+}
+
+/** Starts working. `stop` lets running jobs end. */
+export async function startWorker(options: {
+  readonly databaseUrl: string
+  readonly jobs: readonly Job[]
+  readonly clock: Clock
+  readonly log: Log
+}): Promise<{ stop(): Promise<void> }> {
+  const { jobs, log, clock } = options
+  const runner = await run({
+    connectionString: options.databaseUrl,
+    concurrency: CONCURRENCY,
+    noHandleSignals: true, // main.ts decides when the process ends
+    logger: loggerOf(log),
+    parsedCronItems: parseCronItems(
+      jobs.flatMap((job) =>
+        // Missed rounds are not made up: each round looks at everything that is due.
+        job.every === undefined
+          ? []
+          : [{ task: job.name, match: job.every, options: { maxAttempts: 1 } }],
+      ),
+    ),
+    taskList: Object.fromEntries(
+      jobs.map((job) => [
+        job.name,
+        async (payload: unknown) => {
+          const startedMs = clock.spanMs()
+          await job.run(payload)
+          const tookMs = Math.round(clock.spanMs() - startedMs)
+          if (tookMs > job.limitMs) log.warn({ job: job.name, tookMs }, 'a job took too long')
+        },
+      ]),
+    ),
+  })
+  return { stop: () => runner.stop() }
+}
+
+// graphile-worker reports every job at info; our log keeps its warnings and errors.
+function loggerOf(log: Log): Logger {
+  return new Logger(() => (level, message) => {
+    if (level === 'error') log.error({ from: 'jobs' }, message)
+    else if (level === 'warning') log.warn({ from: 'jobs' }, message)
+    else log.debug({ from: 'jobs' }, message)
+  })
+}

@@ -1,0 +1,119 @@
+// YAML files that people write: read with the line of every value, so that a complaint says where
+// to look. Turns what a schema found wrong into sentences; all of them, since fixing a file one
+// complaint per attempt is how nights are lost.
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import { z } from 'zod'
+
+export type Path = readonly PropertyKey[]
+export type Complaint = { readonly path: Path; readonly sentence: string }
+
+export type YamlText = {
+  readonly value: unknown
+  /** The line of a value, or of the nearest thing around it that exists. */
+  lineAt(path: Path): number
+  /** What YAML itself refuses, each with its line: broken syntax, a repeated key. */
+  readonly complaints: readonly { readonly line: number; readonly sentence: string }[]
+}
+
+/** With `textOnly` every scalar stays text, so that 1.25 never passes through a float. */
+export function readYaml(text: string, { textOnly = false } = {}): YamlText {
+  const lineCounter = new LineCounter()
+  const document = parseDocument(text, {
+    lineCounter,
+    prettyErrors: false,
+    schema: textOnly ? 'failsafe' : 'core',
+  })
+  const complaints = [...document.errors, ...document.warnings].map((problem) => ({
+    line: lineCounter.linePos(problem.pos[0]).line,
+    sentence: problem.message,
+  }))
+  return {
+    value: complaints.length === 0 ? document.toJS() : undefined,
+    lineAt: (path) => lineCounter.linePos(offsetAt(document.contents, path)).line,
+    complaints,
+  }
+}
+
+function offsetAt(root: Node | null, path: Path): number {
+  let node: unknown = root
+  let offset = root?.range?.[0] ?? 0
+  for (const step of path) {
+    if (isMap(node)) {
+      const pair = node.items.find((item) => isScalar(item.key) && item.key.value === step)
+      if (pair === undefined || !isScalar(pair.key)) return offset
+      offset = pair.key.range?.[0] ?? offset
+      node = pair.value
+    } else if (isSeq(node) && typeof step === 'number') {
+      const item = node.items[step] as Node | undefined
+      if (item === undefined) return offset
+      offset = item.range?.[0] ?? offset
+      node = item
+    } else {
+      return offset
+    }
+  }
+  return offset
+}
+
+/** A schema's complaints as sentences; an unknown key comes with the nearest known name. */
+export function complaintsOf(error: z.ZodError, schema: z.ZodType): Complaint[] {
+  return error.issues.flatMap((issue): Complaint[] => {
+    if (issue.code !== 'unrecognized_keys') {
+      return [{ path: issue.path, sentence: plainSentence(issue) }]
+    }
+    const known = knownNames(schema, issue.path)
+    return issue.keys.map((key) => ({
+      path: [...issue.path, key],
+      sentence: `no such name; the nearest known one is ${nearestName(key, known)}`,
+    }))
+  })
+}
+
+function plainSentence(issue: z.core.$ZodIssue): string {
+  // Both are how zod says that a required member is absent.
+  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
+    return 'is missing'
+  }
+  return issue.message.replace(/^Invalid (?:input|option): /, '')
+}
+
+function knownNames(schema: z.ZodType, path: Path): string[] {
+  let here: unknown = schema
+  for (const step of path) {
+    here = withoutWrapping(here)
+    if (here instanceof z.ZodObject) here = here.shape[String(step)]
+    else if (here instanceof z.ZodArray) here = here.element
+    else if (here instanceof z.ZodRecord) here = here.valueType
+  }
+  here = withoutWrapping(here)
+  return here instanceof z.ZodObject ? Object.keys(here.shape) : []
+}
+
+function withoutWrapping(schema: unknown): unknown {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) {
+    return withoutWrapping(schema.unwrap())
+  }
+  // A transformed object is a pipe; its names are those of what goes in.
+  return schema instanceof z.ZodPipe ? withoutWrapping(schema.in) : schema
+}
+
+/** The known name with the fewest single-character edits away from the given one. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  return known
+    .map((candidate) => ({ candidate, edits: editsBetween(name, candidate) }))
+    .sort((a, b) => a.edits - b.edits)[0]?.candidate
+}
+
+/** Levenshtein's distance, one row at a time. */
+export function editsBetween(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j += 1) {
+      const replace = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(replace, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[b.length] ?? 0
+}

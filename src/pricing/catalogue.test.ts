@@ -1,0 +1,219 @@
+// The catalogue file: what is read, what is refused and why, and that writing loses nothing.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { inspect } from 'node:util'
+import fc from 'fast-check'
+import { parseDocument } from 'yaml'
+import { credits } from '../units/credits.ts'
+import { kopecks, rublesText } from '../units/kopecks.ts'
+import { millionths } from '../units/price.ts'
+import { tokens } from '../units/tokens.ts'
+import { type Catalogue, formatCatalogue, type Model, parseCatalogue } from './catalogue.ts'
+import { differences } from './differences.ts'
+
+const exampleText = readFileSync(join(import.meta.dirname, '../../catalogue.example.yaml'), 'utf8')
+
+function read(text: string): Catalogue {
+  const result = parseCatalogue(text)
+  assert.ok('catalogue' in result, inspect(result))
+  return result.catalogue
+}
+
+function complaints(text: string): readonly string[] {
+  const result = parseCatalogue(text)
+  assert.ok('complaints' in result, 'the catalogue was accepted')
+  return result.complaints
+}
+
+const name = fc.stringMatching(/^[A-Za-z0-9][\w.:@/-]{0,20}$/)
+const line = fc
+  .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
+  .filter((text) => text.length <= 100 && text === text.trim() && !/[\p{Cc}\p{Cs}]/u.test(text))
+const day = fc
+  .date({ min: new Date('1970-01-01'), max: new Date('2999-12-31'), noInvalidDate: true })
+  .map((date) => date.toISOString().slice(0, 10))
+const weight = fc.bigInt(0n, 1_000_000_000n).map(millionths)
+const model: fc.Arbitrary<Model> = fc
+  .record({
+    id: name,
+    displayName: line,
+    createdAt: day,
+    upstreamNames: fc.oneof(
+      name,
+      fc.dictionary(fc.stringMatching(/^[a-z0-9][a-z0-9-]{0,9}$/), name),
+    ),
+    contextWindow: fc.integer({ min: 200_000, max: 10_000_000 }).map(tokens),
+    outputCeiling: fc.integer({ min: 1, max: 200_000 }).map(tokens),
+    price: fc.record({
+      coefficient: fc.bigInt(1n, 1_000_000_000n).map(millionths),
+      cacheRead: weight,
+      cacheWrite5m: weight,
+      cacheWrite1h: weight,
+    }),
+    features: fc.dictionary(
+      fc.stringMatching(/^[a-z][a-z0-9_]{0,9}$/),
+      fc.record({ iterationsMax: fc.integer({ min: 1, max: 100 }) }, { noNullPrototype: true }),
+      { noNullPrototype: true },
+    ),
+  })
+  .map((made) => structuredClone(made))
+const pack = fc.record({
+  id: fc.stringMatching(/^[a-z0-9][a-z0-9-]{0,9}$/),
+  name: line,
+  credits: fc.bigInt(1n, 10n ** 12n).map(credits),
+  priceKopecks: fc.bigInt(1n, 10n ** 10n).map(kopecks),
+})
+const catalogue: fc.Arbitrary<Catalogue> = fc.record(
+  {
+    version: fc.nat({ max: 2_147_483_647 }),
+    models: fc.uniqueArray(model, { minLength: 1, maxLength: 4, selector: ({ id }) => id }),
+    packs: fc.uniqueArray(pack, { maxLength: 4, selector: ({ id }) => id }),
+  },
+  { noNullPrototype: true },
+)
+
+test('a catalogue written and read again is exactly the same one', () => {
+  fc.assert(
+    fc.property(catalogue, (made) => {
+      const text = formatCatalogue(made)
+      const again = read(text)
+      assert.deepEqual(again, structuredClone(made))
+      assert.equal(formatCatalogue(again), text)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('two catalogues that differ say how, and a catalogue differs from itself in nothing', () => {
+  fc.assert(
+    fc.property(catalogue, catalogue, (a, b) => {
+      assert.deepEqual(differences(a, a), [])
+      const isSame = formatCatalogue({ ...a, version: 0 }) === formatCatalogue({ ...b, version: 0 })
+      assert.equal(differences(a, b).length === 0, isSame)
+    }),
+  )
+})
+
+test('the smallest pack of the shipped example is 35 million credits for 1300.00 RUB', () => {
+  const { models, packs, version } = read(exampleText)
+  assert.equal(version, 0)
+  const smallest = packs.toSorted((a, b) => Number(a.credits - b.credits))[0]
+  assert.equal(smallest?.credits, credits(35_000_000))
+  assert.equal(rublesText(smallest.priceKopecks), '1300.00')
+  assert.deepEqual(models.find(({ id }) => id === 'model-large')?.price, {
+    coefficient: 5_000_000n,
+    cacheRead: 100_000n,
+    cacheWrite5m: 1_250_000n,
+    cacheWrite1h: 2_000_000n,
+  })
+})
+
+test('numbers keep every digit that was written, where a float would not', () => {
+  const price = read(exampleText.replace('coefficient: 5', 'coefficient: 999.123457')).models[0]
+    ?.price
+  assert.equal(price?.coefficient, 999_123_457n)
+  const text = exampleText.replace('credits: 35000000', 'credits: 999999999999')
+  assert.equal(read(text).packs[0]?.credits, 999_999_999_999_000_000n)
+})
+
+test('a missing weight is a complaint, a weight of zero is not', () => {
+  const without = exampleText.replace('      cacheWrite5m: 1.25\n', '')
+  const line = exampleText.split('\n').indexOf('    weights:') + 1
+  assert.deepEqual(complaints(without), [`line ${line}, models.0.weights.cacheWrite5m: is missing`])
+  const zero = exampleText.replace('cacheWrite5m: 1.25', 'cacheWrite5m: 0')
+  assert.equal(read(zero).models[0]?.price.cacheWrite5m, 0n)
+})
+
+test('all complaints come at once, in the order of their lines', () => {
+  const text = `
+version: 1.5
+models:
+  - id: one
+    displayName: " padded"
+    createdAt: 2025-02-29
+    contextWindow: 1e6
+    outputCeiling: 64000
+    coefficient: 0
+    wieghts: {}
+    weights: { cacheRead: .1, cacheWrite5m: -1, cacheWrite1h: 1000.000001 }
+    features: { web_search: { iterationsMax: 0 } }
+  - id: one
+    displayName: Two
+    createdAt: 2026-01-01
+    upstreamNames: [a]
+    contextWindow: 1000
+    outputCeiling: 1001
+    coefficient: 0.0000001
+    weights: { cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 }
+packs:
+  - { id: small, name: Small, credits: 1.5, priceKopecks: 1300.00 }
+  - { id: small, name: Small, credits: 1, priceKopecks: 0 }
+`
+  const expected = [
+    /^line 2, version: expected a whole number, 0 to/,
+    /^line 5, models\.0\.displayName: expected one line/,
+    /^line 6, models\.0\.createdAt: expected a day/,
+    /^line 7, models\.0\.contextWindow: expected a whole number/,
+    /^line 9, models\.0\.coefficient: expected a number such as 1\.25, above 0/,
+    /^line 10, models\.0\.wieghts: no such name; the nearest known one is weights$/,
+    /^line 11, models\.0\.weights\.cacheRead/,
+    /^line 11, models\.0\.weights\.cacheWrite5m/,
+    /^line 11, models\.0\.weights\.cacheWrite1h/,
+    /^line 12, models\.0\.features\.web_search\.iterationsMax/,
+    /^line 13, models\.1\.id: one is there twice$/,
+    /^line 16, models\.1\.upstreamNames: expected a name, or a map/,
+    /^line 18, models\.1\.outputCeiling: is above the context window, 1000$/,
+    /^line 19, models\.1\.coefficient/,
+    /^line 22, packs\.0\.credits/,
+    /^line 22, packs\.0\.priceKopecks/,
+    /^line 23, packs\.1\.priceKopecks/,
+    /^line 23, packs\.1\.id: small is there twice$/,
+  ]
+  const found = complaints(text)
+  assert.equal(found.length, expected.length, inspect(found))
+  for (const [index, pattern] of expected.entries()) assert.match(found[index] ?? '', pattern)
+})
+
+test('a file that is no catalogue is refused with its reason', () => {
+  assert.match(complaints('').join(), /the file: expected object/)
+  assert.match(complaints('- 1').join(), /the file: expected object/)
+  assert.match(complaints('models: []\npacks: []').join(), /expected at least one model/)
+  assert.match(complaints('models: 5\npacks: [7, null]').join(), /models: expected array/)
+  assert.match(complaints('models: [\n').join(), /^line 2: Flow sequence/)
+  assert.match(complaints('packs: []\npacks: []').join(), /^line 2: Map keys must be unique/)
+})
+
+test('a catalogue cannot be changed after it is read', () => {
+  const { models } = read(exampleText)
+  const first = models[0]
+  assert.ok(first)
+  assert.throws(() => Object.assign(first.price, { coefficient: 1n }), TypeError)
+  assert.throws(() => Object.assign(models, { 0: undefined }), TypeError)
+})
+
+test('other YAML readers see numbers as numbers in what we write', () => {
+  const plain = parseDocument(formatCatalogue(read(exampleText))).toJS()
+  assert.equal(plain.models[0].weights.cacheWrite5m, 1.25)
+  assert.equal(plain.packs[0].priceKopecks, 130_000)
+})
+
+test('a change of price is told in words', () => {
+  const before = read(exampleText)
+  const after = read(
+    exampleText
+      .replace('coefficient: 5', 'coefficient: 4.5')
+      .replace('priceKopecks: 130000', 'priceKopecks: 149900')
+      .replaceAll('model-small-20260115', 'model-tiny'),
+  )
+  assert.deepEqual(differences(before, after), [
+    'model model-large: coefficient 5 → 4.5',
+    'model model-small-20260115 is removed',
+    'model model-tiny is added: display name Small, 15 January 2026, created 2026-01-15, ' +
+      'context window 200000, output ceiling 32000, coefficient 5, weight of cache reads 0.1, ' +
+      'weight of 5-minute cache writes 1.25, weight of 1-hour cache writes 2, ' +
+      'upstream name model-small',
+    'pack pack-35m: price 1300.00 RUB → 1499.00 RUB',
+  ])
+})

@@ -1,0 +1,68 @@
+// The SQL of the catalogue's versions. Rows are only ever added; the table refuses anything else.
+import type { Executor } from '../platform/db.ts'
+
+export type VersionRow = { readonly version: number; readonly body: string }
+export type AppliedVersion = {
+  readonly version: number
+  /** RFC 3339, UTC. */
+  readonly appliedAt: string
+  readonly appliedBy: string
+  readonly note: string
+  readonly digest: string
+}
+
+// Locks nothing. Only newer than what the caller has, so a poll that finds nothing new moves no
+// text.
+export async function versionFindNewest(db: Executor, after = 0): Promise<VersionRow | undefined> {
+  const { rows } = await db.query(
+    `select version, body
+       from catalogue_versions
+      where version > $1
+      order by version desc
+      limit 1`,
+    [after],
+  )
+  return rows[0] as VersionRow | undefined
+}
+
+// Locks nothing.
+export async function versionFind(db: Executor, version: number): Promise<VersionRow | undefined> {
+  const { rows } = await db.query(
+    `select version, body
+       from catalogue_versions
+      where version = $1`,
+    [version],
+  )
+  return rows[0] as VersionRow | undefined
+}
+
+// Locks only its own row. One statement, so that of two operators applying at once the primary key
+// admits one, and the other is told by false; the first clause refuses a gap.
+export async function versionInsert(
+  db: Executor,
+  row: { version: number; by: string; note: string; body: string; digest: string },
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `insert into catalogue_versions (version, applied_by, note, body, digest)
+     select $1::int4, $2, $3, $4, $5
+      where $1::int4 = 1 + coalesce((select max(version) from catalogue_versions), 0)
+         on conflict (version) do nothing
+     returning version`,
+    [row.version, row.by, row.note, row.body, row.digest],
+  )
+  return rows.length === 1
+}
+
+// Locks nothing. Newest first; a few rows a month, so no paging.
+export async function versionList(db: Executor): Promise<AppliedVersion[]> {
+  const { rows } = await db.query(
+    `select version,
+            to_char(applied_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "appliedAt",
+            applied_by as "appliedBy",
+            note,
+            digest
+       from catalogue_versions
+      order by version desc`,
+  )
+  return rows as AppliedVersion[]
+}

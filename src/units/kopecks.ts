@@ -1,0 +1,23 @@
+// Kopecks: the unit of money. 1300.00 RUB is 130000 kopecks. No float, no other currency.
+
+declare const kopecksBrand: unique symbol
+export type Kopecks = bigint & { readonly [kopecksBrand]: true }
+
+/** Names a bigint of kopecks; money amounts are never negative. */
+export function kopecks(amount: bigint | number): Kopecks {
+  const value = BigInt(amount)
+  if (value < 0n) throw new RangeError(`${value} kopecks is below zero`)
+  return value as Kopecks
+}
+
+/** `1300.00`, as payment providers write it. */
+export function rublesText(amount: Kopecks): string {
+  return `${amount / 100n}.${(amount % 100n).toString().padStart(2, '0')}`
+}
+
+/** Reads `1300`, `1300.5` or `1300.00`; anything else is undefined. */
+export function kopecksFromRubles(text: string): Kopecks | undefined {
+  const match = /^(\d{1,13})(?:\.(\d{1,2}))?$/.exec(text)
+  if (match === null) return undefined
+  return (BigInt(match[1] ?? '0') * 100n + BigInt((match[2] ?? '').padEnd(2, '0'))) as Kopecks
+}

@@ -1,0 +1,167 @@
+// The breaker by itself, with a clock turned by hand.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createBreaker } from './breaker.ts'
+
+function create() {
+  const clock = { ms: 50_000 }
+  const breaker = createBreaker(() => clock.ms)
+  return {
+    clock,
+    ...breaker,
+    /** So many requests that fail, one after the other. */
+    failTimes(count: number, retryAfterMs?: number): void {
+      for (let i = 0; i < count; i++) breaker.fail(breaker.begin(), retryAfterMs)
+    },
+    /** A request that is answered and comes whole. */
+    goWell(): void {
+      const ticket = breaker.begin()
+      breaker.answer(ticket)
+      breaker.succeed(ticket)
+    },
+  }
+}
+
+const look = (breaker: ReturnType<typeof create>) => [breaker.state(), breaker.isReady()]
+
+test('four failures in a row leave a target in use, the fifth takes it out', () => {
+  const breaker = create()
+  breaker.failTimes(4)
+  assert.deepEqual(look(breaker), ['closed', true])
+  breaker.failTimes(1)
+  assert.deepEqual(look(breaker), ['open', false])
+})
+
+test('a whole reply between failures begins the count anew', () => {
+  const breaker = create()
+  breaker.failTimes(4)
+  breaker.goWell()
+  breaker.failTimes(4)
+  assert.equal(breaker.state(), 'closed')
+})
+
+test('a target that breaks off whatever it begins is taken out too', () => {
+  const breaker = create()
+  for (let i = 0; i < 5; i++) {
+    const ticket = breaker.begin()
+    breaker.answer(ticket)
+    breaker.fail(ticket, undefined)
+  }
+  assert.equal(breaker.state(), 'open')
+})
+
+test('a target that asks to wait is left alone at once, for as long as it asked', () => {
+  const breaker = create()
+  breaker.failTimes(1, 7_000)
+  assert.equal(breaker.state(), 'open')
+  breaker.clock.ms += 6_999
+  assert.equal(breaker.isReady(), false)
+  breaker.clock.ms += 1
+  assert.equal(breaker.isReady(), true)
+})
+
+test('a target that asks to wait for an hour is asked again after a minute', () => {
+  const breaker = create()
+  breaker.failTimes(1, 3_600_000)
+  breaker.clock.ms += 59_999
+  assert.equal(breaker.isReady(), false)
+  breaker.clock.ms += 1
+  assert.equal(breaker.isReady(), true)
+})
+
+test('of the waits that requests of the same moment bring, the longest counts', () => {
+  const breaker = create()
+  const [quick, slow] = [breaker.begin(), breaker.begin()]
+  breaker.failTimes(1, 10_000)
+  breaker.fail(slow, 30_000)
+  breaker.fail(quick, undefined)
+  breaker.clock.ms += 29_999
+  assert.equal(breaker.isReady(), false)
+  breaker.clock.ms += 1
+  assert.equal(breaker.isReady(), true)
+})
+
+test('a sick target is asked once a second, by one request at a time', () => {
+  const breaker = create()
+  breaker.failTimes(5)
+  let probes = 0
+  for (let ms = 0; ms < 10_000; ms += 10, breaker.clock.ms += 10) {
+    if (!breaker.isReady()) continue
+    probes += 1
+    breaker.fail(breaker.begin(), undefined)
+  }
+  assert.equal(probes, 9)
+  breaker.clock.ms += 1_000
+  const hanging = breaker.begin()
+  breaker.clock.ms += 60_000
+  assert.deepEqual(look(breaker), ['probing', false])
+  breaker.fail(hanging, undefined)
+  assert.deepEqual(look(breaker), ['open', false])
+})
+
+test('the probe that is answered puts the target back into use', () => {
+  const breaker = create()
+  breaker.failTimes(5)
+  breaker.clock.ms += 1_000
+  breaker.goWell()
+  assert.deepEqual(look(breaker), ['closed', true])
+  breaker.failTimes(4)
+  assert.equal(breaker.state(), 'closed', 'the old failures are forgotten')
+})
+
+test('until a reply has come whole, one failure takes a target out again', () => {
+  const breaker = create()
+  breaker.failTimes(5)
+  breaker.clock.ms += 1_000
+  breaker.answer(breaker.begin())
+  assert.equal(breaker.state(), 'closed')
+  breaker.failTimes(1)
+  assert.deepEqual(look(breaker), ['open', false])
+})
+
+test('what was sent before a target was taken out neither helps nor harms it', () => {
+  const breaker = create()
+  const sent = Array.from({ length: 20 }, () => breaker.begin())
+  breaker.failTimes(5)
+  const [answered, ...late] = sent as [number, ...number[]]
+  breaker.answer(answered)
+  breaker.succeed(answered)
+  assert.equal(breaker.state(), 'open')
+  breaker.clock.ms += 1_000
+  breaker.goWell()
+  for (const ticket of late) breaker.fail(ticket, undefined)
+  assert.equal(breaker.state(), 'closed')
+})
+
+test('a probe whose client left makes room for another, a second after it began', () => {
+  const breaker = create()
+  breaker.failTimes(5)
+  breaker.clock.ms += 1_000
+  breaker.forget(breaker.begin())
+  assert.equal(breaker.isReady(), false)
+  breaker.clock.ms += 1_000
+  assert.equal(breaker.isReady(), true)
+})
+
+test('the end of an older request makes no room for a second probe', () => {
+  const breaker = create()
+  const sentBefore = breaker.begin()
+  breaker.failTimes(5)
+  breaker.clock.ms += 1_000
+  const probe = breaker.begin()
+  breaker.forget(sentBefore)
+  breaker.clock.ms += 5_000
+  assert.deepEqual(look(breaker), ['probing', false])
+  breaker.answer(probe)
+  assert.equal(breaker.state(), 'closed')
+})
+
+test('a probe that ends before its answer is looked at still counts', () => {
+  const breaker = create()
+  breaker.failTimes(5)
+  breaker.clock.ms += 1_000
+  const probe = breaker.begin()
+  breaker.forget(probe)
+  breaker.answer(probe)
+  assert.equal(breaker.state(), 'closed')
+})

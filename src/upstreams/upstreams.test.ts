@@ -1,0 +1,252 @@
+// The door on a real database and real stand-ins: who is asked for which model, in which order, and
+// how the operator's changes arrive while requests go on.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { startVendor, type Vendor } from '../../stand-ins/vendor/vendor.ts'
+import { createTestDatabase, quiet, type TestDatabase } from '../../test/harness.ts'
+import { systemClock } from '../platform/clock.ts'
+import { newInstanceId } from '../platform/ids.ts'
+import { createLog } from '../platform/log.ts'
+import { Masked } from '../platform/masked.ts'
+import type { Target } from './port.ts'
+import { createUpstreams, type UpstreamOptions, type Upstreams } from './upstreams.ts'
+
+const at = {
+  database: undefined as unknown as TestDatabase,
+  vendor: undefined as unknown as Vendor,
+}
+
+before(async () => {
+  at.database = await createTestDatabase()
+  at.vendor = await startVendor({})
+})
+after(async () => {
+  await at.vendor.close()
+  await at.database.drop()
+})
+
+type Given = Partial<Omit<UpstreamOptions, 'keys'>> & { name: string; keys?: string[] }
+
+/** Upstreams as one process has them, with a clock turned by hand. */
+function create(given: Given[], changes: Partial<Parameters<typeof createUpstreams>[0]> = {}) {
+  const clock = { ms: 0 }
+  const upstreams = createUpstreams({
+    upstreams: given.map(({ keys, ...one }) => ({
+      url: at.vendor.url,
+      models: [],
+      priority: 1,
+      weight: 1,
+      connections: 16,
+      headersTimeoutMs: 5_000,
+      streamHeadersTimeoutMs: 5_000,
+      idleTimeoutMs: 5_000,
+      temperatureMax: 1,
+      keys: (keys ?? [at.vendor.keys[0] as string]).map((key) => new Masked(key)),
+      ...one,
+    })),
+    db: at.database.db,
+    instance: newInstanceId(),
+    clock: { nowMs: () => clock.ms, spanMs: () => clock.ms },
+    log: quiet,
+    ...changes,
+  })
+  return { ...upstreams, clock }
+}
+
+const route = (upstreams: Pick<Upstreams, 'route'>, model = 'any', conversation = 1) =>
+  [...upstreams.route(model, conversation)].map((one) => one.upstream)
+
+/** One request to a target, told as the relay tells it. */
+async function ask(target: Target | undefined, how: 'answer' | 'fail' | 'leave'): Promise<void> {
+  assert.ok(target !== undefined)
+  const over = Promise.withResolvers<void>()
+  const { call, outcome } = target.send(
+    { path: '/v1/messages', headers: [], body: [Buffer.from('{}')], isStream: false },
+    { head: () => undefined, data: () => undefined, end: over.resolve, fail: over.reject },
+  )
+  await over.promise
+  if (how === 'answer') outcome.finish()
+  if (how !== 'leave') outcome[how]()
+  call.abort()
+  outcome.end()
+}
+
+test('a model goes where it is served, by priority', async () => {
+  const upstreams = create([
+    { name: 'reserve', priority: 2 },
+    { name: 'large-only', models: ['large'], priority: 1 },
+    { name: 'last', priority: 9, models: ['small', 'large'] },
+  ])
+  assert.deepEqual(route(upstreams, 'large'), ['large-only', 'reserve', 'last'])
+  assert.deepEqual(route(upstreams, 'small'), ['reserve', 'last'])
+  assert.deepEqual(route(upstreams, 'other'), ['reserve'])
+  await upstreams.close()
+})
+
+test('each credential of an upstream is a target of its own', async () => {
+  const upstreams = create([{ name: 'a', keys: ['one', 'two', 'three'] }])
+  assert.equal([...upstreams.route('any', 1)].length, 3)
+  assert.deepEqual(
+    upstreams.views().map((view) => view.target),
+    ['a#1', 'a#2', 'a#3'],
+  )
+  await upstreams.close()
+})
+
+test('a target that fails is left out, and the others take its conversations', async () => {
+  const upstreams = create([{ name: 'a' }, { name: 'b' }, { name: 'c', priority: 2 }])
+  const [first, second] = route(upstreams) as [string, string]
+  const sick = () => [...upstreams.route('any', 1)][0]
+  for (let i = 0; i < 5; i++) await ask(sick(), 'fail')
+  assert.deepEqual(route(upstreams), [second, 'c'])
+  const seen = upstreams.views().find((view) => view.target === `${first}#1`)
+  assert.deepEqual(seen, {
+    target: `${first}#1`,
+    state: 'open',
+    underWay: 0,
+    succeeded: 0,
+    failed: 5,
+  })
+  upstreams.clock.ms += 1_000
+  assert.deepEqual(route(upstreams), [first, second, 'c'], 'one request may ask it again')
+  await ask(sick(), 'answer')
+  assert.deepEqual(route(upstreams), [first, second, 'c'])
+  await upstreams.close()
+})
+
+test('a target that is sick when the request begins may be well when its turn comes', async () => {
+  const upstreams = create([{ name: 'a' }, { name: 'b', priority: 2 }])
+  const [, reserve] = [...upstreams.route('any', 1)]
+  for (let i = 0; i < 5; i++) await ask(reserve, 'fail')
+  const walk = upstreams.route('any', 1)
+  assert.equal(walk.next().value?.upstream, 'a')
+  upstreams.clock.ms += 1_000
+  assert.equal(walk.next().value?.upstream, 'b')
+  await upstreams.close()
+})
+
+test('a request that its client left says nothing against the target', async () => {
+  const upstreams = create([{ name: 'a' }])
+  for (let i = 0; i < 5; i++) {
+    const [target] = [...upstreams.route('any', 1)]
+    await ask(target, 'leave')
+  }
+  assert.deepEqual(upstreams.views()[0], {
+    target: 'a#1',
+    state: 'closed',
+    underWay: 0,
+    succeeded: 0,
+    failed: 0,
+  })
+  await upstreams.close()
+})
+
+test('a request goes out with our credential, under the path of the address', async () => {
+  const upstreams = create([
+    { name: 'a', url: `${at.vendor.url}/base`, keys: [at.vendor.keys[1] as string] },
+  ])
+  at.vendor.clear()
+  const [target] = [...upstreams.route('any', 1)]
+  await ask(target, 'answer')
+  const [request] = at.vendor.requests
+  assert.equal(request?.url, '/base/v1/messages')
+  const { rawHeaders } = request
+  assert.equal(rawHeaders[rawHeaders.indexOf('x-api-key') + 1], at.vendor.keys[1])
+  await upstreams.close()
+})
+
+test('our credentials and the names of our account are taken out of any text', async () => {
+  const upstreams = create([
+    { name: 'a', keys: ['key-one'] },
+    { name: 'b', keys: ['key-two'] },
+  ])
+  const headers = { 'anthropic-organization-id': 'org-77' }
+  assert.equal(
+    upstreams.withoutSecrets('key-one of org-77, not key-two; key-one', headers),
+    '*** of ***, not ***; ***',
+  )
+  await upstreams.close()
+})
+
+test('as configured until the operator says otherwise, also after a restart', async () => {
+  const given = [{ name: 'one' }, { name: 'two', weight: 0 }]
+  const running = create(given)
+  await running.start()
+  assert.deepEqual(route(running), ['one'], 'weight 0 is left out')
+  await running.change({ name: 'two', weight: 4, isDrained: null, by: 'test' })
+  await running.change({ name: 'one', weight: null, isDrained: true, by: 'test' })
+  await running.close()
+  const restarted = create(given)
+  await restarted.start()
+  assert.deepEqual(route(restarted), ['two'])
+  assert.deepEqual(
+    (await restarted.settings()).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    [
+      { name: 'one', weight: null, isDrained: true },
+      { name: 'two', weight: 4, isDrained: false },
+    ],
+  )
+  await restarted.close()
+})
+
+test('a running process takes up what the operator changes', async (context) => {
+  context.mock.timers.enable({ apis: ['setInterval'] })
+  const running = create([{ name: 'left' }, { name: 'right' }])
+  const operator = create([{ name: 'left' }, { name: 'right' }])
+  await running.start()
+  /** Looks again, as the timer does, until the route is this one. */
+  const becomes = async (expected: string[]) => {
+    for (let look = 0; look < 500; look++) {
+      context.mock.timers.tick(2_000)
+      await running.settings()
+      if (String(route(running).sort()) === String(expected)) return
+    }
+    assert.fail(`the route stays ${route(running)}, not ${expected}`)
+  }
+  assert.deepEqual(route(running).sort(), ['left', 'right'])
+  await operator.change({ name: 'left', weight: null, isDrained: true, by: 'test' })
+  await becomes(['right'])
+  await operator.change({ name: 'right', weight: 0, isDrained: null, by: 'test' })
+  await becomes([])
+  await operator.change({ name: 'left', weight: null, isDrained: false, by: 'test' })
+  await becomes(['left'])
+  await operator.change({ name: 'right', weight: 5, isDrained: null, by: 'test' })
+  await becomes(['left', 'right'])
+  await running.close()
+  await operator.close()
+})
+
+test('what processes see is there for the operator, summed over them', async (context) => {
+  context.mock.timers.enable({ apis: ['setInterval'] })
+  const processes = [create([{ name: 'seen' }]), create([{ name: 'seen' }])]
+  for (const one of processes) {
+    await one.start()
+    const [target] = [...one.route('any', 1)]
+    await ask(target, 'answer')
+  }
+  const [sick] = processes
+  for (let i = 0; i < 5; i++) await ask([...(sick?.route('any', 1) ?? [])][0], 'fail')
+  const seen = async () => (await sick?.seen())?.find((one) => one.target === 'seen#1')
+  // Both must have told: one process' view is there before the other's.
+  for (let look = 0; look < 500; look++) {
+    const now = await seen()
+    if (now?.failed === 5 && now.succeeded === 2) break
+    context.mock.timers.tick(2_000)
+  }
+  const expected = { target: 'seen#1', state: 'closed', underWay: 0, succeeded: 2, failed: 5 }
+  assert.deepEqual(await seen(), { ...expected, processes: 2 })
+  for (const one of processes) await one.close()
+})
+
+test('while the settings cannot be read, the last ones stay', async () => {
+  const lines: string[] = []
+  const upstreams = create([{ name: 'a' }], {
+    clock: systemClock,
+    db: { query: () => Promise.reject(new Error('the database is away')) },
+    log: createLog({ level: 'warn', destination: { write: (line) => void lines.push(line) } }),
+  })
+  await upstreams.start()
+  assert.deepEqual(route(upstreams), ['a'])
+  assert.match(lines.join(''), /they stay/)
+  await upstreams.close()
+})

@@ -1,0 +1,122 @@
+// A message request while it is being read: what is known so far, and the one problem to report.
+// The field readers (fields.ts) fill it in; request.ts hands out the finished one.
+
+import { emptyShape, type InputShape, type Place } from './content.ts'
+import { names } from './names.ts'
+
+/** What limits and prices need of a request. */
+export type MessageRequest = CountRequest & {
+  readonly maxTokens: number
+  readonly stream: boolean
+  /** Where the number `max_tokens` stands, for edit.ts. */
+  readonly maxTokensAt: Place
+}
+
+/** The same for `count_tokens`, which has no reply to limit. */
+export type CountRequest = {
+  readonly model: string
+  /** Where the string `model` stands, quotes included, for edit.ts. */
+  readonly modelAt: Place
+  readonly temperature: number | undefined
+  readonly temperatureAt: Place | undefined
+  /** `thinking.budget_tokens`, 0 without one. */
+  readonly thinkingBudget: number
+  /** `fast` costs more upstream. */
+  readonly speed: string | undefined
+  readonly inferenceGeo: string | undefined
+  readonly shape: InputShape
+}
+
+/** A no in the vendor's words. `field` is empty when the body as a whole is at fault. */
+export type RequestProblem = {
+  readonly field: string
+  readonly message: string
+  /** Goes into `error.details.error_code`. */
+  readonly errorCode?: 'thread_unsupported_request'
+}
+
+export type ReadResult<Request> =
+  | { readonly ok: true; readonly request: Request }
+  | { readonly ok: false; readonly problem: RequestProblem }
+
+export const STOP_SEQUENCES_MAX = 4
+export const TEMPERATURE_MAX = 2
+/** The vendor's ids stay under 64; this only keeps a hostile name out of logs and messages. */
+export const MODEL_LENGTH_MAX = 256
+
+export const topNames = names(
+  'model',
+  'messages',
+  'max_tokens',
+  'system',
+  'stream',
+  'tools',
+  'thinking',
+  'temperature',
+  'stop_sequences',
+  'cache_control',
+  'context_management',
+  'compaction',
+  'output_config',
+  'output_format',
+  'container',
+  'mcp_servers',
+  'fallbacks',
+  'fallback_credit_token',
+  'speed',
+  'inference_geo',
+  'thread',
+)
+export type TopName = (typeof topNames)[number]['name']
+
+/** The order in which the vendor reports problems (observed 2026-08-31), threads put first. */
+const reportOrder = [
+  'thread',
+  'model',
+  'tools',
+  'messages',
+  'system',
+  'thinking',
+  'max_tokens',
+  'stop_sequences',
+  'temperature',
+  'stream',
+] as const satisfies readonly TopName[]
+
+/** A field that can be at fault. */
+export type CheckedName = (typeof reportOrder)[number]
+
+export type Draft = {
+  -readonly [Key in keyof MessageRequest]: MessageRequest[Key]
+} & { problem: RequestProblem | undefined; problemRank: number }
+
+export function emptyDraft(bodyBytes: number): Draft {
+  return {
+    model: '',
+    modelAt: { start: 0, end: 0 },
+    maxTokens: 0,
+    maxTokensAt: { start: 0, end: 0 },
+    stream: false,
+    temperature: undefined,
+    temperatureAt: undefined,
+    thinkingBudget: 0,
+    speed: undefined,
+    inferenceGeo: undefined,
+    shape: emptyShape(bodyBytes),
+    problem: undefined,
+    problemRank: Number.POSITIVE_INFINITY,
+  }
+}
+
+/** Keeps the problem that the vendor would report first. */
+export function note(
+  draft: Draft,
+  field: CheckedName,
+  sentence: string,
+  path: string = field,
+): void {
+  const rank = reportOrder.indexOf(field)
+  if (rank >= draft.problemRank) return
+  draft.problem = { field: path, message: `${path}: ${sentence}` }
+  draft.problemRank = rank
+}

@@ -1,0 +1,57 @@
+// An edit changes the values it names and no other byte.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { bytesTotal, editBody } from './edit.ts'
+import { readMessageRequest } from './request.ts'
+
+test('only the edited numbers change; every other byte stays', () => {
+  const extra = fc.jsonValue({ maxDepth: 2 })
+  const number = fc.constantFrom('64000', '1e3', '1000.0', '0')
+  fc.assert(
+    fc.property(extra, number, fc.nat(), fc.boolean(), (value, written, lowered, isFirst) => {
+      const rest = `"x":${JSON.stringify(value)},"big":9007199254740993,"y":"\\ud83d \\u00e9 é"`
+      const turns = '"messages" : [{"role":"user","content":"max_tokens\\": 5"}]'
+      const asked = (tokens: string, temperature: string): string =>
+        isFirst
+          ? `{"max_tokens":\t${tokens} ,"temperature":${temperature},${rest},"model":"m",${turns}}`
+          : `{"model":"m",${rest},"temperature":${temperature},${turns},"max_tokens":${tokens}}\n`
+      const body = Buffer.from(asked(written, '1.50'))
+      const result = readMessageRequest(body)
+      assert.ok(result.ok && result.request.temperatureAt !== undefined)
+      const { maxTokensAt, temperatureAt } = result.request
+      const slices = editBody(body, [
+        { place: maxTokensAt, value: lowered },
+        { place: temperatureAt, value: 1 },
+      ])
+      assert.equal(Buffer.concat(slices).toString('utf8'), asked(String(lowered), '1'))
+      assert.equal(bytesTotal(slices), Buffer.concat(slices).length)
+    }),
+  )
+})
+
+test('a body without edits is passed on without a copy', () => {
+  const body = Buffer.from('{}')
+  const [only, ...others] = editBody(body, [])
+  assert.equal(only?.buffer, body.buffer)
+  assert.deepEqual(others, [])
+})
+
+test('a place that holds no number is not edited', () => {
+  const body = Buffer.from('{"a":12,"b":"34"}')
+  const edit = (start: number, end: number) => () =>
+    editBody(body, [{ place: { start, end }, value: 1 }])
+  assert.throws(edit(4, 7), RangeError)
+  assert.throws(edit(12, 14 + 1), RangeError)
+  assert.throws(edit(0, 0), RangeError)
+  const place = { start: 5, end: 7 }
+  assert.throws(() => editBody(body, [{ place, value: Number.NaN }]), RangeError)
+  assert.throws(
+    () =>
+      editBody(
+        body,
+        [place, place].map((at) => ({ place: at, value: 1 })),
+      ),
+    RangeError,
+  )
+})

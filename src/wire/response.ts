@@ -1,0 +1,154 @@
+// Reads usage, id, model and stop reason of a reply that comes as one JSON object, as its bytes
+// pass: the same for a small reply and for one too large to hold. Only the four values are kept;
+// everything else is stepped over, so the content is neither copied nor parsed.
+//
+// A 40 KB reply of prose takes 16 µs, where JSON.parse takes 26; one full of quotes 69 against 67.
+
+import { applyMessage, applyUsage, noFacts, type ReplyFacts } from './events.ts'
+
+/** A longer value is not taken: usage with a hundred passes stays under 32 KiB. */
+const VALUE_BYTES_MAX = 65_536
+const NAME_BYTES_MAX = 32
+
+const wanted: ReadonlySet<string> = new Set(['id', 'model', 'stop_reason', 'usage'])
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN_ARRAY = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+class ReplyMeter {
+  readonly facts: ReplyFacts = noFacts()
+  /** The object has been closed: nothing of the reply is missing. */
+  isComplete = false
+
+  private depth = 0
+  private isInString = false
+  /** The chunk before ended with a backslash that escapes the next byte. */
+  private isEscaped = false
+  private isInName = false
+  private name = ''
+  private capture: Capture | undefined
+
+  /** Takes the next chunk, which may be cut anywhere. */
+  push(chunk: Buffer): void {
+    if (this.capture !== undefined) this.capture.from = 0
+    // `indexOf` on a string costs a third of Buffer's, and escaped quotes make for many calls.
+    const text = chunk.toString('latin1')
+    let at = 0
+    while (at < chunk.length) {
+      if (this.isInString) at = this.passString(chunk, text, at)
+      else {
+        this.passByte(chunk, at)
+        at += 1
+      }
+    }
+    if (this.capture !== undefined) extend(this.capture, chunk, chunk.length)
+  }
+
+  // A quote ends the string unless an odd run of backslashes stands before it.
+  private passString(chunk: Buffer, text: string, start: number): number {
+    const from = this.isEscaped ? start + 1 : start
+    this.isEscaped = false
+    const quote = text.indexOf('"', from)
+    const end = quote < 0 ? chunk.length : quote
+    let before = end - 1
+    while (before >= from && chunk[before] === BACKSLASH) before -= 1
+    const escapesNext = ((end - before) & 1) === 0
+    if (quote < 0) {
+      this.isEscaped = escapesNext
+      return chunk.length
+    }
+    if (!escapesNext) {
+      this.isInString = false
+      if (this.isInName) this.endName(chunk, quote)
+    }
+    return quote + 1
+  }
+
+  private passByte(chunk: Buffer, at: number): void {
+    const byte = chunk[at]
+    if (byte === QUOTE) {
+      this.isInString = true
+      if (this.depth === 1 && this.name === '') this.startName(at + 1)
+    } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) this.depth += 1
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+      if (this.depth === 1) this.endValue(chunk, at)
+      this.depth -= 1
+      if (this.depth === 0) this.isComplete = true
+    } else if (this.depth === 1) {
+      if (byte === COLON && wanted.has(this.name)) this.capture = startCapture(at + 1)
+      else if (byte === COMMA) this.endValue(chunk, at)
+    }
+  }
+
+  private startName(from: number): void {
+    this.isInName = true
+    this.capture = startCapture(from)
+  }
+
+  private endName(chunk: Buffer, at: number): void {
+    this.isInName = false
+    this.name = captured(this.capture, chunk, at, NAME_BYTES_MAX) || UNWANTED
+    this.capture = undefined
+  }
+
+  private endValue(chunk: Buffer, at: number): void {
+    const { capture, name } = this
+    this.capture = undefined
+    this.name = ''
+    const text = captured(capture, chunk, at, VALUE_BYTES_MAX)
+    if (text === undefined) return
+    try {
+      const value: unknown = JSON.parse(text)
+      if (name === 'usage') applyUsage(this.facts, value)
+      else applyMessage(this.facts, { [name]: value })
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+    }
+  }
+}
+
+const UNWANTED = '?'
+
+/** Bytes gathered over chunks; `from` is where they go on in the current one. */
+type Capture = { readonly slices: Buffer[]; bytes: number; from: number }
+
+function startCapture(from: number): Capture {
+  return { slices: [], bytes: 0, from }
+}
+
+function extend(capture: Capture, chunk: Buffer, end: number): void {
+  capture.bytes += end - capture.from
+  if (capture.bytes > VALUE_BYTES_MAX) capture.slices.length = 0
+  else capture.slices.push(Buffer.from(chunk.subarray(capture.from, end)))
+}
+
+function captured(
+  capture: Capture | undefined,
+  chunk: Buffer,
+  end: number,
+  bytesMax: number,
+): string | undefined {
+  if (capture === undefined) return undefined
+  extend(capture, chunk, end)
+  return capture.bytes > bytesMax ? undefined : Buffer.concat(capture.slices).toString('utf8')
+}
+
+export type { ReplyMeter }
+
+/** For a reply that is relayed as it comes. */
+export function createReplyMeter(): ReplyMeter {
+  return new ReplyMeter()
+}
+
+/** For a reply held whole; undefined if it is not a complete JSON object. */
+export function readReply(body: Buffer): ReplyFacts | undefined {
+  const meter = createReplyMeter()
+  meter.push(body)
+  return meter.isComplete ? meter.facts : undefined
+}

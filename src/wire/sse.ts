@@ -1,0 +1,281 @@
+// Meters a streamed reply as its bytes pass, without parsing each event: content_block_delta, over
+// 95 % of a stream, is only measured; message_start, message_delta and error are read; the rest is
+// stepped over. Says from where bytes must be held back, because message_stop may not reach the
+// client before its charge is durable, nor an error before it is read. Keeps no other bytes but
+// those of a read record cut by a chunk.
+//
+// Measured: 180 ns per content_block_delta of 131 bytes, where parsing it takes 800 or more; 1 µs
+// when a chunk cuts it, since then the frame of the last one cannot be compared.
+
+import type { Tokens } from '../units/tokens.ts'
+import { applyEvent, estimateOutput, noFacts, type ReplyFacts } from './events.ts'
+import { countFramed, countLine, noPayload, type RecordFrame } from './payload.ts'
+
+/**
+ * The longest record that is read. message_start and message_delta take about 1 KiB; a longer one
+ * passes to the client like any other, but its counters are not taken; `hasUnreadRecord` tells.
+ */
+export const RECORD_BYTES_MAX = 262_144
+
+// Enough for the longest line that must be whole to be understood, and for a data line to show its
+// type, which stands first.
+const HEAD_BYTES_MAX = 64
+const EVENT_LINE = /^event: ?([a-z_]+)\r?\n$/
+const DATA_LINE = /^data: ?\{ ?"type": ?"([a-z_]+)"/
+
+// Before a payload stand 110 bytes in the vendor's form; many more are no pattern worth keeping.
+const FRAME_BYTES_MAX = 256
+
+const LF = 0x0a
+const CR = 0x0d
+const COLON = 0x3a
+const LETTER_D = 0x64
+const LETTER_E = 0x65
+
+// What the current record is.
+const UNKNOWN = 0
+const IGNORED = 1
+const MEASURED = 2
+const READ = 3
+const STOP = 4
+const ERROR = 5
+
+// Where in a line the scan stands.
+const LINE_START = 0
+const BLANK_AFTER_CR = 1
+const IN_HEAD = 2
+const IN_MEASURED = 3
+const IN_SKIPPED = 4
+
+const kinds: ReadonlyMap<string, number> = new Map([
+  ['content_block_delta', MEASURED],
+  ['message_start', READ],
+  ['message_delta', READ],
+  ['error', ERROR],
+  ['message_stop', STOP],
+])
+
+// A class, for once: at 10,000 streams per process, one object each instead of a dozen closures.
+class StreamMeter {
+  /** What the stream has said so far. */
+  readonly facts: ReplyFacts = noFacts()
+  /** A message_stop has begun: from its first byte on, everything is held back. */
+  hasStop = false
+  /** The message_stop has come to its end; what follows is held back and not looked at. */
+  isStopComplete = false
+  /** A record with counters was longer than RECORD_BYTES_MAX or not JSON, and was not read. */
+  hasUnreadRecord = false
+
+  private readonly payload = noPayload()
+  private frame: RecordFrame | undefined
+  private kind = UNKNOWN
+  private place = LINE_START
+  private bytesBefore = 0
+  private recordStart = 0
+  private holdStart = 0
+  private hasPassedLines = false
+  private head: Buffer | undefined
+  private headBytes = 0
+  private kept: Buffer[] = []
+  private keptBytes = 0
+  private keepFrom = 0
+
+  /**
+   * Takes the next chunk, which may be cut anywhere. Returns the offset in this chunk from where
+   * bytes must be held back: its length when none, negative when the hold began in an earlier one.
+   */
+  push(chunk: Buffer): number {
+    let at = 0
+    this.keepFrom = 0
+    while (at < chunk.length && !this.isStopComplete) at = this.step(chunk, at)
+    if (this.isKept()) this.keep(Buffer.from(chunk.subarray(this.keepFrom)))
+    const holdFrom = this.isHolding() ? this.holdStart - this.bytesBefore : chunk.length
+    this.bytesBefore += chunk.length
+    return holdFrom
+  }
+
+  /** The client has been given whole records only: a ping may be put in here. */
+  get isBetweenRecords(): boolean {
+    return !this.hasPassedLines && (this.place === LINE_START || this.isHolding())
+  }
+
+  /** Output by the published rule, for a stream whose counters did not arrive. */
+  estimatedOutput(): Tokens {
+    return estimateOutput(this.payload.asciiBytes, this.payload.otherBytes)
+  }
+
+  // An error is held until it has been read: it may name what only we may know. A line that is not
+  // yet understood is held too: it may turn out to be either.
+  private isHolding(): boolean {
+    const isHeld = this.kind === STOP || this.kind === ERROR
+    return isHeld || (this.kind === UNKNOWN && this.place === IN_HEAD)
+  }
+
+  private isKept(): boolean {
+    return this.kind === READ || this.kind === ERROR
+  }
+
+  private step(chunk: Buffer, at: number): number {
+    switch (this.place) {
+      case LINE_START:
+        return this.startLine(chunk, at)
+      case IN_MEASURED: {
+        const next = countLine(this.payload, chunk, at)
+        if (next < 0) return chunk.length
+        this.place = LINE_START
+        return next
+      }
+      case IN_SKIPPED: {
+        const end = chunk.indexOf(LF, at)
+        if (end < 0) return chunk.length
+        this.place = LINE_START
+        return end + 1
+      }
+      case IN_HEAD:
+        return this.gatherHead(chunk, at)
+      default:
+        if (chunk[at] === LF) this.endRecord(chunk, at + 1)
+        else this.place = IN_SKIPPED
+        return at + 1
+    }
+  }
+
+  private startLine(chunk: Buffer, at: number): number {
+    const byte = chunk[at]
+    if (byte === LF) {
+      this.endRecord(chunk, at + 1)
+      return at + 1
+    }
+    if (byte === CR) {
+      this.place = BLANK_AFTER_CR
+      return at + 1
+    }
+    if (this.kind === UNKNOWN) return this.startUnknownLine(chunk, at)
+    this.place = this.kind === MEASURED ? IN_MEASURED : IN_SKIPPED
+    return at
+  }
+
+  private startUnknownLine(chunk: Buffer, at: number): number {
+    if (!this.hasPassedLines) {
+      if (this.frame !== undefined) {
+        const next = countFramed(this.payload, this.frame, chunk, at)
+        if (next >= 0) return next
+      }
+      this.recordStart = this.bytesBefore + at
+    }
+    const byte = chunk[at]
+    if (byte === LETTER_E || byte === LETTER_D) {
+      this.holdStart = this.bytesBefore + at
+      this.headBytes = 0
+      this.place = IN_HEAD
+    } else {
+      // A comment belongs to no record; `id` and `retry` do, and mean nothing to our clients.
+      if (byte !== COLON) this.hasPassedLines = true
+      this.place = IN_SKIPPED
+    }
+    return at
+  }
+
+  private gatherHead(chunk: Buffer, start: number): number {
+    this.head ??= Buffer.allocUnsafe(HEAD_BYTES_MAX)
+    let at = start
+    while (at < chunk.length && this.headBytes < HEAD_BYTES_MAX) {
+      const byte = chunk[at] ?? 0
+      this.head[this.headBytes] = byte
+      this.headBytes += 1
+      at += 1
+      if (byte === LF) {
+        this.place = LINE_START
+        this.decideKind(this.head.subarray(0, this.headBytes), at)
+        return at
+      }
+    }
+    if (this.headBytes === HEAD_BYTES_MAX) {
+      this.place = IN_SKIPPED
+      this.decideKind(this.head, at)
+    }
+    return at
+  }
+
+  /** `head` is a line with its LF, or the beginning of a longer one. */
+  private decideKind(head: Buffer, next: number): void {
+    const line = head.toString('latin1')
+    const name = EVENT_LINE.exec(line)?.[1] ?? DATA_LINE.exec(line)?.[1]
+    if (name !== undefined) this.kind = kinds.get(name) ?? IGNORED
+    else if (line.startsWith('data:')) this.kind = IGNORED
+    if (this.kind === STOP) this.hasStop = true
+    else if (this.kind !== ERROR) this.hasPassedLines = true
+    if (this.isKept()) {
+      this.keepFrom = next
+      this.keep(Buffer.from(head))
+    } else if (this.kind === MEASURED) {
+      this.payload.strings = 0
+      // Without an event line, the head is part of the payload's line, and no frame is learnt: the
+      // offsets found here are not the chunk's.
+      if (line.startsWith('data:')) this.recordStart = -1
+      if (countLine(this.payload, head, 0) < 0) this.place = IN_MEASURED
+    }
+  }
+
+  private endRecord(chunk: Buffer, end: number): void {
+    this.place = LINE_START
+    if (this.kind === STOP) {
+      this.isStopComplete = true
+      return
+    }
+    if (this.isKept()) {
+      this.keep(chunk.subarray(this.keepFrom, end))
+      this.readRecord()
+    } else if (this.kind === MEASURED) this.learnFrame(chunk, end)
+    this.kind = UNKNOWN
+    this.hasPassedLines = false
+  }
+
+  private learnFrame(chunk: Buffer, end: number): void {
+    const start = this.recordStart - this.bytesBefore
+    const { strings, stringStart, stringEnd } = this.payload
+    if (start < 0 || strings !== 1 || stringStart - start > FRAME_BYTES_MAX) return
+    this.frame = {
+      before: Buffer.from(chunk.subarray(start, stringStart)),
+      after: Buffer.from(chunk.subarray(stringEnd, end)),
+    }
+  }
+
+  private keep(bytes: Buffer): void {
+    this.keptBytes += bytes.length
+    if (this.keptBytes <= RECORD_BYTES_MAX) {
+      this.kept.push(bytes)
+      return
+    }
+    this.hasUnreadRecord = true
+    this.kind = IGNORED
+    this.forget()
+  }
+
+  private readRecord(): void {
+    if (!this.isKept()) return
+    const data: string[] = []
+    for (const line of Buffer.concat(this.kept).toString('utf8').split('\n')) {
+      if (line.startsWith('data:')) data.push(line.slice('data:'.length))
+    }
+    this.forget()
+    try {
+      applyEvent(this.facts, JSON.parse(data.join('\n')))
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+      this.hasUnreadRecord = true
+    }
+  }
+
+  private forget(): void {
+    this.kept = []
+    this.keptBytes = 0
+  }
+}
+
+export type { StreamMeter }
+
+/** One per streamed reply. */
+export function createStreamMeter(): StreamMeter {
+  return new StreamMeter()
+}

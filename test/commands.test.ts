@@ -1,0 +1,146 @@
+// The commands people type, run as they type them: through npm's own entry, against a real
+// database.
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { credits } from '../src/units/credits.ts'
+import { createTestDatabase, createTestLedger, type TestDatabase } from './harness.ts'
+
+const root = join(import.meta.dirname, '..')
+const place: { database?: TestDatabase; directory?: string } = {}
+
+before(async () => {
+  place.database = await createTestDatabase()
+  place.directory = await mkdtemp(join(tmpdir(), 'tollgate-commands-'))
+})
+after(async () => {
+  await place.database?.drop()
+  await rm(place.directory ?? '', { recursive: true, force: true })
+})
+
+function environment(extra: Record<string, string> = {}) {
+  return {
+    PATH: process.env.PATH ?? '',
+    DATABASE_URL: place.database?.url ?? '',
+    LEDGER_SPOOL_DIRECTORY: join(place.directory ?? '', 'spool'),
+    ...extra,
+  }
+}
+
+function run(args: string[], extra: Record<string, string> = {}, input = '') {
+  return new Promise<{ code: number; out: string; err: string }>((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [join(root, 'tools/node.mjs'), 'src/main.ts', ...args],
+      { cwd: root, env: environment(extra) },
+      (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    )
+    child.stdin?.end(input)
+  })
+}
+
+test('config check prints every setting with its source, and no secret', async () => {
+  const secret = join(place.directory ?? '', 'tag')
+  await writeFile(secret, 'a tag secret of more than thirty-two bytes\n')
+  const { code, out } = await run(['config', 'check'], {
+    KEYS_TAG_SECRET_FILE: secret,
+    PORT: '8099',
+  })
+  assert.equal(code, 0)
+  assert.match(out, /gateway\.port\s.*8099/)
+  assert.match(out, /secret file/)
+  assert.doesNotMatch(out, /thirty-two/)
+})
+
+test('config check says everything that is wrong at once', async () => {
+  const { code, err } = await run(['config', 'check'], {
+    TOLLGATE_MODE: 'production',
+    GATEWAY_PORT: 'eighty',
+  })
+  assert.equal(code, 2)
+  assert.match(err, /gateway\.port/)
+  assert.match(err, /keys\.tagSecret/)
+  assert.match(err, /keys\.lookupSecret/)
+})
+
+test('migrate brings a database up to date, and again does nothing', async () => {
+  const { code, out, err } = await run(['migrate'])
+  assert.equal(code, 0, err)
+  assert.match(out, /nothing to apply/)
+})
+
+test('op audit is silent on a ledger that ties out and loud on one that does not', async () => {
+  const { db, url } = place.database as TestDatabase
+  const ledger = await createTestLedger(url)
+  const book = await ledger.open(db)
+  await db.transaction((tx) =>
+    ledger.credit(tx, {
+      book,
+      kind: 'purchase',
+      ref: 'one',
+      amount: credits(5),
+      contra: 'clearing',
+      note: '',
+    }),
+  )
+  await ledger.end()
+  const clean = await run(['op', 'audit'])
+  assert.deepEqual([clean.code, clean.out.trim()], [0, 'the ledger ties out'])
+  await db.query('update books set available = available + 1 where id = $1', [book])
+  const broken = await run(['op', '--json', 'audit'])
+  assert.equal(broken.code, 1)
+  const rules = JSON.parse(broken.out).findings.map((one: { rule: string }) => one.rule)
+  assert.ok(rules.includes('book_balance'), String(rules))
+  await db.query('update books set available = available - 1 where id = $1', [book])
+})
+
+test('op import-keys stores hashes and prints no key', async () => {
+  const { db, url } = place.database as TestDatabase
+  const ledger = await createTestLedger(url)
+  const book = await ledger.open(db)
+  await ledger.end()
+  const key = 'sk-vendor-03-abcdefghijklmnopqrstuvwxyz0123'
+  const { code, out } = await run(['op', 'import-keys'], {}, `${book} ${key}\n${book} nonsense\n`)
+  assert.equal(code, 1, 'a refused line is a failure')
+  assert.match(out, /1 imported, 1 refused/)
+  assert.doesNotMatch(out, /abcdefghij/)
+  const { rows } = await db.query('select hash from keys where book_id = $1', [book])
+  assert.match((rows[0] as { hash: string }).hash, /^\$argon2id\$/)
+})
+
+test('work runs its jobs and ends on SIGTERM', async () => {
+  const child = spawn(process.execPath, [join(root, 'src/main.ts'), 'work'], {
+    cwd: root,
+    env: environment(),
+  })
+  const lines: string[] = []
+  child.stdout.on('data', (data: Buffer) => lines.push(data.toString()))
+  const deadline = setTimeout(() => child.kill('SIGKILL'), 30_000)
+  while (!lines.join('').includes('working')) {
+    await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
+    if (child.exitCode !== null) break
+  }
+  child.kill('SIGTERM')
+  const [code] = await once(child, 'exit')
+  clearTimeout(deadline)
+  assert.equal(code, 0, lines.join(''))
+  assert.match(lines.join(''), /stopped/)
+})
+
+test('whatever Node is on the path, our files run on the pinned one', async () => {
+  // The launcher is plain JavaScript, so that the machine's own Node can read it.
+  const { code, out } = await new Promise<{ code: number; out: string }>((resolve) => {
+    execFile(
+      'node',
+      [join(root, 'tools/node.mjs'), 'tools/which.ts'],
+      { cwd: root },
+      (error, stdout) => resolve({ code: error === null ? 0 : Number(error.code), out: stdout }),
+    )
+  })
+  assert.equal(code, 0)
+  assert.equal(out.trim(), '26.10.0')
+})

@@ -1,0 +1,141 @@
+// The upstream's connection is cut, by FIN and by RST, at every byte of every recording, its head
+// included. A cut reply is never passed off as a whole one: the client sees message_stop only when
+// the upstream sent it whole, and otherwise an error. Nothing is charged before that, and then the
+// right amount, once. The upstream is a bare socket, since no server would send such bytes.
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { holdIdOf } from '../../src/platform/ids.ts'
+import { createTestGateway, type TestGateway } from '../gateway.ts'
+import type { Cut, Sample, Way } from './cut-upstream.ts'
+import { sampleOf, startCutUpstream, ways } from './cut-upstream.ts'
+import type { Fault } from './fault.ts'
+import { hold } from './fault.ts'
+import { createReader, type Seen } from './stream-reader.ts'
+
+const RECORDINGS = join(import.meta.dirname, '../recordings')
+/** A prime, so that the short form does not always hit the same place of a record. */
+const SHORT_STEP = 41
+/** As many as keep the one core of this process and the one of the database busy. */
+const AT_ONCE = 128
+
+export const fault: Fault = async ({ isFull, say }) => {
+  const samples = await readSamples()
+  const upstream = await startCutUpstream(samples)
+  const gateway = await createTestGateway({ upstreamUrl: upstream.url })
+  const reader = createReader(gateway.url, AT_ONCE)
+  const figures = { cuts: 0, whole: 0, broken: 0, refused: 0 }
+  const startedMs = performance.now()
+  try {
+    for (const sample of samples) {
+      for (const way of ways) {
+        const counted = await play({ gateway, reader, sample, way, step: isFull ? 1 : SHORT_STEP })
+        figures.cuts += counted.cuts
+        figures.whole += counted.whole
+        figures.broken += counted.broken
+        figures.refused += counted.refused
+      }
+      say(`${sample.name}: ${figures.cuts} cuts so far`)
+    }
+    hold(figures.whole >= samples.length, 'replies that were sent whole arrive whole')
+    const findings = await gateway.ledger.audit('all')
+    hold(findings.length === 0, `the audit is empty (${findings[0]?.rule} ${findings[0]?.detail})`)
+    const seconds = Math.round((performance.now() - startedMs) / 1_000)
+    return { recordings: samples.length, ...figures, seconds, findings: findings.length }
+  } finally {
+    reader.close()
+    await gateway.end()
+    await upstream.close()
+  }
+}
+
+async function readSamples(): Promise<Sample[]> {
+  const names = (await readdir(RECORDINGS)).filter((name) => name.endsWith('.sse')).sort()
+  return Promise.all(
+    names.map(async (file) => {
+      const name = file.replace('.sse', '')
+      const bytes = await readFile(join(RECORDINGS, file))
+      const facts = JSON.parse(await readFile(join(RECORDINGS, `${name}.json`), 'utf8'))
+      return sampleOf(name, bytes, facts.usage)
+    }),
+  )
+}
+
+type Stage = {
+  readonly gateway: TestGateway
+  readonly reader: ReturnType<typeof createReader>
+  readonly sample: Sample
+  readonly way: Way
+  readonly step: number
+}
+
+/** Every cut of one recording in one way, on an account of its own, and then its ledger. */
+async function play({ gateway, reader, sample, way, step }: Stage) {
+  const { book, key } = await gateway.account(10n ** 9n)
+  const { raw, wholeAt } = sample.sent[way]
+  const offsets = Array.from({ length: Math.ceil(raw.length / step) }, (_, i) => i * step)
+  offsets.push(raw.length)
+  const seen = new Map<string, Seen & { offset: number }>()
+  const work = offsets[Symbol.iterator]()
+  const counted = { cuts: 0, whole: 0, broken: 0, refused: 0 }
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (const offset of work) {
+        const cut: Cut = { name: sample.name, way, offset }
+        const one = await reader.ask(key, cut)
+        judge(one, cut, sample, wholeAt)
+        seen.set(one.requestId, { ...one, offset })
+        counted.cuts += 1
+        if (one.kind === 'whole') counted.whole += 1
+        else if (one.kind === 'refused') counted.refused += 1
+        else counted.broken += 1
+      }
+    }),
+  )
+  await compareLedger(gateway, await gateway.settled(book).then(() => book), seen, sample)
+  return counted
+}
+
+function judge(one: Seen, { name, way, offset }: Cut, sample: Sample, wholeAt: number): void {
+  const where = `${name}, ${way} at byte ${offset}`
+  hold(one.kind !== 'silent', `no reply ends as if it were whole (${where})`)
+  if (offset < wholeAt) hold(one.kind !== 'whole', `no message_stop is made up (${where})`)
+  // A reset may overtake bytes that were sent before it.
+  else if (way !== 'reset')
+    hold(one.kind === 'whole', `a whole reply arrives (${where}: ${one.kind})`)
+  hold(
+    sample.text.startsWith(one.passed) || sample.text.startsWith(one.passed.replace(/\n\n$/, '')),
+    `what arrives is what was sent (${where})`,
+  )
+  if (one.kind === 'whole') hold(one.passed === sample.text, `nothing is missing (${where})`)
+}
+
+async function compareLedger(
+  { database, ledger }: TestGateway,
+  book: bigint,
+  seen: ReadonlyMap<string, Seen & { offset: number }>,
+  sample: Sample,
+): Promise<void> {
+  const { rows } = await database.db.query(
+    `select hold_id, kind, ending, -amount as charged, estimated
+     from entries where book_id = $1 and kind in ('charge', 'void')`,
+    [book],
+  )
+  const entries = new Map(
+    (rows as { hold_id: string; kind: string; charged: bigint; estimated: boolean }[]).map(
+      (row) => [row.hold_id, row],
+    ),
+  )
+  hold(rows.length === seen.size, `every request has one entry (${rows.length} of ${seen.size})`)
+  for (const [requestId, { kind, offset }] of seen) {
+    const entry = entries.get(holdIdOf(requestId) ?? '')
+    const where = `${sample.name} at byte ${offset}`
+    hold(entry !== undefined, `every request is in the ledger (${where})`)
+    hold((entry.kind === 'charge') === (kind === 'whole'), `whole is charged, else free (${where})`)
+    if (kind !== 'whole') continue
+    const charged = BigInt(entry.charged)
+    hold(charged === sample.charge, `the charge is right (${where}: ${charged})`)
+    hold(!entry.estimated, `a whole reply's charge is not an estimate (${where})`)
+  }
+  const after = await ledger.balance(book as Parameters<typeof ledger.balance>[0])
+  hold(after?.held === 0n, `nothing stays held (${sample.name})`)
+}

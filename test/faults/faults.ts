@@ -1,0 +1,47 @@
+// npm run faults -- <name> [--full] [--seed n]: one program per fault, over one harness. Each
+// breaks something real, checks a promise, prints its figures last as one JSON line, and exits
+// non-zero when the promise does not hold. The short form is what CI runs; --full is the size we
+// publish.
+import { parseArgs } from 'node:util'
+import type { Fault } from './fault.ts'
+import { PromiseBroken } from './fault.ts'
+
+const programs: Record<string, () => Promise<{ fault: Fault }>> = {
+  'ledger-model': () => import('./ledger-model.ts'),
+  'ledger-kill': () => import('./ledger-kill.ts'),
+  'ledger-locks': () => import('./ledger-locks.ts'),
+  'database-gone': () => import('./database-gone.ts'),
+  'key-flood': () => import('./key-flood.ts'),
+  'overdraft-race': () => import('./overdraft-race.ts'),
+  'leak-check': () => import('./leak-check.ts'),
+  'byte-cut': () => import('./byte-cut.ts'),
+  'stream-kill': () => import('./stream-kill.ts'),
+  'rolling-restart': () => import('./rolling-restart.ts'),
+  'upstream-storm': () => import('./upstream-storm.ts'),
+  'many-streams': () => import('./many-streams.ts'),
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { full: { type: 'boolean', default: false }, seed: { type: 'string' } },
+})
+const load = programs[positionals[0] ?? '']
+if (load === undefined) {
+  console.error(`usage: npm run faults -- <name> [--full] [--seed n]`)
+  console.error(`names: ${Object.keys(programs).join(' ')}`)
+  process.exit(2)
+}
+const { fault } = await load()
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
+console.log(`${positionals[0]} ${values.full ? 'full' : 'short'} seed ${seed}`)
+try {
+  const figures = await fault({ isFull: values.full, seed, say: (text) => console.log(text) })
+  console.log(
+    JSON.stringify(figures, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
+  )
+  process.exit(0)
+} catch (error) {
+  console.error(error instanceof PromiseBroken ? `the promise is broken: ${error.message}` : error)
+  console.error(`again with: npm run faults -- ${positionals[0]} --seed ${seed}`)
+  process.exit(1)
+}

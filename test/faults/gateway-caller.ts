@@ -1,0 +1,97 @@
+// A client of the gateway for fault programs: sends a message whose output tokens are its number,
+// so that its reply, its charge and the stand-in's record of it can be laid side by side.
+import type { Dispatcher } from 'undici'
+
+export type Call = {
+  /** Reported by the stand-in as output tokens; unlike that of any other call. */
+  readonly number: number
+  readonly key: string
+  readonly isStream: boolean
+  /** Words for the stand-in: what it replies, without them its own; and how it misbehaves. */
+  readonly reply?: string
+  readonly fault?: string
+  readonly maxTokens?: number
+}
+
+export type Answer = {
+  readonly status: number
+  readonly requestId: string
+  /** The text of the reply as a client library would put it together. */
+  readonly text: string
+  /** Everything came: the whole JSON, or message_stop and the end of the stream. */
+  readonly isWhole: boolean
+  /** The stream or the answer says that something failed, or the connection did. */
+  readonly error: string | undefined
+}
+
+/** Never throws: what fails is an answer too. `onHead` is told when the status is there. */
+export async function call(
+  dispatcher: Dispatcher,
+  url: string,
+  { number, key, isStream, reply, fault = '', maxTokens = 100_000 }: Call,
+  onHead: () => void = () => undefined,
+): Promise<Answer> {
+  const words = reply === undefined ? '' : `[[reply: ${reply}]]`
+  const content = `${number} ${words} [[fault: usage-output=${number} ${fault}]]`
+  const seen = { status: 0, requestId: '', raw: '' }
+  try {
+    const { statusCode, headers, body } = await dispatcher.request({
+      origin: url,
+      method: 'POST',
+      path: '/v1/messages',
+      headers: { 'content-type': 'application/json', 'x-api-key': key },
+      body: JSON.stringify({
+        model: 'model-large',
+        max_tokens: maxTokens,
+        stream: isStream,
+        messages: [{ role: 'user', content }],
+      }),
+      headersTimeout: 120_000,
+      bodyTimeout: 120_000,
+    })
+    seen.status = statusCode
+    seen.requestId = String(headers['request-id'] ?? '')
+    onHead()
+    body.setEncoding('utf8')
+    for await (const chunk of body) seen.raw += chunk
+    return isStream && statusCode === 200 ? ofStream(seen) : ofPlain(seen)
+  } catch (error) {
+    const { code = '', message = '' } = error as { code?: string; message?: string }
+    const text = seen.status === 200 && isStream ? ofStream(seen).text : ''
+    return { ...seen, text, isWhole: false, error: `${code} ${message}`.trim() }
+  }
+}
+
+type Seen = { readonly status: number; readonly requestId: string; readonly raw: string }
+
+function ofStream({ status, requestId, raw }: Seen): Answer {
+  let text = ''
+  let hasStop = false
+  let error: string | undefined
+  for (const [, data = ''] of raw.matchAll(/^data: (.*)\n\n/gm)) {
+    const event = eventOf(data)
+    if (event.type === 'message_start' && text !== '') error = 'a second message_start'
+    if (event.type === 'content_block_delta') text += event.delta.text
+    if (event.type === 'message_stop') hasStop = true
+    if (event.type === 'error') error = `error event: ${event.error.type}`
+  }
+  const isWhole = hasStop && error === undefined
+  return { status, requestId, text, isWhole, error: error ?? (hasStop ? undefined : 'no end') }
+}
+
+/** A record that broke off in the middle is closed by the gateway, and is no JSON. */
+function eventOf(data: string) {
+  try {
+    return JSON.parse(data)
+  } catch {
+    return { type: 'error', error: { type: 'a record cut in the middle' } }
+  }
+}
+
+function ofPlain({ status, requestId, raw }: Seen): Answer {
+  const json = JSON.parse(raw)
+  if (status !== 200) {
+    return { status, requestId, text: '', isWhole: false, error: `${status} ${json.error.type}` }
+  }
+  return { status, requestId, text: json.content[0].text, isWhole: true, error: undefined }
+}

@@ -1,0 +1,126 @@
+// Thousands of paced streams at once in one gateway process: none fails, all settle, and each costs
+// so much memory. Stand-in and client are processes of their own: a process may have 20,000 open
+// files here, and the gateway needs two for each stream.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Fault } from './fault.ts'
+import { hold, sleep } from './fault.ts'
+import { createGatewayStage, freePorts, type Serving } from './gateway-stage.ts'
+import type { HolderNews, HolderTask } from './stream-holder.ts'
+
+/** Besides streams: the database, the log, the parent, the port. */
+const FILES_SPARE = 200
+/** All streams are open for so long at the same time. */
+const TOGETHER_MS = 10_000
+
+export const fault: Fault = async ({ isFull, say }) => {
+  const streams = isFull ? 9_000 : 500
+  const stage = await createGatewayStage(50)
+  const [port] = await freePorts(1)
+  const vendor = spawn(
+    process.execPath,
+    [join(import.meta.dirname, '../../stand-ins/vendor/serve.ts'), '--port', String(port)],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  const holder: { child?: ChildProcess } = {}
+  try {
+    await once(vendor.stdout, 'data')
+    const serving = await stage.serve({
+      GATEWAY_PROCESSES: '1',
+      UPSTREAM_URL: `http://127.0.0.1:${port}`,
+      UPSTREAM_CONNECTIONS: String(streams + 100),
+    })
+    const [member] = serving.members()
+    hold(member !== undefined, 'one process serves')
+    const files = await filesMax(member)
+    hold(files >= streams * 2 + FILES_SPARE, `the process may open enough files (${files})`)
+    const before = await residentBytes(member)
+    const rampMs = isFull ? 20_000 : 2_000
+    const news = await holdStreams({ url: serving.url, keys: stage.keys, streams, rampMs }, holder)
+    const peak = await watchPeak(member, news.open)
+    say(`${streams} streams open: ${(peak / 2 ** 20).toFixed(0)} MiB resident`)
+    const { whole, errors, firstError, delayP99Ms } = await news.over
+    hold(errors === 0, `no stream fails (${errors} did, the first: ${firstError})`)
+    hold(whole === streams, `every stream comes whole (${whole})`)
+    const settled = await settle(serving, stage, streams)
+    const kibPerStream = Number(((peak - before) / streams / 1_024).toFixed(1))
+    return {
+      streams,
+      ...settled,
+      errors,
+      kibPerStream,
+      peakMiB: Math.round(peak / 2 ** 20),
+      delayP99Ms,
+    }
+  } finally {
+    holder.child?.kill('SIGKILL')
+    vendor.kill('SIGKILL')
+    await stage.end()
+  }
+}
+
+/** Starts the client; tells when all are open, and how it went. */
+async function holdStreams(
+  task: Omit<HolderTask, 'togetherMs'>,
+  holder: { child?: ChildProcess },
+): Promise<{ open: Promise<unknown>; over: Promise<Extract<HolderNews, { kind: 'over' }>> }> {
+  const file = join(import.meta.dirname, 'stream-holder.ts')
+  const argument = JSON.stringify({ ...task, togetherMs: TOGETHER_MS } satisfies HolderTask)
+  const child = spawn(process.execPath, [file, argument], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  holder.child = child
+  const open = Promise.withResolvers<void>()
+  const over = Promise.withResolvers<Extract<HolderNews, { kind: 'over' }>>()
+  child.on('message', (news: HolderNews) => {
+    if (news.kind === 'open') open.resolve()
+    else {
+      open.resolve() // some never opened; what was wrong is in the news
+      over.resolve(news)
+    }
+  })
+  child.once('exit', (code) => {
+    const error = new Error(`the client ended with ${code}`)
+    open.reject(error)
+    over.reject(error)
+  })
+  over.promise.catch(() => undefined)
+  return { open: open.promise, over: over.promise }
+}
+
+/** The most memory that was resident while all streams were open. */
+async function watchPeak(pid: number, open: Promise<unknown>): Promise<number> {
+  await open
+  let peak = 0
+  for (const endMs = performance.now() + TOGETHER_MS / 2; performance.now() < endMs; ) {
+    peak = Math.max(peak, await residentBytes(pid))
+    await sleep(200)
+  }
+  return peak
+}
+
+async function settle(
+  serving: Serving,
+  stage: Awaited<ReturnType<typeof createGatewayStage>>,
+  streams: number,
+) {
+  hold((await serving.stop()) === 0, 'the gateway ends cleanly')
+  const charges = await stage.charges()
+  const charged = [...charges.values()].reduce((sum, one) => sum + one.count, 0)
+  hold(charged === streams, `each stream is charged once (${charged})`)
+  const { swept } = await stage.check()
+  hold(swept === 0, `nothing was left to the sweeper (${swept} holds)`)
+  return { charged }
+}
+
+async function residentBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1_024
+}
+
+async function filesMax(pid: number): Promise<number> {
+  const limits = await readFile(`/proc/${pid}/limits`, 'utf8')
+  return Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1])
+}

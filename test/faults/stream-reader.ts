@@ -1,0 +1,66 @@
+// A client that reads a streamed reply to its end, however it ends, and says what a client library
+// would make of it.
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { type Cut, promptOf } from './cut-upstream.ts'
+
+export type Seen = {
+  readonly requestId: string
+  /**
+   * `whole`: message_stop has come. `told`: an error event says that it will not. `torn`: the
+   * connection broke. `refused`: an error instead of a reply. `silent`: none of these.
+   */
+  readonly kind: 'whole' | 'told' | 'torn' | 'refused' | 'silent'
+  /** What came of the reply itself, as latin1. */
+  readonly passed: string
+}
+
+const STOP = /event: message_stop(\r?\n)data: ?\{"type":"message_stop"\}\1\1/
+const ERROR = /event: error\ndata: (\{.*\})\n\n$/
+
+export function createReader(url: string, sockets: number) {
+  const agent = new Agent({ keepAlive: true, maxSockets: sockets })
+
+  function ask(key: string, cut: Cut): Promise<Seen> {
+    const body = JSON.stringify({
+      model: 'model-small',
+      max_tokens: 4_096,
+      stream: true,
+      messages: [{ role: 'user', content: promptOf(cut) }],
+    })
+    const headers = { 'content-type': 'application/json', 'x-api-key': key }
+    return new Promise((resolve, reject) => {
+      const sending = request(`${url}/v1/messages`, { method: 'POST', agent, headers })
+      sending.once('error', reject)
+      sending.once('response', (incoming) => resolve(read(incoming)))
+      sending.end(body)
+    })
+  }
+
+  return { ask, close: () => agent.destroy() }
+}
+
+async function read(incoming: IncomingMessage): Promise<Seen> {
+  const { headers, statusCode } = incoming
+  const requestId = String(headers['request-id'])
+  const chunks: Buffer[] = []
+  let isTorn = false
+  try {
+    for await (const chunk of incoming) chunks.push(chunk as Buffer)
+  } catch {
+    isTorn = true
+  }
+  const text = Buffer.concat(chunks).toString('latin1')
+  if (statusCode !== 200) {
+    return { requestId, kind: saysError(text) ? 'refused' : 'silent', passed: '' }
+  }
+  const error = ERROR.exec(text)
+  const passed = error === null ? text : text.slice(0, error.index)
+  const isTold = error !== null && saysError(error[1] ?? '')
+  if (STOP.test(text)) return { requestId, kind: isTold || isTorn ? 'silent' : 'whole', passed }
+  return { requestId, kind: isTold ? 'told' : isTorn ? 'torn' : 'silent', passed }
+}
+
+function saysError(text: string): boolean {
+  const body = JSON.parse(text) as { type?: unknown; error?: { type?: unknown } }
+  return body.type === 'error' && typeof body.error?.type === 'string'
+}

@@ -1,0 +1,262 @@
+// Five upstreams, of which every second a random one falls ill or recovers, under steady load: no
+// reply is glued together, begun again after its first byte or charged twice; requests succeed
+// whenever an upstream is known to be well; and a sick one is asked at most once a second.
+import { Agent } from 'undici'
+import type { Received } from '../../stand-ins/vendor/record.ts'
+import type { Vendor } from '../../stand-ins/vendor/vendor.ts'
+import { createTestGateway, type TestGateway } from '../gateway.ts'
+import type { Fault } from './fault.ts'
+import { hold, percentile, random, sleep } from './fault.ts'
+import { type Answer, call } from './gateway-caller.ts'
+
+const PER_SECOND = 100
+const NAMES = ['amber', 'basin', 'cedar', 'delta', 'ember']
+const HEADERS_MS = 1_000
+const IDLE_MS = 1_000
+
+/** Ways to be ill before the first byte: another upstream can still answer. */
+const early = [
+  'status=429',
+  'status=429 retry-after-ms=1500',
+  'status=529',
+  'status=500',
+  'status=503',
+  'headers-ms=forever',
+  'drop',
+]
+/** And after it: what the client has seen cannot be taken back, so the reply breaks off, free. */
+const late = ['reset-at=1100', 'silence-after=6 pace-ms=1']
+
+/**
+ * How long an upstream must have been well before it counts as known to be: the timers of what it
+ * left hanging (their resolution is half a second), then the wait it asked for, then a probe.
+ */
+const KNOWN_MS = HEADERS_MS + 500 + 1_500 + 1_000
+
+type Spell = { readonly fromMs: number; toMs: number; readonly fault: string }
+type Sent = { readonly fromMs: number; toMs: number; answer: Answer | undefined }
+type View = { readonly atMs: number; readonly isOpen: boolean }
+
+type Storm = {
+  readonly gateway: TestGateway
+  /** What each stand-in went through, one spell after the other. */
+  readonly spells: Spell[][]
+  /** When each breaker opened and closed. */
+  readonly views: View[][]
+  readonly sent: Map<number, Sent>
+}
+
+const now = () => performance.timeOrigin + performance.now()
+
+export const fault: Fault = async ({ isFull, seed, say }) => {
+  const seconds = isFull ? 300 : 20
+  const gateway = await createTestGateway({
+    upstreams: NAMES.map((name) => ({ name })),
+    headersTimeoutMs: HEADERS_MS,
+    idleTimeoutMs: IDLE_MS,
+  })
+  const storm: Storm = {
+    gateway,
+    spells: NAMES.map(() => []),
+    views: NAMES.map(() => []),
+    sent: new Map(),
+  }
+  try {
+    NAMES.forEach((_, i) => {
+      turn(storm, i, '')
+    })
+    const watching = setInterval(() => watch(storm), 2)
+    // Two generators: a seed brings the same weather back, however fast the requests come.
+    await Promise.all([
+      weather(storm, seconds, random(seed)),
+      load(storm, seconds, random(seed + 1)),
+    ])
+    clearInterval(watching)
+    NAMES.forEach((_, i) => {
+      turn(storm, i, '')
+    })
+    const records = recordsOf(gateway.vendors)
+    const replies = judgeReplies(storm, records)
+    say(`${storm.sent.size} requests, ${replies.whole} whole, ${replies.brokenOff} broken off`)
+    const charged = await judgeCharges(storm)
+    const success = judgeSuccess(storm, records)
+    const probes = judgeProbes(storm)
+    const took = [...storm.sent.values()].map((one) => one.toMs - one.fromMs)
+    const p99Ms = Math.round(percentile(took, 0.99))
+    return { seconds, sent: storm.sent.size, ...replies, ...charged, ...success, ...probes, p99Ms }
+  } finally {
+    await gateway.end()
+  }
+}
+
+/** The stand-in falls ill in this way, or, without words, is well. */
+function turn({ gateway, spells }: Storm, i: number, faultWords: string): void {
+  const atMs = now()
+  const last = spells[i]?.at(-1)
+  if (last !== undefined) last.toMs = atMs
+  spells[i]?.push({ fromMs: atMs, toMs: Number.POSITIVE_INFINITY, fault: faultWords })
+  gateway.vendors[i]?.mode({ fault: faultWords, reply: `say ${JSON.stringify(textOf(i))}` })
+}
+
+/** What only this stand-in says, word by word. */
+function textOf(i: number): string {
+  return Array.from({ length: 24 }, (_, word) => `${NAMES[i]}-${word}`).join(' ')
+}
+
+function watch({ gateway, views }: Storm): void {
+  for (const [i, { state }] of gateway.upstreams.views().entries()) {
+    const isOpen = state !== 'closed'
+    if (views[i]?.at(-1)?.isOpen !== isOpen) views[i]?.push({ atMs: now(), isOpen })
+  }
+}
+
+async function weather(storm: Storm, seconds: number, draw: () => number): Promise<void> {
+  const pick = <T>(list: readonly T[]) => list[Math.floor(draw() * list.length)] as T
+  for (let second = 0; second < seconds; second++) {
+    await sleep(1_000)
+    const i = Math.floor(draw() * NAMES.length)
+    const dice = draw()
+    turn(storm, i, dice < 0.4 ? '' : dice < 0.9 ? pick(early) : pick(late))
+  }
+}
+
+async function load({ gateway, sent }: Storm, seconds: number, draw: () => number): Promise<void> {
+  const accounts = await Promise.all(Array.from({ length: 10 }, () => gateway.account(10n ** 10n)))
+  const agent = new Agent()
+  const startedMs = now()
+  const asks: Promise<void>[] = []
+
+  async function one(number: number): Promise<void> {
+    const key = accounts[number % accounts.length]?.key ?? ''
+    const isStream = draw() < 0.5
+    const entry: Sent = { fromMs: now(), toMs: Number.NaN, answer: undefined }
+    sent.set(number, entry)
+    const faultWords = isStream && draw() < 0.5 ? `pace-ms=${Math.ceil(draw() * 15)}` : ''
+    const asked = { number, key, isStream, fault: faultWords }
+    entry.answer = await call(agent, gateway.url, asked)
+    entry.toMs = now()
+  }
+
+  while (now() - startedMs < seconds * 1_000) {
+    const due = ((now() - startedMs) / 1_000) * PER_SECOND
+    while (sent.size < due) asks.push(one(sent.size + 1))
+    await sleep(2)
+  }
+  await Promise.all(asks)
+  await agent.close()
+  await Promise.all(accounts.map(({ book }) => gateway.settled(book)))
+}
+
+type Asked = Received & { readonly vendor: number }
+
+/** What the stand-ins received, by the number of the request, in order of arrival. */
+function recordsOf(vendors: readonly Vendor[]): Map<number, Asked[]> {
+  const all = vendors.flatMap((one, vendor) => one.requests.map((got) => ({ ...got, vendor })))
+  const byNumber = Map.groupBy(all, (one) => Number(/"content":"(\d+) /.exec(`${one.body}`)?.[1]))
+  for (const records of byNumber.values()) records.sort((a, b) => a.arrivedAt - b.arrivedAt)
+  return byNumber
+}
+
+/** Every reply is what exactly one stand-in said, and nobody was asked after that one. */
+function judgeReplies({ sent }: Storm, records: Map<number, Asked[]>) {
+  let whole = 0
+  let brokenOff = 0
+  let repeated = 0
+  for (const [number, { answer }] of sent) {
+    const asked = records.get(number) ?? []
+    const begun = asked.filter((one) => one.status === 200)
+    hold(begun.length <= 1, `no reply is begun twice (${number}: ${begun.length})`)
+    const [first] = begun
+    hold(
+      first === undefined || asked.every((one) => one.arrivedAt <= first.arrivedAt),
+      `nobody is asked again after the first byte (${number})`,
+    )
+    repeated += Math.max(0, asked.length - 1)
+    const text = first === undefined ? '' : textOf(first.vendor)
+    if (answer?.isWhole) {
+      hold(answer.text === text, `a reply is one stand-in's own (${number}: ${answer.text})`)
+      hold(first?.outcome === 'finished', `and was sent whole (${number})`)
+      whole += 1
+    } else {
+      hold(text.startsWith(answer?.text ?? ''), `a part of a reply is one stand-in's (${number})`)
+      if (first !== undefined) brokenOff += 1
+    }
+  }
+  return { whole, brokenOff, repeated }
+}
+
+/** What came whole is charged once, as complete; nothing else is charged. */
+async function judgeCharges({ gateway, sent }: Storm) {
+  const { rows } = await gateway.database.db.query(
+    `select output::int4 as output, ending::text as ending from entries where kind = 'charge'`,
+  )
+  const charges = rows as { output: number; ending: string }[]
+  const numbers = new Set(charges.map((one) => one.output))
+  hold(numbers.size === charges.length, `none is charged twice (${charges.length - numbers.size})`)
+  for (const [number, { answer }] of sent) {
+    const isWhole = answer?.isWhole === true
+    hold(numbers.has(number) === isWhole, `whole and charged are the same (${number})`)
+  }
+  hold(
+    charges.every((one) => one.ending === 'complete'),
+    'every charge is of a complete reply',
+  )
+  const findings = await gateway.ledger.audit('all')
+  hold(findings.length === 0, `the audit is empty (${findings[0]?.rule})`)
+  return { charged: charges.length }
+}
+
+/** A request that failed had no upstream that was known to be well from before it to its end. */
+function judgeSuccess({ sent, spells }: Storm, records: Map<number, Asked[]>) {
+  const isWell = (fromMs: number, toMs: number) =>
+    spells.some((all) =>
+      all.some((one) => one.fault === '' && one.fromMs <= fromMs && one.toMs >= toMs),
+    )
+  let failed = 0
+  let failedEarly = 0
+  let mustSucceed = 0
+  for (const [number, { fromMs, toMs, answer }] of sent) {
+    const isKnown = isWell(fromMs - KNOWN_MS, toMs)
+    if (isKnown) mustSucceed += 1
+    const isBroken = records.get(number)?.some((one) => one.status === 200)
+    if (answer?.isWhole || isBroken) continue
+    failed += 1
+    hold(!isKnown, `requests succeed while one is well (${number}: ${answer?.error})`)
+    if (isWell(fromMs, toMs)) failedEarly += 1
+  }
+  hold(mustSucceed > sent.size / 3, `most of the time one was known to be well (${mustSucceed})`)
+  return { failed, failedEarly, mustSucceed }
+}
+
+/**
+ * While a breaker is open and its stand-in refuses, requests there are a second apart. One that
+ * begins its replies and breaks them off is in use between a probe's beginning and its end.
+ */
+function judgeProbes({ gateway, spells, views }: Storm) {
+  // Requests under way when it opens or closes are not probes; nor is what our own watch missed.
+  const EDGE_MS = 100
+  let probes = 0
+  let openMs = 0
+  gateway.vendors.forEach((vendor, i) => {
+    const seen = views[i] ?? []
+    for (const [at, { atMs, isOpen }] of seen.entries()) {
+      if (!isOpen) continue
+      const [fromMs, toMs] = [atMs + EDGE_MS, (seen[at + 1]?.atMs ?? now()) - EDGE_MS]
+      openMs += Math.max(0, toMs - fromMs)
+      const arrivals = vendor.requests
+        .map((one) => one.arrivedAt)
+        .filter((ms) => ms > fromMs && ms < toMs)
+        .filter((ms) => {
+          const spell = spells[i]?.find((one) => one.fromMs <= ms && one.toMs > ms)
+          return spell !== undefined && early.includes(spell.fault)
+        })
+      probes += arrivals.length
+      for (const [k, ms] of arrivals.slice(1).entries()) {
+        const gapMs = ms - (arrivals[k] ?? 0)
+        hold(gapMs > 950, `a sick upstream is asked once a second (${NAMES[i]}: ${gapMs} ms)`)
+      }
+    }
+  })
+  hold(probes > 0, 'sick upstreams were probed')
+  return { probes, openSeconds: Math.round(openMs / 1_000) }
+}

@@ -1,0 +1,47 @@
+// A thread that sends large bodies at once, each at a pace of its own or as fast as it is taken, so
+// that whoever measures in the main thread is not disturbed by it. Posts the status of each answer.
+import { type ClientRequest, request } from 'node:http'
+import { parentPort, workerData } from 'node:worker_threads'
+
+export type Sending = {
+  readonly url: string
+  readonly key: string
+  readonly body: SharedArrayBuffer
+  readonly times: number
+  /** Of each connection; 0 for as fast as it is taken. */
+  readonly bytesPerSecond: number
+}
+
+// Short enough to come as a flow, long enough for twenty timers.
+const TICK_MS = 10
+
+const { url, key, body, times, bytesPerSecond } = workerData as Sending
+const bytes = Buffer.from(body)
+for (let i = 0; i < times; i++) {
+  const outgoing = request(`${url}/v1/messages`, {
+    method: 'POST',
+    headers: {
+      'x-api-key': key,
+      'content-type': 'application/json',
+      'content-length': body.byteLength,
+    },
+  })
+  outgoing.on('response', (incoming) => {
+    incoming.resume().on('end', () => parentPort?.postMessage(incoming.statusCode))
+  })
+  outgoing.on('error', (error) => parentPort?.postMessage(error.message))
+  if (bytesPerSecond === 0) outgoing.end(bytes)
+  else flow(outgoing)
+}
+
+function flow(outgoing: ClientRequest): void {
+  const slice = Math.ceil((bytesPerSecond * TICK_MS) / 1_000)
+  let at = 0
+  const timer = setInterval(() => {
+    outgoing.write(bytes.subarray(at, at + slice))
+    at += slice
+    if (at < bytes.length) return
+    clearInterval(timer)
+    outgoing.end()
+  }, TICK_MS)
+}

@@ -1,0 +1,59 @@
+// What a change must pass before it is merged: types, lint, lock file, tests. Every step runs even
+// when one before it failed, so that one run tells everything.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+// Biome colours its output whenever CI is set, and a log is unreadable with that.
+const colours = process.stdout.isTTY ? [] : ['--colors=off']
+const lint = ['ci', '--error-on-warnings', ...colours, '.']
+
+const steps: { name: string; passes: () => Promise<boolean> }[] = [
+  { name: 'types', passes: () => runs('node_modules/typescript/bin/tsc', '-p', '.') },
+  { name: 'lint', passes: () => runs('node_modules/@biomejs/biome/bin/biome', ...lint) },
+  { name: 'lock', passes: async () => isLockComplete() },
+  { name: 'tests', passes: () => runs('tools/test.ts') },
+]
+
+const failed: string[] = []
+for (const { name, passes } of steps) {
+  console.log(`\n== ${name}`)
+  const startedMs = performance.now()
+  const isPassed = await passes()
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
+  console.log(`== ${name} ${isPassed ? 'passed' : 'FAILED'} in ${seconds} s`)
+  if (!isPassed) failed.push(name)
+}
+if (failed.length > 0) {
+  console.log(`\ncheck failed: ${failed.join(', ')}`)
+  process.exitCode = 1
+}
+
+async function runs(script: string, ...parameters: string[]): Promise<boolean> {
+  const child = spawn(process.execPath, [join(root, script), ...parameters], {
+    cwd: root,
+    stdio: 'inherit',
+  })
+  const [code] = await once(child, 'exit')
+  return code === 0
+}
+
+// `npm install` on one platform may leave the packages of other platforms out of the lock file;
+// `npm ci` then fails there, and only there.
+function isLockComplete(): boolean {
+  type Locked = { optionalDependencies?: Record<string, string> }
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  const packages = lock.packages as Record<string, Locked>
+  const locked = new Set(Object.keys(packages).map((path) => path.replace(/^.*node_modules\//, '')))
+  const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies)
+      .filter((name) => !locked.has(name))
+      .map((name) => `${name}, wanted by ${path === '' ? 'package.json' : path}`),
+  )
+  for (const line of missing) console.log(`not in package-lock.json: ${line}`)
+  return missing.length === 0
+}

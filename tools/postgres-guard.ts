@@ -1,0 +1,14 @@
+// Outlives the process that started a private PostgreSQL, only to end the server when that process
+// died without doing so. Arguments: the name of the cluster, the postmaster's process id, and the
+// temporary folder to remove, if any.
+import { rmSync } from 'node:fs'
+import { endCluster } from './postgres-processes.ts'
+
+const [name = '', pid = '', temporary = ''] = process.argv.slice(2)
+
+process.stdin.resume()
+process.stdin.on('end', async () => {
+  await endCluster(name, Number(pid))
+  if (temporary !== '') rmSync(temporary, { recursive: true, force: true })
+  process.exit(0)
+})
