@@ -66,7 +66,12 @@ export function createUpstreams(options: {
   readonly log: Log
 }) {
   const { clock, log, db } = options
-  const wires = new Map(options.upstreams.map((one) => [one.name, createMessagesWire(one)]))
+  const wires = new Map(
+    options.upstreams.map((one) => [
+      one.name,
+      createMessagesWire({ ...one, spanMs: clock.spanMs }),
+    ]),
+  )
   const targets = options.upstreams.flatMap((upstream) =>
     upstream.keys.map((key, i) =>
       createTarget(upstream, key, i, wires.get(upstream.name) as Wire, clock),
@@ -142,7 +147,7 @@ export function createUpstreams(options: {
     },
     async close(): Promise<void> {
       clearInterval(state.timer)
-      await Promise.all([...wires.values()].map((wire) => wire.close()))
+      for (const wire of wires.values()) wire.close()
     },
   }
 }

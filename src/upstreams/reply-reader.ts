@@ -1,0 +1,228 @@
+// Reads HTTP/1.1 replies of a known upstream as their bytes come in: head, then a body by length,
+// in chunks, or up to the end of the connection. Strict: whatever two readers could understand
+// differently is an error, and the connection is not used again. Written by hand because undici's
+// client took a quarter of a plain request's CPU time: 25 of 100 us, this takes 6.
+import type { IncomingHttpHeaders } from 'node:http'
+
+export type ReplyListener = {
+  head(status: number, headers: IncomingHttpHeaders): void
+  /** The bytes are the listener's to keep. */
+  data(bytes: Buffer): void
+}
+
+/** The vendor's heads are under 4 KiB; one of 64 is not a head. */
+const HEAD_BYTES_MAX = 65_536
+/** A chunk's size and its extensions, which nobody sends. */
+const LINE_BYTES_MAX = 1_024
+/** 2^40: more than any reply, and still a safe integer. */
+const SIZE_DIGITS_MAX = 10
+const NAMES_MAX = 1_000
+
+const CR = 13
+const LF = 10
+const BLANK_LINE = Buffer.from('\r\n\r\n')
+const NOTHING = Buffer.alloc(0)
+
+type State = 'head' | 'length' | 'size' | 'chunk' | 'after chunk' | 'trailer' | 'close' | 'over'
+
+/** The same names come with every reply: checked and lowered once, then found. */
+const names = new Map<string, string>()
+
+export class ReplyReader {
+  /** Whether another request may follow on the connection once this reply is over. */
+  mayFollow = true
+  private state: State = 'head'
+  /** Bytes of the body, or of the chunk, that are still to come. */
+  private missing = 0
+  /** The beginning of a head or of a line that the last read cut. */
+  private kept: Buffer = NOTHING
+
+  get isOver(): boolean {
+    return this.state === 'over'
+  }
+
+  get hasBegun(): boolean {
+    return this.state !== 'head' || this.kept.length > 0
+  }
+
+  /** Takes what was read. The buffer may be used again afterwards. Throws on a malformed reply. */
+  push(read: Buffer, listener: ReplyListener): void {
+    let bytes = read
+    while (this.state === 'head') {
+      const rest = this.readHead(bytes, listener)
+      if (rest === undefined) return
+      bytes = rest
+    }
+    switch (this.state) {
+      case 'length':
+        this.readLength(bytes, listener)
+        return
+      case 'close':
+        if (bytes.length > 0) listener.data(Buffer.from(bytes))
+        return
+      case 'over':
+        if (bytes.length > 0) throw new Error('bytes after the end of the reply')
+        return
+      default:
+        this.readChunks(bytes, listener)
+    }
+  }
+
+  /** The connection has ended. True when that is how this reply ends. */
+  close(): boolean {
+    if (this.state !== 'close') return false
+    this.state = 'over'
+    return true
+  }
+
+  /** Returns what follows the head, or undefined when it is not whole yet. */
+  private readHead(bytes: Buffer, listener: ReplyListener): Buffer | undefined {
+    const all = this.kept.length === 0 ? bytes : Buffer.concat([this.kept, bytes])
+    // The blank line may lie across the seam.
+    const end = all.indexOf(BLANK_LINE, Math.max(0, this.kept.length - 3))
+    if (end === -1 || end > HEAD_BYTES_MAX) {
+      if (all.length > HEAD_BYTES_MAX) throw new Error('the head of the reply is too large')
+      this.kept = all === bytes ? Buffer.from(bytes) : all
+      return undefined
+    }
+    this.kept = NOTHING
+    const { status, headers } = parseHead(all.toString('latin1', 0, end))
+    const rest = all.subarray(end + BLANK_LINE.length)
+    if (status < 200) {
+      // Early hints and the like announce the reply; they are not it. Nobody asked to upgrade.
+      if (status === 101) throw new Error('the reply changes the protocol')
+      return rest
+    }
+    this.frame(status, headers)
+    listener.head(status, headers)
+    return rest
+  }
+
+  /** How the body ends, by RFC 9112, 6.3; where that allows two readings, none is taken. */
+  private frame(status: number, headers: IncomingHttpHeaders): void {
+    const coding = headers['transfer-encoding']
+    const length = headers['content-length']
+    if (/\bclose\b/i.test(headers.connection ?? '')) this.mayFollow = false
+    if (status === 204 || status === 304) this.state = 'over'
+    else if (coding !== undefined) {
+      if (length !== undefined || coding.toLowerCase() !== 'chunked') {
+        throw new Error('the reply says in two ways where it ends')
+      }
+      this.state = 'size'
+    } else if (length !== undefined) {
+      if (!/^\d{1,15}$/.test(length)) throw new Error('the reply has no valid length')
+      this.missing = Number(length)
+      this.state = this.missing === 0 ? 'over' : 'length'
+    } else {
+      this.mayFollow = false
+      this.state = 'close'
+    }
+  }
+
+  private readLength(bytes: Buffer, listener: ReplyListener): void {
+    if (bytes.length === 0) return
+    if (bytes.length > this.missing) throw new Error('bytes after the end of the reply')
+    this.missing -= bytes.length
+    if (this.missing === 0) this.state = 'over'
+    listener.data(Buffer.from(bytes))
+  }
+
+  /** Everything of one read goes on as one piece, however many chunks it came in. */
+  private readChunks(bytes: Buffer, listener: ReplyListener): void {
+    const pieces: Buffer[] = []
+    let at = 0
+    while (at < bytes.length) {
+      if (this.state === 'chunk') {
+        const end = Math.min(bytes.length, at + this.missing)
+        pieces.push(bytes.subarray(at, end))
+        this.missing -= end - at
+        at = end
+        if (this.missing === 0) this.state = 'after chunk'
+      } else if (this.state === 'over') throw new Error('bytes after the end of the reply')
+      else at = this.readLine(bytes, at)
+    }
+    if (pieces.length === 1) listener.data(Buffer.from(pieces[0] as Buffer))
+    else if (pieces.length > 1) listener.data(Buffer.concat(pieces))
+  }
+
+  /** A chunk's size, the line's end behind its bytes, or a trailer. Returns where it ends. */
+  private readLine(bytes: Buffer, from: number): number {
+    const end = bytes.indexOf(LF, from)
+    const piece = bytes.subarray(from, end === -1 ? bytes.length : end + 1)
+    const line = this.kept.length === 0 ? piece : Buffer.concat([this.kept, piece])
+    if (line.length > LINE_BYTES_MAX) throw new Error('a line of the reply is too long')
+    if (end === -1) {
+      this.kept = Buffer.from(line)
+      return bytes.length
+    }
+    this.kept = NOTHING
+    if (line[line.length - 2] !== CR) throw new Error('a line of the reply ends without CR')
+    this.endLine(line)
+    return end + 1
+  }
+
+  private endLine(line: Buffer): void {
+    const isEmpty = line.length === 2
+    if (this.state === 'size') {
+      this.missing = sizeOf(line)
+      this.state = this.missing === 0 ? 'trailer' : 'chunk'
+    } else if (this.state === 'after chunk') {
+      if (!isEmpty) throw new Error('a chunk of the reply is longer than it says')
+      this.state = 'size'
+    } else if (isEmpty) this.state = 'over'
+  }
+}
+
+/** Without a string: 0.1 us instead of 0.4, for every event of every stream. */
+function sizeOf(line: Buffer): number {
+  let size = 0
+  let at = 0
+  for (; at < line.length - 2; at++) {
+    const digit = hexDigit(line[at] as number)
+    if (digit === -1) break
+    size = size * 16 + digit
+  }
+  const next = line[at]
+  // An extension begins with a semicolon, or with blanks before it.
+  const isEnd = next === CR || next === 0x3b || next === 0x20 || next === 0x09
+  if (at === 0 || at > SIZE_DIGITS_MAX || !isEnd) throw new Error('a chunk has no valid size')
+  return size
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const lower = byte | 0x20
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
+}
+
+function parseHead(text: string): { status: number; headers: IncomingHttpHeaders } {
+  const status = Number(/^HTTP\/1\.[01] ([1-9]\d\d)(?: |$|\r)/.exec(text)?.[1] ?? 0)
+  if (status === 0) throw new Error('the reply does not begin as one')
+  const headers: Record<string, string> = {}
+  let at = text.indexOf('\r\n')
+  while (at !== -1) {
+    const from = at + 2
+    at = text.indexOf('\r\n', from)
+    const end = at === -1 ? text.length : at
+    const colon = text.indexOf(':', from)
+    if (colon === -1 || colon >= end) throw new Error('a header of the reply has no name')
+    const name = nameOf(text.slice(from, colon))
+    const value = text.slice(colon + 1, end).trim()
+    const known = headers[name]
+    if (known === undefined) headers[name] = value
+    else if (name === 'content-length' || name === 'transfer-encoding') {
+      throw new Error(`the reply has two ${name}`)
+    } else headers[name] = `${known}, ${value}`
+  }
+  return { status, headers: headers as IncomingHttpHeaders }
+}
+
+function nameOf(raw: string): string {
+  const known = names.get(raw)
+  if (known !== undefined) return known
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(raw))
+    throw new Error('a header of the reply is named oddly')
+  const name = raw.toLowerCase()
+  if (names.size < NAMES_MAX) names.set(raw, name)
+  return name
+}
