@@ -38,7 +38,8 @@ export function accept(
 /** Refuses a body that is not JSON, or is compressed: the bound is counted on its plain bytes. */
 export function expectJson({ incoming }: Exchange): void {
   const type = incoming.headers['content-type']
-  if (type === undefined || !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) {
+  const isPlainJson = type === 'application/json' // what every library sends
+  if (!isPlainJson && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type ?? '')) {
     throw new Refusal('content_type_wrong', 'content-type: expected application/json')
   }
   const encoding = incoming.headers['content-encoding']

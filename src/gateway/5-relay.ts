@@ -23,6 +23,10 @@ const ours = new Set([
 /** What the upstream is told when the client names no version: the oldest every client knows. */
 const VERSION_DEFAULT = '2023-06-01'
 
+/** Clients send the same dozen names each time: looked at once, then found. */
+const names = new Map<string, string>()
+const NAMES_MAX = 1_000
+
 /** A client that left before the upstream answered is waited for so long; its input may be owed. */
 const LEFT_MS = 10_000
 
@@ -156,15 +160,25 @@ function nameEdits(
   return value === request.model ? [] : [{ place: request.modelAt, value }]
 }
 
+/** The name in lower case when the header goes upstream, else nothing. */
+function forwardedName(raw: string): string {
+  const known = names.get(raw)
+  if (known !== undefined) return known
+  const lower = raw.toLowerCase()
+  const isVendors = lower.startsWith('anthropic-') && !ours.has(lower)
+  const name = isVendors || forwarded.has(lower) ? lower : ''
+  if (names.size < NAMES_MAX) names.set(raw, name)
+  return name
+}
+
 function headersOf({ incoming }: Exchange): string[] {
   const { rawHeaders } = incoming
   // Identity: a compressed reply would have to be decompressed to be metered.
   const headers = ['content-type', 'application/json', 'accept-encoding', 'identity']
   let hasVersion = false
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = (rawHeaders[i] as string).toLowerCase()
-    const isVendors = name.startsWith('anthropic-') && !ours.has(name)
-    if (!isVendors && !forwarded.has(name)) continue
+    const name = forwardedName(rawHeaders[i] as string)
+    if (name === '') continue
     if (name === 'anthropic-version') hasVersion = true
     headers.push(name, rawHeaders[i + 1] as string)
   }

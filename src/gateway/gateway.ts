@@ -52,6 +52,18 @@ export const routes: readonly Route[] = [
   { method: 'GET', path: '/openapi.json', handler: getOpenapi },
 ]
 
+/** What nearly every client sends, without looking at it any closer: 2 us less. */
+const plainPaths: ReadonlyMap<string, string> = new Map(
+  routes.flatMap(({ path }) =>
+    ['', '/v1'].flatMap((prefix) =>
+      ['', '?beta=true'].map((query) => [`${prefix}${path}${query}`, path]),
+    ),
+  ),
+)
+
+const newestReply = Symbol('newest reply')
+type Speaking = object & { [newestReply]?: ServerResponse }
+
 export function createGateway(options: GatewayOptions) {
   const pulse = createPulse(options.clock)
   const largeBodies = createLargeBodies()
@@ -64,10 +76,9 @@ export function createGateway(options: GatewayOptions) {
   }
   options.metrics.gauge('gateway_replies_open', 'Replies under way', () => pulse.size())
   options.metrics.gauge('gateway_body_bytes', 'Request bodies in memory', () => budget.bytes)
-  // The newest reply on each connection: an error of the parser must not be written into it.
-  const replies = new WeakMap<object, ServerResponse>()
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    replies.set(incoming.socket, outgoing)
+    // An error of the parser must not be written into a reply.
+    ;(incoming.socket as Speaking)[newestReply] = outgoing
     // The client opens its next connection elsewhere.
     if (state.isDraining) outgoing.shouldKeepAlive = false
     state.underWay += 1
@@ -89,7 +100,7 @@ export function createGateway(options: GatewayOptions) {
   server.on('checkExpectation', answer)
   server.on('clientError', (error, socket) => {
     const id = requestIdOf(newHoldId(options.limits.cell, options.clock.nowMs()))
-    const reply = replies.get(socket)
+    const reply = (socket as Speaking)[newestReply]
     answerUnparsed(error, socket, id, reply?.headersSent === true && !reply.writableFinished)
   })
   return {
@@ -142,15 +153,15 @@ async function serve(incoming: IncomingMessage, outgoing: ServerResponse, rooms:
   } catch (error) {
     answerError(exchange, error, rooms.log)
   }
-  rooms.metrics.answered(labelOf(incoming.url ?? '/'), outgoing.statusCode)
+  rooms.metrics.answered(labelOf(pathOf(incoming.url ?? '/')), outgoing.statusCode)
 }
 
 function route(exchange: Exchange, rooms: Rooms): Promise<void> {
   const { method } = exchange.incoming
   const path = pathOf(exchange.incoming.url ?? '/')
-  const here = routes.filter((one) => one.path === path)
-  const found = here.find((one) => one.method === method)
+  const found = routes.find((one) => one.path === path && one.method === method)
   if (found !== undefined) return found.handler(exchange, rooms)
+  const here = routes.filter((one) => one.path === path)
   const model = /^\/models\/([^/]+)$/.exec(path)?.[1]
   if (model !== undefined && method === 'GET') {
     return getModel(exchange, rooms, decoded(model))
@@ -166,13 +177,14 @@ function route(exchange: Exchange, rooms: Rooms): Promise<void> {
 // Some clients append /v1/messages to the base address, others only /messages, and people put /v1
 // into the base address of both kinds.
 function pathOf(url: string): string {
+  const known = plainPaths.get(url)
+  if (known !== undefined) return known
   const path = (url.split('?', 1)[0] as string).replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
   return path.replace(/^(?:\/v1){1,2}(?=\/)/, '')
 }
 
 /** A path as a label: few values, whatever clients ask for. */
-function labelOf(url: string): string {
-  const path = pathOf(url)
+function labelOf(path: string): string {
   if (routes.some((one) => one.path === path)) return path
   return path.startsWith('/models/') ? '/models/{id}' : 'other'
 }

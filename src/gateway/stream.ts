@@ -4,6 +4,7 @@
 // message_stop.
 import type { OutgoingHttpHeaders } from 'node:http'
 import { errorRecord, PING_RECORD } from '../wire/errors.ts'
+import { afterDrain, writeChunk } from './chunks.ts'
 import { type Passing, UNREAD_MS_MAX } from './passing.ts'
 
 /** Intermediaries cut connections after 60 s of silence or more, agents complain after 20. */
@@ -16,6 +17,8 @@ const LEFT_EARLY_MS = 10_000
  * Bytes after message_stop, if any, come with it; the upstream's own end is not waited for longer.
  */
 const TAIL_MS = 250
+
+const PING = Buffer.from(PING_RECORD)
 
 /** Resolves when the stream is over for the client and settled for us. */
 export function passStream(passing: Passing, head: OutgoingHttpHeaders): Promise<void> {
@@ -108,14 +111,14 @@ class Stream {
     this.write(Buffer.from(upstreams.withoutSecrets(text, reply.headers), 'latin1'))
   }
 
-  private write(bytes: Buffer | string): void {
+  private write(bytes: Buffer): void {
     const { exchange, reply, clock } = this.passing
     this.lastWriteMs = clock.spanMs()
-    if (exchange.outgoing.write(bytes) || this.isPaused) return
+    if (writeChunk(exchange.outgoing, bytes) || this.isPaused) return
     this.isPaused = true
     this.pausedMs = this.lastWriteMs
     reply.pause()
-    exchange.outgoing.once('drain', () => {
+    afterDrain(exchange.outgoing, () => {
       this.isPaused = false
       reply.resume()
     })
@@ -209,7 +212,7 @@ class Stream {
     else if (this.isPaused) {
       if (nowMs - this.pausedMs > UNREAD_MS_MAX) exchange.outgoing.destroy()
     } else if (nowMs - this.lastWriteMs > PING_AFTER_MS && meter.stream.isBetweenRecords) {
-      this.write(PING_RECORD)
+      this.write(PING)
     }
   }
 
