@@ -54,8 +54,13 @@ export type LedgerOptions = {
   readonly spoolAfterMs: number
 }
 
-/** Session settings of ledger connections: one plan for all arrays, no compilation. */
-export const ledgerSession = '-c plan_cache_mode=force_generic_plan -c jit=off'
+/**
+ * Session settings of ledger connections: one plan for all arrays, no compilation, and never a scan
+ * of a whole table. A plan made while this week's partition of holds is still empty would scan it,
+ * and be kept: after 47,000 holds a request cost PostgreSQL 590 us instead of 140, and rising.
+ */
+export const ledgerSession =
+  '-c plan_cache_mode=force_generic_plan -c jit=off -c enable_seqscan=off'
 
 export async function createLedger(options: LedgerOptions) {
   const { db, clock, log, instance } = options
