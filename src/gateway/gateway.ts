@@ -15,6 +15,7 @@ import { getModel, getModels } from './models.ts'
 import { getOpenapi, readOpenapi } from './openapi.ts'
 import { createPulse } from './pulse.ts'
 import { answerError } from './refusals.ts'
+import { Incoming } from './request-headers.ts'
 import type { Rooms } from './rooms.ts'
 import { answerUnparsed } from './unparsed.ts'
 
@@ -93,6 +94,7 @@ export function createGateway(options: GatewayOptions) {
       // Nothing here depends on it, and Node would refuse its absence in a shape of its own.
       requireHostHeader: false,
       noDelay: true,
+      IncomingMessage: Incoming,
     },
     answer,
   )
