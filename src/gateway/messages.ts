@@ -34,17 +34,17 @@ export async function postMessages(exchange: Exchange, rooms: Rooms): Promise<vo
       const sentMs = clock.spanMs() - exchange.startedMs
       metrics.began(model.id, sentMs / 1_000)
       parsed.free()
-      const { requestSecondsMax } = limits
       await respond({
-        //                                                               8
-        ...rooms,
         exchange,
         reserved,
         reply,
-        meter: meter(model.price), //                                                        6
+        meter: meter(model.price), //                                                 6
         settlement,
-        requestSecondsMax,
-      })
+        upstreams: rooms.upstreams,
+        pulse: rooms.pulse,
+        clock,
+        requestSecondsMax: limits.requestSecondsMax,
+      }) //                                                                           8
       metrics.lasted(model.id, (clock.spanMs() - exchange.startedMs) / 1_000)
     } catch (error) {
       // Nothing of a reply came, or it was refused: whatever was not charged is given back.

@@ -43,10 +43,17 @@ export function applyEvent(facts: ReplyFacts, event: unknown): void {
 }
 
 /** Takes over the members of a message object, except its usage. */
-export function applyMessage(facts: ReplyFacts, message: Readonly<Record<string, unknown>>): void {
-  if (typeof message.id === 'string') facts.messageId = message.id
-  if (typeof message.model === 'string') facts.model = message.model
-  if (typeof message.stop_reason === 'string') facts.stopReason = message.stop_reason
+function applyMessage(facts: ReplyFacts, message: Readonly<Record<string, unknown>>): void {
+  applyMember(facts, 'id', message.id)
+  applyMember(facts, 'model', message.model)
+  applyMember(facts, 'stop_reason', message.stop_reason)
+}
+
+export function applyMember(facts: ReplyFacts, name: string, value: unknown): void {
+  if (typeof value !== 'string') return
+  if (name === 'id') facts.messageId = value
+  else if (name === 'model') facts.model = value
+  else if (name === 'stop_reason') facts.stopReason = value
 }
 
 export function applyUsage(facts: ReplyFacts, usage: unknown): void {

@@ -4,7 +4,7 @@
 //
 // A 40 KB reply of prose takes 16 µs, where JSON.parse takes 26; one full of quotes 69 against 67.
 
-import { applyMessage, applyUsage, noFacts, type ReplyFacts } from './events.ts'
+import { applyMember, applyUsage, noFacts, type ReplyFacts } from './events.ts'
 
 /** A longer value is not taken: usage with a hundred passes stays under 32 KiB. */
 const VALUE_BYTES_MAX = 65_536
@@ -103,14 +103,20 @@ class ReplyMeter {
     this.name = ''
     const json = captured(capture, chunk, text, at, VALUE_BYTES_MAX)
     if (json === undefined) return
+    const plain = plainString(json)
     try {
-      const value: unknown = JSON.parse(json)
-      if (name === 'usage') applyUsage(this.facts, value)
-      else applyMessage(this.facts, { [name]: value })
+      if (plain !== undefined) applyMember(this.facts, name, plain)
+      else if (name === 'usage') applyUsage(this.facts, JSON.parse(json))
+      else applyMember(this.facts, name, JSON.parse(json))
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error
     }
   }
+}
+
+/** What a JSON string without escapes says; undefined for anything else. */
+function plainString(json: string): string | undefined {
+  return /^\s*"([ !#-[\]-\uffff]*)"\s*$/.exec(json)?.[1]
 }
 
 const UNWANTED = '?'
