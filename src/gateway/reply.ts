@@ -19,64 +19,81 @@ export type Reply = {
   abort(): void
 }
 
-type Incoming = Sink & {
+// Between the upstream's connection, which speaks when it likes, and whoever reads the body next. A
+// class: a dozen closures for each request were 2 us and a tenth of its garbage.
+class Incoming implements Sink, Reply {
   /** Set by who started the request, right after. */
   started: { readonly call: Call; readonly outcome: Outcome } | undefined
   readonly reply: Promise<Reply>
+  status = 0
+  headers: IncomingHttpHeaders = {}
+  private readonly settled = Promise.withResolvers<Reply>()
+  private early: Buffer[] = []
+  private sink: BodySink | undefined
+  private over: Error | 'clean' | undefined
+
+  constructor() {
+    this.reply = this.settled.promise
+  }
+
+  // ── from the upstream ──
+
+  head(status: number, headers: IncomingHttpHeaders): void {
+    this.status = status
+    this.headers = headers
+    this.settled.resolve(this)
+  }
+
+  data(chunk: Buffer): void {
+    if (this.sink === undefined) this.early.push(chunk)
+    else this.sink.data(chunk)
+  }
+
+  end(): void {
+    this.started?.outcome.finish()
+    this.started?.outcome.end()
+    this.over = 'clean'
+    this.sink?.end()
+  }
+
+  fail(error: Error): void {
+    this.started?.outcome.fail()
+    this.started?.outcome.end()
+    this.settled.reject(
+      new Refusal('upstream_unreachable', 'The upstream could not be reached.', {}, error),
+    )
+    this.over = error
+    this.sink?.fail(error)
+  }
+
+  // ── for who reads ──
+
+  attach(given: BodySink): void {
+    const decoder = decoderOf(this.headers)
+    const sink = decoder === undefined ? given : decoded(decoder, given)
+    this.sink = sink
+    for (const chunk of this.early) sink.data(chunk)
+    this.early = []
+    if (this.over === 'clean') sink.end()
+    else if (this.over !== undefined) sink.fail(this.over)
+  }
+
+  pause(): void {
+    this.started?.call.pause()
+  }
+
+  resume(): void {
+    this.started?.call.resume()
+  }
+
+  abort(): void {
+    this.started?.call.abort()
+    this.started?.outcome.end()
+  }
 }
 
-// Between the upstream's connection, which speaks when it likes, and whoever reads the body next.
 export function createIncoming(): Incoming {
-  const settled = Promise.withResolvers<Reply>()
-  const early: Buffer[] = []
-  const state: { sink: BodySink | undefined; end: Error | 'clean' | undefined } = {
-    sink: undefined,
-    end: undefined,
-  }
-  const incoming: Incoming = {
-    started: undefined,
-    reply: settled.promise,
-    head(status, headers) {
-      const decoder = decoderOf(headers)
-      settled.resolve({
-        status,
-        headers,
-        attach(given) {
-          const sink = decoder === undefined ? given : decoded(decoder, given)
-          state.sink = sink
-          for (const chunk of early.splice(0)) sink.data(chunk)
-          if (state.end === 'clean') sink.end()
-          else if (state.end !== undefined) sink.fail(state.end)
-        },
-        pause: () => incoming.started?.call.pause(),
-        resume: () => incoming.started?.call.resume(),
-        abort() {
-          incoming.started?.call.abort()
-          incoming.started?.outcome.end()
-        },
-      })
-    },
-    data(chunk) {
-      if (state.sink === undefined) early.push(chunk)
-      else state.sink.data(chunk)
-    },
-    end() {
-      incoming.started?.outcome.finish()
-      incoming.started?.outcome.end()
-      state.end = 'clean'
-      state.sink?.end()
-    },
-    fail(error) {
-      incoming.started?.outcome.fail()
-      incoming.started?.outcome.end()
-      settled.reject(
-        new Refusal('upstream_unreachable', 'The upstream could not be reached.', {}, error),
-      )
-      state.end = error
-      state.sink?.fail(error)
-    },
-  }
-  return incoming
+  return new Incoming()
 }
 
 // We ask for plain bytes, and some upstreams compress all the same.
