@@ -47,7 +47,7 @@ export function createTally<Label extends string>(options: {
     }),
     reset: () => void all.splice(0),
   }
-  // The registry asks a metric for `get` and `name` and nothing else, though its types want a class.
+  // The registry asks a metric for `get` and `name` only, though its types want a class.
   options.registry.registerMetric(metric as unknown as Parameters<Registry['registerMetric']>[0])
 
   return {

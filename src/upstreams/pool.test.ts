@@ -180,7 +180,7 @@ test('a reply before the request was sent whole ends the connection', async () =
   assert.equal(status, 413)
 })
 
-test('a stream that is paused holds the upstream back, and goes on when it is resumed', async () => {
+test('a paused stream holds the upstream back, and goes on when it is resumed', async () => {
   const piece = 'x'.repeat(65_536)
   const peer = await startPeer((socket) => {
     socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
