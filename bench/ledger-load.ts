@@ -14,6 +14,8 @@ export type LoadTask = {
   readonly tariff: number
   readonly loops: number
   readonly seconds: number
+  /** Of how many pairs one costs more than its hold; 0 for none. */
+  readonly dearOneIn: number
 }
 
 export type LoadResult = { pairs: number; seconds: number; cpuUs: number }
@@ -22,12 +24,12 @@ async function run(task: LoadTask): Promise<LoadResult> {
   const ledger = await createTestLedger(task.url)
   const first = BigInt(task.firstBook)
   const counts = { ...noTokens, input: 100n as Tokens, output: 200n as Tokens }
-  // The worst case covers the price, as a bound does: beyond it arrays are done one by one.
-  const [worst, floor, priced] = [credits(2000), credits(100), credits(1100)]
+  const [worst, floor, ordinary, dear] = [credits(2000), credits(100), credits(1100), credits(2100)]
   const state = { pairs: 0, isEnding: false }
   const pair = async () => {
     const id = newHoldId(0, Date.now())
     const book = (first + BigInt(Math.floor(Math.random() * task.books))) as BookId
+    const priced = task.dearOneIn > 0 && state.pairs % task.dearOneIn === 0 ? dear : ordinary
     await ledger.hold({ id, book, tariff: task.tariff, fence: 0n, worst, floor })
     await ledger.settle({
       id,

@@ -21,6 +21,8 @@ const run = promisify(execFile)
 const ACTIVE = 1_000
 /** Waiting requests of one process at saturation: enough that arrays are full. */
 const LOOPS = 1_024
+/** Two or three in each full array, so that none is without one. */
+const DEAR_ONE_IN = 100
 
 type Place = { url: string; port: number; database: string; firstBook: bigint; tariff: number }
 
@@ -40,6 +42,9 @@ export const bench: Bench = async ({ isFull, say }) => {
     const lone = await measureLone(place, say)
     const four = await fourProcesses(place, seconds)
     say(`four processes on one hot book: ${Math.round(four)} pairs/s`)
+    const dear = await ours(place, { seconds, books: 1, dearOneIn: DEAR_ONE_IN })
+    const pairsHotDear = dear.pairs / dear.seconds
+    say(`one settle in ${DEAR_ONE_IN} above its hold: ${Math.round(pairsHotDear)} pairs/s`)
     const hotUpdateShare = await hotShare(place)
     say(`HOT updates: ${(hotUpdateShare * 100).toFixed(1)} %`)
     const entries = isFull ? 10_000_000 : 1_000_000
@@ -50,6 +55,7 @@ export const bench: Bench = async ({ isFull, say }) => {
       ...lone,
       hotUpdateShare,
       pairsFourProcessesHot: Math.round(four),
+      pairsHotDear,
       pairsGrown1000: grown.active,
       pairsGrownAll: grown.all,
       grownShare1000: grown.active / grown.freshAgain,
@@ -112,6 +118,7 @@ async function ours(
     books: ACTIVE,
     tariff: place.tariff,
     loops: LOOPS,
+    dearOneIn: 0,
     ...task,
   }
   const file = join(import.meta.dirname, 'ledger-load.ts')

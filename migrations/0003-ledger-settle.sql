@@ -128,8 +128,10 @@ begin
 end $$;
 
 -- Settles at most 256 holds. The set-based body is for the ordinary case, every hold open; anything
--- else undoes it and takes the elements one after the other. Amounts are given only where one
--- differs from its price; what is available afterwards is given by book, not by element.
+-- else undoes it and takes the elements one after the other. A price above its grant is ordinary:
+-- what is charged depends on that hold alone. Amounts are given only where less than the price was
+-- charged, as place:amount; what is available afterwards is given by book, not by element. Between
+-- its parts the body carries places, and reads the arrays where a row is written.
 create function ledger_settle_many(
   p_wait boolean,
   p_days int4[], p_ids uuid[], p_books int8[], p_inputs int8[], p_outputs int8[],
@@ -140,44 +142,38 @@ create function ledger_settle_many(
 declare
   v_count int4 := cardinality(p_ids);
   v_locked int8[] := ledger_lock(p_wait, p_books);
-  v_is_all boolean := ledger_is_all(v_locked, p_books);
   v_now timestamptz := ledger_now();
   v_today date := (v_now at time zone 'UTC')::date;
   v_expected int4;
   v_closed int4;
-  v_is_priced boolean;
   v_outcomes text[] := array_fill(null::text, array[v_count]);
-  v_amounts int8[] := array_fill(0::int8, array[v_count]);
   v_one record;
 begin
   begin
     with ops as materialized (
-      select o.*, b.seq + row_number() over (partition by o.book order by o.n) as seq,
-        b.available + b.held - b.debt as balance
-      from unnest(p_days, p_ids, p_books, p_inputs, p_outputs, p_cache_reads, p_cache_writes_5m,
-        p_cache_writes_1h, p_priced, p_endings, p_estimated, p_message_ids)
-        with ordinality as o (day, id, book, input, output, cache_read, cache_write_5m,
-          cache_write_1h, priced, ending, estimated, message_id, n)
-      join books b on b.id = o.book
-      where v_is_all or b.id = any (v_locked)
+      select o.n, o.book, row_number() over (partition by o.book order by o.n) as nth
+      from ledger_places(p_books, v_locked) as o
     ), closed as (
-      update holds h set state = 'settled', ending = o.ending, closed_at = v_now,
-        charged = least(o.priced, h.granted), entry_seq = o.seq
-      from ops o
-      where h.day = o.day and h.id = o.id and h.state = 'open' and h.book_id = o.book
-      returning h.charged, h.granted, h.tariff, o.*
+      update holds h set state = 'settled', ending = p_endings[o.n], closed_at = v_now,
+        charged = least(p_priced[o.n], h.granted), entry_seq = b.seq + o.nth
+      from ops o join books b on b.id = o.book
+      where h.day = p_days[o.n] and h.id = p_ids[o.n] and h.state = 'open' and h.book_id = o.book
+      returning o.n, o.book, h.entry_seq as seq, h.tariff, h.granted, h.charged,
+        b.available + b.held - b.debt as balance
     ), written as (
       insert into entries (book_id, seq, amount, balance, at, hold_id, input, output, cache_read,
         cache_write_5m, cache_write_1h, priced, written_off, day, tariff, kind, contra, ending,
         estimated, message_id)
       select c.book, c.seq, -c.charged,
-        c.balance - sum(c.charged) over (partition by c.book order by c.seq), v_now, c.id, c.input,
-        c.output, c.cache_read, c.cache_write_5m, c.cache_write_1h, c.priced, c.priced - c.charged,
-        v_today, c.tariff, 'charge', 'revenue', c.ending, c.estimated, c.message_id
+        c.balance - sum(c.charged) over (partition by c.book order by c.seq), v_now, p_ids[c.n],
+        p_inputs[c.n], p_outputs[c.n], p_cache_reads[c.n], p_cache_writes_5m[c.n],
+        p_cache_writes_1h[c.n], p_priced[c.n], p_priced[c.n] - c.charged, v_today, c.tariff,
+        'charge', 'revenue', p_endings[c.n], p_estimated[c.n], p_message_ids[c.n]
       from closed c
     ), sums as (
       select c.book, count(*) as requests, sum(c.charged)::int8 as charged,
-        sum(c.granted)::int8 as granted, bool_and(c.charged = c.priced) as is_priced
+        sum(c.granted)::int8 as granted,
+        string_agg(c.n || ':' || c.charged, ',') filter (where c.charged < p_priced[c.n]) as capped
       from closed c group by c.book
     ), updated as (
       update books b set
@@ -199,13 +195,13 @@ begin
             then 'velocity_stopped'
           else b.blocked_reason end
       from sums s where b.id = s.book
-      returning b.id, b.available, s.requests, s.is_priced
+      returning b.id, b.available, s.requests, s.capped
     )
-    select (select count(*) from ops), coalesce(sum(u.requests), 0), bool_and(u.is_priced),
+    select (select count(*) from ops), coalesce(sum(u.requests), 0), string_agg(u.capped, ','),
       string_agg(u.id::text, ','), string_agg(u.available::text, ',')
-    into v_expected, v_closed, v_is_priced, books, available
+    into v_expected, v_closed, amounts, books, available
     from updated u;
-    if v_closed <> v_expected or not v_is_priced then
+    if v_closed <> v_expected then
       raise exception 'not ordinary' using errcode = 'TG001';
     end if;
     if v_expected = v_count then
@@ -222,17 +218,19 @@ begin
   exception when sqlstate 'TG001' then
     perform ledger_refuse_doubles(p_ids);
   end;
+  amounts := null;
   for i in 1..v_count loop
     if p_books[i] = any (v_locked) then
       v_one := ledger_settle(true, p_days[i], p_ids[i], p_books[i], p_inputs[i], p_outputs[i],
         p_cache_reads[i], p_cache_writes_5m[i], p_cache_writes_1h[i], p_priced[i], p_endings[i],
         p_estimated[i], p_message_ids[i]);
       v_outcomes[i] := v_one.outcome;
-      v_amounts[i] := v_one.amount;
+      if v_one.amount < p_priced[i] then
+        amounts := concat_ws(',', amounts, i || ':' || v_one.amount);
+      end if;
     end if;
   end loop;
   outcomes := ledger_outcomes(v_outcomes, p_books);
-  amounts := array_to_string(v_amounts, ',', '0');
   select string_agg(b.id::text, ','), string_agg(b.available::text, ',') into books, available
   from books b where b.id = any (v_locked);
 end $$;

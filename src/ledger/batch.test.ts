@@ -68,6 +68,29 @@ test('an operation alone goes as one row, what waits together in arrays of 256',
   assert.equal(await alice.balance(), '9699 301 0')
 })
 
+test('behind a call under way goes a full array, and nothing less', async () => {
+  await batcher.submit(hold, alice.holdAsk(1)).reply
+  sent = []
+  const asks = Array.from({ length: 600 }, () => alice.holdAsk(1))
+  await Promise.all(asks.map((ask) => batcher.submit(hold, ask).reply))
+  const full = 'hold_many of 256'
+  assert.deepEqual(sent, [full, `${full}, behind another`, 'hold_many of 88'])
+  assert.equal(await alice.balance(), '9399 601 0')
+})
+
+test('calls that are lost with their connection are all repeated, and charge once', async () => {
+  const asks = Array.from({ length: 512 }, () => alice.holdAsk(1))
+  await Promise.all(asks.map((ask) => batcher.submit(hold, ask).reply))
+  sent = []
+  proxy.lose('cut')
+  const settles = asks.map((ask) => batcher.submit(settleVerb, alice.settleAsk(ask.id, 1)).reply)
+  const replies = await Promise.all(settles)
+  assert.equal(proxy.lost(), 1)
+  assert.ok(replies.every((reply) => reply.outcome === 'settled'))
+  assert.ok(sent.length >= 4, `${sent}`)
+  assert.equal(await alice.balance(), '9488 0 0')
+})
+
 test('a locked book waits in a lane of its own, batched, while others go on', async () => {
   const strangerIsDone = await lock(alice.book)
   const four = Array.from({ length: 4 }, () => batcher.submit(hold, alice.holdAsk(1)).reply)
@@ -175,22 +198,36 @@ test('a hold that waits too long is refused, and undone in case it was made', as
   assert.equal(await alice.balance(), '10000 0 0')
 })
 
-/** A connection that notes what it sends: statement, size, and whether it waits for locks. */
+/**
+ * A connection that notes what it sends: statement, size, whether it waits for locks, and whether
+ * another call was still under way.
+ */
 function overheard(url: string): Connection {
   const connection = createConnection({
     open: () => openClient(settingsOf(url), 'ledger', ledgerSession),
     deadlineMs: 500,
   })
-  const size = (statement: Statement) => String(statement.values.at(-1)).split(',').length
+  let calls = 0
   return {
     ...connection,
-    run(statement) {
-      const isMany = statement.name.endsWith('_many')
+    async run(statement) {
       const waiting = statement.values[0] === true ? ', waiting' : ''
-      sent.push(isMany ? `${statement.name} of ${size(statement)}${waiting}` : statement.name)
-      return connection.run(statement)
+      const behind = calls > 0 ? ', behind another' : ''
+      sent.push(`${statement.name}${size(statement)}${waiting}${behind}`)
+      calls += 1
+      try {
+        return await connection.run(statement)
+      } finally {
+        calls -= 1
+      }
     },
   }
+}
+
+/** The length of the arrays of a statement, as the head of a binary one says it. */
+function size({ values }: Statement): string {
+  const array = values.find((value) => Buffer.isBuffer(value))
+  return array === undefined ? '' : ` of ${array.readInt32BE(12)}`
 }
 
 /** A stranger locks a book; the result lets go of it. */

@@ -22,6 +22,7 @@ type Keyed = { readonly id: string; readonly book: BookId }
 export type Operation<Ask extends Keyed = Keyed, Reply = unknown> = {
   readonly verb: Verb<Ask, Reply>
   readonly ask: Ask
+  readonly book: Book
   readonly sinceMs: number
   /** True once a call has carried it: from then on the database may know it. */
   wasSent: boolean
@@ -34,7 +35,19 @@ export type Operation<Ask extends Keyed = Keyed, Reply = unknown> = {
 // biome-ignore lint/suspicious/noExplicitAny: the queue holds Operation<A, R> of several A and R.
 type AnyOperation = Operation<any, any>
 
-type Lane = { readonly book: BookId; waiting: AnyOperation[]; isActive: boolean }
+type Lane = { readonly book: Book; readonly waiting: AnyOperation[]; isActive: boolean }
+/** A connection and how many calls it carries. */
+type Carrier = { readonly connection: Connection; calls: number }
+
+/** A book with operations in the batcher; it is forgotten with the last of them. */
+type Book = {
+  readonly id: BookId
+  operations: number
+  /** Who carries some of them, and how many. Any other connection would find the book locked. */
+  carrier: Carrier | undefined
+  carried: number
+  lane: Lane | undefined
+}
 
 export type Batcher = {
   submit<Ask extends Keyed, Reply>(
@@ -59,20 +72,25 @@ export function createBatcher(options: {
   readonly log: Log
 }): Batcher {
   const { clock, log } = options
+  const books = new Map<BookId, Book>()
   const waiting: AnyOperation[] = []
-  const lanes = new Map<BookId, Lane>()
-  const busyBooks = new Set<BookId>()
+  const lanes = new Set<Lane>()
+  const carriers: readonly Carrier[] = options.connections.map((connection) => ({
+    connection,
+    calls: 0,
+  }))
   const flying = new Set<readonly AnyOperation[]>()
-  const idleConnections = [...options.connections]
   const idleLanes = [...options.laneConnections]
   const idleWaiters: (() => void)[] = []
   const state = { isClosed: false, failures: 0, isScheduled: false }
 
   function submit<Ask extends Keyed, Reply>(verb: Verb<Ask, Reply>, ask: Ask) {
     const settled = Promise.withResolvers<Reply>()
+    const book = bookOf(ask.book)
     const operation = {
       verb,
       ask,
+      book,
       sinceMs: clock.spanMs(),
       wasSent: false,
       isDropped: false,
@@ -80,11 +98,24 @@ export function createBatcher(options: {
       reject: settled.reject,
       reply: settled.promise,
     }
-    const lane = lanes.get(ask.book)
-    if (lane === undefined) waiting.push(operation)
-    else lane.waiting.push(operation)
+    book.operations += 1
+    const queue = book.lane?.waiting ?? waiting
+    queue.push(operation)
     schedule()
     return operation
+  }
+
+  function bookOf(id: BookId): Book {
+    const known = books.get(id)
+    if (known !== undefined) return known
+    const book: Book = { id, operations: 0, carrier: undefined, carried: 0, lane: undefined }
+    books.set(id, book)
+    return book
+  }
+
+  function leave({ book }: AnyOperation): void {
+    book.operations -= 1
+    if (book.operations === 0) books.delete(book.id)
   }
 
   // One turn of the event loop gathers what arrived together: thirty requests read from thirty
@@ -100,17 +131,11 @@ export function createBatcher(options: {
 
   function pump(): void {
     if (state.isClosed) return
-    while (idleConnections.length > 0) {
-      const batch = take(waiting, (operation) => !busyBooks.has(operation.ask.book))
-      if (batch.length === 0) break
-      const connection = idleConnections.pop() as Connection
-      for (const operation of batch) busyBooks.add(operation.ask.book)
-      void carry(connection, batch, false).then(() => {
-        for (const operation of batch) busyBooks.delete(operation.ask.book)
-        rest(connection, idleConnections)
-      })
-    }
-    for (const lane of lanes.values()) {
+    for (const carrier of carriers) if (carrier.calls === 0) send(carrier, 1)
+    // A connection that works need not stand still while we read its answer: a second call is sent
+    // behind the first. Only a full array, since a smaller one would still grow while it waits.
+    for (const carrier of carriers) if (carrier.calls === 1) send(carrier, BATCH_MAX)
+    for (const lane of lanes) {
       if (idleLanes.length === 0) break
       if (!lane.isActive) startLane(lane, idleLanes.pop() as Connection)
     }
@@ -119,32 +144,85 @@ export function createBatcher(options: {
     }
   }
 
+  function send(carrier: Carrier, sizeMin: number): void {
+    const batch = take(
+      waiting,
+      sizeMin,
+      ({ carrier: other }) => other === undefined || other === carrier,
+    )
+    if (batch.length === 0) return
+    carrier.calls += 1
+    for (const { book } of batch) {
+      book.carrier = carrier
+      book.carried += 1
+    }
+    void carry(carrier.connection, batch, false).then(() => {
+      for (const { book } of batch) {
+        book.carried -= 1
+        if (book.carried === 0) book.carrier = undefined
+      }
+      rest(() => {
+        carrier.calls -= 1
+      })
+    })
+  }
+
   function startLane(lane: Lane, connection: Connection): void {
     lane.isActive = true
     // Behind all others, so that many locked books share few lane connections fairly.
-    lanes.delete(lane.book)
-    lanes.set(lane.book, lane)
-    const batch = take(lane.waiting, () => true)
+    lanes.delete(lane)
+    lanes.add(lane)
+    const batch = take(lane.waiting, 1, () => true)
     // Empty when everyone in it was given up on: nothing is sent, and the lane ends.
     const carried = batch.length === 0 ? Promise.resolve() : carry(connection, batch, true)
     void carried.then(() => {
       lane.isActive = false
-      if (lane.waiting.length === 0) lanes.delete(lane.book)
-      rest(connection, idleLanes)
+      if (lane.waiting.length === 0) {
+        lanes.delete(lane)
+        lane.book.lane = undefined
+      }
+      rest(() => idleLanes.push(connection))
     })
+  }
+
+  /**
+   * Takes the next batch out of a queue: the verb of the oldest operation that may go, and
+   * everything of that verb behind it, up to the maximum; nothing if that is less than the minimum.
+   * An id goes at most once into an array.
+   */
+  function take(queue: AnyOperation[], sizeMin: number, mayGo: (book: Book) => boolean) {
+    const batch: AnyOperation[] = []
+    const ids = new Set<string>()
+    for (const operation of queue) {
+      if (batch.length === BATCH_MAX) break
+      if (operation.isDropped || !mayGo(operation.book)) continue
+      if (batch.length > 0 && operation.verb !== (batch[0] as AnyOperation).verb) continue
+      if (ids.has(operation.ask.id)) continue
+      batch.push(operation)
+      ids.add(operation.ask.id)
+    }
+    if (batch.length < sizeMin) batch.length = 0
+    let [taken, kept] = [0, 0]
+    for (const operation of queue) {
+      if (operation === batch[taken]) taken += 1
+      else if (operation.isDropped) leave(operation)
+      else queue[kept++] = operation
+    }
+    queue.length = kept
+    return batch
   }
 
   // After failures a connection rests before it is used again: a database that is away would
   // otherwise be asked thousands of times a second.
-  function rest(connection: Connection, pool: Connection[]): void {
+  function rest(free: () => void): void {
     if (state.failures === 0) {
-      pool.push(connection)
+      free()
       pump()
       return
     }
     const backoffMs = Math.min(RETRY_MS * 2 ** (state.failures - 1), RETRY_MS_MAX)
     setTimeout(() => {
-      pool.push(connection)
+      free()
       pump()
     }, backoffMs)
   }
@@ -174,7 +252,7 @@ export function createBatcher(options: {
     if (batch.length === 1 && !isLane) {
       const reply = verb.readOne(await connection.run(verb.one(first.ask)))
       if (reply.outcome === 'busy') toLanes(batch)
-      else first.resolve(reply)
+      else answer(first, reply)
       return
     }
     const asks = batch.map((operation) => operation.ask)
@@ -182,8 +260,13 @@ export function createBatcher(options: {
     for (let i = 0; i < batch.length; i++) {
       const operation = batch[i] as AnyOperation
       if (replies[i].outcome === 'busy') toLanes([operation])
-      else operation.resolve(replies[i])
+      else answer(operation, replies[i])
     }
+  }
+
+  function answer(operation: AnyOperation, reply: unknown): void {
+    leave(operation)
+    operation.resolve(reply)
   }
 
   // An array the database refuses for its content: one element is a bug, the others are innocent.
@@ -197,6 +280,7 @@ export function createBatcher(options: {
           requeue(batch.slice(i), false)
           return
         }
+        leave(operation)
         operation.reject(error)
       }
     }
@@ -209,10 +293,10 @@ export function createBatcher(options: {
 
   function toLanes(batch: AnyOperation[]): void {
     for (const operation of batch) {
-      const { book } = operation.ask
-      const lane: Lane = lanes.get(book) ?? { book, waiting: [], isActive: false }
-      lane.waiting.push(operation)
-      lanes.set(book, lane)
+      const { book } = operation
+      book.lane ??= { book, waiting: [], isActive: false }
+      book.lane.waiting.push(operation)
+      lanes.add(book.lane)
     }
   }
 
@@ -221,7 +305,7 @@ export function createBatcher(options: {
     *pending() {
       for (const batch of flying) yield* batch
       yield* waiting
-      for (const lane of lanes.values()) yield* lane.waiting
+      for (const lane of lanes) yield* lane.waiting
     },
     isAway: () => state.failures > 0,
     idle() {
@@ -237,31 +321,4 @@ export function createBatcher(options: {
       )
     },
   }
-}
-
-/**
- * Takes the next batch out of a queue: the verb of the oldest operation that may go, and everything
- * of that verb behind it, up to the maximum. An id goes at most once into an array.
- */
-function take(queue: AnyOperation[], mayGo: (operation: AnyOperation) => boolean): AnyOperation[] {
-  const batch: AnyOperation[] = []
-  const ids = new Set<string>()
-  let kept = 0
-  for (let i = 0; i < queue.length; i++) {
-    const operation = queue[i] as AnyOperation
-    if (operation.isDropped) continue
-    const isTaken =
-      batch.length < BATCH_MAX &&
-      (batch.length === 0 || (batch[0] as AnyOperation).verb === operation.verb) &&
-      !ids.has(operation.ask.id) &&
-      mayGo(operation)
-    if (isTaken) {
-      batch.push(operation)
-      ids.add(operation.ask.id)
-    } else {
-      queue[kept++] = operation
-    }
-  }
-  queue.length = kept
-  return batch
 }

@@ -3,13 +3,17 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { TestDatabase } from '../../test/harness.ts'
-import { createTestDatabase } from '../../test/harness.ts'
+import { createTestDatabase, settingsOf } from '../../test/harness.ts'
+import { openClient } from '../platform/db.ts'
 import type { BookId, HoldId } from '../platform/ids.ts'
 import { newHoldId } from '../platform/ids.ts'
+import type { Credits } from '../units/credits.ts'
 import { micro } from '../units/credits.ts'
 import { noTokens, tokens } from '../units/tokens.ts'
 import type { Verb } from './calls.ts'
 import { holdVerb, settleVerb, voidVerb } from './calls.ts'
+import type { Statement } from './connection.ts'
+import { ledgerSession } from './ledger.ts'
 
 const hold = holdVerb(1n, 60)
 const voids = voidVerb(1n)
@@ -122,6 +126,71 @@ test('one unknown book or hold in an array does not hurt its neighbours', async 
     (await many(settleVerb, settles)).map((reply) => `${reply.outcome} ${reply.amount}`),
     ['book_unknown 0', 'settled 3', 'hold_unknown 0', 'settled 4'],
   )
+})
+
+test('a price above its grant is written off, and takes nothing from its neighbours', async () => {
+  const books = [await bookWith(1_000n), await bookWith(1_000n)] as const
+  const ids = [newId(), newId(), newId(), newId()] as const
+  const asks = ids.map((id, i) => holdAsk(books[i < 3 ? 0 : 1], id, 10n))
+  await many(hold, asks)
+  const prices = [5n, 12n, 10n, 99n]
+  const settles = asks.map(({ book, id }, i) => settleAsk(book, id, prices[i] as bigint))
+  const amounts = ['settled 5', 'settled 10', 'settled 10', 'settled 10']
+  for (const _ of ['settled', 'repeated']) {
+    const replies = await many(settleVerb, settles)
+    assert.deepEqual(
+      replies.map((reply) => `${reply.outcome} ${reply.amount}`),
+      amounts,
+    )
+  }
+  const { rows } = await database.db.query(
+    `select concat_ws(' ', amount, written_off, balance) as entry, at = min(at) over () as is_same
+     from entries where hold_id = any ($1) order by book_id, seq`,
+    [ids],
+  )
+  // Of one moment: done one by one, each would have its own.
+  const entries = ['-5 0 995', '-10 2 985', '-10 0 975', '-10 89 990']
+  assert.deepEqual(
+    rows,
+    entries.map((entry) => ({ entry, is_same: true })),
+  )
+})
+
+test('a number that its column cannot hold is refused here, not cut to size', () => {
+  const book = 1n as BookId
+  const tooMuch = { ...settleAsk(book, newId(), 1n), priced: (1n << 63n) as Credits }
+  assert.throws(() => settleVerb.many([tooMuch], false), RangeError)
+  const noTariff = { ...holdAsk(book, newId(), 1n), tariff: 2 ** 31 }
+  assert.throws(() => hold.many([noTariff], false), RangeError)
+  const noId = {
+    ...holdAsk(book, newId(), 1n),
+    id: '01a1dc80-f000-7000-8000-00000000000g' as HoldId,
+  }
+  assert.throws(() => hold.many([noId], false), RangeError)
+})
+
+test('an array reads the rows it is about, also by a plan made while there were few', async () => {
+  const book = await bookWith(1_000n)
+  const ids = Array.from({ length: 200 }, newId)
+  const client = openClient(settingsOf(database.url), 'ledger', ledgerSession)
+  await client.connect()
+  const send = ({ text, values }: Statement) => client.query(text, [...values])
+  await send(
+    hold.many(
+      ids.map((id) => holdAsk(book, id, 1n)),
+      true,
+    ),
+  )
+  await client.query('begin')
+  const settles = ids.slice(0, 3).map((id) => settleAsk(book, id, 1n))
+  await send(settleVerb.many(settles, true))
+  const { rows } = await client.query(
+    `select sum(seq_tup_read + idx_tup_fetch)::int4 as reads from pg_stat_xact_user_tables
+     where relname ~ '^holds_'`,
+  )
+  await client.query('rollback')
+  await client.end()
+  assert.deepEqual(rows, [{ reads: 3 }])
 })
 
 test('text from outside passes an array unharmed', async () => {

@@ -1,10 +1,10 @@
 // The three hot verbs as statements: how hold, settle and void are sent, alone and as arrays, and
-// how their answers are read. Arrays travel as text literals: pg's own array encoding quotes every
-// element and costs more than the rest of the call.
+// how their answers are read.
 import type { BookId, HoldId } from '../platform/ids.ts'
 import { dayOfHold } from '../platform/ids.ts'
 import type { Credits } from '../units/credits.ts'
 import type { TokenCounts } from '../units/tokens.ts'
+import { int4Array, int8Array, textArray, uuidArray, wordArray } from './arrays.ts'
 import type { Statement } from './connection.ts'
 
 export type Ending =
@@ -89,13 +89,13 @@ export function holdVerb(instance: bigint, holdSeconds: number): Verb<HoldAsk, H
         isWaiting,
         instance,
         holdSeconds,
-        list(asks, (a) => dayOfHold(a.id)),
-        list(asks, (a) => a.id),
-        list(asks, (a) => a.book),
-        list(asks, (a) => a.tariff),
-        list(asks, (a) => a.fence),
-        list(asks, (a) => a.worst),
-        list(asks, (a) => a.floor),
+        int4Array(asks, (a) => dayOfHold(a.id)),
+        uuidArray(asks, (a) => a.id),
+        int8Array(asks, (a) => a.book),
+        int4Array(asks, (a) => a.tariff),
+        int8Array(asks, (a) => a.fence),
+        int8Array(asks, (a) => a.worst),
+        int8Array(asks, (a) => a.floor),
       ],
     }),
     readMany(row, asks) {
@@ -141,23 +141,26 @@ export const settleVerb: Verb<SettleAsk, SettleReply> = {
       $13)`,
     values: [
       isWaiting,
-      list(asks, (a) => dayOfHold(a.id)),
-      list(asks, (a) => a.id),
-      list(asks, (a) => a.book),
-      list(asks, (a) => a.counts.input),
-      list(asks, (a) => a.counts.output),
-      list(asks, (a) => a.counts.cacheRead),
-      list(asks, (a) => a.counts.cacheWrite5m),
-      list(asks, (a) => a.counts.cacheWrite1h),
-      list(asks, (a) => a.priced),
-      list(asks, (a) => a.ending),
-      list(asks, (a) => (a.isEstimated ? 't' : 'f')),
-      list(asks, (a) => quoted(a.messageId)),
+      int4Array(asks, (a) => dayOfHold(a.id)),
+      uuidArray(asks, (a) => a.id),
+      int8Array(asks, (a) => a.book),
+      int8Array(asks, (a) => a.counts.input),
+      int8Array(asks, (a) => a.counts.output),
+      int8Array(asks, (a) => a.counts.cacheRead),
+      int8Array(asks, (a) => a.counts.cacheWrite5m),
+      int8Array(asks, (a) => a.counts.cacheWrite1h),
+      int8Array(asks, (a) => a.priced),
+      wordArray(asks, (a) => a.ending),
+      wordArray(asks, (a) => (a.isEstimated ? 't' : 'f')),
+      textArray(asks, (a) => a.messageId),
     ],
   }),
   readMany(row, asks) {
-    // No amounts: each was charged its price.
-    const amounts = row.amounts === null ? undefined : parts(row.amounts)
+    const lesser = new Map<number, bigint>()
+    for (const part of parts(row.amounts)) {
+      const [place, amount] = part.split(':') as [string, string]
+      lesser.set(Number(place) - 1, BigInt(amount))
+    }
     const left = new Map<string, bigint>()
     const available = parts(row.available)
     for (const [i, book] of parts(row.books).entries()) left.set(book, BigInt(available[i] ?? 0))
@@ -165,7 +168,7 @@ export const settleVerb: Verb<SettleAsk, SettleReply> = {
       const ask = asks[i] as SettleAsk
       return {
         outcome,
-        amount: amounts === undefined ? ask.priced : BigInt(amounts[i] ?? 0),
+        amount: outcome === 'settled' ? (lesser.get(i) ?? ask.priced) : 0n,
         available: left.get(String(ask.book)) ?? 0n,
       }
     })
@@ -187,27 +190,16 @@ export function voidVerb(instance: bigint): Verb<VoidAsk, VoidReply> {
       values: [
         isWaiting,
         instance,
-        list(asks, (a) => dayOfHold(a.id)),
-        list(asks, (a) => a.id),
-        list(asks, (a) => a.book),
-        list(asks, (a) => a.tariff),
-        list(asks, (a) => a.ending),
-        list(asks, (a) => quoted(a.reason)),
+        int4Array(asks, (a) => dayOfHold(a.id)),
+        uuidArray(asks, (a) => a.id),
+        int8Array(asks, (a) => a.book),
+        int4Array(asks, (a) => a.tariff),
+        wordArray(asks, (a) => a.ending),
+        textArray(asks, (a) => a.reason),
       ],
     }),
     readMany: (row, asks) => outcomes(row, asks.length).map((outcome) => ({ outcome })),
   }
-}
-
-function list<Ask>(asks: readonly Ask[], of: (ask: Ask) => string | number | bigint): string {
-  let text = '{'
-  for (let i = 0; i < asks.length; i++) text += (i === 0 ? '' : ',') + of(asks[i] as Ask)
-  return `${text}}`
-}
-
-/** An element of a text array; null is the unquoted word. */
-function quoted(text: string | null): string {
-  return text === null ? 'null' : `"${text.replace(/[\\"]/g, '\\$&')}"`
 }
 
 function parts(text: unknown): string[] {

@@ -68,6 +68,44 @@ test('a refusal of the server is its own, and the connection stays', async () =>
   assert.equal(await backend(), before)
 })
 
+test('calls made together share a connection, in order, each its own transaction', async () => {
+  const fresh = createConnection({
+    open: () => openClient(settingsOf(database.url), 'test', ''),
+    deadlineMs: 5_000,
+  })
+  const who = 'select pg_backend_pid() as pid, pg_current_xact_id()::text as xact'
+  const [first, refused, third] = await Promise.allSettled(
+    [who, 'select 1 / 0', who].map((text) => fresh.run({ name: '', text, values: [] })),
+  )
+  assert.equal(refused?.status, 'rejected')
+  assert.ok(first?.status === 'fulfilled' && third?.status === 'fulfilled')
+  assert.equal(first.value.pid, third.value.pid)
+  assert.ok(BigInt(first.value.xact as string) < BigInt(third.value.xact as string))
+  await fresh.close()
+})
+
+test('with a connection all calls under way on it are lost, and all count as unknown', async () => {
+  const before = await backend()
+  const calls = ['select pg_sleep(0.5)', 'select 1'].map((text) => run(text))
+  for (const one of await Promise.allSettled(calls)) {
+    assert.ok(one.status === 'rejected' && isPassing(one.reason))
+  }
+  assert.notEqual(await backend(), before)
+})
+
+test('closing does not wait for a call under way', async () => {
+  const leaving = createConnection({
+    open: () => openClient(settingsOf(database.url), 'test', ''),
+    deadlineMs: 60_000,
+  })
+  await leaving.run({ name: '', text: 'select 1', values: [] })
+  const lost = leaving.run({ name: '', text: 'select pg_sleep(60)', values: [] })
+  const rejected = assert.rejects(lost, (error) => isPassing(error))
+  await new Promise((resolve) => setImmediate(resolve)) // it has been sent
+  await leaving.close()
+  await rejected
+})
+
 test('a connection that the server ends is replaced by the next call', async () => {
   const before = await backend()
   const rejected = assert.rejects(run('select pg_sleep(10)'), (error) => isPassing(error))

@@ -57,67 +57,82 @@ export function isLockTimeout(error: unknown): boolean {
   return (error as { code?: unknown }).code === '55P03'
 }
 
+/** From the moment the server let us in until something is in doubt. */
+type Session = { readonly client: pg.Client; calls: number; warning: string | undefined }
+
+/**
+ * Opened by its first call, and anew after each loss. A call made while another is under way is
+ * sent at once and done behind it, in a transaction of its own; both are lost with their session.
+ */
 export function createConnection(options: {
   readonly open: () => pg.Client
   readonly deadlineMs: number
 }): Connection {
-  const state: { client: pg.Client | undefined; isClosed: boolean } = {
-    client: undefined,
-    isClosed: false,
-  }
+  const state: {
+    session: Session | undefined
+    opening: Promise<Session> | undefined
+    isClosed: boolean
+  } = { session: undefined, opening: undefined, isClosed: false }
 
-  function drop(client: pg.Client): void {
-    if (state.client === client) state.client = undefined
+  function drop(session: Session): void {
+    if (state.session === session) state.session = undefined
     // end() would wait politely for a server that may never answer.
-    socketOf(client).destroy()
+    socketOf(session.client).destroy()
   }
 
-  async function connected(): Promise<pg.Client> {
-    if (state.client !== undefined) return state.client
+  async function open(): Promise<Session> {
     const client = options.open()
+    const session: Session = { client, calls: 0, warning: undefined }
     // A connection lost while idle is noticed by the next call; the event only must not be unheard.
-    client.on('error', () => drop(client))
-    client.on('end', () => drop(client))
+    client.on('error', () => drop(session))
+    client.on('end', () => drop(session))
+    client.on('notice', ({ code, message }) => {
+      if (code === WARNING) session.warning = message ?? 'warning'
+    })
     await client.connect()
-    if (state.isClosed) drop(client)
-    state.client = client
-    return client
+    state.session = session
+    if (state.isClosed) drop(session)
+    return session
+  }
+
+  async function connected(): Promise<Session> {
+    if (state.session !== undefined) return state.session
+    state.opening ??= open().finally(() => {
+      state.opening = undefined
+    })
+    return state.opening
   }
 
   async function run(statement: Statement): Promise<Record<string, unknown>> {
     // Whatever keeps us from connecting, be it a word of the server, nothing was sent: it passes.
-    const client = await connected().catch((error: Error) => {
+    const session = await connected().catch((error: Error) => {
       throw new OutcomeUnknown(`${statement.name}: ${error.message}`)
     })
-    let warning: string | undefined
-    const notice = (message: { code: string | undefined; message: string | undefined }) => {
-      if (message.code === WARNING) warning = message.message ?? 'warning'
-    }
-    client.on('notice', notice)
     let timer: NodeJS.Timeout | undefined
     const deadline = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        drop(client)
+        drop(session)
         reject(new OutcomeUnknown(`${statement.name}: no answer in ${options.deadlineMs} ms`))
       }, options.deadlineMs)
     })
+    session.calls += 1
     try {
       const result = await Promise.race([
-        client.query({ ...statement, values: statement.values as unknown[] }),
+        session.client.query({ ...statement, values: statement.values as unknown[] }),
         deadline,
       ])
-      if (warning !== undefined) {
-        drop(client)
-        throw new OutcomeUnknown(`${statement.name}: ${warning}`)
+      // It may have been about the call behind this one; a repeat costs little and doubt does not.
+      if (session.warning !== undefined) {
+        throw new OutcomeUnknown(`${statement.name}: ${session.warning}`)
       }
       return result.rows[0] as Record<string, unknown>
     } catch (error) {
       // After a server's refusal the connection is still good; after anything else it is not.
-      if (isPassing(error) && !isLockTimeout(error)) drop(client)
+      if (isPassing(error) && !isLockTimeout(error)) drop(session)
       throw error
     } finally {
       clearTimeout(timer)
-      client.off('notice', notice)
+      session.calls -= 1
     }
   }
 
@@ -125,9 +140,11 @@ export function createConnection(options: {
     run,
     async close() {
       state.isClosed = true
-      const client = state.client
-      state.client = undefined
-      if (client !== undefined) await client.end()
+      const { session } = state
+      if (session === undefined) return
+      // Calls under way would make end() wait for a server that may never answer.
+      if (session.calls > 0) drop(session)
+      else await session.client.end()
     },
   }
 }

@@ -185,7 +185,7 @@ export async function createLedger(options: LedgerOptions) {
     },
 
     hold,
-    settle: (ask: SettleAsk) => settlement.settle({ ...ask, messageId: clean(ask.messageId) }),
+    settle: (ask: SettleAsk) => settlement.settle(clean(ask)),
     void: voidHold,
 
     /** Sets the unspent part of a lot aside for a refund; once per ref. */
@@ -351,6 +351,8 @@ function printable(text: string, lengthMax: number): string {
   return text.replace(/[^\x20-\x7e]/g, '?').slice(0, lengthMax)
 }
 
-function clean(messageId: string | null): string | null {
-  return messageId === null ? null : printable(messageId, 128)
+function clean(ask: SettleAsk): SettleAsk {
+  if (ask.messageId === null) return ask
+  const messageId = printable(ask.messageId, 128)
+  return messageId === ask.messageId ? ask : { ...ask, messageId }
 }

@@ -99,8 +99,11 @@ async function runTransaction<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): P
   }
 }
 
-/** A single connection for a room that keeps its own few, such as the ledger. */
+/**
+ * A single connection for a room that keeps its own few, such as the ledger. A statement given to
+ * it while another runs is sent at once and done behind it (pipelined), not held back here.
+ */
 export function openClient(settings: DatabaseSettings, name: string, extra: string): pg.Client {
   const base = clientSettings(settings, name)
-  return new pg.Client({ ...base, options: `${base.options} ${extra}` })
+  return new pg.Client({ ...base, pipeline: true, options: `${base.options} ${extra}` })
 }
