@@ -5,7 +5,7 @@ import type { Snapshot } from '../pricing/pricing.ts'
 import { boundInput } from '../wire/bound.ts'
 import type { CountRequest, MessageRequest, ReadResult, RequestProblem } from '../wire/draft.ts'
 import { readCountRequest, readMessageRequest } from '../wire/request.ts'
-import { LARGE_BYTES, readBody } from './body.ts'
+import { type Body, LARGE_BYTES, readBody } from './body.ts'
 import type { Exchange, Parsed } from './exchange.ts'
 import type { LargeBodies } from './large-bodies.ts'
 import type { Rooms } from './rooms.ts'
@@ -30,11 +30,12 @@ async function parseAs<Request extends CountRequest>(
   kind: 'message' | 'count',
   read: (body: Buffer) => ReadResult<Request>,
 ): Promise<Parsed<Request>> {
-  const { body, free } = await readBody(exchange, limits.bodyBytesMax, budget)
+  const { body: taken, free } = await readBody(exchange, limits.bodyBytesMax, budget)
   try {
     const catalogue = pricing.current()
     const large =
-      body.length >= LARGE_BYTES ? await readLarge(largeBodies, body, kind, catalogue) : undefined
+      taken.length >= LARGE_BYTES ? await readLarge(largeBodies, taken, kind, catalogue) : undefined
+    const body = large?.body ?? taken
     const result = (large?.result as ReadResult<Request> | undefined) ?? read(body)
     if (!result.ok) throw refuse(result.problem)
     const { request } = result
@@ -59,16 +60,15 @@ async function parseAs<Request extends CountRequest>(
   }
 }
 
-function readLarge(
+async function readLarge(
   largeBodies: LargeBodies,
-  body: Buffer,
+  { buffer, length }: Body,
   kind: 'message' | 'count',
   catalogue: Snapshot,
 ) {
   const windows = Object.fromEntries(catalogue.models.map((one) => [one.id, one.contextWindow]))
-  // body.ts puts bodies of this size into shared memory, alone and from its beginning.
-  const shared = body.buffer as unknown as SharedArrayBuffer
-  return largeBodies.read({ shared, bytes: body.length, kind, windows })
+  const read = await largeBodies.read({ memory: buffer, bytes: length, kind, windows })
+  return { ...read, body: Buffer.from(read.memory, 0, length) }
 }
 
 function refuse(problem: RequestProblem): Refusal {

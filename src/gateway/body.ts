@@ -1,6 +1,6 @@
-// Takes in a request's body, up to the limit and within what the process can afford. A body of
-// known length goes into one buffer of that length, so a 32 MiB body costs 32 MiB and not twice; a
-// large one goes into shared memory, where a worker thread can read it without another copy.
+// Takes in a request's body, up to the limit and within what the process can afford. It goes into
+// one buffer as it comes and what it came in is given back at once, so that a body of 32 MiB costs
+// 32 MiB. The buffer is its own memory from end to end: it can be handed to a thread and back.
 import type { IncomingMessage } from 'node:http'
 import { Refusal } from '../platform/refusal.ts'
 import type { Exchange } from './exchange.ts'
@@ -19,6 +19,11 @@ const DRAIN_BYTES_MAX = 67_108_864
  * takes up to 2 MiB: with twenty bodies of 32 MiB under way, events of streams came 100 ms late.
  */
 const TURN_BYTES_MAX = 1_048_576
+
+/** Begins at the beginning of its memory and is alone in it. */
+export type Body = Buffer<ArrayBuffer>
+
+const NOTHING: Body = Buffer.alloc(0)
 
 export type BodyBudget = ReturnType<typeof createBodyBudget>
 
@@ -51,24 +56,19 @@ export async function readBody(
   exchange: Exchange,
   bodyBytesMax: number,
   budget: BodyBudget,
-): Promise<{ body: Buffer; free: () => void }> {
+): Promise<{ body: Body; free: () => void }> {
   const { incoming } = exchange
   // Gone while its key was looked up: it will say nothing more, not even that it closed.
   if (incoming.destroyed) throw brokenOff()
   const announced = Number(incoming.headers['content-length'] ?? Number.NaN)
-  if (announced > bodyBytesMax) {
-    drain(incoming)
-    throw tooLarge(bodyBytesMax)
-  }
   const taken = { bytes: 0 }
   const free = () => {
     budget.bytes -= taken.bytes
     taken.bytes = 0
   }
   const take = (bytes: number) => {
+    if (taken.bytes + bytes > bodyBytesMax) throw tooLarge(bodyBytesMax)
     if (budget.bytes + bytes > budget.bytesMax) {
-      free()
-      drain(incoming)
       throw new Refusal('body_bytes_exhausted', 'The service is overloaded; try again shortly.')
     }
     budget.bytes += bytes
@@ -81,81 +81,102 @@ export async function readBody(
     return { body, free }
   } catch (error) {
     free()
+    if (!incoming.destroyed) drain(incoming)
     throw error
   }
 }
 
-function readKnown(
+async function readKnown(
   incoming: IncomingMessage,
   length: number,
   take: (bytes: number) => void,
   budget: BodyBudget,
-): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    take(length)
-    const body = allocate(length)
-    let at = 0
-    incoming.on('data', (chunk: Buffer) => {
-      // The parser never hands over more than content-length announced.
-      chunk.copy(body, at)
-      at += chunk.length
-      budget.pace(incoming, chunk.length)
-    })
-    incoming.once('end', () => resolve(body))
-    onBroken(incoming, () => reject(brokenOff()))
+): Promise<Body> {
+  take(length)
+  let body = NOTHING
+  let at = 0
+  await eachChunk(incoming, (chunk) => {
+    budget.pace(incoming, chunk.length)
+    if (chunk.length === length) {
+      body = chunk
+      at = length
+      return
+    }
+    // Not sooner: who only announces a body is counted for it, and costs nothing. Pages that
+    // nobody has written to take no memory, so the rest costs nothing either until it comes.
+    if (at === 0) body = Buffer.allocUnsafeSlow(length)
+    // The parser never hands over more than content-length announced.
+    at += chunk.copy(body, at)
+    if (length >= LARGE_BYTES) release(chunk)
   })
+  // Never what was in that memory before, whatever the parser let through.
+  if (at !== length) throw brokenOff()
+  const whole = body
+  body = NOTHING // the listener stays with the request, which lasts as long as the reply
+  return whole
 }
 
-function readUnknown(
+async function readUnknown(
   incoming: IncomingMessage,
   bodyBytesMax: number,
   take: (bytes: number) => void,
   budget: BodyBudget,
-): Promise<Buffer> {
+): Promise<Body> {
+  let body = NOTHING
+  let at = 0
+  await eachChunk(incoming, (chunk) => {
+    budget.pace(incoming, chunk.length)
+    take(chunk.length)
+    const needed = at + chunk.length
+    if (needed > body.length) body = enlarged(body, at, roomFor(needed, bodyBytesMax))
+    at += chunk.copy(body, at)
+    release(chunk)
+  })
+  const whole = body.subarray(0, at)
+  body = NOTHING
+  return whole
+}
+
+/** Resolves at the body's end. What `act` throws ends the reading. */
+function eachChunk(incoming: IncomingMessage, act: (chunk: Body) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let bytes = 0
-    incoming.on('data', (chunk: Buffer) => {
-      bytes += chunk.length
-      if (bytes > bodyBytesMax) {
-        incoming.removeAllListeners('data')
-        chunks.length = 0
-        drain(incoming)
-        reject(tooLarge(bodyBytesMax))
-        return
-      }
+    incoming.on('data', (chunk: Body) => {
       try {
-        take(chunk.length)
+        act(chunk)
       } catch (error) {
         incoming.removeAllListeners('data')
         reject(error)
-        return
       }
-      chunks.push(chunk)
-      budget.pace(incoming, chunk.length)
     })
-    incoming.once('end', () => {
-      const body = allocate(bytes)
-      let at = 0
-      for (const chunk of chunks) at += chunk.copy(body, at)
-      resolve(body)
+    incoming.once('end', resolve)
+    incoming.once('error', () => reject(brokenOff()))
+    // Every request closes; an error with its stack is made only for one that has not ended.
+    incoming.once('close', () => {
+      if (!incoming.readableEnded) reject(brokenOff())
     })
-    onBroken(incoming, () => reject(brokenOff()))
   })
 }
 
-// Every request closes; an error with its stack is made only for one that has not ended.
-function onBroken(incoming: IncomingMessage, act: () => void): void {
-  incoming.once('close', () => {
-    if (!incoming.readableEnded) act()
-  })
-  incoming.once('error', act)
+// Past a MiB room for the longest body, in pages that are not there until they are written to: to
+// double it further would leave the smaller ones behind, with an allocator that keeps them.
+function roomFor(bytes: number, bodyBytesMax: number): number {
+  return bytes > 1_048_576 ? bodyBytesMax : Math.min(2 * bytes, bodyBytesMax)
 }
 
-function allocate(bytes: number): Buffer {
-  return bytes >= LARGE_BYTES
-    ? Buffer.from(new SharedArrayBuffer(bytes))
-    : Buffer.allocUnsafeSlow(bytes)
+function enlarged(body: Body, bytes: number, bytesMax: number): Body {
+  const larger = Buffer.allocUnsafeSlow(bytesMax)
+  body.copy(larger, 0, 0, bytes)
+  release(body)
+  return larger
+}
+
+/**
+ * Gives memory back that nobody will read again. Left to the collector, the chunks of a body lie
+ * beside it until they amount to as much again.
+ */
+function release({ buffer, length }: Body): void {
+  // What does not fill its memory may share it; NOTHING is shared by all.
+  if (length > 0 && length === buffer.byteLength) buffer.transfer(0)
 }
 
 // A client that is still sending when we close sees a reset instead of our answer. So the rest is

@@ -5,16 +5,16 @@ import { readCountRequest, readMessageRequest } from '../wire/request.ts'
 import type { LargeAnswer, LargeAsk } from './large-ask.ts'
 
 parentPort?.on('message', (ask: LargeAsk) => {
-  const body = Buffer.from(ask.shared, 0, ask.bytes)
-  const result = ask.kind === 'message' ? readMessageRequest(body) : readCountRequest(body)
-  const window = result.ok ? ask.windows[result.request.model] : undefined
-  const answer: LargeAnswer = {
-    number: ask.number,
-    result,
-    bound:
-      result.ok && window !== undefined
-        ? boundInput(result.request.shape, body, window)
-        : undefined,
-  }
-  parentPort?.postMessage(answer)
+  parentPort?.postMessage(answerTo(ask), [ask.memory])
 })
+
+function answerTo({ number, memory, bytes, kind, windows }: LargeAsk): LargeAnswer {
+  const body = Buffer.from(memory, 0, bytes)
+  const result = kind === 'message' ? readMessageRequest(body) : readCountRequest(body)
+  if (!result.ok) return { number, memory, result, bound: undefined }
+  const { shape, model } = result.request
+  const window = windows[model]
+  const bound = window === undefined ? undefined : boundInput(shape, body, window)
+  const request = { ...result.request, shape: { ...shape, images: [] } }
+  return { number, memory, result: { ok: true, request }, bound }
+}

@@ -22,11 +22,12 @@ export async function postMessages(exchange: Exchange, rooms: Rooms): Promise<vo
     const reserved = await reserve(exchange, caller, parsed, rooms) //                4
     const settlement = settle(exchange, reserved, parsed.model.id, rooms) //          7: waits
     try {
-      const { model, body, request } = parsed
+      // Not the body: a name of ours would keep it for as long as the reply lasts.
+      const { model, request } = parsed
       const relayed = {
         path: '/v1/messages',
         model: model.id,
-        conversation: rooms.upstreams.conversationOf(caller.book, body),
+        conversation: rooms.upstreams.conversationOf(caller.book, parsed.body),
         isStream: request.stream,
         bodyFor: (target: Target) => upstreamBody(parsed, reserved, target),
       }

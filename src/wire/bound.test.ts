@@ -167,6 +167,17 @@ test('the context window caps the bound', () => {
   assert.equal(boundOf(images, tokens(6_000)), 6_000)
 })
 
+test('images are remembered up to as many as fill any window; more of them fill it', () => {
+  const shapeOf = (count: number) => {
+    const result = readMessageRequest(bodyOf(Array(count).fill(image(''))))
+    assert.ok(result.ok)
+    return result.request.shape
+  }
+  const [most, more] = [shapeOf(80_000), shapeOf(80_001)]
+  assert.deepEqual([most.images.length, most.isOpaque], [80_000, false])
+  assert.deepEqual([more.images.length, more.isOpaque], [80_000, true])
+})
+
 test('features that one pass does not bound are handed on', () => {
   const body = bodyOf('x', { fallbacks: 'default', mcp_servers: [{}] })
   const result = readMessageRequest(body)

@@ -165,9 +165,13 @@ function readSource(cursor: Cursor, shape: InputShape): Source {
   return source
 }
 
+// An image costs 129 tokens at least (image.ts), so that many fill the largest window a catalogue
+// may state, 10 million. Without a limit, 32 MiB of empty images would be remembered as 30 MiB.
+const IMAGES_MAX = 80_000
+
 function weighSource(shape: InputShape, type: BlockType, source: Source): void {
   if (source.type === 'text' || source.type === 'content') return
-  if (type !== 'image') shape.isOpaque = true
+  if (type !== 'image' || shape.images.length === IMAGES_MAX) shape.isOpaque = true
   else if (source.type === 'base64' && source.data !== undefined) shape.images.push(source.data)
   else shape.linkedImages += 1
 }

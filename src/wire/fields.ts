@@ -107,10 +107,13 @@ function readNumber(cursor: Cursor): { value: number; place: Place } | undefined
   const given = isNumber(cursor)
   const start = cursor.at
   skipValue(cursor)
-  if (!given) return undefined
+  if (!given || cursor.at - start > NUMBER_BYTES_MAX) return undefined
   const place = { start, end: cursor.at }
-  return { value: Number(cursor.text.slice(start, cursor.at)), place }
+  return { value: Number(cursor.bytes.toString('latin1', start, cursor.at)), place }
 }
+
+// A double written out in full has 1,100 digits at most; nobody means what is longer.
+const NUMBER_BYTES_MAX = 2_048
 
 // `1e3` and `1000.0` are whole numbers to the vendor, so they are to us.
 export function readMaxTokens(cursor: Cursor, draft: Draft): void {

@@ -282,6 +282,18 @@ test('the longest cache mark is found wherever one may stand', () => {
   assert.equal(read({ ...minimal, ...turn(input) }).shape.cacheMark, 'none')
 })
 
+test('of words and numbers beyond any meaning, only so much is read as tells that', () => {
+  const long = 'Ж'.repeat(3_000)
+  assert.match(problemOf({ ...minimal, model: long }).message, /at most 256 characters$/)
+  const role = problemOf({ ...minimal, messages: [{ role: long, content: '' }] })
+  assert.equal(role.message.match(/Ж+/)?.[0].length, 64)
+  assert.equal(read({ ...minimal, tools: [{ type: `bash_${long}` }] }).shape.hiddenTools, 1)
+  const warm = (zeros: number) =>
+    `${JSON.stringify(minimal).slice(0, -1)},"temperature":0.${'0'.repeat(zeros)}}`
+  assert.equal(read(warm(1_500)).temperature, 0)
+  assert.equal(problemOf(warm(3_000)).field, 'temperature')
+})
+
 test('counting needs no max_tokens and is held to the rest', () => {
   const { max_tokens: _, ...counted } = minimal
   const result = readCountRequest(Buffer.from(JSON.stringify(counted)))

@@ -2,7 +2,7 @@
 // bytes themselves are what goes upstream. Returns the first problem in the vendor's words and in
 // the vendor's order; a step of the gateway refuses. Tokens are counted in bound.ts.
 //
-// A 39 KB agent request is read in 49 µs, where JSON.parse alone takes 82; 226 KB in 150, not 277.
+// A 46 KB agent request is read in 22 µs, where JSON.parse alone takes 57; 1 MB in 0.4 ms, not 1.5.
 
 import { isUtf8 } from 'node:buffer'
 import { noteUnbounded, readCacheControl, TwiceNamed } from './content.ts'
