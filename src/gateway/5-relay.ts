@@ -4,7 +4,7 @@
 import type { Clock } from '../platform/clock.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { upstreamName } from '../pricing/pricing.ts'
-import type { Outcome, Target } from '../upstreams/upstreams.ts'
+import type { Outcome, Route, Target } from '../upstreams/upstreams.ts'
 import type { CountRequest, MessageRequest } from '../wire/draft.ts'
 import { type Edit, editBody } from '../wire/edit.ts'
 import { isRetryable, retryAfterMs } from '../wire/errors.ts'
@@ -40,9 +40,13 @@ export type Relayed = {
   bodyFor(target: Target): readonly Buffer[]
 }
 
+/** Told to a client when nothing but the operator's word can help; a person needs that long. */
+const OPERATOR_MS = 30_000
+
 /**
  * Sends the request to the best target and, as long as nothing has come that could be passed on, to
- * the next. Refuses: upstream_unreachable. The hold is then the caller's to void.
+ * the next, waiting a moment for a sick one when there is no other. Refuses: upstream_unreachable,
+ * upstream_unavailable. The hold is then the caller's to void.
  */
 export async function relay(
   exchange: Exchange,
@@ -51,20 +55,40 @@ export async function relay(
 ): Promise<Reply> {
   const headers = headersOf(exchange)
   const route = upstreams.route(request.model, request.conversation)
-  let target = route.next().value
-  if (target === undefined) {
-    throw new Refusal('upstream_unreachable', 'No upstream is available right now.')
-  }
+  let tried: Tried | undefined
   for (;;) {
-    const tried = await attempt(exchange, request, target, headers, clock)
-    const next: Target | undefined = isWorthAnother(tried) ? route.next().value : undefined
-    const mayRepeat = next !== undefined && !exchange.isGone && upstreams.mayRepeat()
-    if (mayRepeat) {
-      if ('reply' in tried) tried.reply.abort()
-      target = next
-    } else if ('reply' in tried) return tried.reply
-    else throw tried.error
+    const target = await nextTarget(exchange, route, tried)
+    if (target === undefined) break
+    if (tried !== undefined && 'reply' in tried) tried.reply.abort()
+    tried = await attempt(exchange, request, target, headers, clock)
   }
+  if (tried === undefined) throw unavailable(route)
+  if ('reply' in tried) return tried.reply
+  throw tried.error
+}
+
+/** Undefined when what there is, if anything, is the answer. */
+async function nextTarget(
+  exchange: Exchange,
+  route: Route,
+  tried: Tried | undefined,
+): Promise<Target | undefined> {
+  if (tried !== undefined && (exchange.isGone || !isWorthAnother(tried))) return undefined
+  const ready = route.next()
+  if (ready !== undefined) return ready
+  if (tried !== undefined && !isTargetsFault(tried)) return undefined
+  const wait = route.wait()
+  exchange.onGone = wait.abandon
+  if (exchange.isGone) wait.abandon()
+  const found = await wait.found
+  exchange.onGone = undefined
+  return exchange.isGone ? undefined : found
+}
+
+function unavailable(route: Route): Refusal {
+  const refusal = new Refusal('upstream_unavailable', 'No upstream is available right now.')
+  refusal.retryAfterMs = route.retryAfterMs() ?? OPERATOR_MS
+  return refusal
 }
 
 type Tried = { readonly reply: Reply } | { readonly error: unknown }
@@ -75,6 +99,13 @@ function isWorthAnother(tried: Tried): boolean {
   const { status, headers } = tried.reply
   const shouldRetry = headers['x-should-retry']
   return isOurFault(status) || isRetryable(status, shouldRetry as string | undefined)
+}
+
+/** 408 and 409 may be tried elsewhere, but say nothing against the target. */
+function isTargetsFault(tried: Tried): boolean {
+  if (!('reply' in tried)) return true
+  const { status } = tried.reply
+  return status >= 500 || status === 429 || isOurFault(status)
 }
 
 /** Our credential is refused there, or our money is wanted: another target may be in order. */
@@ -119,9 +150,9 @@ async function attempt(
   }
 }
 
-// 408 and 409 may be tried elsewhere, but say nothing against the target.
-function tell(outcome: Outcome, { status, headers }: Reply, clock: Clock): void {
-  if (status >= 500 || status === 429 || isOurFault(status)) {
+function tell(outcome: Outcome, reply: Reply, clock: Clock): void {
+  if (isTargetsFault({ reply })) {
+    const { headers } = reply
     const asked = {
       retryAfterMs: headers['retry-after-ms'] as string | undefined,
       retryAfter: headers['retry-after'],

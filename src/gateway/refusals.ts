@@ -37,6 +37,13 @@ export const refusals = {
   thread_unsupported: { status: 400, type: 'invalid_request_error', level: 'debug' },
   model_unknown: { status: 404, type: 'not_found_error', level: 'debug' },
   feature_unpriced: { status: 400, type: 'invalid_request_error', level: 'info' },
+  // None is well, and a sick one is asked once a second: when the next is due is told instead.
+  upstream_unavailable: {
+    status: 529,
+    type: 'overloaded_error',
+    level: 'warn',
+    retryAfterSeconds: 1,
+  },
   upstream_unreachable: { status: 502, type: 'api_error', level: 'warn' },
   upstream_failed: { status: 502, type: 'api_error', level: 'warn' },
   // The upstream refused our account, not the customer's: never a 401 or 402 of theirs.
@@ -117,9 +124,8 @@ function writeRefusal(
   const details = code === undefined ? {} : { details: { error_code: code } }
   const headers: Record<string, string> = {}
   if (answer.isFinal) headers['x-should-retry'] = 'false'
-  if (answer.retryAfterSeconds !== undefined) {
-    headers['retry-after'] = String(answer.retryAfterSeconds)
-  }
+  const seconds = secondsOf(refusal) ?? answer.retryAfterSeconds
+  if (seconds !== undefined) headers['retry-after'] = String(seconds)
   writeError(
     outgoing,
     status,
@@ -127,6 +133,11 @@ function writeRefusal(
     errorBody({ type, message, requestId, ...details }),
     headers,
   )
+}
+
+/** Whole seconds, as the header has them, and never none: libraries take 0 for no word at all. */
+function secondsOf({ retryAfterMs }: Refusal): number | undefined {
+  return retryAfterMs === undefined ? undefined : Math.max(1, Math.ceil(retryAfterMs / 1_000))
 }
 
 function writeError(

@@ -14,6 +14,7 @@ export const refusalCodes = [
   'thread_unsupported',
   'model_unknown',
   'feature_unpriced',
+  'upstream_unavailable',
   'upstream_unreachable',
   'upstream_failed',
   'upstream_misconfigured',
@@ -45,6 +46,8 @@ export class Refusal extends Error {
   readonly code: RefusalCode
   /** For the log only; never sent to a client. */
   readonly detail: Record<string, unknown>
+  /** When asking again may help, where who refuses knows more than the door's table. */
+  retryAfterMs: number | undefined
 
   constructor(
     code: RefusalCode,

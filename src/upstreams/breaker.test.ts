@@ -81,7 +81,7 @@ test('of the waits that requests of the same moment bring, the longest counts', 
   assert.equal(breaker.isReady(), true)
 })
 
-test('a sick target is asked once a second, by one request at a time', () => {
+test('a sick target is asked once a second, by one request at a time if there are others', () => {
   const breaker = create()
   breaker.failTimes(5)
   let probes = 0
@@ -96,7 +96,57 @@ test('a sick target is asked once a second, by one request at a time', () => {
   breaker.clock.ms += 60_000
   assert.deepEqual(look(breaker), ['probing', false])
   breaker.fail(hanging, undefined)
-  assert.deepEqual(look(breaker), ['open', false])
+  assert.deepEqual(look(breaker), ['open', true], 'the last time was a minute ago')
+})
+
+test('who has nowhere else to go may ask a second after a probe that hangs', () => {
+  const breaker = create()
+  breaker.failTimes(5)
+  let asked = 0
+  for (let ms = 0; ms < 10_000; ms += 10, breaker.clock.ms += 10) {
+    if (!breaker.isDue()) continue
+    asked += 1
+    breaker.begin()
+  }
+  assert.deepEqual([asked, ...look(breaker)], [9, 'probing', false])
+})
+
+test('a turn that is taken is nobody else’s for a second', () => {
+  const breaker = create()
+  breaker.failTimes(5)
+  breaker.clock.ms += 1_000
+  breaker.claim()
+  assert.deepEqual([breaker.isDue(), breaker.isReady()], [false, false])
+  breaker.clock.ms += 1_000
+  assert.deepEqual([breaker.isDue(), breaker.isReady()], [true, true])
+})
+
+test('a probe that still hangs when another one is answered says nothing any more', () => {
+  const breaker = create()
+  breaker.failTimes(5)
+  breaker.clock.ms += 1_000
+  const hanging = breaker.begin()
+  breaker.clock.ms += 1_000
+  const answered = breaker.begin()
+  assert.equal(breaker.answer(answered), true)
+  breaker.fail(hanging, undefined)
+  assert.equal(breaker.state(), 'closed')
+  breaker.fail(answered, undefined)
+  assert.equal(breaker.state(), 'open', 'the one that was answered goes on to count')
+})
+
+test('a target is failing from its first failure until a whole reply or its end', () => {
+  const breaker = create()
+  assert.equal(breaker.isFailing(), false)
+  breaker.failTimes(1)
+  assert.equal(breaker.isFailing(), true)
+  breaker.goWell()
+  assert.equal(breaker.isFailing(), false)
+  breaker.failTimes(5)
+  breaker.clock.ms += 1_000
+  assert.deepEqual([breaker.isFailing(), breaker.recoveries()], [false, 0])
+  breaker.answer(breaker.begin())
+  assert.deepEqual([breaker.isFailing(), breaker.recoveries()], [false, 1])
 })
 
 test('the probe that is answered puts the target back into use', () => {

@@ -16,31 +16,57 @@ export type Ticket = number
 export function createBreaker(nowMs: () => number) {
   const state = {
     failures: 0,
+    failuresMax: FAILURES_MAX,
     isOpen: false,
-    isProbing: false,
     nextProbeMs: 0,
     begun: 0,
-    probe: 0,
-    begunAtOpening: 0,
+    begunBefore: 0,
+    closedBy: 0,
+    recoveries: 0,
   }
-  /** Sent before the breaker opened: how it ends is part of what is known already. */
-  const isOld = (ticket: Ticket) => ticket <= state.begunAtOpening
+  const probes = new Set<Ticket>()
+
+  /**
+   * Sent before the breaker last opened or closed: how it ends is part of what is known already.
+   * Only the probe that closed it goes on to speak for the target.
+   */
+  const isOld = (ticket: Ticket) => ticket <= state.begunBefore && ticket !== state.closedBy
+  const isDue = () => state.isOpen && nowMs() >= state.nextProbeMs
 
   return {
     state: (): BreakerState => {
       if (!state.isOpen) return 'closed'
-      return state.isProbing ? 'probing' : 'open'
+      return probes.size > 0 ? 'probing' : 'open'
     },
 
-    /** Whether a request may go there now. */
-    isReady: (): boolean => !state.isOpen || (!state.isProbing && nowMs() >= state.nextProbeMs),
+    /** Whether a request may go there now. A sick target is asked by one request at a time. */
+    isReady: (): boolean => !state.isOpen || (probes.size === 0 && isDue()),
+
+    /**
+     * Whether a request that has nowhere else to go may ask a sick target now, though another may
+     * be asking it: what hangs there for a minute must not hide that it is well again.
+     */
+    isDue,
+
+    /** When a sick target may be asked next. */
+    dueMs: (): number => state.nextProbeMs,
+
+    /** In use, and the last thing it did was to fail. */
+    isFailing: (): boolean => !state.isOpen && state.failures > 0,
+
+    /** How often it has got well: who was refused there may ask again after the next time. */
+    recoveries: (): number => state.recoveries,
+
+    /** Takes the turn to ask a sick target; `begin` follows, but others look first. */
+    claim(): void {
+      if (state.isOpen) state.nextProbeMs = nowMs() + PROBE_MS
+    },
 
     /** A request goes there. An open breaker lets this one through as its probe. */
     begin(): Ticket {
       state.begun += 1
       if (state.isOpen) {
-        state.probe = state.begun
-        state.isProbing = true
+        probes.add(state.begun)
         // From its beginning: a probe may end at once and tell nothing, and the next one waits too.
         state.nextProbeMs = nowMs() + PROBE_MS
       }
@@ -48,45 +74,54 @@ export function createBreaker(nowMs: () => number) {
     },
 
     /**
-     * An answer begins. Only the probe's closes an open breaker: an upstream that has begun to
-     * refuse goes on answering what it took before. It is closed on probation: until a reply has
-     * come whole, one more failure opens it again.
+     * An answer begins. Only a probe's closes an open breaker: an upstream that has begun to refuse
+     * goes on answering what it took before. It is closed on probation: until a reply has come
+     * whole, one more failure opens it again. True when this closed it.
      */
-    answer(ticket: Ticket): void {
-      if (!state.isOpen || ticket !== state.probe) return
-      state.failures = FAILURES_MAX - 1
-      state.isOpen = false
-      state.isProbing = false
-      state.nextProbeMs = 0
+    answer(ticket: Ticket): boolean {
+      if (!state.isOpen || isOld(ticket)) return false
+      probes.clear()
+      Object.assign(state, { isOpen: false, failures: 0, failuresMax: 1 })
+      // Other probes were sent while it was sick, and may still hang there.
+      Object.assign(state, { begunBefore: state.begun, closedBy: ticket })
+      state.recoveries += 1
+      return true
     },
 
     /** A reply has come whole. Not its beginning: some upstreams break off whatever they begin. */
     succeed(ticket: Ticket): void {
-      if (!state.isOpen && !isOld(ticket)) state.failures = 0
+      if (state.isOpen || isOld(ticket)) return
+      state.failures = 0
+      state.failuresMax = FAILURES_MAX
     },
 
-    /** `retryAfterMs` is what the target itself asked for, as with 429 and 529. */
-    fail(ticket: Ticket, retryAfterMs: number | undefined): void {
+    /**
+     * `retryAfterMs` is what the target itself asked for, as with 429 and 529. True when this was a
+     * probe: who waits for what it brings need not any more.
+     */
+    fail(ticket: Ticket, retryAfterMs: number | undefined): boolean {
       const askedMs = Math.min(retryAfterMs ?? 0, RETRY_AFTER_MS_MAX)
-      if (isOld(ticket)) {
-        // Of the waits that are asked for, the longest counts.
-        if (state.isOpen) state.nextProbeMs = Math.max(state.nextProbeMs, nowMs() + askedMs)
-        return
+      const wasProbe = probes.delete(ticket)
+      if (state.isOpen) {
+        // Of the waits that are asked for, the longest counts. A probe has had its second already.
+        state.nextProbeMs = Math.max(state.nextProbeMs, nowMs() + askedMs)
+        return wasProbe
       }
+      if (isOld(ticket)) return false
       state.failures += 1
-      if (ticket === state.probe) state.isProbing = false
-      if (!state.isOpen) {
-        if (state.failures < FAILURES_MAX && askedMs === 0) return
-        state.isOpen = true
-        state.begunAtOpening = state.begun
-      }
+      if (state.failures < state.failuresMax && askedMs === 0) return false
+      state.isOpen = true
+      state.begunBefore = state.begun
+      state.closedBy = 0
       state.nextProbeMs = nowMs() + Math.max(PROBE_MS, askedMs)
+      return false
     },
 
-    /** A request ended; if it was the probe, another may be it. What it told may still follow. */
-    forget(ticket: Ticket): void {
-      if (ticket === state.probe) state.isProbing = false
-    },
+    /**
+     * A request ended; if it was a probe, which is told back, another may be it. What the request
+     * told may still follow.
+     */
+    forget: (ticket: Ticket): boolean => probes.delete(ticket),
   }
 }
 

@@ -3,7 +3,14 @@
 import type { Executor } from '../platform/db.ts'
 import type { BreakerState } from './breaker.ts'
 
-export type Setting = { name: string; weight: number | null; isDrained: boolean }
+export type Setting = {
+  name: string
+  weight: number | null
+  isDrained: boolean
+  changedBy: string
+  /** As text, in UTC. */
+  changedAt: string
+}
 
 export type View = {
   target: string
@@ -16,7 +23,9 @@ export type View = {
 /** Reads without a lock. */
 export async function settingList(db: Executor): Promise<Setting[]> {
   const { rows } = await db.query(
-    'select name, weight, is_drained as "isDrained" from upstream_settings',
+    `select name, weight, is_drained as "isDrained", changed_by as "changedBy",
+       to_char(changed_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"') as "changedAt"
+     from upstream_settings order by name`,
   )
   return rows as Setting[]
 }

@@ -53,8 +53,21 @@ function create(given: Given[], changes: Partial<Parameters<typeof createUpstrea
   return { ...upstreams, clock }
 }
 
-const route = (upstreams: Pick<Upstreams, 'route'>, model = 'any', conversation = 1) =>
-  [...upstreams.route(model, conversation)].map((one) => one.upstream)
+type Routes = Pick<Upstreams, 'route'>
+
+/** All that a request would try now, one after the other. */
+function targetsOf(upstreams: Routes, model = 'any', conversation = 1): Target[] {
+  const route = upstreams.route(model, conversation)
+  const found: Target[] = []
+  for (let one = route.next(); one !== undefined; one = route.next()) found.push(one)
+  return found
+}
+
+const route = (upstreams: Routes, model?: string) =>
+  targetsOf(upstreams, model).map((one) => one.upstream)
+
+/** What a request tries first. */
+const first = (upstreams: Routes) => upstreams.route('any', 1).next()
 
 /** One request to a target, told as the relay tells it. */
 async function ask(target: Target | undefined, how: 'answer' | 'fail' | 'leave'): Promise<void> {
@@ -85,7 +98,7 @@ test('a model goes where it is served, by priority', async () => {
 
 test('each credential of an upstream is a target of its own', async () => {
   const upstreams = create([{ name: 'a', keys: ['one', 'two', 'three'] }])
-  assert.equal([...upstreams.route('any', 1)].length, 3)
+  assert.equal(targetsOf(upstreams).length, 3)
   assert.deepEqual(
     upstreams.views().map((view) => view.target),
     ['a#1', 'a#2', 'a#3'],
@@ -95,41 +108,41 @@ test('each credential of an upstream is a target of its own', async () => {
 
 test('a target that fails is left out, and the others take its conversations', async () => {
   const upstreams = create([{ name: 'a' }, { name: 'b' }, { name: 'c', priority: 2 }])
-  const [first, second] = route(upstreams) as [string, string]
-  const sick = () => [...upstreams.route('any', 1)][0]
-  for (let i = 0; i < 5; i++) await ask(sick(), 'fail')
-  assert.deepEqual(route(upstreams), [second, 'c'])
-  const seen = upstreams.views().find((view) => view.target === `${first}#1`)
+  const [home, other] = route(upstreams) as [string, string]
+  for (let i = 0; i < 5; i++) await ask(first(upstreams), 'fail')
+  assert.deepEqual(route(upstreams), [other, 'c'])
+  const seen = upstreams.views().find((view) => view.target === `${home}#1`)
   assert.deepEqual(seen, {
-    target: `${first}#1`,
+    target: `${home}#1`,
     state: 'open',
     underWay: 0,
     succeeded: 0,
     failed: 5,
   })
   upstreams.clock.ms += 1_000
-  assert.deepEqual(route(upstreams), [first, second, 'c'], 'one request may ask it again')
-  await ask(sick(), 'answer')
-  assert.deepEqual(route(upstreams), [first, second, 'c'])
+  assert.deepEqual(route(upstreams), [home, other, 'c'], 'one request may ask it again')
+  assert.deepEqual(route(upstreams), [other, 'c'], 'and only one')
+  upstreams.clock.ms += 1_000
+  await ask(first(upstreams), 'answer')
+  assert.deepEqual(route(upstreams), [home, other, 'c'])
   await upstreams.close()
 })
 
 test('a target that is sick when the request begins may be well when its turn comes', async () => {
   const upstreams = create([{ name: 'a' }, { name: 'b', priority: 2 }])
-  const [, reserve] = [...upstreams.route('any', 1)]
+  const [, reserve] = targetsOf(upstreams)
   for (let i = 0; i < 5; i++) await ask(reserve, 'fail')
   const walk = upstreams.route('any', 1)
-  assert.equal(walk.next().value?.upstream, 'a')
+  assert.equal(walk.next()?.upstream, 'a')
   upstreams.clock.ms += 1_000
-  assert.equal(walk.next().value?.upstream, 'b')
+  assert.equal(walk.next()?.upstream, 'b')
   await upstreams.close()
 })
 
 test('a request that its client left says nothing against the target', async () => {
   const upstreams = create([{ name: 'a' }])
   for (let i = 0; i < 5; i++) {
-    const [target] = [...upstreams.route('any', 1)]
-    await ask(target, 'leave')
+    await ask(first(upstreams), 'leave')
   }
   assert.deepEqual(upstreams.views()[0], {
     target: 'a#1',
@@ -146,8 +159,7 @@ test('a request goes out with our credential, under the path of the address', as
     { name: 'a', url: `${at.vendor.url}/base`, keys: [at.vendor.keys[1] as string] },
   ])
   at.vendor.clear()
-  const [target] = [...upstreams.route('any', 1)]
-  await ask(target, 'answer')
+  await ask(first(upstreams), 'answer')
   const [request] = at.vendor.requests
   assert.equal(request?.url, '/base/v1/messages')
   const { rawHeaders } = request
@@ -179,11 +191,12 @@ test('as configured until the operator says otherwise, also after a restart', as
   const restarted = create(given)
   await restarted.start()
   assert.deepEqual(route(restarted), ['two'])
+  const settings = await restarted.settings()
   assert.deepEqual(
-    (await restarted.settings()).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    settings.map(({ name, weight, isDrained, changedBy }) => [name, weight, isDrained, changedBy]),
     [
-      { name: 'one', weight: null, isDrained: true },
-      { name: 'two', weight: 4, isDrained: false },
+      ['one', null, true, 'test'],
+      ['two', 4, false, 'test'],
     ],
   )
   await restarted.close()
@@ -221,12 +234,11 @@ test('what processes see is there for the operator, summed over them', async (co
   const processes = [create([{ name: 'seen' }]), create([{ name: 'seen' }])]
   for (const one of processes) {
     await one.start()
-    const [target] = [...one.route('any', 1)]
-    await ask(target, 'answer')
+    await ask(first(one), 'answer')
   }
-  const [sick] = processes
-  for (let i = 0; i < 5; i++) await ask([...(sick?.route('any', 1) ?? [])][0], 'fail')
-  const seen = async () => (await sick?.seen())?.find((one) => one.target === 'seen#1')
+  const [sick] = processes as [(typeof processes)[0]]
+  for (let i = 0; i < 5; i++) await ask(first(sick), 'fail')
+  const seen = async () => (await sick.seen()).find((one) => one.target === 'seen#1')
   // Both must have told: one process' view is there before the other's.
   for (let look = 0; look < 500; look++) {
     const now = await seen()

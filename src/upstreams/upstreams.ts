@@ -1,22 +1,26 @@
-// The door of upstreams: where requests go. Gives, for a model and a conversation, the targets to
-// try and in which order: by priority, then the conversation's own among equals, leaving out the
-// sick and the drained. Whether to try another after a failure is the relay's; how it went is told
-// back here.
+// The door of upstreams: where requests go. Gives each request its route over the targets that
+// serve its model, and keeps what is known of them: how requests went, what the operator said.
+// Whether to try another after a failure is the relay's; how it went is told back here.
 import type { IncomingHttpHeaders } from 'node:http'
 import { crc32 } from 'node:zlib'
 import type { Clock } from '../platform/clock.ts'
 import type { Executor } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
 import type { Masked } from '../platform/masked.ts'
-import { conversationOf, rank } from './affinity.ts'
+import { conversationOf } from './affinity.ts'
 import { createBreaker, type Ticket } from './breaker.ts'
 import { createRetryBudget } from './budget.ts'
 import { readList } from './list.ts'
 import { createMessagesWire, type Wire } from './messages.ts'
-import type { Outcome, Sending, Sink, Target } from './port.ts'
+import { overviewOf, type UpstreamLine } from './overview.ts'
+import type { Outcome, Sending, Sink } from './port.ts'
 import * as queries from './queries.ts'
+import { createRoute, type Route, type Known as Routed } from './route.ts'
+import { createWaiting } from './waiting.ts'
 
+export type { UpstreamLine } from './overview.ts'
 export type { Call, Outcome, Sending, Sink, Target } from './port.ts'
+export type { Route } from './route.ts'
 
 /** The operator's changes are looked for this often; views are written at every other look. */
 const LOOK_MS = 2_000
@@ -48,11 +52,9 @@ export function parseUpstreams(text: string): ReturnType<typeof readList> {
   return readList(text)
 }
 
-type Known = Target & {
+type Known = Routed & {
   readonly options: UpstreamOptions
   readonly label: string
-  readonly salt: number
-  readonly breaker: ReturnType<typeof createBreaker>
   readonly counts: { underWay: number; succeeded: number; failed: number }
   weight: number
   isDrained: boolean
@@ -72,13 +74,19 @@ export function createUpstreams(options: {
       createMessagesWire({ ...one, spanMs: clock.spanMs }),
     ]),
   )
+  const waiting = createWaiting(clock)
   const targets = options.upstreams.flatMap((upstream) =>
     upstream.keys.map((key, i) =>
-      createTarget(upstream, key, i, wires.get(upstream.name) as Wire, clock),
+      createTarget(upstream, key, i, {
+        wire: wires.get(upstream.name) as Wire,
+        clock,
+        onNews: waiting.wake,
+      }),
     ),
   )
   const secrets = options.upstreams.flatMap((one) => one.keys.map((key) => key.reveal()))
   const budget = createRetryBudget()
+  const fits = new Map<string, readonly Known[]>()
   const state: { timer?: NodeJS.Timeout; looks: number } = { looks: 0 }
 
   /** Takes up the operator's changes and says what this process sees. */
@@ -91,6 +99,7 @@ export function createUpstreams(options: {
         target.weight = setting?.weight ?? target.options.weight
         target.isDrained = setting?.isDrained ?? false
       }
+      waiting.wake()
       if (state.looks % 2 === 0) {
         await queries.viewWrite(db, options.instance, targets.map(viewOf))
       }
@@ -100,27 +109,17 @@ export function createUpstreams(options: {
   }
 
   return {
-    /** Targets for a model, best first. What is sick now may be well when its turn comes. */
-    *route(model: string, conversation: number): Generator<Target, undefined> {
+    /** The way of one request for a model. */
+    route(model: string, conversation: number): Route {
       budget.earn()
-      const fit = targets.filter(
-        ({ options: { models } }) => models.length === 0 || models.includes(model),
-      )
-      const priorities = [...new Set(fit.map((one) => one.options.priority))].sort((a, b) => a - b)
-      for (const priority of priorities) {
-        const equals = fit.filter((one) => one.options.priority === priority && !one.isDrained)
-        for (const target of rank(equals, conversation)) {
-          // Where there is no other, its own answer is better than none of ours.
-          if (fit.length === 1 || target.breaker.isReady()) yield target
-        }
-      }
+      const fit = fits.get(model) ?? targets.filter((one) => serves(one.options, model))
+      fits.set(model, fit) // as many as the catalogue has models
+      return createRoute({ fit, conversation, budget, waiting, clock })
     },
 
     /** A number for the conversation a body belongs to: its turns go the same way. */
-    conversationOf,
-
-    /** Whether one more repeat is within what we allow ourselves. */
-    mayRepeat: (): boolean => budget.take(),
+    conversationOf: (book: bigint, body: Buffer): number =>
+      targets.length === 1 ? 0 : conversationOf(book, body),
 
     /**
      * A text of an upstream without our credentials and without the names of our account there,
@@ -138,6 +137,10 @@ export function createUpstreams(options: {
     /** What all processes see, and the operator's word. */
     seen: () => queries.viewList(db),
     settings: () => queries.settingList(db),
+    /** Both beside what is configured, one line for each target, for the operator. */
+    overview: async (): Promise<UpstreamLine[]> =>
+      overviewOf(targets, await queries.viewList(db), await queries.settingList(db)),
+    /** The operator's word; may be repeated. Every process takes it up with its next look. */
     change: (p: Parameters<typeof queries.settingChange>[1]) => queries.settingChange(db, p),
     forgetOld: () => queries.viewDeleteOld(db),
 
@@ -154,12 +157,15 @@ export function createUpstreams(options: {
 
 export type Upstreams = ReturnType<typeof createUpstreams>
 
+function serves({ models }: UpstreamOptions, model: string): boolean {
+  return models.length === 0 || models.includes(model)
+}
+
 function createTarget(
   options: UpstreamOptions,
   key: Masked<string>,
   index: number,
-  wire: Wire,
-  clock: Clock,
+  { wire, clock, onNews }: { wire: Wire; clock: Clock; onNews: () => void },
 ): Known {
   const label = `${options.name}#${index + 1}`
   const breaker = createBreaker(clock.spanMs)
@@ -170,20 +176,26 @@ function createTarget(
     label,
     upstream: options.name,
     temperatureMax: options.temperatureMax,
+    priority: options.priority,
     salt: crc32(label),
     breaker,
     counts,
     weight: options.weight,
     isDrained: false,
     send(sending: Sending, sink: Sink) {
-      const outcome = outcomeOf(breaker, counts, breaker.begin())
+      const outcome = outcomeOf(breaker, counts, breaker.begin(), onNews)
       counts.underWay += 1
       return { call: wire.send(credential, sending, sink), outcome }
     },
   }
 }
 
-function outcomeOf(breaker: Known['breaker'], counts: Known['counts'], ticket: Ticket): Outcome {
+function outcomeOf(
+  breaker: Known['breaker'],
+  counts: Known['counts'],
+  ticket: Ticket,
+  onNews: () => void,
+): Outcome {
   const state = { isAnswered: false, isWhole: false, isOver: false }
   // A short reply is whole before its status has been looked at.
   const succeed = () => {
@@ -192,9 +204,10 @@ function outcomeOf(breaker: Known['breaker'], counts: Known['counts'], ticket: T
   return {
     answer() {
       counts.succeeded += 1
-      breaker.answer(ticket)
+      const hasClosed = breaker.answer(ticket)
       state.isAnswered = true
       succeed()
+      if (hasClosed) onNews()
     },
     finish() {
       state.isWhole = true
@@ -202,14 +215,14 @@ function outcomeOf(breaker: Known['breaker'], counts: Known['counts'], ticket: T
     },
     fail(retryAfterMs) {
       counts.failed += 1
-      breaker.fail(ticket, retryAfterMs)
+      if (breaker.fail(ticket, retryAfterMs)) onNews()
     },
     end() {
       if (state.isOver) return
       state.isOver = true
       counts.underWay -= 1
       // A probe whose client left has told nothing; the next request may be the probe.
-      breaker.forget(ticket)
+      if (breaker.forget(ticket)) onNews()
     },
   }
 }

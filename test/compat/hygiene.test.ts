@@ -149,7 +149,6 @@ test('52 the upstream sees nothing of the customer but the request', async () =>
     'accept',
     'accept-encoding',
     'anthropic-version',
-    'connection',
     'content-length',
     'content-type',
     'host',

@@ -1,6 +1,7 @@
 // Five upstreams, of which every second a random one falls ill or recovers, under steady load: no
 // reply is glued together, begun again after its first byte or charged twice; requests succeed
-// whenever an upstream is known to be well; and a sick one is asked at most once a second.
+// whenever an upstream is well; and a sick one is asked at most once a second.
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Agent } from 'undici'
 import type { Received } from '../../stand-ins/vendor/record.ts'
 import type { Vendor } from '../../stand-ins/vendor/vendor.ts'
@@ -11,8 +12,9 @@ import { type Answer, call } from './gateway-caller.ts'
 
 const PER_SECOND = 100
 const NAMES = ['amber', 'basin', 'cedar', 'delta', 'ember']
-const HEADERS_MS = 1_000
-const IDLE_MS = 1_000
+// All parts share one process: on a busy machine what is well may need a second for its status.
+const HEADERS_MS = 3_000
+const IDLE_MS = 3_000
 
 /** Ways to be ill before the first byte: another upstream can still answer. */
 const early = [
@@ -27,11 +29,8 @@ const early = [
 /** And after it: what the client has seen cannot be taken back, so the reply breaks off, free. */
 const late = ['reset-at=1100', 'silence-after=6 pace-ms=1']
 
-/**
- * How long an upstream must have been well before it counts as known to be: the timers of what it
- * left hanging (their resolution is half a second), then the wait it asked for, then a probe.
- */
-const KNOWN_MS = HEADERS_MS + 500 + 1_500 + 1_000
+/** What an upstream asked for is kept also when it gets well before: until then nobody knows. */
+const askedMs = (faultWords = '') => Number(/retry-after-ms=(\d+)/.exec(faultWords)?.[1] ?? 0)
 
 type Spell = { readonly fromMs: number; toMs: number; readonly fault: string }
 type Sent = { readonly fromMs: number; toMs: number; answer: Answer | undefined }
@@ -65,6 +64,9 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
     NAMES.forEach((_, i) => {
       turn(storm, i, '')
     })
+    // All parts share this process: what it does not get round to for a second looks like illness.
+    const loop = monitorEventLoopDelay()
+    loop.enable()
     const watching = setInterval(() => watch(storm), 2)
     // Two generators: a seed brings the same weather back, however fast the requests come.
     await Promise.all([
@@ -72,6 +74,8 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
       load(storm, seconds, random(seed + 1)),
     ])
     clearInterval(watching)
+    loop.disable()
+    say(`the longest turn of the event loop took ${Math.round(loop.max / 1e6)} ms`)
     NAMES.forEach((_, i) => {
       turn(storm, i, '')
     })
@@ -83,7 +87,9 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
     const probes = judgeProbes(storm)
     const took = [...storm.sent.values()].map((one) => one.toMs - one.fromMs)
     const p99Ms = Math.round(percentile(took, 0.99))
-    return { seconds, sent: storm.sent.size, ...replies, ...charged, ...success, ...probes, p99Ms }
+    const busyMs = Math.round(loop.max / 1e6)
+    const judged = { ...replies, ...charged, ...success, ...probes }
+    return { seconds, sent: storm.sent.size, ...judged, p99Ms, busyMs }
   } finally {
     await gateway.end()
   }
@@ -165,11 +171,12 @@ function judgeReplies({ sent }: Storm, records: Map<number, Asked[]>) {
   for (const [number, { answer }] of sent) {
     const asked = records.get(number) ?? []
     const begun = asked.filter((one) => one.status === 200)
-    hold(begun.length <= 1, `no reply is begun twice (${number}: ${begun.length})`)
+    const log = asked.map((one) => `${NAMES[one.vendor]} ${one.status} ${one.outcome}`).join(', ')
+    hold(begun.length <= 1, `no reply is begun twice (${number}: ${log})`)
     const [first] = begun
     hold(
       first === undefined || asked.every((one) => one.arrivedAt <= first.arrivedAt),
-      `nobody is asked again after the first byte (${number})`,
+      `nobody is asked again after the first byte (${number}: ${log})`,
     )
     repeated += Math.max(0, asked.length - 1)
     const text = first === undefined ? '' : textOf(first.vendor)
@@ -206,26 +213,27 @@ async function judgeCharges({ gateway, sent }: Storm) {
   return { charged: charges.length }
 }
 
-/** A request that failed had no upstream that was known to be well from before it to its end. */
+/** A request that failed had no upstream that was well from its beginning to its end. */
 function judgeSuccess({ sent, spells }: Storm, records: Map<number, Asked[]>) {
   const isWell = (fromMs: number, toMs: number) =>
     spells.some((all) =>
-      all.some((one) => one.fault === '' && one.fromMs <= fromMs && one.toMs >= toMs),
+      all.some((one, i) => {
+        const knownMs = one.fromMs + askedMs(all[i - 1]?.fault)
+        return one.fault === '' && knownMs <= fromMs && one.toMs >= toMs
+      }),
     )
   let failed = 0
-  let failedEarly = 0
   let mustSucceed = 0
   for (const [number, { fromMs, toMs, answer }] of sent) {
-    const isKnown = isWell(fromMs - KNOWN_MS, toMs)
-    if (isKnown) mustSucceed += 1
+    const isAnyWell = isWell(fromMs, toMs)
+    if (isAnyWell) mustSucceed += 1
     const isBroken = records.get(number)?.some((one) => one.status === 200)
     if (answer?.isWhole || isBroken) continue
     failed += 1
-    hold(!isKnown, `requests succeed while one is well (${number}: ${answer?.error})`)
-    if (isWell(fromMs, toMs)) failedEarly += 1
+    hold(!isAnyWell, `requests succeed while one is well (${number}: ${answer?.error})`)
   }
-  hold(mustSucceed > sent.size / 3, `most of the time one was known to be well (${mustSucceed})`)
-  return { failed, failedEarly, mustSucceed }
+  hold(mustSucceed > sent.size / 3, `most of the time one was well (${mustSucceed})`)
+  return { failed, mustSucceed }
 }
 
 /**
@@ -235,6 +243,8 @@ function judgeSuccess({ sent, spells }: Storm, records: Map<number, Asked[]>) {
 function judgeProbes({ gateway, spells, views }: Storm) {
   // Requests under way when it opens or closes are not probes; nor is what our own watch missed.
   const EDGE_MS = 100
+  // They are sent a second apart; how long one is on its way through a busy process differs.
+  const LATE_MS = 250
   let probes = 0
   let openMs = 0
   gateway.vendors.forEach((vendor, i) => {
@@ -251,9 +261,9 @@ function judgeProbes({ gateway, spells, views }: Storm) {
           return spell !== undefined && early.includes(spell.fault)
         })
       probes += arrivals.length
-      for (const [k, ms] of arrivals.slice(1).entries()) {
-        const gapMs = ms - (arrivals[k] ?? 0)
-        hold(gapMs > 950, `a sick upstream is asked once a second (${NAMES[i]}: ${gapMs} ms)`)
+      for (const [k, ms] of arrivals.entries()) {
+        const seconds = (ms - (arrivals[0] ?? 0) + LATE_MS) / 1_000
+        hold(k <= seconds, `a sick upstream is asked once a second (${NAMES[i]}: ${arrivals})`)
       }
     }
   })

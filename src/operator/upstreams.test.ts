@@ -1,0 +1,155 @@
+// op upstreams as people type it, against a real database and beside a process that serves.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { createTestDatabase, quiet, type TestDatabase } from '../../test/harness.ts'
+import { systemClock } from '../platform/clock.ts'
+import { newInstanceId } from '../platform/ids.ts'
+import { Masked } from '../platform/masked.ts'
+import { createUpstreams, type Upstreams } from '../upstreams/upstreams.ts'
+
+const root = join(import.meta.dirname, '../..')
+const at = {
+  database: undefined as unknown as TestDatabase,
+  serving: undefined as unknown as Upstreams,
+  directory: '',
+}
+
+const FILE = `upstreams:
+  - { name: east, url: 'http://127.0.0.1:9', keys: ['env:EAST_1', 'env:EAST_2'], weight: 3 }
+  - { name: west, url: 'http://127.0.0.1:9', keys: ['env:WEST'] }
+`
+
+/** Upstreams as a process that serves has them; `gone` is in no configuration any more. */
+function serving(): Upstreams {
+  const names = ['east', 'west', 'gone']
+  return createUpstreams({
+    upstreams: names.map((name) => ({
+      name,
+      url: 'http://127.0.0.1:9',
+      keys: [new Masked(name)],
+      models: [],
+      priority: 1,
+      weight: 1,
+      connections: 1,
+      headersTimeoutMs: 1_000,
+      streamHeadersTimeoutMs: 1_000,
+      idleTimeoutMs: 1_000,
+      temperatureMax: 1,
+    })),
+    db: at.database.db,
+    instance: newInstanceId(),
+    clock: systemClock,
+    log: quiet,
+  })
+}
+
+before(async () => {
+  at.database = await createTestDatabase()
+  at.directory = await mkdtemp(join(tmpdir(), 'tollgate-op-'))
+  await writeFile(join(at.directory, 'upstreams.yaml'), FILE)
+  at.serving = serving()
+  // Every other look tells what it sees.
+  await at.serving.start()
+  await at.serving.start()
+})
+after(async () => {
+  await at.serving.close()
+  await at.database.drop()
+  await rm(at.directory, { recursive: true, force: true })
+})
+
+function op(args: string[], input = '') {
+  return new Promise<{ code: number; out: string; err: string }>((resolve) => {
+    const child = execFile(
+      process.execPath,
+      ['src/main.ts', 'op', ...args],
+      {
+        cwd: root,
+        env: {
+          PATH: process.env.PATH ?? '',
+          DATABASE_URL: at.database.url,
+          LEDGER_SPOOL_DIRECTORY: join(at.directory, 'spool'),
+          UPSTREAM_FILE: join(at.directory, 'upstreams.yaml'),
+          EAST_1: 'a',
+          EAST_2: 'b',
+          WEST: 'c',
+        },
+      },
+      (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    )
+    child.stdin?.end(input)
+  })
+}
+
+/** The operator's word as the database has it: weight, drained, who. */
+async function word(name: string) {
+  const setting = (await at.serving.settings()).find((one) => one.name === name)
+  return setting && [setting.weight, setting.isDrained, setting.changedBy]
+}
+
+const me = userInfo().username
+
+test('the list has every credential, what processes see of it, its weight', async () => {
+  const { code, out } = await op(['upstreams'])
+  assert.equal(code, 0)
+  const rows = out
+    .trim()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/))
+  assert.deepEqual(rows, [
+    ['target', 'state', 'under way', 'succeeded', 'failed', 'weight', 'drained', 'processes'],
+    ['east#1', 'closed', '0', '0', '0', '3', 'no', '1'],
+    ['east#2', 'unseen', '0', '0', '0', '3', 'no', '0'],
+    ['west#1', 'closed', '0', '0', '0', '1', 'no', '1'],
+    ['gone#1', 'closed, not configured here', '0', '0', '0', '0', 'no', '1'],
+  ])
+})
+
+test('a change is shown first and made only when somebody says yes', async () => {
+  const refused = await op(['upstreams', 'drain', 'east'], 'n\n')
+  assert.deepEqual([refused.code, refused.out.trim()], [1, 'nothing was changed'])
+  assert.match(refused.err, /east, 2 credentials, 0 requests under way/)
+  assert.match(refused.err, /no new request.*\n.*in use remain: west\n/)
+  const silent = await op(['upstreams', 'drain', 'east'])
+  assert.deepEqual([silent.code, await word('east')], [1, undefined])
+  const agreed = await op(['upstreams', 'drain', 'east'], 'yes\n')
+  assert.equal(agreed.code, 0, agreed.err)
+  assert.deepEqual(await word('east'), [null, true, me])
+})
+
+test('who drains the last one in use is told what that means', async () => {
+  const { code, err } = await op(['upstreams', 'drain', 'west', '--yes'])
+  assert.equal(code, 0)
+  assert.match(err, /NO OTHER IS IN USE/)
+  const again = await op(['upstreams', 'drain', 'west', '--yes'])
+  assert.deepEqual([again.code, again.out.trim(), again.err], [0, 'west is so already', ''])
+})
+
+test('undrain and weight are kept beside each other, and scripts get one object', async () => {
+  const back = await op(['--json', 'upstreams', 'undrain', 'east', '--yes'])
+  const expected = { name: 'east', isChanged: true, weight: null, isDrained: false }
+  assert.deepEqual(JSON.parse(back.out), expected)
+  const heavier = await op(['upstreams', 'weight', 'east', '7', '--yes', '--json'])
+  assert.equal(JSON.parse(heavier.out).weight, 7)
+  assert.match(heavier.err, new RegExp(`last changed by ${me}.*\\n.*becomes 7; now it is 3\\n`))
+  assert.deepEqual(await word('east'), [7, false, me])
+  const { out } = await op(['upstreams', '--json'])
+  const [first] = JSON.parse(out).upstreams
+  assert.deepEqual([first.target, first.weight, first.isDrained], ['east#1', 7, false])
+})
+
+test('a name or a weight that there is not changes nothing', async () => {
+  const unknown = await op(['upstreams', 'drain', 'north', '--yes'])
+  assert.equal(unknown.code, 2)
+  assert.match(unknown.err, /no upstream north; there are: east, west\n/)
+  const before = await word('west')
+  for (const weight of ['1.5', '1000001']) {
+    const { code } = await op(['upstreams', 'weight', 'west', weight, '--yes'])
+    assert.notEqual(code, 0, weight)
+  }
+  assert.deepEqual(await word('west'), before)
+})
