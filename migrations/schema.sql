@@ -18,6 +18,12 @@ CREATE TYPE contra AS ENUM (
     'none'
 );
 
+CREATE TYPE dispute_state AS ENUM (
+    'opened',
+    'won',
+    'lost'
+);
+
 CREATE TYPE ending AS ENUM (
     'complete',
     'client_left',
@@ -58,6 +64,50 @@ CREATE TYPE key_state AS ENUM (
     'revoked'
 );
 
+CREATE TYPE letter_state AS ENUM (
+    'queued',
+    'sent',
+    'failed'
+);
+
+CREATE TYPE order_state AS ENUM (
+    'created',
+    'pending',
+    'failed',
+    'canceled',
+    'expired',
+    'review',
+    'credited',
+    'refund_pending',
+    'partially_refunded',
+    'refunded',
+    'disputed',
+    'dispute_won',
+    'dispute_lost'
+);
+
+CREATE TYPE payment_method AS ENUM (
+    'card',
+    'sbp'
+);
+
+CREATE TYPE payment_trigger AS ENUM (
+    'buy',
+    'webhook',
+    'return',
+    'sweep',
+    'poll',
+    'recovery',
+    'operator'
+);
+
+CREATE TYPE refund_state AS ENUM (
+    'created',
+    'pending',
+    'succeeded',
+    'canceled'
+);
+
 CREATE TABLE books (
     id bigint NOT NULL,
     available bigint DEFAULT 0 NOT NULL,
@@ -85,6 +135,66 @@ CREATE TABLE books (
     CONSTRAINT books_velocity_window_is_positive CHECK ((velocity_seconds > 0))
 )
 WITH (fillfactor='40', autovacuum_vacuum_scale_factor='0.02');
+
+CREATE TABLE account_codes (
+    id text NOT NULL,
+    identifier text NOT NULL,
+    value text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE account_consents (
+    account_id text NOT NULL,
+    document text NOT NULL,
+    version text NOT NULL,
+    accepted_at timestamp with time zone NOT NULL,
+    address text,
+    CONSTRAINT account_consents_documents_are_words CHECK ((document ~ '^[a-z][a-z0-9-]{1,39}$'::text)),
+    CONSTRAINT account_consents_versions_are_short CHECK (((length(version) >= 1) AND (length(version) <= 40)))
+);
+
+CREATE TABLE account_devices (
+    account_id text NOT NULL,
+    device_hash bytea NOT NULL,
+    first_seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    last_seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT account_devices_are_digests CHECK ((length(device_hash) = 32))
+);
+
+CREATE UNLOGGED TABLE account_throttles (
+    key text NOT NULL,
+    hits integer NOT NULL,
+    ends_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE accounts (
+    id text NOT NULL,
+    email text NOT NULL,
+    email_confirmed boolean DEFAULT true NOT NULL,
+    name text DEFAULT ''::text NOT NULL,
+    image text,
+    second_factor_on boolean DEFAULT false NOT NULL,
+    language text DEFAULT 'ru'::text NOT NULL,
+    book_id bigint,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    closed_at timestamp with time zone,
+    unspent text,
+    former_email text,
+    erase_at timestamp with time zone,
+    erased_at timestamp with time zone,
+    CONSTRAINT accounts_ask_for_no_name CHECK ((name = ''::text)),
+    CONSTRAINT accounts_closed_have_their_times CHECK ((((closed_at IS NULL) = (erase_at IS NULL)) AND ((closed_at IS NULL) = (unspent IS NULL)) AND ((closed_at IS NOT NULL) OR ((former_email IS NULL) AND (erased_at IS NULL))) AND ((erased_at IS NULL) OR (former_email IS NULL)))),
+    CONSTRAINT accounts_emails_are_lower_case CHECK ((email = lower(email))),
+    CONSTRAINT accounts_exist_only_confirmed CHECK (email_confirmed),
+    CONSTRAINT accounts_have_a_book CHECK ((book_id IS NOT NULL)),
+    CONSTRAINT accounts_have_no_image CHECK ((image IS NULL)),
+    CONSTRAINT accounts_ids_are_prefixed CHECK ((id ~ '^acc_[A-Za-z0-9_-]{16}$'::text)),
+    CONSTRAINT accounts_speak_a_known_language CHECK ((language = ANY (ARRAY['ru'::text, 'en'::text]))),
+    CONSTRAINT accounts_unspent_is_decided CHECK ((unspent = ANY (ARRAY['refund'::text, 'forfeit'::text])))
+);
 
 CREATE TABLE audit_marks (
     book_id bigint NOT NULL,
@@ -134,6 +244,47 @@ CREATE TABLE checkpoints (
     seq bigint NOT NULL,
     balance bigint NOT NULL,
     day date NOT NULL
+);
+
+CREATE TABLE credentials (
+    id text NOT NULL,
+    account_id text NOT NULL,
+    kind text NOT NULL,
+    subject text NOT NULL,
+    password_hash text,
+    oauth_access text,
+    oauth_refresh text,
+    oauth_identity text,
+    oauth_access_ends_at timestamp with time zone,
+    oauth_refresh_ends_at timestamp with time zone,
+    oauth_scope text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT credentials_are_passwords CHECK ((kind = 'credential'::text)),
+    CONSTRAINT credentials_belong_to_their_account CHECK ((subject = account_id)),
+    CONSTRAINT credentials_have_a_password CHECK ((password_hash IS NOT NULL)),
+    CONSTRAINT credentials_know_no_other_service CHECK ((num_nonnulls(oauth_access, oauth_refresh, oauth_identity, oauth_access_ends_at, oauth_refresh_ends_at, oauth_scope) = 0)),
+    CONSTRAINT credentials_passwords_are_argon2id CHECK ((password_hash ~~ '$argon2id$v=19$%'::text))
+);
+
+CREATE TABLE disputes (
+    id text NOT NULL,
+    order_id text NOT NULL,
+    state dispute_state NOT NULL,
+    amount_kopecks bigint NOT NULL,
+    reserved_credits bigint NOT NULL,
+    taken_credits bigint DEFAULT 0 NOT NULL,
+    opened_by text NOT NULL,
+    closed_by text,
+    note text NOT NULL,
+    opened_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    closed_at timestamp with time zone,
+    CONSTRAINT disputes_are_about_something CHECK ((amount_kopecks > 0)),
+    CONSTRAINT disputes_are_closed_by_someone CHECK ((((state = 'opened'::dispute_state) = (closed_at IS NULL)) AND ((state = 'opened'::dispute_state) = (closed_by IS NULL)))),
+    CONSTRAINT disputes_ids_carry_their_cell CHECK ((id ~ '^dsp_[0-9a-f]{32}$'::text)),
+    CONSTRAINT disputes_notes_are_short CHECK ((length(note) <= 1000)),
+    CONSTRAINT disputes_reserve_no_less_than_nothing CHECK ((reserved_credits >= 0)),
+    CONSTRAINT disputes_take_credits_only_when_lost CHECK (((taken_credits = 0) OR (state = 'lost'::dispute_state)))
 );
 
 CREATE TABLE entries (
@@ -273,6 +424,27 @@ CREATE TABLE keys (
     CONSTRAINT keys_with_a_lookup_have_a_slot CHECK (((lookup IS NULL) = (lookup_slot IS NULL)))
 );
 
+CREATE TABLE letters (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    kind text NOT NULL,
+    once text,
+    recipient text NOT NULL,
+    subject text NOT NULL,
+    body_text text,
+    body_html text,
+    state letter_state DEFAULT 'queued'::letter_state NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    last_error text,
+    leased_until timestamp with time zone,
+    posted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT letters_attempts_are_not_negative CHECK ((attempts >= 0)),
+    CONSTRAINT letters_errors_are_short CHECK ((length(last_error) <= 500)),
+    CONSTRAINT letters_have_a_body_while_queued CHECK ((((state = 'queued'::letter_state) = (body_text IS NOT NULL)) AND ((state = 'queued'::letter_state) = (body_html IS NOT NULL)))),
+    CONSTRAINT letters_have_their_times CHECK ((((state = 'queued'::letter_state) = (ended_at IS NULL)) AND ((state = 'queued'::letter_state) OR (leased_until IS NULL)))),
+    CONSTRAINT letters_kinds_are_words CHECK ((kind ~ '^[a-z][a-z0-9-]{1,39}$'::text))
+);
+
 CREATE TABLE lots (
     book_id bigint NOT NULL,
     seq bigint NOT NULL,
@@ -285,6 +457,142 @@ CREATE TABLE lots (
     CONSTRAINT lots_take_back_no_more_than_credited CHECK (((taken_back >= 0) AND (taken_back <= credited)))
 );
 
+CREATE TABLE orders (
+    id text NOT NULL,
+    book_id bigint NOT NULL,
+    attempt text NOT NULL,
+    provider text NOT NULL,
+    method payment_method NOT NULL,
+    state order_state NOT NULL,
+    pack_id text NOT NULL,
+    pack_title text NOT NULL,
+    credits bigint NOT NULL,
+    price_kopecks bigint NOT NULL,
+    catalogue_version integer NOT NULL,
+    email text NOT NULL,
+    locale text NOT NULL,
+    receipt jsonb,
+    request_body text,
+    provider_payment_id text,
+    confirmation_kind text,
+    confirmation text,
+    payable_until timestamp with time zone,
+    cancel_reason text,
+    receipt_state text,
+    captured_at timestamp with time zone,
+    credited_at timestamp with time zone,
+    credited_by payment_trigger,
+    lot bigint,
+    refunded_kopecks bigint DEFAULT 0 NOT NULL,
+    next_at timestamp with time zone,
+    looks integer DEFAULT 0 NOT NULL,
+    looked_at timestamp with time zone,
+    polled_from timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    created_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    CONSTRAINT orders_are_confirmed_by_redirect_or_qr CHECK ((confirmation_kind = ANY (ARRAY['redirect'::text, 'qr'::text]))),
+    CONSTRAINT orders_are_credited_whole CHECK ((((credited_at IS NULL) = (lot IS NULL)) AND ((credited_at IS NULL) = (credited_by IS NULL)) AND ((credited_at IS NULL) OR (provider_payment_id IS NOT NULL)))),
+    CONSTRAINT orders_are_not_credited_without_an_entry CHECK (((credited_at IS NOT NULL) OR (state <> ALL (ARRAY['credited'::order_state, 'partially_refunded'::order_state, 'disputed'::order_state, 'dispute_won'::order_state, 'dispute_lost'::order_state])))),
+    CONSTRAINT orders_attempts_are_short CHECK (((length(attempt) >= 1) AND (length(attempt) <= 100))),
+    CONSTRAINT orders_bodies_are_short CHECK ((octet_length(request_body) <= 16384)),
+    CONSTRAINT orders_buy_something CHECK ((credits > 0)),
+    CONSTRAINT orders_can_be_posted_again CHECK (((state <> 'created'::order_state) OR (request_body IS NOT NULL))),
+    CONSTRAINT orders_confirmations_are_short CHECK (((length(confirmation) >= 1) AND (length(confirmation) <= 4096))),
+    CONSTRAINT orders_confirmations_have_a_kind CHECK (((confirmation IS NULL) = (confirmation_kind IS NULL))),
+    CONSTRAINT orders_cost_something CHECK ((price_kopecks > 0)),
+    CONSTRAINT orders_emails_are_short CHECK (((length(email) >= 3) AND (length(email) <= 254))),
+    CONSTRAINT orders_ids_carry_their_cell CHECK ((id ~ '^pay_[0-9a-f]{32}$'::text)),
+    CONSTRAINT orders_name_their_catalogue CHECK ((catalogue_version > 0)),
+    CONSTRAINT orders_name_their_provider CHECK ((provider ~ '^[a-z][a-z0-9-]{1,31}$'::text)),
+    CONSTRAINT orders_packs_are_short CHECK (((length(pack_id) >= 1) AND (length(pack_id) <= 64))),
+    CONSTRAINT orders_payment_ids_are_short CHECK (((length(provider_payment_id) >= 1) AND (length(provider_payment_id) <= 100))),
+    CONSTRAINT orders_reasons_are_short CHECK (((length(cancel_reason) >= 1) AND (length(cancel_reason) <= 100))),
+    CONSTRAINT orders_receipts_have_three_states CHECK ((receipt_state = ANY (ARRAY['pending'::text, 'succeeded'::text, 'canceled'::text]))),
+    CONSTRAINT orders_refunds_are_not_negative CHECK ((refunded_kopecks >= 0)),
+    CONSTRAINT orders_speak_two_languages CHECK ((locale = ANY (ARRAY['ru'::text, 'en'::text]))),
+    CONSTRAINT orders_stay_credited CHECK (((credited_at IS NULL) OR (state = ANY (ARRAY['credited'::order_state, 'refund_pending'::order_state, 'partially_refunded'::order_state, 'refunded'::order_state, 'disputed'::order_state, 'dispute_won'::order_state, 'dispute_lost'::order_state])))),
+    CONSTRAINT orders_titles_are_short CHECK (((length(pack_title) >= 1) AND (length(pack_title) <= 200)))
+);
+
+CREATE TABLE passkeys (
+    id text NOT NULL,
+    account_id text NOT NULL,
+    name text,
+    public_key text NOT NULL,
+    credential_id text NOT NULL,
+    counter integer NOT NULL,
+    device_type text NOT NULL,
+    is_backed_up boolean NOT NULL,
+    transports text,
+    aaguid text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT passkeys_names_are_short CHECK ((length(name) <= 60))
+);
+
+CREATE TABLE payment_notices (
+    id bigint NOT NULL,
+    provider text NOT NULL,
+    dedupe text NOT NULL,
+    event text NOT NULL,
+    provider_payment_id text NOT NULL,
+    body text NOT NULL,
+    peer text NOT NULL,
+    received_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    next_at timestamp with time zone,
+    tries integer DEFAULT 0 NOT NULL,
+    outcome text,
+    done_at timestamp with time zone,
+    CONSTRAINT payment_notices_bodies_are_short CHECK ((octet_length(body) <= 65536)),
+    CONSTRAINT payment_notices_end_with_an_outcome CHECK ((((done_at IS NULL) = (outcome IS NULL)) AND ((done_at IS NULL) = (next_at IS NOT NULL)))),
+    CONSTRAINT payment_notices_keys_are_short CHECK ((length(dedupe) <= 300))
+);
+
+ALTER TABLE payment_notices ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME payment_notices_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE payment_reviews (
+    id bigint NOT NULL,
+    order_id text,
+    provider text NOT NULL,
+    provider_payment_id text NOT NULL,
+    reason text NOT NULL,
+    detail text NOT NULL,
+    amount_kopecks bigint,
+    has_money boolean NOT NULL,
+    opened_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    closed_at timestamp with time zone,
+    decision text,
+    decided_by text,
+    note text,
+    CONSTRAINT payment_reviews_are_decided_by_someone CHECK ((((closed_at IS NULL) = (decision IS NULL)) AND ((closed_at IS NULL) = (decided_by IS NULL)))),
+    CONSTRAINT payment_reviews_are_short CHECK ((length(detail) <= 1000)),
+    CONSTRAINT payment_reviews_end_in_three_ways CHECK ((decision = ANY (ARRAY['credit'::text, 'refund'::text, 'dismiss'::text]))),
+    CONSTRAINT payment_reviews_have_a_reason CHECK (((length(reason) >= 1) AND (length(reason) <= 100)))
+);
+
+ALTER TABLE payment_reviews ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME payment_reviews_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE payment_sweeps (
+    provider text NOT NULL,
+    watermark timestamp with time zone NOT NULL,
+    leased_by bigint,
+    leased_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    swept_at timestamp with time zone,
+    failures integer DEFAULT 0 NOT NULL
+);
+
 CREATE TABLE postings (
     kind entry_kind NOT NULL,
     ref text NOT NULL,
@@ -295,6 +603,107 @@ CREATE TABLE postings (
     at timestamp with time zone NOT NULL,
     CONSTRAINT postings_are_of_rare_kinds CHECK ((kind <> ALL (ARRAY['charge'::entry_kind, 'void'::entry_kind]))),
     CONSTRAINT postings_refs_are_short CHECK (((length(ref) >= 1) AND (length(ref) <= 200)))
+);
+
+CREATE TABLE promo_attempts (
+    book_id bigint NOT NULL,
+    since timestamp with time zone NOT NULL,
+    tries integer NOT NULL
+);
+
+CREATE TABLE promo_codes (
+    code text NOT NULL,
+    credits bigint NOT NULL,
+    redemptions_max integer NOT NULL,
+    redeemed integer DEFAULT 0 NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone NOT NULL,
+    created_by text NOT NULL,
+    note text NOT NULL,
+    created_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    CONSTRAINT promo_codes_are_limited_in_number CHECK ((redemptions_max > 0)),
+    CONSTRAINT promo_codes_are_limited_in_time CHECK ((ends_at > starts_at)),
+    CONSTRAINT promo_codes_are_not_overdrawn CHECK (((redeemed >= 0) AND (redeemed <= redemptions_max))),
+    CONSTRAINT promo_codes_are_plain CHECK ((code ~ '^[A-Z0-9][A-Z0-9-]{3,39}$'::text)),
+    CONSTRAINT promo_codes_give_something CHECK ((credits > 0))
+);
+
+CREATE TABLE promo_redemptions (
+    code text NOT NULL,
+    book_id bigint NOT NULL,
+    redeemed_at timestamp with time zone DEFAULT ledger_now() NOT NULL
+);
+
+CREATE TABLE refunds (
+    id text NOT NULL,
+    order_id text NOT NULL,
+    provider text NOT NULL,
+    provider_payment_id text NOT NULL,
+    provider_refund_id text,
+    attempt text NOT NULL,
+    state refund_state NOT NULL,
+    amount_kopecks bigint NOT NULL,
+    credits bigint NOT NULL,
+    is_forced boolean DEFAULT false NOT NULL,
+    review_id bigint,
+    asked_by text NOT NULL,
+    reason text NOT NULL,
+    request_body text,
+    cancel_reason text,
+    next_at timestamp with time zone,
+    looks integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT refunds_attempts_are_short CHECK (((length(attempt) >= 1) AND (length(attempt) <= 100))),
+    CONSTRAINT refunds_bodies_are_short CHECK ((octet_length(request_body) <= 16384)),
+    CONSTRAINT refunds_can_be_posted_again CHECK (((state <> 'created'::refund_state) OR (request_body IS NOT NULL))),
+    CONSTRAINT refunds_end_at_a_time CHECK (((state = ANY (ARRAY['succeeded'::refund_state, 'canceled'::refund_state])) = (ended_at IS NOT NULL))),
+    CONSTRAINT refunds_give_something CHECK ((amount_kopecks > 0)),
+    CONSTRAINT refunds_ids_carry_their_cell CHECK ((id ~ '^rfd_[0-9a-f]{32}$'::text)),
+    CONSTRAINT refunds_ids_there_are_short CHECK (((length(provider_refund_id) >= 1) AND (length(provider_refund_id) <= 100))),
+    CONSTRAINT refunds_name_who_asked CHECK (((length(asked_by) >= 1) AND (length(asked_by) <= 100))),
+    CONSTRAINT refunds_of_reviews_take_no_credits CHECK (((review_id IS NULL) OR (credits = 0))),
+    CONSTRAINT refunds_reasons_are_short CHECK ((length(reason) <= 250)),
+    CONSTRAINT refunds_take_no_less_than_nothing CHECK ((credits >= 0))
+);
+
+CREATE TABLE registrations (
+    id text NOT NULL,
+    email text NOT NULL,
+    password_hash text NOT NULL,
+    language text NOT NULL,
+    consents jsonb NOT NULL,
+    address text NOT NULL,
+    code_hash bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT registrations_codes_are_digests CHECK ((length(code_hash) = 32)),
+    CONSTRAINT registrations_emails_are_lower_case CHECK ((email = lower(email))),
+    CONSTRAINT registrations_ids_are_prefixed CHECK ((id ~ '^reg_[A-Za-z0-9_-]{16}$'::text)),
+    CONSTRAINT registrations_passwords_are_argon2id CHECK ((password_hash ~~ '$argon2id$v=19$%'::text)),
+    CONSTRAINT registrations_speak_a_known_language CHECK ((language = ANY (ARRAY['ru'::text, 'en'::text])))
+);
+
+CREATE TABLE second_factors (
+    id text NOT NULL,
+    account_id text NOT NULL,
+    secret text NOT NULL,
+    recovery_codes text NOT NULL,
+    is_verified boolean DEFAULT false NOT NULL,
+    failed_count integer DEFAULT 0 NOT NULL,
+    locked_until timestamp with time zone
+);
+
+CREATE TABLE sessions (
+    id text NOT NULL,
+    account_id text NOT NULL,
+    secret text NOT NULL,
+    address text,
+    agent text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    last_seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
 CREATE TABLE tariffs (
@@ -344,6 +753,27 @@ ALTER TABLE ONLY entries ATTACH PARTITION entries_default DEFAULT;
 
 ALTER TABLE ONLY holds ATTACH PARTITION holds_default DEFAULT;
 
+ALTER TABLE ONLY account_codes
+    ADD CONSTRAINT account_codes_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY account_consents
+    ADD CONSTRAINT account_consents_pkey PRIMARY KEY (account_id, document, version);
+
+ALTER TABLE ONLY account_devices
+    ADD CONSTRAINT account_devices_pkey PRIMARY KEY (account_id, device_hash);
+
+ALTER TABLE ONLY account_throttles
+    ADD CONSTRAINT account_throttles_pkey PRIMARY KEY (key);
+
+ALTER TABLE ONLY accounts
+    ADD CONSTRAINT accounts_books_have_one_owner UNIQUE (book_id);
+
+ALTER TABLE ONLY accounts
+    ADD CONSTRAINT accounts_emails_are_taken_once UNIQUE (email);
+
+ALTER TABLE ONLY accounts
+    ADD CONSTRAINT accounts_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY audit_marks
     ADD CONSTRAINT audit_marks_pkey PRIMARY KEY (book_id);
 
@@ -364,6 +794,15 @@ ALTER TABLE ONLY checkpoint_sums
 
 ALTER TABLE ONLY checkpoints
     ADD CONSTRAINT checkpoints_pkey PRIMARY KEY (book_id);
+
+ALTER TABLE ONLY credentials
+    ADD CONSTRAINT credentials_are_one_per_account UNIQUE (account_id, kind);
+
+ALTER TABLE ONLY credentials
+    ADD CONSTRAINT credentials_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY disputes
+    ADD CONSTRAINT disputes_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY entries
     ADD CONSTRAINT entries_pkey PRIMARY KEY (book_id, seq, day);
@@ -386,14 +825,89 @@ ALTER TABLE ONLY keys
 ALTER TABLE ONLY keys
     ADD CONSTRAINT keys_slots_are_taken_once UNIQUE (lookup, lookup_slot);
 
+ALTER TABLE ONLY letters
+    ADD CONSTRAINT letters_go_once UNIQUE (kind, once);
+
+ALTER TABLE ONLY letters
+    ADD CONSTRAINT letters_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY lots
     ADD CONSTRAINT lots_are_one_per_posting UNIQUE (kind, ref);
 
 ALTER TABLE ONLY lots
     ADD CONSTRAINT lots_pkey PRIMARY KEY (book_id, seq);
 
+ALTER TABLE ONLY orders
+    ADD CONSTRAINT orders_are_bound_to_one_provider UNIQUE (id, provider);
+
+ALTER TABLE ONLY orders
+    ADD CONSTRAINT orders_are_one_per_attempt UNIQUE (book_id, attempt);
+
+ALTER TABLE ONLY orders
+    ADD CONSTRAINT orders_have_one_payment_each UNIQUE (provider, provider_payment_id);
+
+ALTER TABLE ONLY orders
+    ADD CONSTRAINT orders_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY passkeys
+    ADD CONSTRAINT passkeys_are_registered_once UNIQUE (credential_id);
+
+ALTER TABLE ONLY passkeys
+    ADD CONSTRAINT passkeys_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY payment_notices
+    ADD CONSTRAINT payment_notices_are_stored_once UNIQUE (provider, dedupe);
+
+ALTER TABLE ONLY payment_notices
+    ADD CONSTRAINT payment_notices_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY payment_reviews
+    ADD CONSTRAINT payment_reviews_are_opened_once UNIQUE (provider, provider_payment_id, reason);
+
+ALTER TABLE ONLY payment_reviews
+    ADD CONSTRAINT payment_reviews_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY payment_sweeps
+    ADD CONSTRAINT payment_sweeps_pkey PRIMARY KEY (provider);
+
 ALTER TABLE ONLY postings
     ADD CONSTRAINT postings_pkey PRIMARY KEY (kind, ref);
+
+ALTER TABLE ONLY promo_attempts
+    ADD CONSTRAINT promo_attempts_pkey PRIMARY KEY (book_id);
+
+ALTER TABLE ONLY promo_codes
+    ADD CONSTRAINT promo_codes_pkey PRIMARY KEY (code);
+
+ALTER TABLE ONLY promo_redemptions
+    ADD CONSTRAINT promo_redemptions_are_one_per_account PRIMARY KEY (code, book_id);
+
+ALTER TABLE ONLY refunds
+    ADD CONSTRAINT refunds_are_known_once UNIQUE (provider, provider_refund_id);
+
+ALTER TABLE ONLY refunds
+    ADD CONSTRAINT refunds_are_one_per_attempt UNIQUE (order_id, attempt);
+
+ALTER TABLE ONLY refunds
+    ADD CONSTRAINT refunds_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY registrations
+    ADD CONSTRAINT registrations_codes_are_their_own UNIQUE (code_hash);
+
+ALTER TABLE ONLY registrations
+    ADD CONSTRAINT registrations_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY second_factors
+    ADD CONSTRAINT second_factors_are_one_per_account UNIQUE (account_id);
+
+ALTER TABLE ONLY second_factors
+    ADD CONSTRAINT second_factors_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY sessions
+    ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY sessions
+    ADD CONSTRAINT sessions_secrets_are_their_own UNIQUE (secret);
 
 ALTER TABLE ONLY tariffs
     ADD CONSTRAINT tariffs_are_one_per_version_and_model UNIQUE (catalogue_version, model);
@@ -407,6 +921,24 @@ ALTER TABLE ONLY upstream_settings
 ALTER TABLE ONLY upstream_views
     ADD CONSTRAINT upstream_views_pkey PRIMARY KEY (instance, target);
 
+CREATE INDEX account_codes_by_expiry ON account_codes USING btree (expires_at);
+
+CREATE INDEX account_codes_by_identifier ON account_codes USING btree (identifier);
+
+CREATE INDEX account_codes_by_value ON account_codes USING btree (value);
+
+CREATE INDEX account_devices_by_last_seen ON account_devices USING btree (last_seen_at);
+
+CREATE INDEX account_throttles_by_end ON account_throttles USING btree (ends_at);
+
+CREATE INDEX accounts_to_erase ON accounts USING btree (erase_at) WHERE ((erase_at IS NOT NULL) AND (erased_at IS NULL));
+
+CREATE INDEX credentials_by_account ON credentials USING btree (account_id);
+
+CREATE UNIQUE INDEX disputes_are_open_once_per_order ON disputes USING btree (order_id) WHERE (state = 'opened'::dispute_state);
+
+CREATE INDEX disputes_by_order ON disputes USING btree (order_id);
+
 CREATE INDEX holds_by_creation ON ONLY holds USING brin (created_at) WITH (pages_per_range='32');
 
 CREATE INDEX holds_default_created_at_idx ON holds_default USING brin (created_at) WITH (pages_per_range='32');
@@ -415,7 +947,41 @@ CREATE UNIQUE INDEX keys_active_are_one_per_book ON keys USING btree (book_id) W
 
 CREATE UNIQUE INDEX keys_pending_are_one_per_book ON keys USING btree (book_id) WHERE (state = 'pending'::key_state);
 
+CREATE INDEX letters_ended ON letters USING btree (ended_at) WHERE (state <> 'queued'::letter_state);
+
+CREATE INDEX letters_queued ON letters USING btree (posted_at) WHERE (state = 'queued'::letter_state);
+
+CREATE INDEX orders_by_book ON orders USING btree (book_id, id DESC);
+
+CREATE INDEX orders_by_credit ON orders USING btree (credited_at) WHERE (credited_at IS NOT NULL);
+
+CREATE INDEX orders_due ON orders USING btree (next_at) WHERE (next_at IS NOT NULL);
+
+CREATE INDEX orders_payable ON orders USING btree (payable_until) WHERE (state = 'pending'::order_state);
+
+CREATE INDEX passkeys_by_account ON passkeys USING btree (account_id);
+
+CREATE INDEX payment_notices_by_arrival ON payment_notices USING btree (received_at);
+
+CREATE INDEX payment_notices_due ON payment_notices USING btree (next_at) WHERE (next_at IS NOT NULL);
+
+CREATE INDEX payment_notices_of_payment ON payment_notices USING btree (provider, provider_payment_id);
+
+CREATE INDEX payment_reviews_open ON payment_reviews USING btree (id) WHERE (closed_at IS NULL);
+
 CREATE INDEX postings_by_book ON postings USING btree (book_id, seq);
+
+CREATE INDEX refunds_by_order ON refunds USING btree (order_id);
+
+CREATE INDEX refunds_due ON refunds USING btree (next_at) WHERE (next_at IS NOT NULL);
+
+CREATE INDEX registrations_by_email ON registrations USING btree (email, created_at);
+
+CREATE INDEX registrations_by_expiry ON registrations USING btree (expires_at);
+
+CREATE INDEX sessions_by_account ON sessions USING btree (account_id);
+
+CREATE INDEX sessions_by_expiry ON sessions USING btree (expires_at);
 
 ALTER INDEX entries_pkey ATTACH PARTITION entries_default_pkey;
 
@@ -433,15 +999,29 @@ CREATE TRIGGER entries_never_change BEFORE DELETE OR UPDATE ON entries FOR EACH 
 
 CREATE TRIGGER keys_never_come_back BEFORE DELETE OR UPDATE ON keys FOR EACH ROW EXECUTE FUNCTION keys_refuse_change();
 
+CREATE TRIGGER orders_keep_their_word BEFORE DELETE OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION orders_refuse_change();
+
 CREATE TRIGGER tariffs_are_never_emptied BEFORE TRUNCATE ON tariffs FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 
 CREATE TRIGGER tariffs_never_change BEFORE DELETE OR UPDATE ON tariffs FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
+
+ALTER TABLE ONLY account_consents
+    ADD CONSTRAINT account_consents_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+
+ALTER TABLE ONLY account_devices
+    ADD CONSTRAINT account_devices_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY checkpoint_sums
     ADD CONSTRAINT checkpoint_sums_book_id_fkey FOREIGN KEY (book_id) REFERENCES checkpoints(book_id);
 
 ALTER TABLE ONLY checkpoints
     ADD CONSTRAINT checkpoints_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
+
+ALTER TABLE ONLY credentials
+    ADD CONSTRAINT credentials_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY disputes
+    ADD CONSTRAINT disputes_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
 
 ALTER TABLE ONLY keys
     ADD CONSTRAINT keys_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
@@ -452,5 +1032,35 @@ ALTER TABLE ONLY lots
 ALTER TABLE ONLY lots
     ADD CONSTRAINT lots_kind_ref_fkey FOREIGN KEY (kind, ref) REFERENCES postings(kind, ref);
 
+ALTER TABLE ONLY orders
+    ADD CONSTRAINT orders_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
+
+ALTER TABLE ONLY passkeys
+    ADD CONSTRAINT passkeys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY payment_reviews
+    ADD CONSTRAINT payment_reviews_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
+
 ALTER TABLE ONLY postings
     ADD CONSTRAINT postings_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
+
+ALTER TABLE ONLY promo_attempts
+    ADD CONSTRAINT promo_attempts_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
+
+ALTER TABLE ONLY promo_redemptions
+    ADD CONSTRAINT promo_redemptions_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
+
+ALTER TABLE ONLY promo_redemptions
+    ADD CONSTRAINT promo_redemptions_code_fkey FOREIGN KEY (code) REFERENCES promo_codes(code);
+
+ALTER TABLE ONLY refunds
+    ADD CONSTRAINT refunds_order_id_provider_fkey FOREIGN KEY (order_id, provider) REFERENCES orders(id, provider);
+
+ALTER TABLE ONLY refunds
+    ADD CONSTRAINT refunds_review_id_fkey FOREIGN KEY (review_id) REFERENCES payment_reviews(id);
+
+ALTER TABLE ONLY second_factors
+    ADD CONSTRAINT second_factors_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY sessions
+    ADD CONSTRAINT sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;

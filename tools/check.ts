@@ -1,5 +1,5 @@
-// What a change must pass before it is merged: types, lint, lock file, tests. Every step runs even
-// when one before it failed, so that one run tells everything.
+// What a change must pass before it is merged: types, lint, lock file, tests, pages. Every step
+// runs even when one before it failed, so that one run tells everything.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -14,9 +14,11 @@ const lint = ['ci', '--error-on-warnings', ...colours, '.']
 
 const steps: { name: string; passes: () => Promise<boolean> }[] = [
   { name: 'types', passes: () => runs('node_modules/typescript/bin/tsc', '-p', '.') },
+  { name: 'web types', passes: () => runs('node_modules/typescript/bin/tsc', '-p', 'web') },
   { name: 'lint', passes: () => runs('node_modules/@biomejs/biome/bin/biome', ...lint) },
   { name: 'lock', passes: async () => isLockComplete() },
   { name: 'tests', passes: () => runs('tools/test.ts') },
+  { name: 'web build', passes: () => runs('node_modules/vite/bin/vite.js', 'build', 'web') },
 ]
 
 const failed: string[] = []

@@ -17,7 +17,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const given = process.argv.slice(2)
 
 // A bare `node --test` would also run every helper below test/.
-const patterns = ['src', 'test', 'stand-ins']
+const patterns = ['src', 'test', 'stand-ins', 'web']
   .filter((folder) => existsSync(join(root, folder)))
   .map((folder) => `${folder}/**/*.test.ts`)
 const files = globSync(given.length > 0 ? given : patterns, { cwd: root }).sort()

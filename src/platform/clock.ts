@@ -17,3 +17,16 @@ export const systemClock: Clock = {
 export function dayText(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10)
 }
+
+/** A moment of somebody's clock as a Date. */
+export function dateAt(ms: number): Date {
+  return new Date(ms)
+}
+
+/** Reads an RFC 3339 moment, such as a provider writes; undefined when it is none. */
+export function dateOf(text: string): Date | undefined {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.test(text))
+    return undefined
+  const date = new Date(text)
+  return Number.isNaN(date.getTime()) ? undefined : date
+}

@@ -20,12 +20,18 @@ const production = {
   DATABASE_URL: `postgres://gate:${CANARY}@db.example.com/gate`,
   KEYS_TAG_SECRET: `${CANARY}-tag`,
   KEYS_LOOKUP_SECRET: `${CANARY}-lookup`,
+  ACCOUNTS_SECRET: `${CANARY}-accounts`,
   BRAND_SUPPORT_EMAIL: 'help@example.org',
   BRAND_CABINET_URL: 'https://cabinet.example.org',
   GATEWAY_PUBLIC_URL: 'https://api.example.org',
   UPSTREAM_URL: 'https://upstream.example.org',
   UPSTREAM_KEY: `${CANARY}-upstream`,
   LEDGER_SPOOL_DIRECTORY: '/var/lib/gate/spool',
+  MAIL_SMTP_URL: `smtp://gate:${CANARY}@relay.example.com`,
+  MAIL_FROM: 'Gate <letters@example.org>',
+  YOOKASSA_URL: 'https://api.example.org/v3',
+  YOOKASSA_SHOP_ID: '54401',
+  YOOKASSA_SECRET_KEY: `live_${CANARY}`,
 }
 
 function write(name: string, text: string): string {
@@ -199,6 +205,13 @@ test('production refuses a development default that was written out by hand', ()
   assert.match(found[0] ?? '', /^database\.url \(DATABASE_URL\): is the development default/)
 })
 
+test('production refuses a cabinet without TLS', () => {
+  const BRAND_CABINET_URL = 'http://cabinet.example.org'
+  const found = complaints({ env: { ...production, BRAND_CABINET_URL } })
+  assert.equal(found.length, 1)
+  assert.match(found[0] ?? '', /^brand\.cabinetUrl .*must be https/)
+})
+
 test('production refuses a key secret under 32 bytes, development does not', () => {
   const KEYS_TAG_SECRET = 'x'.repeat(31)
   assert.match(
@@ -225,4 +238,12 @@ test('the configuration cannot be changed after it is read', () => {
   const { config } = loaded({ env: {} })
   assert.throws(() => Object.assign(config, { cell: 5 }), TypeError)
   assert.throws(() => Object.assign(config.gateway, { port: 5 }), TypeError)
+})
+
+test('production takes money only over https, and never play money for real credits', () => {
+  const found = (change: object) => complaints({ env: { ...production, ...change } }).join('\n')
+  assert.match(found({ YOOKASSA_URL: 'http://api.example.org/v3' }), /yookassa\.url.*https/)
+  assert.match(found({ YOOKASSA_SECRET_KEY: 'test_abc' }), /yookassa\.secretKey.*test shop/)
+  const staging = { YOOKASSA_SECRET_KEY: 'test_abc', PAYMENTS_MONEY: 'test' }
+  assert.equal(loaded({ env: { ...production, ...staging } }).config.payments.money, 'test')
 })

@@ -7,10 +7,15 @@ import {
   CELL_MAX,
   cellOfBook,
   cellOfHold,
+  cellOfOrder,
   dayOfHold,
   holdIdOf,
+  isOrderId,
+  newDisputeId,
   newHoldId,
   newInstanceId,
+  newOrderId,
+  newRefundId,
   requestIdOf,
 } from './ids.ts'
 
@@ -50,4 +55,20 @@ test('ids drawn in one millisecond differ', () => {
   const ids = new Set(Array.from({ length: 10_000 }, () => newHoldId(0, 1_700_000_000_000)))
   assert.equal(ids.size, 10_000)
   assert.ok(newInstanceId() > 0n)
+})
+
+test('an order id says its cell, and is short enough for every provider', () => {
+  fc.assert(
+    fc.property(cell, timeMs, (c, ms) => {
+      const id = newOrderId(c, ms)
+      assert.ok(isOrderId(id))
+      assert.equal(cellOfOrder(id), c)
+      assert.equal(id.length, 36)
+    }),
+  )
+  assert.match(newRefundId(0, 0), /^rfd_[0-9a-f]{32}$/)
+  assert.match(newDisputeId(0, 0), /^dsp_[0-9a-f]{32}$/)
+  for (const text of ['', 'pay_', 'pay_0', `rfd_${'0'.repeat(32)}`, `pay_${'0'.repeat(32)}`]) {
+    assert.equal(isOrderId(text), false, text)
+  }
 })

@@ -3,16 +3,22 @@
 // A request and its hold share one number: a request has at most one hold, so a second id would
 // only be one more thing to join. The number is a UUIDv7 whose twelve `rand_a` bits carry the cell,
 // so any id says where its book lives; its 48 time bits carry the day, which is the key of the
-// hold's partition. `req_…` is the same number in the client's spelling.
+// hold's partition. `req_…` is the same number in the client's spelling. Orders (`pay_…`), refunds
+// (`rfd_…`) and disputes (`dsp_…`) are such numbers too, in the one spelling that they have
+// everywhere: the database, the provider's idempotence key, the ledger's reference, the cabinet.
 import { randomBytes } from 'node:crypto'
 import { assert } from './assert.ts'
 
 declare const brand: unique symbol
 type Branded<T, B extends string> = T & { readonly [brand]: B }
 
+export type AccountId = Branded<string, 'account'>
 export type BookId = Branded<bigint, 'book'>
 export type HoldId = Branded<string, 'hold'>
 export type RequestId = Branded<string, 'request'>
+export type OrderId = Branded<string, 'order'>
+export type RefundId = Branded<string, 'refund'>
+export type DisputeId = Branded<string, 'dispute'>
 /** Random at each start of a process; names it in holds and heartbeats. */
 export type InstanceId = Branded<bigint, 'instance'>
 
@@ -32,6 +38,11 @@ function randomFrom(count: number): Buffer {
   const taken = pool.bytes.subarray(pool.at, pool.at + count)
   pool.at += count
   return taken
+}
+
+/** A person's id: 96 random bits. It names no cell: people live at home. */
+export function newAccountId(): AccountId {
+  return `acc_${randomText(12)}` as AccountId
 }
 
 /** A book's id: its cell above, a serial of that cell below. */
@@ -85,6 +96,31 @@ export function holdIdOf(request: string): HoldId | undefined {
   const match =
     /^req_([0-9a-f]{8})([0-9a-f]{4})(7[0-9a-f]{3})([89ab][0-9a-f]{3})([0-9a-f]{12})$/.exec(request)
   return match === null ? undefined : (match.slice(1).join('-') as HoldId)
+}
+
+/** `pay_` and 32 digits: within the 36 characters that every provider takes as a reference. */
+export function newOrderId(cell: number, nowMs: number): OrderId {
+  return spelt('pay', cell, nowMs) as OrderId
+}
+
+export function newRefundId(cell: number, nowMs: number): RefundId {
+  return spelt('rfd', cell, nowMs) as RefundId
+}
+
+export function newDisputeId(cell: number, nowMs: number): DisputeId {
+  return spelt('dsp', cell, nowMs) as DisputeId
+}
+
+function spelt(prefix: string, cell: number, nowMs: number): string {
+  return `${prefix}_${newHoldId(cell, nowMs).replaceAll('-', '')}`
+}
+
+export function isOrderId(text: string): text is OrderId {
+  return /^pay_[0-9a-f]{12}7[0-9a-f]{3}[89ab][0-9a-f]{15}$/.test(text)
+}
+
+export function cellOfOrder(id: OrderId): number {
+  return Number.parseInt(id.slice(17, 20), 16)
 }
 
 export function newInstanceId(): InstanceId {

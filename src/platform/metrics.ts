@@ -79,6 +79,22 @@ export function createMetrics() {
       })
       void gauge
     },
+    /** The same for numbers that take a question to the database, asked at each scrape. */
+    asked(name: string, help: string, read: () => Promise<Readonly<Record<string, number>>>): void {
+      const gauge: Gauge<string> = new Gauge({
+        name,
+        help,
+        labelNames: ['of'],
+        registers,
+        async collect() {
+          // Without an answer there is no number: an old one would hide that nobody answers.
+          this.reset()
+          const values = await read().catch(() => ({}))
+          for (const [of, one] of Object.entries(values)) this.set({ of }, one)
+        },
+      })
+      void gauge
+    },
   }
 }
 

@@ -27,6 +27,9 @@ export const refusalCodes = [
   'key_checks_overloaded',
   'key_pending_missing',
   'key_import_refused',
+  'session_missing',
+  'session_not_fresh',
+  'password_checks_overloaded',
   'credits_insufficient',
   'day_limit_reached',
   'velocity_stopped',
@@ -37,6 +40,13 @@ export const refusalCodes = [
   'ledger_unavailable',
   'refund_exceeds_unspent',
   'adjust_exceeds_available',
+  'order_unknown',
+  'order_attempt_reused',
+  'order_state_wrong',
+  'payment_unavailable',
+  'refund_refused',
+  'promo_refused',
+  'promo_attempts_exceeded',
 ] as const
 
 export type RefusalCode = (typeof refusalCodes)[number]

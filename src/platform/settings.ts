@@ -5,6 +5,8 @@ import { z } from 'zod'
 import { assert } from './assert.ts'
 import { CELL_MAX } from './ids.ts'
 import { Masked } from './masked.ts'
+import { readNetworks } from './networks.ts'
+import { readSmtpUrl } from './smtp-url.ts'
 import type { Path } from './yaml.ts'
 
 type Traits = {
@@ -74,10 +76,33 @@ function secret(fallback: string, bytesMin = 1, shape = z.string().min(1)) {
 }
 
 const databaseUrl = z.string().regex(/^postgres(?:ql)?:\/\/\S+$/, 'expected postgres://…')
+const smtpUrl = z.string().superRefine((value, context) => {
+  const read = readSmtpUrl(value)
+  if ('complaint' in read) context.addIssue({ code: 'custom', message: read.complaint })
+})
+const networks = z.string().superRefine((value, context) => {
+  const read = readNetworks(value)
+  if ('complaint' in read) context.addIssue({ code: 'custom', message: read.complaint })
+})
+const sender = z
+  .string()
+  .regex(
+    /^(?:[^<>@\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/,
+    'expected Name <address> or an address',
+  )
+/** Who may notify us: anyone, whom the provider publishes, or a list of our own. */
+const sources = z.string().superRefine((value, context) => {
+  if (value === 'any' || value === 'published') return
+  const read = readNetworks(value)
+  if ('complaint' in read) context.addIssue({ code: 'custom', message: read.complaint })
+})
+const headerName = z.string().regex(/^[a-z0-9-]+$/, 'expected a header name')
 const KIB = 1024
 const MIB = 1024 * KIB
 const GIB = 1024 * MIB
 const DAY_SECONDS = 86_400
+/** The bank's stand-in, as it starts by itself. */
+const STAND_IN = { url: 'http://127.0.0.1:8790/v3', secretKey: 'test_stand-in-secret' }
 
 export const settingsSchema = z
   .strictObject({
@@ -87,6 +112,8 @@ export const settingsSchema = z
       name: text('Tollgate'),
       supportEmail: text('support@example.com', DEVELOPMENT_ONLY, z.email()),
       cabinetUrl: webAddress('http://127.0.0.1:8081'),
+      requisites: text('none'),
+      documentsFile: text('none'),
     }),
     vendor: z.strictObject({
       slug: text(
@@ -134,8 +161,61 @@ export const settingsSchema = z
       drainIdleSeconds: whole(10, 0, 600),
       bodyBytesMax: whole(32 * MIB, KIB, 256 * MIB),
       waitBytesMax: whole(512 * MIB, MIB, 64 * GIB),
-      addressHeader: text('none', {}, z.string().regex(/^[a-z0-9-]+$/, 'expected a header name')),
+      addressHeader: text('none', {}, headerName),
       publicUrl: webAddress('http://127.0.0.1:8080'),
+    }),
+    cabinet: z.strictObject({
+      host: text('127.0.0.1'),
+      port: whole(8081, 0, 65_535),
+      drainSeconds: whole(30, 0, 3_600),
+      addressHeader: text('none', {}, headerName),
+      trustedProxies: text('none', {}, networks),
+      pagesDirectory: text('web/dist'),
+    }),
+    accounts: z.strictObject({
+      secret: secret('development accounts secret: never use it in production', 32),
+      sessionDays: whole(30, 1, 365),
+      freshMinutes: whole(10, 1, 1_440),
+      answerMs: whole(500, 1, 10_000),
+      passwordQueue: whole(64, 0, 10_000),
+      addressPerMinute: whole(20, 1, 100_000),
+      wrongPerAccount: whole(10, 1, 1_000),
+      wrongMinutes: whole(15, 1, 1_440),
+      lettersPerHour: whole(5, 1, 1_000),
+      eraseAfterDays: whole(1_095, 0, 36_500),
+    }),
+    mail: z.strictObject({
+      smtpUrl: secret('smtp://127.0.0.1:2525?starttls=never', 1, smtpUrl),
+      from: text('Tollgate <letters@example.com>', DEVELOPMENT_ONLY, sender),
+    }),
+    payments: z.strictObject({
+      isOpen: flag(true),
+      money: choice(['auto', 'real', 'test'], 'auto'),
+      refundPolicy: choice(['prorata', 'full', 'none'], 'prorata'),
+      sweepSeconds: whole(15, 5, 300),
+      promoTriesPerHour: whole(10, 1, 10_000),
+    }),
+    yookassa: z.strictObject({
+      url: webAddress(STAND_IN.url),
+      shopId: text('100500', DEVELOPMENT_ONLY, z.string().regex(/^\d{1,20}$/, 'expected digits')),
+      secretKey: secret(STAND_IN.secretKey),
+      postTimeoutMs: whole(35_000, 1_000, 120_000),
+      getTimeoutMs: whole(10_000, 1_000, 120_000),
+      callsPerSecond: whole(5, 1, 1_000),
+      hasSbpQr: flag(false),
+      notificationSources: text('any', {}, sources),
+      receipts: choice(['off', 'on'], 'off'),
+      receiptVatCode: whole(1, 1, 12),
+      receiptTaxSystem: whole(0, 0, 6),
+      receiptSubject: choice(
+        ['service', 'payment', 'another', 'property_right', 'intellectual_activity'],
+        'service',
+      ),
+      receiptMode: choice(
+        ['full_prepayment', 'full_payment', 'advance', 'partial_prepayment'],
+        'full_prepayment',
+      ),
+      receiptMeasure: choice(['piece', 'another'], 'piece'),
     }),
     upstream: z.strictObject({
       file: text('none'),
@@ -149,6 +229,8 @@ export const settingsSchema = z
     }),
     metrics: z.strictObject({
       port: whole(9090, 0, 65_535),
+      workPort: whole(9091, 0, 65_535),
+      cabinetPort: whole(9092, 0, 65_535),
     }),
     catalogue: z.strictObject({
       file: text('catalogue.example.yaml'),
@@ -165,8 +247,41 @@ export const settingsSchema = z
         `must exceed ledger.requestSecondsMax, which is ${config.ledger.requestSecondsMax}`,
       )
     }
-    if (config.mode === 'production') refuseDevelopment(config, complain)
+    // Alone, either would be a header that nobody reads, or proxies that all look like one client.
+    const { addressHeader, trustedProxies } = config.cabinet
+    if ((addressHeader === 'none') !== (trustedProxies === 'none')) {
+      complain(['cabinet', 'trustedProxies'], 'goes together with cabinet.addressHeader')
+    }
+    if (config.mode === 'production') {
+      refuseDevelopment(config, complain)
+      refuseUnsafeMoney(config, complain)
+      // The default is on the loopback and refused above; elsewhere cookies would travel readable.
+      if (/^http:\/\/(?!127\.)/.test(config.brand.cabinetUrl)) {
+        complain(['brand', 'cabinetUrl'], 'must be https: session cookies are bound to it')
+      }
+    }
   })
+
+/** Money over a bare line, or a shop that takes play money for real credits. */
+function refuseUnsafeMoney(
+  { payments, yookassa }: { payments: { money: string }; yookassa: YookassaPart },
+  complain: (path: Path, message: string) => void,
+) {
+  const { url, secretKey } = yookassa
+  // The development defaults were complained of already.
+  if (!url.startsWith('https://') && url !== STAND_IN.url) {
+    complain(['yookassa', 'url'], 'is not https://…, which production refuses')
+  }
+  const isTestShop = secretKey.reveal().startsWith('test_')
+  if (isTestShop && payments.money !== 'test' && secretKey.reveal() !== STAND_IN.secretKey) {
+    complain(
+      ['yookassa', 'secretKey'],
+      'is a test shop’s: its payments would never be credited; or set payments.money to test',
+    )
+  }
+}
+
+type YookassaPart = { readonly url: string; readonly secretKey: Masked<string> }
 
 function refuseDevelopment(config: object, complain: (path: Path, message: string) => void) {
   for (const { path, fallback, isDevelopmentOnly, bytesMin = 0 } of listSettings()) {

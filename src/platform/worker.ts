@@ -10,6 +10,8 @@ export type Job = {
   readonly every?: string
   /** Longer than this is logged: the next round would start before this one ended. */
   readonly limitMs: number
+  /** A job that waits for the outside world has so many places of its own, and no others. */
+  readonly places?: number
   run(payload: unknown): Promise<void>
 }
 
@@ -21,17 +23,37 @@ export async function migrateJobs(databaseUrl: string, log: Log): Promise<void> 
   await runMigrations({ connectionString: databaseUrl, logger: loggerOf(log) })
 }
 
-/** Starts working. `stop` lets running jobs end. */
-export async function startWorker(options: {
+export type WorkerOptions = {
   readonly databaseUrl: string
   readonly jobs: readonly Job[]
   readonly clock: Clock
   readonly log: Log
-}): Promise<{ stop(): Promise<void> }> {
-  const { jobs, log, clock } = options
-  const runner = await run({
+}
+
+/**
+ * Starts working. `stop` lets running jobs end. A job with places of its own has a runner of its
+ * own: were it in the common one, a relay or provider that hangs would take every place there.
+ * graphile-worker's named queues would limit it too, but a process that dies leaves its queue
+ * locked for four hours.
+ */
+export async function startWorker(options: WorkerOptions): Promise<{ stop(): Promise<void> }> {
+  const common = options.jobs.filter((job) => job.places === undefined)
+  const runners = [await startRunner(options, common, CONCURRENCY)]
+  for (const job of options.jobs) {
+    if (job.places !== undefined) runners.push(await startRunner(options, [job], job.places))
+  }
+  return {
+    async stop() {
+      await Promise.all(runners.map((runner) => runner.stop()))
+    },
+  }
+}
+
+function startRunner(options: WorkerOptions, jobs: readonly Job[], concurrency: number) {
+  const { log, clock } = options
+  return run({
     connectionString: options.databaseUrl,
-    concurrency: CONCURRENCY,
+    concurrency,
     noHandleSignals: true, // main.ts decides when the process ends
     logger: loggerOf(log),
     parsedCronItems: parseCronItems(
@@ -54,7 +76,6 @@ export async function startWorker(options: {
       ]),
     ),
   })
-  return { stop: () => runner.stop() }
 }
 
 // graphile-worker reports every job at info; our log keeps its warnings and errors.

@@ -8,7 +8,7 @@ import { choosePlan, readPlan } from './plan.ts'
 import { composeReply, messageObject } from './reply.ts'
 import { type MessageRequest, readRequest } from './request.ts'
 import { eventsOf } from './stream.ts'
-import { countInput, useInput } from './usage.ts'
+import { countInput, takeInput } from './usage.ts'
 import { readVersion } from './version.ts'
 
 export async function postMessages(exchange: Exchange, parts: Parts): Promise<void> {
@@ -17,7 +17,7 @@ export async function postMessages(exchange: Exchange, parts: Parts): Promise<vo
   const plan = replyWords === null ? choosePlan(request) : readPlan(replyWords)
   const honest = composeReply(request, plan, {
     ids: parts.ids,
-    input: useInput(request, parts.cache, exchange.key ?? ''),
+    input: takeInput(request, parts.cache, exchange.key ?? ''),
     fillerBytes: faults.huge ?? null,
   })
   const reply = { ...honest, usage: distortUsage(honest.usage, faults) }

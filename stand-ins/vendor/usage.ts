@@ -43,7 +43,7 @@ export function countInput(request: MessageRequest): number {
 }
 
 /** Input tokens split into uncached, written and read. Seeing a marker changes the cache. */
-export function useInput(request: MessageRequest, cache: Cache, key: string): InputUsage {
+export function takeInput(request: MessageRequest, cache: Cache, key: string): InputUsage {
   const total = countInput(request)
   const parts = partsOf(request)
   const isMarked =

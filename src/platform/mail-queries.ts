@@ -1,0 +1,152 @@
+// The SQL of the outbox. One function per statement; each is a transaction of its own, but for the
+// first, which runs in its caller's.
+import type { Executor } from './db.ts'
+
+export type LetterRow = {
+  readonly id: string
+  readonly kind: string
+  readonly recipient: string
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+  /** How often it has been tried, this time included. */
+  readonly attempts: number
+  readonly postedAt: Date
+}
+
+export type LetterCounts = {
+  readonly queued: number
+  /** The age of the oldest letter in the queue; 0 when there is none. */
+  readonly oldestSeconds: number
+  /** Letters that failed for good within the last day. */
+  readonly failed: number
+}
+
+/**
+ * The letter and its job, or neither when one of its kind went for the same cause. Locks the new
+ * row; a second writer of the same cause waits for the first one's transaction. One statement, so
+ * that a letter without its job cannot exist.
+ */
+export async function letterInsert(
+  tx: Executor,
+  p: {
+    readonly kind: string
+    readonly once: string | null
+    readonly recipient: string
+    readonly subject: string
+    readonly text: string
+    readonly html: string
+  },
+): Promise<void> {
+  await tx.query(
+    `with letter as (
+       insert into letters (kind, once, recipient, subject, body_text, body_html)
+       values ($1, $2, $3, $4, $5, $6)
+       on conflict (kind, once) do nothing
+       returning id
+     )
+     select graphile_worker.add_job(
+       'letter', json_build_object('id', letter.id), job_key => 'letter ' || letter.id)
+     from letter`,
+    [p.kind, p.once, p.recipient, p.subject, p.text, p.html],
+  )
+}
+
+/** Takes a letter for sending. Locks its row; nothing when it has ended or somebody has it. */
+export async function letterLease(
+  db: Executor,
+  id: string,
+  seconds: number,
+): Promise<LetterRow | undefined> {
+  const { rows } = await db.query(
+    `update letters
+     set attempts = attempts + 1,
+       leased_until = clock_timestamp() + make_interval(secs => $2)
+     where id = $1 and state = 'queued'
+       and (leased_until is null or leased_until < clock_timestamp())
+     returning id, kind, recipient, subject, body_text as text, body_html as html, attempts,
+       posted_at as "postedAt"`,
+    [id, seconds],
+  )
+  return rows[0] as LetterRow | undefined
+}
+
+/** The end of a letter, and of its bodies. Locks its row; repeating it changes nothing. */
+export async function letterEnd(
+  db: Executor,
+  p: { readonly id: string; readonly state: 'sent' | 'failed'; readonly error: string | null },
+): Promise<void> {
+  await db.query(
+    `update letters
+     set state = $2, last_error = $3, body_text = null, body_html = null, leased_until = null,
+       ended_at = clock_timestamp()
+     where id = $1 and state = 'queued'`,
+    [p.id, p.state, p.error],
+  )
+}
+
+/** Gives a letter back after a refusal that may pass. Locks its row. */
+export async function letterRelease(db: Executor, id: string, error: string): Promise<void> {
+  await db.query(
+    `update letters set last_error = $2, leased_until = null where id = $1 and state = 'queued'`,
+    [id, error],
+  )
+}
+
+/**
+ * A new job for every letter whose sender died. The old job stays locked for four hours, which is
+ * how long graphile-worker waits for a worker; when it wakes, it finds the letter ended. Reads
+ * letters without a lock: the lease decides who sends.
+ */
+export async function letterResume(db: Executor): Promise<string[]> {
+  const { rows } = await db.query(
+    `select id, graphile_worker.add_job(
+       'letter', json_build_object('id', id), job_key => 'letter ' || id)
+     from letters
+     where state = 'queued' and leased_until < clock_timestamp()`,
+  )
+  return (rows as { id: string }[]).map((row) => row.id)
+}
+
+/** Forgets letters that ended so many days ago. Locks what it deletes. */
+export async function letterDeleteOld(db: Executor, days: number): Promise<void> {
+  await db.query(
+    `delete from letters
+     where state <> 'queued' and ended_at < clock_timestamp() - make_interval(days => $1)`,
+    [days],
+  )
+}
+
+/** Reads without a lock, by the two small indexes. */
+export async function letterCount(db: Executor): Promise<LetterCounts> {
+  const { rows } = await db.query(
+    `select queue.queued, queue."oldestSeconds", ended.failed
+     from (
+       select count(*)::int4 as queued,
+         coalesce(extract(epoch from clock_timestamp() - min(posted_at)), 0)::float8
+           as "oldestSeconds"
+       from letters where state = 'queued'
+     ) as queue, (
+       select count(*)::int4 as failed from letters
+       where state = 'failed' and ended_at > clock_timestamp() - interval '1 day'
+     ) as ended`,
+  )
+  return rows[0] as LetterCounts
+}
+
+export type LetterLine = {
+  readonly kind: string
+  readonly subject: string
+  readonly state: 'queued' | 'sent' | 'failed'
+  readonly postedAt: Date
+}
+
+/** Letters to one address, newest first. Reads a whole quarter's letters, and is asked rarely. */
+export async function letterListTo(db: Executor, recipient: string): Promise<LetterLine[]> {
+  const { rows } = await db.query(
+    `select kind, subject, state, posted_at as "postedAt"
+     from letters where recipient = $1 order by posted_at desc limit 1000`,
+    [recipient],
+  )
+  return rows as LetterLine[]
+}

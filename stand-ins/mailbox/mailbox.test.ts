@@ -1,0 +1,205 @@
+// What a sender of letters, a test and a person looking at the page may rely on.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { after, afterEach, before, test } from 'node:test'
+import { createTransport } from 'nodemailer'
+import type { Fault } from './faults.ts'
+import type { Letter } from './letters.ts'
+import { type Mailbox, startMailbox } from './mailbox.ts'
+
+let mailbox: Mailbox
+before(async () => {
+  mailbox = await startMailbox({ lettersMax: 20 })
+})
+after(() => mailbox.close())
+afterEach(() => {
+  mailbox.clear()
+  mailbox.faults()
+})
+
+const russian = {
+  from: 'Шлюз <letters@example.com>',
+  to: 'anna@example.org',
+  subject: 'Подтвердите адрес — confirm your address',
+  text: 'Здравствуйте! Ссылка: https://cabinet.example/confirm?code=a1&lang=ru. Спасибо.\n',
+  html: '<p>Ссылка: <a href="https://cabinet.example/confirm?code=a1&amp;lang=ru">здесь</a></p>',
+  headers: { 'X-Letter-Kind': 'confirm-email' },
+}
+
+/** A machine may stop for a minute in the middle of a test; the sender's patience is longer. */
+const patience = { ignoreTLS: true, connectionTimeout: 300_000, greetingTimeout: 300_000 }
+
+async function send(change: object = {}): Promise<void> {
+  const transport = createTransport({ url: mailbox.smtpUrl, ...patience })
+  await transport.sendMail({ ...russian, ...change })
+}
+
+const failure = (change: object) =>
+  send(change).then(
+    () => assert.fail('it was sent'),
+    (error: { responseCode?: number; code?: string }) => error,
+  )
+
+async function get(path: string): Promise<{ letters: Letter[]; lastId: number }> {
+  return (await fetch(`${mailbox.url}${path}`)).json() as Promise<{
+    letters: Letter[]
+    lastId: number
+  }>
+}
+
+const put = (faults: unknown) =>
+  fetch(`${mailbox.url}/api/faults`, { method: 'PUT', body: JSON.stringify(faults) })
+
+test('a letter is shown as it was written, in any script, with kind and links', async () => {
+  await send()
+  const [letter] = (await get('/api/letters')).letters
+  assert.ok(letter)
+  assert.equal(letter.subject, russian.subject)
+  assert.equal(letter.sender, 'Шлюз <letters@example.com>')
+  assert.equal(letter.text.trim(), russian.text.trim())
+  assert.equal(letter.html?.trim(), russian.html)
+  assert.deepEqual(
+    [letter.from, letter.to, letter.kind],
+    ['letters@example.com', ['anna@example.org'], 'confirm-email'],
+  )
+  assert.deepEqual(letter.links, ['https://cabinet.example/confirm?code=a1&lang=ru'])
+  assert.deepEqual(await get(`/api/letters/${letter.id}`), letter)
+})
+
+test('letters are listed newest first, searched by recipient, kind and number', async () => {
+  const before = (await get('/api/letters')).lastId
+  await send({ subject: 'first' })
+  await send({ subject: 'second', to: 'Boris@example.org', headers: {} })
+  const subjects = async (query: string) =>
+    (await get(`/api/letters?${query}`)).letters.map(({ subject }) => subject)
+  assert.deepEqual(await subjects(''), ['second', 'first'])
+  assert.deepEqual(await subjects('to=boris@EXAMPLE.org'), ['second'])
+  assert.deepEqual(await subjects('kind=confirm-email'), ['first'])
+  assert.deepEqual(await subjects(`after=${before + 1}`), ['second'])
+})
+
+test('a waiter is answered as soon as its letter comes, or with nothing', async () => {
+  const waiting = get('/api/letters?to=late@example.org&kind=confirm-email&waitMs=60000')
+  await send({ to: 'other@example.org' })
+  await send({ to: 'late@example.org' })
+  assert.deepEqual(
+    (await waiting).letters.map(({ to }) => to),
+    [['late@example.org']],
+  )
+  assert.deepEqual((await get('/api/letters?to=nobody@example.org&waitMs=20')).letters, [])
+})
+
+test('deleting forgets letters and never reuses a number', async () => {
+  await send()
+  const { lastId } = await get('/api/letters')
+  await fetch(`${mailbox.url}/api/letters`, { method: 'DELETE' })
+  await send()
+  const now = await get('/api/letters')
+  assert.deepEqual(
+    now.letters.map(({ id }) => id),
+    [lastId + 1],
+  )
+})
+
+test('the oldest letters are forgotten when there are too many', async () => {
+  for (let i = 0; i < 22; i++) await send({ subject: `letter ${i}` })
+  const { letters } = await get('/api/letters')
+  assert.equal(letters.length, 20)
+  assert.equal(letters.at(-1)?.subject, 'letter 2')
+})
+
+test('a recipient is refused as told, for now or for good, others are not', async () => {
+  await put([
+    { to: '*@full.example', do: 'refuse', at: 'rcpt', code: 452, text: 'Mailbox full', times: 1 },
+    { to: 'gone@*', do: 'refuse', at: 'rcpt' },
+    { to: 'spam@example.org', do: 'refuse', at: 'data', code: 554 },
+  ])
+  assert.equal((await failure({ to: 'a@full.example' })).responseCode, 452)
+  await send({ to: 'a@full.example' }) // it wore off
+  assert.equal((await failure({ to: 'gone@example.org' })).responseCode, 550)
+  assert.equal((await failure({ to: 'spam@example.org' })).responseCode, 554)
+  await send()
+  assert.deepEqual(
+    mailbox.list().map(({ to }) => to[0]),
+    ['anna@example.org', 'a@full.example'],
+  )
+})
+
+const drops: [Fault['at'], boolean, boolean][] = [
+  ['rcpt', false, false],
+  ['data', false, false],
+  ['reply', true, false],
+  ['after', true, true],
+]
+for (const [at, isKept, isTold] of drops) {
+  test(`dropped at ${at}, a letter is ${isKept ? '' : 'not '}kept and the sender ${
+    isTold ? 'told so' : 'told nothing'
+  }`, async () => {
+    mailbox.faults({ to: '*', do: 'drop', at })
+    const isSent = await send().then(
+      () => true,
+      () => false,
+    )
+    assert.deepEqual([mailbox.list().length === 1, isSent], [isKept, isTold])
+  })
+}
+
+test('hanging, it takes the letter and says nothing until the client leaves', async () => {
+  mailbox.faults({ to: '*', do: 'hang', at: 'reply' })
+  const transport = createTransport({ url: mailbox.smtpUrl, ...patience, pool: true })
+  const sending = transport.sendMail(russian).then(
+    () => 'sent',
+    () => 'left',
+  )
+  assert.equal((await mailbox.wait({}, 300_000)).length, 1)
+  transport.close({ force: true })
+  assert.equal(await sending, 'left')
+})
+
+test('a fault that makes no sense is refused with a reason', async () => {
+  for (const fault of [{}, { to: '*', do: 'refuse', at: 'reply' }, { to: '*', do: 'burn' }]) {
+    const answer = await put(fault)
+    assert.equal(answer.status, 400)
+    assert.match(((await answer.json()) as { error: string }).error, /\w+ \w+/)
+  }
+})
+
+test('a login is asked for when there is one', async (t) => {
+  const guarded = await startMailbox({ login: { user: 'gate', password: 'p@ss word' } })
+  t.after(() => guarded.close())
+  const anybody = guarded.smtpUrl.replace(/\/\/.*@/, '//')
+  await createTransport({ url: guarded.smtpUrl, ...patience }).sendMail(russian)
+  await assert.rejects(createTransport({ url: anybody, ...patience }).sendMail(russian), {
+    responseCode: 530,
+  })
+})
+
+test('the page lists letters, and shows one with what a stranger wrote made harmless', async () => {
+  await send({ subject: '<script>alert(1)</script>', text: 'x <b> "y" https://a.example/?q=1&r=2' })
+  const list = await (await fetch(`${mailbox.url}/`)).text()
+  assert.doesNotMatch(list, /<script>alert/)
+  assert.match(list, /anna@example\.org/)
+  const [letter] = mailbox.list()
+  const page = await (await fetch(`${mailbox.url}/letters/${letter?.id}`)).text()
+  assert.match(page, /x &lt;b&gt; &quot;y&quot; <a href="https:\/\/a\.example\/\?q=1&amp;r=2"/)
+  assert.match(page, /<iframe[^>]* sandbox="allow-popups allow-popups-to-escape-sandbox"/)
+})
+
+test("a letter's HTML is served so that nothing in it runs or is fetched", async () => {
+  await send({ html: '<img src="https://tracker.example/x"><script>alert(1)</script>' })
+  const answer = await fetch(`${mailbox.url}/letters/${mailbox.list()[0]?.id}/html`)
+  const policy = answer.headers.get('content-security-policy') ?? ''
+  assert.match(policy, /^sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'/)
+  assert.doesNotMatch(policy, /script-src|allow-scripts/)
+  assert.equal((await fetch(`${mailbox.url}/letters/999999/html`)).status, 404)
+})
+
+test('closing ends connections that are open', async () => {
+  const short = await startMailbox()
+  const socket = connect(Number(new URL(short.smtpUrl).port), '127.0.0.1')
+  await once(socket, 'data') // the greeting
+  const ended = once(socket, 'close')
+  await short.close()
+  await ended
+})

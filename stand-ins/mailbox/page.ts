@@ -1,0 +1,154 @@
+// The page for people: letters at the left, the opened one at the right; on a phone one after the
+// other. A letter's HTML is a stranger: it is shown in a frame without scripts, forms or fetching,
+// from which its links open in a new tab.
+import { randomBytes } from 'node:crypto'
+import { type Letter, LINK } from './letters.ts'
+import { style } from './style.ts'
+
+/** A policy under which only our own script runs. */
+export function pagePolicy(): { readonly nonce: string; readonly policy: string } {
+  const nonce = randomBytes(12).toString('base64')
+  const parts = [
+    "default-src 'none'",
+    "style-src 'unsafe-inline'",
+    `script-src 'nonce-${nonce}'`,
+    "connect-src 'self'",
+    "frame-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ]
+  return { nonce, policy: parts.join('; ') }
+}
+
+/** A letter's HTML for the frame, and the policy that it is served with. */
+export function framedHtml(html: string): { readonly html: string; readonly policy: string } {
+  const sandbox = 'sandbox allow-popups allow-popups-to-escape-sandbox'
+  const policy = `${sandbox}; default-src 'none'; style-src 'unsafe-inline'; img-src data:`
+  return { html: `<base target="_blank">${html}`, policy }
+}
+
+export function mailboxPage(p: {
+  readonly letters: readonly Letter[]
+  readonly opened?: Letter
+  readonly lastId: number
+  readonly nonce: string
+}): string {
+  // A wide screen shows the newest letter when none was chosen; a phone shows the list.
+  const shown = p.opened ?? p.letters[0]
+  const title = p.opened === undefined ? `Mailbox (${p.letters.length})` : p.opened.subject
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escaped(title)}</title>
+<style>${style}</style>
+</head>
+<body class="${p.opened === undefined ? 'at-list' : 'at-letter'}">
+<header>
+  <a class="name" href="/">Mailbox</a>
+  <span class="count">${counted(p.letters.length)}</span>
+  <a class="news" href="/" hidden>A new letter came</a>
+  <button type="button" id="clear"${p.letters.length === 0 ? ' disabled' : ''}>Delete all</button>
+</header>
+<main>
+  <nav aria-label="Letters">${listOf(p.letters, shown)}</nav>
+  <article>${shown === undefined ? '' : letterOf(shown)}</article>
+</main>
+<script nonce="${p.nonce}">${script(p.lastId, p.opened === undefined)}</script>
+</body>
+</html>
+`
+}
+
+function counted(count: number): string {
+  return count === 1 ? '1 letter' : `${count} letters`
+}
+
+function listOf(letters: readonly Letter[], shown: Letter | undefined): string {
+  if (letters.length === 0) {
+    return '<p class="empty">No letters yet. They appear here as they come.</p>'
+  }
+  const items = letters.map((letter) => {
+    const current = letter === shown ? ' aria-current="page"' : ''
+    const to = `<span class="to">${escaped(letter.to.join(', '))}</span>`
+    return `<li><a href="/letters/${letter.id}"${current}>
+      <span class="row"><b>${escaped(letter.subject || 'No subject')}</b>${timeOf(letter)}</span>
+      <span class="row">${to}${kindOf(letter)}</span>
+    </a></li>`
+  })
+  return `<ul>${items.join('\n')}</ul>`
+}
+
+function letterOf(letter: Letter): string {
+  const links = letter.links.map((link) => `<li>${anchor(link)}</li>`).join('')
+  const html = `<h2>HTML</h2>
+    <iframe title="The letter's HTML" src="/letters/${letter.id}/html"
+      sandbox="allow-popups allow-popups-to-escape-sandbox"></iframe>`
+  const parts = [
+    '<a class="back" href="/">All letters</a>',
+    `<h1>${escaped(letter.subject || 'No subject')}</h1>`,
+    `<dl>
+      <dt>From</dt><dd>${escaped(letter.sender)}</dd>
+      <dt>To</dt><dd>${escaped(letter.to.join(', '))}</dd>
+      <dt>Came</dt><dd>${timeOf(letter)} ${kindOf(letter)}</dd>
+      <dt>Id</dt><dd class="id">${escaped(letter.messageId ?? 'none')}</dd>
+    </dl>`,
+    links === '' ? '' : `<h2>Links</h2><ul class="links">${links}</ul>`,
+    letter.html === null ? '' : html,
+    `<h2>Text</h2><pre>${linked(letter.text)}</pre>`,
+    `<p class="source"><a href="/letters/${letter.id}/raw">Source, ${letter.bytes} bytes</a></p>`,
+  ]
+  return parts.join('\n')
+}
+
+function kindOf({ kind }: Letter): string {
+  return kind === null ? '' : `<span class="kind">${escaped(kind)}</span>`
+}
+
+function timeOf({ at }: Letter): string {
+  const moment = new Date(at)
+  const isToday = moment.toDateString() === new Date().toDateString()
+  const time = moment.toLocaleTimeString('en-GB')
+  const day = moment.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
+  return `<time datetime="${at}">${isToday ? time : `${day} ${time}`}</time>`
+}
+
+/** Text with its addresses as links. */
+function linked(text: string): string {
+  const parts = text.split(LINK)
+  const links = text.match(LINK) ?? []
+  return parts
+    .map((part, i) => escaped(part) + (links[i] === undefined ? '' : anchor(links[i])))
+    .join('')
+}
+
+function anchor(link: string): string {
+  return `<a href="${escaped(link)}" target="_blank" rel="noreferrer">${escaped(link)}</a>`
+}
+
+function escaped(text: string): string {
+  const names: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot' }
+  return text.replace(/[&<>"]/g, (character) => `&${names[character]};`)
+}
+
+// The list is loaded again when a letter comes. Somebody who reads one is told, not interrupted.
+function script(lastId: number, isAtList: boolean): string {
+  return `
+const news = document.querySelector('.news')
+async function watch() {
+  for (;;) {
+    const answer = await fetch('/api/letters?after=${lastId}&waitMs=25000')
+    if ((await answer.json()).letters.length > 0) break
+  }
+  if (${isAtList}) location.reload()
+  else news.hidden = false
+}
+watch().catch(() => setTimeout(() => location.reload(), 2000))
+document.querySelector('#clear').addEventListener('click', async () => {
+  await fetch('/api/letters', { method: 'DELETE' })
+  location.href = '/'
+})
+`
+}
