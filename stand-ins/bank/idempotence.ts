@@ -1,0 +1,50 @@
+// One key, one deed: what a key and a path made is remembered for 24 hours of the provider's clock.
+// The answer to a repeat is the object as it is by then. A deed is synchronous, so of two calls
+// with one key that arrive together the second always finds what the first made.
+import { BankError } from './errors.ts'
+import { canonical } from './json.ts'
+
+// The provider's window, counted from the first request.
+const windowMs = 24 * 3_600_000
+
+// As many as the payments that are remembered: a key must not keep a forgotten payment alive.
+const keysMax = 100_000
+
+type Made = { atMs: number; parameters: string; again: () => object }
+
+export function createIdempotence(now: () => number) {
+  // In order of time, so that what has lapsed stands first.
+  const made = new Map<string, Made>()
+
+  function forgetLapsed(): void {
+    for (const [name, { atMs }] of made) {
+      if (now() - atMs < windowMs && made.size < keysMax) return
+      made.delete(name)
+    }
+  }
+
+  return {
+    /** Does it once; `again` shows the result now. A deed that throws leaves no trace. */
+    once(
+      { key, path, body }: { key: string; path: string; body: unknown },
+      deed: () => { answer: object; again: () => object },
+    ): object {
+      forgetLapsed()
+      const name = `${key} ${path}`
+      const parameters = canonical(body)
+      const earlier = made.get(name)
+      if (earlier !== undefined) {
+        if (earlier.parameters === parameters) return earlier.again()
+        const details = { parameter: 'Idempotence-Key' }
+        throw new BankError(400, 'Idempotence key duplicated', details)
+      }
+      const { answer, again } = deed()
+      made.set(name, { atMs: now(), parameters, again })
+      return answer
+    },
+
+    clear: () => made.clear(),
+  }
+}
+
+export type Idempotence = ReturnType<typeof createIdempotence>

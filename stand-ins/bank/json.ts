@@ -1,0 +1,16 @@
+// JSON before anything is known about it, read member by member. Whoever reads says with which
+// error a wrong member is answered.
+
+export type JsonObject = { readonly [member: string]: unknown }
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Text in which the order of members plays no part: equal parameters give equal texts. */
+export function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
+  if (!isObject(value)) return JSON.stringify(value) ?? 'null'
+  const members = Object.keys(value).sort()
+  return `{${members.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join()}}`
+}

@@ -1,0 +1,33 @@
+// HTML as a value. Whatever is put into a template is escaped unless it is markup itself, so a shop
+// cannot break a page with the description of an order.
+
+export type Markup = { readonly markup: string }
+export type Part = Markup | string | number | false | null | undefined | readonly Part[]
+
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+  const pieces = strings.map((text, place) => text + written(parts[place]))
+  return { markup: pieces.join('') }
+}
+
+/** Text that is HTML already: only for what we made ourselves. */
+export function raw(markup: string): Markup {
+  return { markup }
+}
+
+function written(part: Part): string {
+  if (part === null || part === undefined || part === false) return ''
+  if (typeof part === 'string' || typeof part === 'number') return escaped(String(part))
+  return 'markup' in part ? part.markup : part.map(written).join('')
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (char) => entities[char] ?? char)
+}
