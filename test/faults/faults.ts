@@ -19,6 +19,9 @@ const programs: Record<string, () => Promise<{ fault: Fault }>> = {
   'rolling-restart': () => import('./rolling-restart.ts'),
   'upstream-storm': () => import('./upstream-storm.ts'),
   'many-streams': () => import('./many-streams.ts'),
+  'payment-storm': () => import('./payment-storm.ts'),
+  'notification-flood': () => import('./notification-flood.ts'),
+  'refund-race': () => import('./refund-race.ts'),
 }
 
 const { values, positionals } = parseArgs({

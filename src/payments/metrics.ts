@@ -1,0 +1,67 @@
+// What the room counts. The labels are few and fixed: never an order, an account or a payment.
+import { Counter, Histogram, type Registry } from 'prom-client'
+import type { Trigger } from './order.ts'
+import type { Answer } from './port.ts'
+
+/** From a second to five minutes: the promise is one minute, the alarm is at 45 seconds. */
+const SECONDS = [1, 2, 5, 10, 15, 20, 30, 45, 60, 120, 300]
+
+export function createPaymentMetrics(registry: Registry) {
+  const registers = [registry]
+  const delays = new Histogram({
+    name: 'payments_credit_delay_seconds',
+    help: 'From the provider’s capture to the entry in the ledger',
+    buckets: SECONDS,
+    registers,
+  })
+  const credits = new Counter({
+    name: 'payments_credited_total',
+    help: 'Orders credited, by who brought the news',
+    labelNames: ['trigger'],
+    registers,
+  })
+  const reviews = new Counter({
+    name: 'payments_reviews_total',
+    help: 'Payments that differ from their order, by what differs',
+    labelNames: ['reason'],
+    registers,
+  })
+  const receipts = new Counter({
+    name: 'payments_receipts_failed_total',
+    help: 'Tax receipts that were not registered',
+    registers,
+  })
+  const notices = new Counter({
+    name: 'payments_notices_total',
+    help: 'Notifications, by what became of them',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const calls = new Counter({
+    name: 'payments_provider_calls_total',
+    help: 'Calls to providers, by how they ended',
+    labelNames: ['call', 'end'],
+    registers,
+  })
+  const sweeps = new Counter({
+    name: 'payments_sweeps_total',
+    help: 'Sweeps of settled payments',
+    labelNames: ['end'],
+    registers,
+  })
+
+  return {
+    credited(trigger: Trigger, seconds: number | null): void {
+      credits.inc({ trigger })
+      // A provider whose clock is ahead of ours is not faster than light.
+      if (seconds !== null) delays.observe(Math.max(0, seconds))
+    },
+    reviewed: (reason: string) => reviews.inc({ reason }),
+    receiptFailed: () => receipts.inc(),
+    noticed: (outcome: string) => notices.inc({ outcome }),
+    called: (call: string, end: Answer<unknown>['kind']) => calls.inc({ call, end }),
+    swept: (end: 'done' | 'failed') => sweeps.inc({ end }),
+  }
+}
+
+export type PaymentMetrics = ReturnType<typeof createPaymentMetrics>

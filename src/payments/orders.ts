@@ -1,0 +1,266 @@
+// Orders from the click to the provider and back: buying, asking again when the outcome is unknown,
+// looking after those that wait, and letting them expire. A second click never makes a second
+// payment, and what may have happened is repeated with the same key and bytes until it is known.
+import type { Clock } from '../platform/clock.ts'
+import { dateAt } from '../platform/clock.ts'
+import type { Db, Tx } from '../platform/db.ts'
+import { type BookId, newOrderId, type OrderId } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
+import { Refusal } from '../platform/refusal.ts'
+import type { Credits } from '../units/credits.ts'
+import type { Kopecks } from '../units/kopecks.ts'
+import { LEASE_SECONDS, oneByOne } from './claims.ts'
+import type { Order, OrderView, Trigger } from './order.ts'
+import { viewOf } from './order.ts'
+import type { Locale, Method, Provider } from './port.ts'
+import * as queries from './queries.ts'
+import { whyOf } from './refunds.ts'
+import type { Reread } from './reread.ts'
+import { firstLookSeconds, LOOKED_FOR_SECONDS, nextLookSeconds, repeatSeconds } from './schedule.ts'
+
+export type OrderOptions = {
+  readonly db: Db
+  readonly clock: Clock
+  readonly log: Log
+  readonly cell: number
+  readonly isOpen: boolean
+  readonly providers: ReadonlyMap<string, Provider>
+  /** Who takes new orders; an old order stays with its own provider. */
+  readonly provider: string
+  readonly reread: Reread
+}
+
+export type BuyAsk = {
+  readonly book: BookId
+  readonly email: string
+  readonly locale: Locale
+  readonly pack: {
+    readonly id: string
+    readonly title: string
+    readonly credits: Credits
+    readonly priceKopecks: Kopecks
+    readonly catalogueVersion: number
+  }
+  readonly method: Method
+  /** Made by the browser, one per purchase. */
+  readonly attempt: string
+  /** Where the payer comes back to; `{order}` in it becomes the order's id. */
+  readonly returnUrl: string
+}
+
+/** Longer than a post may take: nobody posts the same order beside the process that is at it. */
+const POST_SECONDS = 45
+/** A page that asks every second must not ask the provider every second. */
+const QUIET_SECONDS = 2
+/** On top of the payer's hour: a bank that answers at its end still finds the order open. */
+const GRACE_SECONDS = 600
+/** At five calls a second a round lasts four seconds; the next one goes on. */
+const ROUND_MAX = 20
+const MINUTE_MS = 60_000
+
+export function createOrders(options: OrderOptions) {
+  const { db, log, reread } = options
+
+  function providerOf(name: string): Provider {
+    const provider = options.providers.get(name)
+    if (provider === undefined) throw unavailable({ provider: name })
+    return provider
+  }
+
+  /** The provider for a new order, or a refusal. */
+  function providerFor(ask: BuyAsk): Provider {
+    if (!options.isOpen) throw unavailable({ why: 'closed' })
+    const provider = providerOf(options.provider)
+    const { min, max } = provider.capabilities().methods[ask.method]
+    const { priceKopecks } = ask.pack
+    if (priceKopecks < min || priceKopecks > max) throw unavailable({ priceKopecks, min, max })
+    return provider
+  }
+
+  /** The order of this attempt, one that is open for the same thing, or a new one. */
+  async function place(tx: Tx, ask: BuyAsk, provider: Provider) {
+    const { book, pack, method, attempt } = ask
+    await queries.bookOrdersLock(tx, book)
+    const same = await queries.orderFindByAttempt(tx, book, attempt)
+    if (same !== undefined) {
+      if (same.packId === pack.id && same.method === method) return { order: same, isNew: false }
+      throw new Refusal('order_attempt_reused', 'This attempt was for another purchase.', {
+        order: same.id,
+      })
+    }
+    const wanted = {
+      book,
+      method,
+      provider: provider.name,
+      packId: pack.id,
+      credits: pack.credits,
+      price: pack.priceKopecks,
+    }
+    const open = await queries.orderFindReopenable(tx, wanted)
+    if (open !== undefined) return { order: open, isNew: false }
+    const id = newOrderId(options.cell, options.clock.nowMs())
+    const { body, receipt } = provider.draftPayment({
+      order: id,
+      price: pack.priceKopecks,
+      method,
+      title: pack.title,
+      credits: pack.credits,
+      email: ask.email,
+      locale: ask.locale,
+      returnUrl: ask.returnUrl.replaceAll('{order}', id),
+    })
+    const order = await queries.orderInsert(tx, {
+      ...wanted,
+      id,
+      attempt,
+      packTitle: pack.title,
+      catalogueVersion: pack.catalogueVersion,
+      email: ask.email,
+      locale: ask.locale,
+      receipt,
+      requestBody: body,
+      dueSeconds: POST_SECONDS,
+    })
+    return { order, isNew: true }
+  }
+
+  /** Posts a stored order. Its bytes are the stored ones, whoever posts it and how often. */
+  async function post(order: Order, tries: number, by: Trigger): Promise<void> {
+    if (order.requestBody === null) return
+    const provider = providerOf(order.provider)
+    const answer = await provider.createPayment(order.id, order.requestBody)
+    const fields = { order: order.id, tries, why: whyOf(answer) }
+    switch (answer.kind) {
+      case 'ok':
+        await reread.bring(provider, answer.value, by)
+        return
+      case 'rejected':
+      case 'absent':
+        // Refused credentials say nothing about an earlier post that may have gone through.
+        if (tries > 1 && answer.kind === 'rejected' && answer.isOurs) {
+          await queries.orderSetDue(db, order.id, repeatSeconds(tries))
+        } else await fail(order.id, whyOf(answer))
+        log.error(fields, 'the provider refused an order')
+        return
+      case 'unknown':
+        log.warn(fields, 'the outcome of an order is unknown')
+        await queries.orderSetDue(db, order.id, repeatSeconds(tries))
+        return
+      case 'throttled':
+        await queries.orderSetDue(db, order.id, Math.ceil(answer.afterMs / 1_000) + 1)
+    }
+  }
+
+  async function fail(id: OrderId, reason: string): Promise<void> {
+    await db.transaction(async (tx) => {
+      const order = await queries.orderLock(tx, id)
+      // A notice may have brought its payment while we waited for the refusal.
+      if (order?.state !== 'created') return
+      await queries.orderEnd(tx, { id, state: 'failed', paymentId: null, reason })
+    })
+  }
+
+  type Due = Order & { readonly ageSeconds: number; readonly pollSeconds: number }
+
+  async function recoverOne(order: Due): Promise<void> {
+    const provider = providerOf(order.provider)
+    const { keySeconds } = provider.capabilities()
+    if (order.ageSeconds < keySeconds) return post(order, order.looks + 1, 'recovery')
+    // The key would make a second payment now. If there is a first, it is in the list.
+    const fromMs = order.createdAt.getTime()
+    const answer = await provider.findByOrder(
+      order.id,
+      dateAt(fromMs - 10 * MINUTE_MS),
+      dateAt(fromMs + (keySeconds + 3_600) * 1_000),
+    )
+    if (answer.kind === 'ok') await reread.bring(provider, answer.value, 'recovery')
+    else if (answer.kind === 'absent') await fail(order.id, 'it never reached the provider')
+    else {
+      log.warn({ order: order.id, why: whyOf(answer) }, 'an old order could not be looked for')
+      await queries.orderSetDue(db, order.id, 10 * 60)
+    }
+  }
+
+  async function pollOne(order: Due): Promise<void> {
+    if (order.paymentId === null) return queries.orderSetDue(db, order.id, null)
+    const provider = providerOf(order.provider)
+    const answer = await reread.reread(provider, order.paymentId, 'poll')
+    const { hasSettledList } = provider.capabilities()
+    const isOver = order.ageSeconds >= LOOKED_FOR_SECONDS
+    if (answer.kind === 'ok' || answer.kind === 'absent') {
+      if (answer.kind === 'absent') log.error({ order: order.id }, 'the provider lost a payment')
+      const pause = isOver ? null : nextLookSeconds(order.pollSeconds, hasSettledList)
+      await queries.orderSetDue(db, order.id, pause)
+    } else await queries.orderSetDue(db, order.id, repeatSeconds(order.looks + 4))
+  }
+
+  function each(isCreated: boolean, work: (order: Due) => Promise<void>): Promise<number> {
+    const claim = () => queries.orderClaimDue(db, isCreated, LEASE_SECONDS)
+    return oneByOne(ROUND_MAX, claim, (order) =>
+      work(order).catch((error: unknown) =>
+        log.error({ order: order.id, err: error }, 'an order could not be looked at'),
+      ),
+    )
+  }
+
+  async function find(id: OrderId, book?: BookId): Promise<Order> {
+    const order = await queries.orderFind(db, id)
+    if (order !== undefined && (book === undefined || order.book === book)) return order
+    throw new Refusal('order_unknown', 'There is no such order.', { order: id })
+  }
+
+  return {
+    /** Ways to pay a sum now, SBP first: it costs us least. None while nothing is sold. */
+    methods(price: Kopecks): Method[] {
+      const { methods } = providerOf(options.provider).capabilities()
+      const isTaken = (method: Method) =>
+        methods[method].min <= price && price <= methods[method].max
+      return options.isOpen ? (['sbp', 'card'] as const).filter(isTaken) : []
+    },
+
+    async buy(ask: BuyAsk): Promise<OrderView> {
+      const provider = providerFor(ask)
+      const { order, isNew } = await db.transaction((tx) => place(tx, ask, provider))
+      if (isNew) await post(order, 1, 'buy')
+      return viewOf(await find(order.id))
+    },
+
+    find: async (id: OrderId, book?: BookId): Promise<OrderView> => viewOf(await find(id, book)),
+
+    async list(p: { book: BookId; before: OrderId | null; limit: number }): Promise<OrderView[]> {
+      return (await queries.orderList(db, p)).map(viewOf)
+    },
+
+    hasPurchased: (book: BookId): Promise<boolean> => queries.orderExistsCredited(db, book),
+
+    /** The payer is back, or asks: look now, unless somebody has just looked. */
+    async check(id: OrderId): Promise<OrderView> {
+      const order = await queries.orderClaimLook(db, id, QUIET_SECONDS)
+      const provider = order && options.providers.get(order.provider)
+      if (order !== undefined && order.paymentId !== null && provider !== undefined) {
+        await reread.reread(provider, order.paymentId, 'return')
+        const { hasSettledList } = provider.capabilities()
+        if (!hasSettledList) await queries.orderSetDue(db, id, firstLookSeconds(false))
+      }
+      return viewOf(await find(id))
+    },
+
+    /** Orders whose creation had an unknown outcome. */
+    recover: () => each(true, recoverOne),
+
+    /** Orders that wait for their payer. */
+    poll: () => each(false, pollOne),
+
+    async expire(): Promise<number> {
+      const expired = await queries.orderExpire(db, GRACE_SECONDS)
+      if (expired.length > 0) log.info({ orders: expired.length }, 'orders expired')
+      return expired.length
+    },
+  }
+}
+
+export type Orders = ReturnType<typeof createOrders>
+
+function unavailable(detail: Record<string, unknown>): Refusal {
+  return new Refusal('payment_unavailable', 'This payment is not available right now.', detail)
+}
