@@ -1,0 +1,116 @@
+// The SQL of the end: closing an account, erasing it after the term, sweeping what has expired.
+import type { Executor, Tx } from '../platform/db.ts'
+import type { AccountId, BookId } from '../platform/ids.ts'
+
+export type Unspent = 'refund' | 'forfeit'
+
+/**
+ * Closes the account and takes away every way into it. Locks its rows. One statement, so that no
+ * session outlives its account. The address is given up, and kept beside for the term.
+ */
+export async function accountClose(
+  tx: Tx,
+  p: { readonly account: AccountId; readonly unspent: Unspent; readonly days: number },
+): Promise<{ readonly closedAt: Date; readonly eraseAt: Date }> {
+  const { rows } = await tx.query(
+    `with gone_sessions as (delete from sessions where account_id = $1),
+       gone_credentials as (delete from credentials where account_id = $1),
+       gone_factors as (delete from second_factors where account_id = $1),
+       gone_passkeys as (delete from passkeys where account_id = $1),
+       gone_devices as (delete from account_devices where account_id = $1),
+       gone_codes as (delete from account_codes where value = $1)
+     update accounts set
+       closed_at = clock_timestamp(),
+       erase_at = clock_timestamp() + make_interval(days => $3),
+       unspent = $2,
+       former_email = email,
+       email = lower(id) || '.' || book_id || '@closed.invalid',
+       second_factor_on = false,
+       updated_at = clock_timestamp()
+     where id = $1 and closed_at is null
+     returning closed_at as "closedAt", erase_at as "eraseAt"`,
+    [p.account, p.unspent, p.days],
+  )
+  return rows[0] as { closedAt: Date; eraseAt: Date }
+}
+
+/** Closed accounts whose term is over. Reads without a lock; erasing locks each. */
+export async function accountListToErase(db: Executor, max: number) {
+  const { rows } = await db.query(
+    `select id, book_id as book from accounts
+     where erase_at <= clock_timestamp() and erased_at is null order by erase_at limit $1`,
+    [max],
+  )
+  return rows as { readonly id: AccountId; readonly book: BookId }[]
+}
+
+/** Forgets the person and keeps the row, which ties a book to nobody. Locks its rows. */
+export async function accountErase(tx: Tx, account: AccountId): Promise<boolean> {
+  const { rows } = await tx.query(
+    `with gone as (delete from account_consents where account_id = $1)
+     update accounts set former_email = null, language = 'ru', erased_at = clock_timestamp()
+     where id = $1 and erase_at <= clock_timestamp() and erased_at is null
+     returning id`,
+    [account],
+  )
+  return rows.length > 0
+}
+
+/** Deletes what has run out, so many rows of each: after a long pause, too, locks are short. */
+export async function expiredDelete(
+  db: Executor,
+  p: { readonly max: number; readonly deviceDays: number },
+): Promise<number> {
+  const { rows } = await db.query(
+    `with gone_sessions as (
+       delete from sessions where id in (
+         select id from sessions where expires_at < clock_timestamp() limit $1) returning 1
+     ), gone_codes as (
+       delete from account_codes where id in (
+         select id from account_codes where expires_at < clock_timestamp() limit $1) returning 1
+     ), gone_registrations as (
+       delete from registrations where id in (
+         select id from registrations where expires_at < clock_timestamp() limit $1) returning 1
+     ), gone_throttles as (
+       delete from account_throttles where key in (
+         select key from account_throttles where ends_at < clock_timestamp() limit $1) returning 1
+     ), gone_devices as (
+       delete from account_devices where (account_id, device_hash) in (
+         select account_id, device_hash from account_devices
+         where last_seen_at < clock_timestamp() - make_interval(days => $2) limit $1) returning 1
+     )
+     select ((select count(*) from gone_sessions) + (select count(*) from gone_codes)
+       + (select count(*) from gone_registrations) + (select count(*) from gone_throttles)
+       + (select count(*) from gone_devices))::int4 as gone`,
+    [p.max, p.deviceDays],
+  )
+  return (rows[0] as { gone: number }).gone
+}
+
+/** Everything the room's tables say about a person, but for secrets. Reads without a lock. */
+export async function accountExport(db: Executor, account: AccountId): Promise<unknown> {
+  const { rows } = await db.query(
+    `select json_build_object(
+       'account', (select json_build_object('id', id, 'email', email, 'language', language,
+           'createdAt', created_at, 'hasSecondFactor', second_factor_on, 'book', book_id::text)
+         from accounts where id = $1),
+       'consents', (select coalesce(json_agg(json_build_object('document', document,
+           'version', version, 'acceptedAt', accepted_at, 'address', address)
+           order by accepted_at, document), '[]')
+         from account_consents where account_id = $1),
+       'sessions', (select coalesce(json_agg(json_build_object('signedInAt', created_at,
+           'lastSeenAt', last_seen_at, 'expiresAt', expires_at, 'address', address,
+           'browser', agent) order by created_at), '[]')
+         from sessions where account_id = $1),
+       'browsers', (select coalesce(json_agg(json_build_object('firstSeenAt', first_seen_at,
+           'lastSeenAt', last_seen_at) order by first_seen_at), '[]')
+         from account_devices where account_id = $1),
+       'passkeys', (select coalesce(json_agg(json_build_object('name', name,
+           'createdAt', created_at) order by created_at), '[]')
+         from passkeys where account_id = $1),
+       'passwordChangedAt', (select updated_at from credentials where account_id = $1)
+     ) as everything`,
+    [account],
+  )
+  return (rows[0] as { everything: unknown }).everything
+}

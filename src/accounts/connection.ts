@@ -1,0 +1,69 @@
+// Lends our database to better-auth, which asks for a pool of the driver. It gets the few members
+// that its query builder uses, so that it shares our connections, time limits and int8 parser, and
+// no second pool has to be sized, watched and ended.
+import type { Db, Tx } from '../platform/db.ts'
+
+type Result = {
+  readonly rows: unknown[]
+  readonly rowCount: number | null
+  readonly command: string
+}
+
+type Transaction = { readonly tx: Tx; end(outcome: 'commit' | 'rollback'): Promise<void> }
+
+export function createConnections(db: Db) {
+  return {
+    connect: () => Promise.resolve(createConnection(db)),
+    end: () => Promise.resolve(), // the pool is not better-auth's to end
+  }
+}
+
+function createConnection(db: Db) {
+  const state: { open: Transaction | undefined } = { open: undefined }
+
+  async function end(outcome: 'commit' | 'rollback'): Promise<Result> {
+    const { open } = state
+    state.open = undefined
+    await open?.end(outcome)
+    return { rows: [], rowCount: null, command: outcome.toUpperCase() }
+  }
+
+  return {
+    async query(text: string, values: readonly unknown[] = []): Promise<Result> {
+      if (text === 'begin') {
+        state.open = await begin(db)
+        return { rows: [], rowCount: null, command: 'BEGIN' }
+      }
+      if (text === 'commit' || text === 'rollback') return end(text)
+      // Our type promises rows only; what comes is the driver's own result, with these two more.
+      return (await (state.open?.tx ?? db).query(text, [...values])) as Result
+    },
+    release: () => undefined,
+  }
+}
+
+class RolledBack extends Error {
+  override readonly name = 'RolledBack'
+}
+
+/** A transaction that is ended from outside, where ours are ended by their function's return. */
+function begin(db: Db): Promise<Transaction> {
+  const ended = Promise.withResolvers<void>()
+  return new Promise((resolve, reject) => {
+    const whole = db.transaction((tx) => {
+      resolve({
+        tx,
+        async end(outcome) {
+          if (outcome === 'commit') ended.resolve()
+          else ended.reject(new RolledBack())
+          await whole.catch((error: unknown) => {
+            if (!(error instanceof RolledBack)) throw error
+          })
+        },
+      })
+      return ended.promise
+    })
+    // Before the transaction is there, a failure is that of its beginning.
+    whole.catch(reject)
+  })
+}

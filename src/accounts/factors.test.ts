@@ -1,0 +1,237 @@
+// The second factor and passkeys over /api/auth, with an app and a passkey in software.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import {
+  appCode,
+  type Browser,
+  CABINET,
+  createStage,
+  errorOf,
+  expect,
+  PASSWORD,
+  type Stage,
+} from '../../test/accounts.ts'
+import { createAuthenticator } from '../../test/authenticator.ts'
+
+let stage: Stage
+before(async () => {
+  stage = await createStage()
+})
+after(() => stage.end())
+
+const wrongCode = (uri: string) => String((Number(appCode(uri)) + 1) % 1_000_000).padStart(6, '0')
+/** The half minute after this one, which is accepted too: a code that was not used yet. */
+const nextCode = (uri: string) => appCode(uri, Date.now() + 30_000)
+
+async function switchOn(browser: Browser) {
+  const { body } = expect(await browser.post('/two-factor/enable', { password: PASSWORD }), 200)
+  const { uri, recoveryCodes } = body as { uri: string; recoveryCodes: string[] }
+  expect(await browser.post('/two-factor/verify-totp', { code: appCode(uri) }), 200)
+  return { uri, recoveryCodes }
+}
+
+async function turnBack(email: string, interval: string): Promise<void> {
+  await stage.db.query(
+    `update sessions set created_at = created_at - $2::interval
+     where account_id = (select id from accounts where email = $1)`,
+    [email, interval],
+  )
+}
+
+test('with a second factor the password alone opens nothing', async () => {
+  const owner = await stage.person('factor')
+  const { uri } = await switchOn(owner)
+  assert.equal((await owner.session())?.hasSecondFactor, true)
+  await stage.letter(owner.email, 'second-factor-on')
+
+  const browser = stage.browser()
+  const half = await browser.signIn(owner.email)
+  assert.deepEqual([half.status, half.body], [200, { status: 'second_factor' }])
+  assert.equal(await browser.session(), undefined)
+  const wrong = await browser.post('/two-factor/verify-totp', { code: wrongCode(uri) })
+  assert.equal(errorOf(wrong), 'second_factor_wrong')
+  assert.equal(await browser.session(), undefined)
+  const right = await browser.post('/two-factor/verify-totp', { code: nextCode(uri) })
+  assert.deepEqual([right.status, right.body], [200, { status: 'signed_in' }])
+  assert.equal((await browser.session())?.email, owner.email)
+})
+
+test('a code of the authenticator app is good once', async () => {
+  const owner = await stage.person('shoulder')
+  const { uri } = await switchOn(owner)
+  const code = nextCode(uri)
+  const [first, second] = [stage.browser(), stage.browser()]
+  for (const browser of [first, second]) expect(await browser.signIn(owner.email), 200)
+  expect(await first.post('/two-factor/verify-totp', { code }), 200)
+  const replay = await second.post('/two-factor/verify-totp', { code })
+  assert.equal(errorOf(replay), 'second_factor_wrong')
+  assert.equal(await second.session(), undefined)
+  assert.equal((await first.session())?.email, owner.email)
+})
+
+test('no browser is trusted to skip the code, whatever it asks for', async () => {
+  const owner = await stage.person('trusting')
+  const { uri } = await switchOn(owner)
+  const browser = stage.browser()
+  expect(await browser.signIn(owner.email), 200)
+  const body = { code: nextCode(uri), trustDevice: true }
+  expect(await browser.post('/two-factor/verify-totp', body), 200)
+  expect(await browser.post('/sign-out'), 200)
+  assert.deepEqual((await browser.signIn(owner.email)).body, { status: 'second_factor' })
+})
+
+test('ten wrong codes lock the second factor, over any number of sign-ins', async () => {
+  const owner = await stage.person('locked')
+  const { uri } = await switchOn(owner)
+  for (const round of [1, 2]) {
+    const browser = stage.browser({ address: `192.0.2.${round}` })
+    expect(await browser.signIn(owner.email), 200)
+    for (const _ of [1, 2, 3, 4, 5]) {
+      const reply = await browser.post('/two-factor/verify-totp', { code: wrongCode(uri) })
+      assert.equal(errorOf(reply), 'second_factor_wrong')
+    }
+    const sixth = await browser.post('/two-factor/verify-totp', { code: nextCode(uri) })
+    assert.ok(['sign_in_expired', 'second_factor_locked'].includes(errorOf(sixth) ?? ''))
+  }
+  const browser = stage.browser()
+  expect(await browser.signIn(owner.email), 200)
+  const locked = await browser.post('/two-factor/verify-totp', { code: nextCode(uri) })
+  assert.deepEqual([locked.status, errorOf(locked)], [429, 'second_factor_locked'])
+})
+
+test('a recovery code signs in once, and the owner is told', async () => {
+  const owner = await stage.person('recovered')
+  const { recoveryCodes } = await switchOn(owner)
+  assert.equal(recoveryCodes.length, 10)
+  const [code] = recoveryCodes
+  const browser = stage.browser()
+  expect(await browser.signIn(owner.email), 200)
+  expect(await browser.post('/two-factor/verify-backup-code', { code }), 200)
+  assert.equal((await browser.session())?.email, owner.email)
+  assert.ok((await stage.letters(owner.email)).some(({ kind }) => kind === 'recovery-code-used'))
+
+  const again = stage.browser()
+  expect(await again.signIn(owner.email), 200)
+  const used = await again.post('/two-factor/verify-backup-code', { code })
+  assert.equal(errorOf(used), 'second_factor_wrong')
+
+  const fresh = await owner.post('/two-factor/generate-backup-codes', { password: PASSWORD })
+  const { recoveryCodes: newer } = expect(fresh, 200).body as { recoveryCodes: string[] }
+  assert.ok(newer.length === 10 && !newer.includes(recoveryCodes[1] ?? ''))
+})
+
+test('the seed and the recovery codes are encrypted in the table', async () => {
+  const owner = await stage.person('sealed')
+  const { recoveryCodes } = await switchOn(owner)
+  const { rows } = await stage.db.query(
+    `select second_factors::text as row from second_factors
+     where account_id = (select id from accounts where email = $1)`,
+    [owner.email],
+  )
+  const [kept] = rows as { row: string }[]
+  assert.ok(kept !== undefined && !kept.row.includes(recoveryCodes[0] ?? ''))
+})
+
+test('switching the second factor on or off asks for the password', async () => {
+  const owner = await stage.person('off')
+  const wrong = await owner.post('/two-factor/enable', { password: 'not the password' })
+  assert.equal(errorOf(wrong), 'password_wrong')
+  await switchOn(owner)
+  const again = await owner.post('/two-factor/enable', { password: PASSWORD })
+  assert.equal(errorOf(again), 'second_factor_already_on')
+  const off = await owner.post('/two-factor/disable', { password: 'not the password' })
+  assert.equal(errorOf(off), 'password_wrong')
+
+  expect(await owner.post('/two-factor/disable', { password: PASSWORD }), 200)
+  await stage.letter(owner.email, 'second-factor-off')
+  assert.equal((await owner.session())?.hasSecondFactor, false)
+  assert.deepEqual((await stage.browser().signIn(owner.email)).body, { status: 'signed_in' })
+})
+
+test('a stolen session cannot guess the password freely', async () => {
+  const owner = await stage.person('stolen')
+  for (const _ of Array.from({ length: 10 })) {
+    const reply = await owner.post('/two-factor/enable', { password: 'not the password' })
+    assert.equal(errorOf(reply), 'password_wrong')
+  }
+  const paths = ['/two-factor/enable', '/two-factor/disable']
+  for (const path of paths) {
+    const reply = await owner.post(path, { password: PASSWORD })
+    assert.equal(errorOf(reply), 'attempts_exceeded', path)
+  }
+  const change = { currentPassword: PASSWORD, newPassword: 'another quiet evening' }
+  assert.equal(errorOf(await owner.post('/change-password', change)), 'attempts_exceeded')
+})
+
+async function addPasskey(browser: Browser, name = 'Phone', isOwnerVerified = true) {
+  const passkey = createAuthenticator(CABINET, { isOwnerVerified })
+  const options = expect(await browser.get('/passkey/generate-register-options'), 200).body
+  const response = passkey.register(options as Parameters<typeof passkey.register>[0])
+  const reply = await browser.post('/passkey/verify-registration', { response, name })
+  return { passkey, reply }
+}
+
+async function signInWith(passkey: ReturnType<typeof createAuthenticator>, browser: Browser) {
+  const options = expect(await browser.get('/passkey/generate-authenticate-options'), 200).body
+  assert.equal(options.userVerification, 'required')
+  const response = passkey.authenticate(options as Parameters<typeof passkey.authenticate>[0])
+  return { response, reply: await browser.post('/passkey/verify-authentication', { response }) }
+}
+
+test('a passkey signs in without a password and without a code', async () => {
+  const owner = await stage.person('passkey')
+  await switchOn(owner)
+  const { passkey, reply: added } = await addPasskey(owner)
+  assert.equal(added.status, 200)
+  assert.match((await stage.letter(owner.email, 'passkey-added')).text, /“Phone”/)
+  const browser = stage.browser()
+  const { reply } = await signInWith(passkey, browser)
+  assert.deepEqual([reply.status, reply.body], [200, { status: 'signed_in' }])
+  assert.equal((await browser.session())?.email, owner.email)
+})
+
+test('a passkey’s answer cannot be sent again', async () => {
+  const owner = await stage.person('replayed')
+  const { passkey } = await addPasskey(owner)
+  const browser = stage.browser()
+  const { response } = await signInWith(passkey, browser)
+  const reply = await browser.post('/passkey/verify-authentication', { response })
+  assert.equal(errorOf(reply), 'passkey_expired')
+})
+
+test('a passkey that did not check its owner opens nothing', async () => {
+  const owner = await stage.person('found')
+  const { reply: refused } = await addPasskey(owner, 'Found key', false)
+  assert.equal(errorOf(refused), 'passkey_wrong')
+  const { passkey } = await addPasskey(owner)
+  passkey.state.isOwnerVerified = false
+  const browser = stage.browser()
+  const { reply } = await signInWith(passkey, browser)
+  assert.equal(errorOf(reply), 'passkey_wrong')
+  assert.equal(await browser.session(), undefined)
+})
+
+test('passkeys are added and removed only after a fresh sign-in, and only one’s own', async () => {
+  const owner = await stage.person('careful')
+  await addPasskey(owner)
+  const session = stage.accounts.requireSession(await owner.session())
+  const [mine] = await stage.accounts.passkeys(session)
+  const id = mine?.id
+  expect(await owner.post('/passkey/update-passkey', { id, name: 'Old phone' }), 200)
+
+  const thief = await stage.person('thief')
+  for (const path of ['/passkey/delete-passkey', '/passkey/update-passkey']) {
+    const reply = await thief.post(path, { id, name: 'Mine' })
+    assert.ok(reply.status >= 400, path)
+  }
+  await turnBack(owner.email, '11 minutes')
+  const stale = await owner.get('/passkey/generate-register-options')
+  assert.deepEqual([stale.status, errorOf(stale)], [403, 'session_not_fresh'])
+  const refused = await owner.post('/passkey/delete-passkey', { id })
+  assert.equal(errorOf(refused), 'session_not_fresh')
+
+  expect(await owner.signIn(owner.email), 200)
+  expect(await owner.post('/passkey/delete-passkey', { id }), 200)
+  assert.match((await stage.letter(owner.email, 'passkey-removed')).text, /“Old phone”/)
+  assert.deepEqual(await stage.accounts.passkeys(session), [])
+})

@@ -1,0 +1,86 @@
+// Passwords: how they are kept, how many are checked at once, which may be chosen.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isRefusal } from '../platform/refusal.ts'
+import { deviceOf } from './device.ts'
+import { createPasswords, problemOf } from './passwords.ts'
+
+test('a password is kept as Argon2id of 19 MiB and two passes, with its own salt', async () => {
+  const { hash, verify } = createPasswords({ waitingMax: 8 })
+  const [one, two] = await Promise.all([
+    hash('correct horse battery'),
+    hash('correct horse battery'),
+  ])
+  assert.match(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+  assert.notEqual(one, two)
+  assert.equal(await verify({ hash: one, password: 'correct horse battery' }), true)
+  assert.equal(await verify({ hash: one, password: 'correct horse batterz' }), false)
+})
+
+test('a password is the same however a keyboard composes its letters', async () => {
+  const { hash, verify } = createPasswords({ waitingMax: 8 })
+  const composed = 'мой чудный йогурт'.normalize('NFC')
+  const kept = await hash(composed)
+  assert.equal(await verify({ hash: kept, password: composed.normalize('NFD') }), true)
+})
+
+test('so many run, so many wait, and the next is refused', async () => {
+  const passwords = createPasswords({ waitingMax: 1, atOnce: 1 })
+  const [running, waiting] = [passwords.hash('the first one'), passwords.hash('the second one')]
+  await assert.rejects(passwords.hash('the third one'), (error) =>
+    isRefusal(error, 'password_checks_overloaded'),
+  )
+  await Promise.all([running, waiting])
+  assert.deepEqual(passwords.stats(), { runs: 2, running: 0, overflows: 1, waiting: 0 })
+  assert.match(await passwords.hash('the fourth one'), /argon2id/)
+})
+
+test('common passwords are refused in any case and with marks behind them', () => {
+  for (const password of [
+    ...['1234567890', 'Password123', 'QWERTYUIOP', 'qwerty12345!', 'йцукен12345', 'Пароль12345'],
+    ...[
+      'aaaaaaaaaaaa',
+      '1212121212',
+      'abcabcabcabc',
+      'zyxwvutsrqponm',
+      '9876543210',
+      'абвгдеёжзий',
+    ],
+  ]) {
+    assert.equal(problemOf(password), 'password_common', password)
+  }
+  for (const password of [
+    'a quiet evening',
+    'три белых слона',
+    'qwerty but longer',
+    '83624-95127',
+  ]) {
+    assert.equal(problemOf(password), undefined, password)
+  }
+})
+
+test('the own address is no password', () => {
+  assert.equal(problemOf('olga.petrova', 'Olga.Petrova@example.org'), 'password_common')
+  assert.equal(problemOf('olga.petrova@example.org', 'olga.petrova@example.org'), 'password_common')
+  assert.equal(problemOf('olga.petrova', 'ivan@example.org'), undefined)
+})
+
+test('a browser is named in two words', () => {
+  const names = [
+    [
+      'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0 Safari/537.36',
+      'Chrome, Linux',
+    ],
+    [
+      'Mozilla/5.0 (Windows NT 10.0) Chrome/140.0 YaBrowser/25.1 Safari/537.36',
+      'Yandex Browser, Windows',
+    ],
+    ['Mozilla/5.0 (Macintosh; Intel Mac OS X 15_0) Version/19.0 Safari/605.1', 'Safari, macOS'],
+    [
+      'Mozilla/5.0 (Linux; Android 16) Chrome/140.0 Mobile Safari/537.36 EdgA/140.0',
+      'Edge, Android',
+    ],
+    ['curl/8.0', ''],
+  ] as const
+  for (const [agent, name] of names) assert.equal(deviceOf(agent), name)
+})

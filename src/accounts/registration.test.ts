@@ -1,0 +1,198 @@
+// Registration over /api/auth: what makes an account, and what tells nobody anything.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { agreed, createStage, errorOf, expect, PASSWORD, type Stage } from '../../test/accounts.ts'
+
+let stage: Stage
+before(async () => {
+  stage = await createStage()
+})
+after(() => stage.end())
+
+const entry = (email: string, more: object = {}) => ({
+  email,
+  password: PASSWORD,
+  language: 'en',
+  consents: agreed,
+  ...more,
+})
+
+async function countOf(email: string): Promise<number> {
+  const { rows } = await stage.db.query('select id from accounts where email = $1', [email])
+  return rows.length
+}
+
+test('nobody is an account before the code and the password came together', async () => {
+  const email = 'anna@example.org'
+  const browser = stage.browser()
+  expect(await browser.post('/register', entry(email)), 200)
+  assert.equal(await countOf(email), 0)
+  const code = await stage.code(email, 'confirm-email')
+
+  const wrong = await browser.post('/confirm', { code, password: 'another password' })
+  assert.equal(errorOf(wrong), 'password_wrong')
+  assert.equal(await countOf(email), 0)
+
+  const right = await browser.post('/confirm', { code, password: PASSWORD })
+  assert.deepEqual([right.status, right.body], [200, { status: 'signed_in' }])
+  const session = await browser.session()
+  assert.equal(session?.email, email)
+  assert.match(session?.account ?? '', /^acc_[\w-]{16}$/)
+  assert.equal(session?.isFresh, true)
+  const { rows } = await stage.db.query('select id from books where id = $1', [session?.book])
+  assert.equal(rows.length, 1, 'the account owns a book of the ledger')
+})
+
+test('a registration for a known address is answered like any other', async () => {
+  const { email } = await stage.person('boris')
+  const known = await stage.browser().post('/register', entry(email))
+  const unknown = await stage.browser().post('/register', entry('nobody-yet@example.org'))
+  assert.deepEqual([known.status, known.body], [unknown.status, unknown.body])
+  assert.deepEqual([...known.headers], [...unknown.headers])
+  assert.match((await stage.letter(email, 'already-registered')).text, /already|has an account/)
+  assert.equal(await countOf(email), 1)
+})
+
+test('who registers a stranger’s address first gains nothing by it', async () => {
+  const email = 'victim@example.org'
+  const theirs = 'the password of the attacker'
+  expect(await stage.browser().post('/register', entry(email, { password: theirs })), 200)
+  const planted = await stage.code(email, 'confirm-email')
+  expect(await stage.browser().post('/register', entry(email)), 200)
+  const own = await stage.code(email, 'confirm-email')
+
+  const opened = await stage.browser().post('/confirm', { code: planted, password: PASSWORD })
+  assert.equal(errorOf(opened), 'password_wrong', 'the wrong letter confirms nothing')
+  expect(await stage.browser().post('/confirm', { code: own, password: PASSWORD }), 200)
+  const late = await stage.browser().post('/confirm', { code: planted, password: theirs })
+  assert.equal(errorOf(late), 'code_wrong')
+  assert.equal(errorOf(await stage.browser().signIn(email, theirs)), 'sign_in_wrong')
+})
+
+test('an unconfirmed registration cannot be told from nothing by signing in', async () => {
+  const email = 'pending@example.org'
+  expect(await stage.browser().post('/register', entry(email)), 200)
+  const pending = await stage.browser().signIn(email)
+  const nobody = await stage.browser().signIn('never-heard-of@example.org')
+  assert.deepEqual([pending.status, pending.body], [nobody.status, nobody.body])
+  assert.deepEqual([...pending.headers], [...nobody.headers])
+})
+
+test('two confirmations at once make one account', async () => {
+  const email = 'twice@example.org'
+  expect(await stage.browser().post('/register', entry(email)), 200)
+  const code = await stage.code(email, 'confirm-email')
+  const replies = await Promise.all(
+    [1, 2, 3].map(() => stage.browser().post('/confirm', { code, password: PASSWORD })),
+  )
+  assert.deepEqual(replies.map(({ status }) => status).toSorted(), [200, 400, 400])
+  assert.equal(await countOf(email), 1)
+})
+
+test('another letter has another code, and the one before stops', async () => {
+  const email = 'again@example.org'
+  expect(await stage.browser().post('/register', entry(email)), 200)
+  const first = await stage.code(email, 'confirm-email')
+  expect(await stage.browser().post('/register/again', { email }), 200)
+  const second = await stage.code(email, 'confirm-email')
+  assert.notEqual(first, second)
+  const late = await stage.browser().post('/confirm', { code: first, password: PASSWORD })
+  assert.equal(errorOf(late), 'code_wrong')
+  expect(await stage.browser().post('/confirm', { code: second, password: PASSWORD }), 200)
+
+  const { body } = expect(await stage.browser().post('/register/again', { email }), 200)
+  assert.deepEqual(body, { status: true }, 'also when nothing waits')
+})
+
+test('a link that is a day old confirms nothing', async () => {
+  const email = 'late@example.org'
+  expect(await stage.browser().post('/register', entry(email)), 200)
+  await stage.db.query(
+    `update registrations set expires_at = clock_timestamp() - interval '1 second'
+     where email = $1`,
+    [email],
+  )
+  const code = await stage.code(email, 'confirm-email')
+  const reply = await stage.browser().post('/confirm', { code, password: PASSWORD })
+  assert.equal(errorOf(reply), 'code_wrong')
+})
+
+test('a stranger causes a few letters per hour to a mailbox, and cannot tell', async () => {
+  const room = stage.room({ settings: { lettersPerHour: 2 } })
+  for (const email of ['bombed@example.org', (await stage.person('bombed-too')).email]) {
+    const before = (await stage.letters(email)).length
+    await stage.db.query('delete from account_throttles')
+    for (const _ of [1, 2, 3, 4]) {
+      const reply = await stage.browser({ room }).post('/register', entry(email))
+      assert.deepEqual([reply.status, reply.body], [200, { status: true }])
+    }
+    expect(await stage.browser({ room }).post('/request-password-reset', { email }), 200)
+    assert.equal((await stage.letters(email)).length - before, 2)
+  }
+})
+
+test('required documents must be agreed to as they are in force, the rest may be', async () => {
+  const email = 'reader@example.org'
+  const old = [{ document: 'offer', version: '2025-01-01' }, agreed[1]]
+  for (const consents of [[], [agreed[0]], old]) {
+    const reply = await stage.browser().post('/register', entry(email, { consents }))
+    assert.equal(errorOf(reply), 'consent_missing')
+  }
+  const consents = [...agreed, { document: 'news', version: '1' }, { document: 'x', version: '1' }]
+  const browser = stage.browser({ address: '198.51.100.9' })
+  expect(await browser.post('/register', entry(email, { consents })), 200)
+  const code = await stage.code(email, 'confirm-email')
+  expect(await browser.post('/confirm', { code, password: PASSWORD }), 200)
+  const session = stage.accounts.requireSession(await browser.session())
+  const kept = await stage.accounts.consents(session)
+  assert.deepEqual(
+    kept.map(({ document, version, address }) => [document, version, address]),
+    [
+      ['news', '1', '198.51.100.9'],
+      ['offer', '2026-11-01', '198.51.100.9'],
+      ['personal-data', '3', '198.51.100.9'],
+    ],
+  )
+  const later = { document: 'offer', version: '2027-01-01', address: '198.51.100.9' }
+  await stage.accounts.consent(session, later)
+  await stage.accounts.consent(session, later)
+  assert.equal((await stage.accounts.consents(session)).length, 4)
+})
+
+test('a password is 10 to 128 characters, not a common one, and that is all', async () => {
+  const cases = [
+    ['ninechars', 'password_too_short'],
+    ['x7'.repeat(65), 'password_too_long'],
+    ['Qwerty12345', 'password_common'],
+    ['parolika@example.org', 'password_common'],
+    ['пароль без цифр и знаков', undefined],
+  ] as const
+  for (const [password, problem] of cases) {
+    const reply = await stage
+      .browser()
+      .post('/register', entry('parolika@example.org', { password }))
+    assert.equal(errorOf(reply), problem, password)
+  }
+})
+
+test('what is no address or no body is refused before anything is done', async () => {
+  const browser = stage.browser()
+  assert.equal(errorOf(await browser.post('/register', entry('not an address'))), 'email_wrong')
+  assert.equal(errorOf(await browser.post('/register', { email: 'a@example.org' })), 'body_wrong')
+  assert.equal(errorOf(await browser.post('/register', ['a'])), 'body_wrong')
+  const huge = entry('a@example.org', { extra: 'x'.repeat(40_000) })
+  assert.equal(errorOf(await browser.post('/register', huge)), 'body_wrong')
+})
+
+test('of a registration only digests are kept', async () => {
+  const email = 'digest@example.org'
+  expect(await stage.browser().post('/register', entry(email)), 200)
+  const code = await stage.code(email, 'confirm-email')
+  const { rows } = await stage.db.query(
+    'select registrations::text as row, password_hash from registrations where email = $1',
+    [email],
+  )
+  const [kept] = rows as { row: string; password_hash: string }[]
+  assert.match(kept?.password_hash ?? '', /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+  assert.ok(!kept?.row.includes(code) && !kept?.row.includes(PASSWORD))
+})

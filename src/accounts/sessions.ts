@@ -1,0 +1,87 @@
+// Sessions: who a browser's cookie speaks for, and the owner's list of them. A session is fresh for
+// some minutes after its sign-in; what could cost an account asks for a fresh one.
+import type { AccountId, BookId } from '../platform/ids.ts'
+import { Refusal } from '../platform/refusal.ts'
+import type { Auth } from './auth.ts'
+import { deviceOf } from './device.ts'
+import type { Parts } from './parts.ts'
+import * as queries from './queries.ts'
+
+export type Session = {
+  readonly id: string
+  readonly account: AccountId
+  readonly book: BookId
+  readonly email: string
+  readonly language: queries.Language
+  readonly hasSecondFactor: boolean
+  readonly signedInAt: Date
+  /** Signed in within the last accounts.freshMinutes: enough for what could cost an account. */
+  readonly isFresh: boolean
+  /** To be set with the answer; there is one when the session was prolonged, once a day. */
+  readonly cookies: readonly string[]
+}
+
+const MINUTE_MS = 60_000
+
+export function createSessions(parts: Parts, auth: () => Promise<Auth>) {
+  const { db, clock, settings } = parts
+
+  return {
+    /** Whose cookie it is. Asks the database each time: a revoked session ends at once. */
+    async read(headers: Headers): Promise<Session | undefined> {
+      if (!headers.has('cookie')) return undefined
+      const { response, headers: answered } = await (await auth()).api.getSession({
+        headers,
+        returnHeaders: true,
+      })
+      if (response === null) return undefined
+      const { id, createdAt } = response.session
+      const account = await queries.accountFind(db, response.user.id)
+      if (account === undefined) return undefined
+      await queries.sessionTouch(db, id)
+      return {
+        id,
+        account: account.id,
+        book: account.book,
+        email: account.email,
+        language: account.language,
+        hasSecondFactor: account.hasSecondFactor,
+        signedInAt: createdAt,
+        isFresh: clock.nowMs() - createdAt.getTime() < settings.freshMinutes * MINUTE_MS,
+        cookies: answered.getSetCookie(),
+      }
+    },
+
+    async list({ account, id: current }: Session) {
+      const rows = await queries.sessionList(db, account)
+      return rows.map(({ agent, ...row }) => ({
+        ...row,
+        device: deviceOf(agent),
+        isCurrent: row.id === current,
+      }))
+    },
+
+    /** True when there was such a session of this owner's. May be repeated. */
+    revoke: ({ account }: Session, id: string): Promise<boolean> =>
+      queries.sessionDelete(db, { account, id }),
+
+    /** Says how many there were. May be repeated. */
+    revokeOthers: ({ account, id }: Session): Promise<number> =>
+      queries.sessionDeleteOthers(db, { account, keep: id }),
+  }
+}
+
+export type Sessions = ReturnType<typeof createSessions>
+
+/** Refuses: session_missing. */
+export function requireSession(session: Session | undefined): Session {
+  if (session !== undefined) return session
+  throw new Refusal('session_missing', 'Sign in first.')
+}
+
+/** Refuses: session_missing, session_not_fresh. */
+export function requireFresh(session: Session | undefined): Session {
+  const present = requireSession(session)
+  if (present.isFresh) return present
+  throw new Refusal('session_not_fresh', 'Sign in again to confirm that it is you.')
+}
