@@ -1,19 +1,27 @@
 // The table of jobs: name, when, limit, function. The sweeper is not here: it watches heartbeats
-// every few seconds and keeps what it saw in memory, so `work` runs it as a loop (main.ts).
+// every few seconds and keeps what it saw in memory, so `work` runs it as a loop (main.ts). Neither
+// are the notices, polls and sweeps of payments: a payer waits for seconds, and cron for a minute.
+import type { Accounts } from './accounts/accounts.ts'
 import type { Ledger } from './ledger/ledger.ts'
+import type { Payments } from './payments/payments.ts'
 import type { Log } from './platform/log.ts'
+import { LETTERS_AT_ONCE, type Mail } from './platform/mail.ts'
 import type { Job } from './platform/worker.ts'
 
 const MINUTE_MS = 60_000
 
 export function createJobs(rooms: {
   readonly ledger: Ledger
+  readonly mail: Mail
+  readonly accounts: Accounts
+  readonly payments: Payments
   readonly log: Log
   readonly entriesKeptDays: number
   /** The day so many days ago, as 2026-11-15. */
   readonly dayBefore: (days: number) => string
 }): Job[] {
-  const { ledger, log } = rooms
+  const { ledger, mail, accounts, log } = rooms
+  const { jobs: payments } = rooms.payments
 
   async function audit(scope: 'new' | 'all'): Promise<void> {
     const findings = await ledger.audit(scope)
@@ -36,6 +44,63 @@ export function createJobs(rooms: {
           log.info({ made, dropped, detached }, 'partitions changed')
         }
       },
+    },
+    {
+      name: 'letter',
+      limitMs: MINUTE_MS,
+      places: LETTERS_AT_ONCE,
+      run: (payload) => mail.deliver((payload as { id: string }).id),
+    },
+    { name: 'letters', every: '* * * * *', limitMs: MINUTE_MS, run: () => mail.tend() },
+    {
+      name: 'accounts-sweep',
+      every: '*/5 * * * *',
+      limitMs: MINUTE_MS,
+      run: async () => {
+        await accounts.sweep()
+      },
+    },
+    {
+      name: 'accounts-erase',
+      every: '40 3 * * *',
+      limitMs: 10 * MINUTE_MS,
+      run: async () => {
+        await accounts.erase()
+      },
+    },
+    {
+      name: 'payments-expire',
+      every: '* * * * *',
+      limitMs: MINUTE_MS,
+      run: async () => {
+        await payments.expire()
+      },
+    },
+    {
+      name: 'payments-refunds',
+      every: '* * * * *',
+      limitMs: 5 * MINUTE_MS,
+      run: () => payments.pollRefunds(),
+    },
+    {
+      name: 'payments-refund-sweep',
+      every: '17 * * * *',
+      limitMs: 10 * MINUTE_MS,
+      run: () => payments.sweepRefunds(),
+    },
+    {
+      name: 'payments-alarms',
+      every: '* * * * *',
+      limitMs: MINUTE_MS,
+      run: async () => {
+        await payments.watch()
+      },
+    },
+    {
+      name: 'payments-forget',
+      every: '50 3 * * *',
+      limitMs: 10 * MINUTE_MS,
+      run: () => payments.forget(),
     },
   ]
 }

@@ -1,6 +1,7 @@
 // The only file that acts: it reads the command line and starts what was asked for.
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import type { Server } from 'node:http'
 import { availableParallelism } from 'node:os'
 import { Command } from 'commander'
 import { isFleetMember, joinFleet, runFleet } from './fleet.ts'
@@ -14,7 +15,7 @@ import { createFleetMetrics, createMetricsServer, shareMetrics } from './platfor
 import { migrate } from './platform/migrate.ts'
 import { migrateJobs, startWorker } from './platform/worker.ts'
 import { parseUpstreams, type UpstreamOptions } from './upstreams/upstreams.ts'
-import { type Rooms, wire } from './wiring.ts'
+import { type Rooms, watchLetters, wire } from './wiring.ts'
 
 /** Twelve looks within the sixty seconds after which a silent process is taken for dead. */
 const SWEEP_MS = 5_000
@@ -54,6 +55,11 @@ program
   .command('work')
   .description('run jobs and the sweeper until SIGTERM')
   .action(async () => work(configured()))
+
+program
+  .command('cabinet')
+  .description('answer the account area and payment providers until SIGTERM')
+  .action(async () => serveCabinet(configured()))
 
 program.addCommand(createOperator(() => wired(configured(), 'operator')))
 
@@ -180,12 +186,17 @@ function ended(): Promise<void> {
 async function work(config: Config): Promise<void> {
   const stopped = ended() // before anyone is told that we work, and may say stop
   const rooms = await wired(config, 'worker')
-  const { ledger, log, clock } = rooms
+  const { ledger, mail, log, clock } = rooms
   await ledger.start()
+  watchLetters(rooms.metrics, mail)
+  const metrics = serveMetrics(rooms, config.metrics.workPort, config.gateway.host, () => true)
   const worker = await startWorker({
     databaseUrl: config.database.url.reveal(),
     jobs: createJobs({
       ledger,
+      mail,
+      accounts: rooms.accounts,
+      payments: rooms.payments,
       log,
       entriesKeptDays: config.ledger.entriesKeptDays,
       dayBefore: (days) => dayText(clock.nowMs() - days * DAY_MS),
@@ -199,10 +210,54 @@ async function work(config: Config): Promise<void> {
   }, SWEEP_MS)
   log.info({ instance: ledger.instance }, 'working')
 
+  rooms.payments.start()
+
   await stopped
   clearInterval(sweeping)
+  await rooms.payments.stop()
   await worker.stop()
+  mail.close()
+  metrics.close()
   await ledger.stop(STOP_MS)
   await rooms.db.end()
   log.info('stopped')
+}
+
+async function serveCabinet(config: Config): Promise<void> {
+  const stopped = ended()
+  const rooms = await wired(config, 'cabinet')
+  const { cabinet, log } = rooms
+  await rooms.accounts.check()
+  await startPricing(rooms)
+  const { host, drainSeconds } = config.cabinet
+  const state = { isServing: true }
+  const metrics = serveMetrics(rooms, config.metrics.cabinetPort, host, () => state.isServing)
+  const port = await cabinet.listen(config.cabinet.port, host)
+  log.info({ host, port }, 'serving the cabinet')
+
+  await stopped
+  state.isServing = false
+  await cabinet.close({ limitMs: drainSeconds * 1_000 })
+  rooms.pricing.stop()
+  await rooms.payments.stop()
+  metrics.close()
+  await rooms.ledger.stop(STOP_MS)
+  await rooms.db.end()
+  log.info('drained')
+}
+
+/** Without its metrics a process still does its work, so a port that is taken ends nothing. */
+function serveMetrics(
+  { metrics, log }: Rooms,
+  port: number,
+  host: string,
+  isReady: () => boolean,
+): Server {
+  const server = createMetricsServer({
+    text: () => metrics.registry.metrics(),
+    health: () =>
+      isReady() ? { isReady: true, why: 'ready' } : { isReady: false, why: 'draining' },
+  })
+  server.on('error', (error) => log.warn({ err: error, port }, 'metrics are not served'))
+  return server.listen(port, host)
 }

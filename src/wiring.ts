@@ -1,12 +1,21 @@
 // Every room built once, in order of dependence. Reads like a parts list: no conditions, no rules.
+import { type Accounts, type AccountsOptions, createAccounts } from './accounts/accounts.ts'
+import { createCabinet, type Documents, openDocuments, openEndings } from './cabinet/cabinet.ts'
 import { createGateway } from './gateway/gateway.ts'
 import { createKeys, type Keys } from './keys/keys.ts'
 import { createLedger, type Ledger, ledgerSession } from './ledger/ledger.ts'
-import { systemClock } from './platform/clock.ts'
+import {
+  createPayments,
+  openPaymentMetrics,
+  openYookassa,
+  type Payments,
+} from './payments/payments.ts'
+import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
-import { openClient, openDatabase } from './platform/db.ts'
+import { type Db, openClient, openDatabase } from './platform/db.ts'
 import { newInstanceId } from './platform/ids.ts'
-import { createLog } from './platform/log.ts'
+import { createLog, type Log } from './platform/log.ts'
+import { createMail, type Mail } from './platform/mail.ts'
 import { createMetrics, type Metrics } from './platform/metrics.ts'
 import { createPricing } from './pricing/pricing.ts'
 import { createUpstreams, type UpstreamOptions, type Upstreams } from './upstreams/upstreams.ts'
@@ -23,56 +32,141 @@ export async function wire(
   const db = openDatabase(database, role, (error) =>
     log.warn({ err: error }, 'an idle database connection was lost'),
   )
-  const pricing = createPricing({ db, log, clock })
+  const ground = { db, clock, log }
+  const pricing = createPricing(ground)
   const ledger = await createLedger({
-    db,
+    ...ground,
     connect: () => openClient(database, `${role} ledger`, ledgerSession),
     instance: newInstanceId(),
     role,
-    clock,
-    log,
     connections: config.database.ledgerConnections,
     lanes: config.database.ledgerLanes,
     deadlineMs: config.database.ledgerDeadlineMs,
     ...config.ledger,
   })
-  const keys = createKeys({
-    db,
-    ledger,
-    clock,
-    log,
-    slug: config.vendor.slug,
-    cell: config.cell,
-    ...config.keys,
-  })
+  const { slug } = config.vendor
+  const { cell } = config
+  const keys = createKeys({ ...ground, ledger, slug, cell, ...config.keys })
+  const mail = createMail({ ...ground, ...config.mail })
   const metrics = createMetrics()
-  const upstreams = createUpstreams({
-    upstreams: upstreamOptions,
-    db,
-    instance: ledger.instance,
-    clock,
-    log,
-  })
+  const payments = wirePayments(config, { ...ground, mail, ledger, metrics })
+  const documents = openDocuments(config.brand.documentsFile)
+  const accounts = wireAccounts(config, { ...ground, mail, ledger, keys, payments, documents })
+  const { instance } = ledger
+  const upstreams = createUpstreams({ ...ground, upstreams: upstreamOptions, instance })
   const gateway = createGateway({
-    keys,
-    ledger,
-    pricing,
-    upstreams,
-    clock,
-    log,
-    metrics,
+    ...{ keys, ledger, pricing, upstreams, clock, log, metrics },
     waitBytesMax: config.gateway.waitBytesMax,
     limits: {
-      cell: config.cell,
-      slug: config.vendor.slug,
+      cell,
+      slug,
       bodyBytesMax: config.gateway.bodyBytesMax,
       requestSecondsMax: config.ledger.requestSecondsMax,
       addressHeader: config.gateway.addressHeader,
       cabinetUrl: config.brand.cabinetUrl,
     },
   })
+  const cabinet = createCabinet({
+    ...{ ...ground, metrics, payments, cell, ...config.cabinet },
+    api: { accounts, keys, ledger, payments, pricing, documents, ...facesOf(config) },
+  })
   watch(metrics, { ledger, keys, upstreams })
-  return { config, clock, log, db, pricing, ledger, keys, upstreams, metrics, gateway }
+  return {
+    ...ground,
+    config,
+    pricing,
+    ledger,
+    keys,
+    mail,
+    payments,
+    accounts,
+    upstreams,
+    metrics,
+    gateway,
+    cabinet,
+  }
+}
+
+/** One provider today; an order stays with the one it was made with. */
+function wirePayments(
+  config: Config,
+  rooms: { db: Db; mail: Mail; clock: Clock; log: Log; ledger: Ledger; metrics: Metrics },
+) {
+  const { clock } = rooms
+  const { receipts, receiptVatCode, receiptTaxSystem, receiptSubject, receiptMode } =
+    config.yookassa
+  const { money, ...settings } = config.payments
+  const metrics = openPaymentMetrics(rooms.metrics.registry)
+  const yookassa = openYookassa({
+    ...config.yookassa,
+    receipt:
+      receipts === 'off'
+        ? null
+        : {
+            vatCode: receiptVatCode,
+            taxSystem: receiptTaxSystem,
+            subject: receiptSubject,
+            mode: receiptMode,
+            measure: config.yookassa.receiptMeasure,
+          },
+    env: config.mode,
+    clock,
+    onCall: metrics.called,
+  })
+  return createPayments({
+    ...rooms,
+    ...settings,
+    metrics,
+    cell: config.cell,
+    brand: config.brand,
+    providers: [yookassa],
+    provider: yookassa.name,
+    takesTest: money === 'auto' ? config.mode !== 'production' : money === 'test',
+  })
+}
+
+/** People may enter no other room: what they need of the others is handed to them. */
+function wireAccounts(
+  config: Config,
+  rooms: Pick<AccountsOptions, 'db' | 'clock' | 'log'> & {
+    mail: Mail
+    ledger: Ledger
+    keys: Keys
+    payments: Payments
+    documents: Documents
+  },
+): Accounts {
+  const { ledger, keys, payments, documents, ...others } = rooms
+  const { mail } = rooms
+  const accounts: Accounts = createAccounts({
+    ...others,
+    brand: config.brand,
+    settings: config.accounts,
+    openBook: ledger.open,
+    documents: documents.list,
+    endings: openEndings({
+      ...{ keys, ledger, payments, mail },
+      emailOf: async (account) => (await accounts.find(account))?.email,
+    }),
+  })
+  return accounts
+}
+
+/** What the account area shows of the settings. */
+function facesOf({ brand, gateway, vendor, payments }: Config) {
+  return {
+    brand: { ...brand, requisites: linesOf(brand.requisites) },
+    cabinetUrl: brand.cabinetUrl,
+    apiUrl: gateway.publicUrl,
+    vendorSlug: vendor.slug,
+    isSelling: payments.isOpen,
+    refundPolicy: payments.refundPolicy,
+  }
+}
+
+/** Lines of a setting that is one text: a bar ends one, and so does a new line. */
+function linesOf(text: string): string[] {
+  return text === 'none' ? [] : text.split(/[|\n]/).map((line) => line.trim())
 }
 
 /** Numbers that rooms know and metrics show. */
@@ -105,6 +199,17 @@ function watch(
       upstreams.views().map((view) => [view.target, Number(view.state === 'closed')]),
     ),
   )
+}
+
+/** Numbers of the outbox, for the one process that is asked: a fleet would add them up. */
+export function watchLetters(metrics: Metrics, mail: Mail): void {
+  metrics.asked('gateway_letters', 'Letters that wait, and that failed today', async () => {
+    const { queued, failed } = await mail.stats()
+    return { queued, failed }
+  })
+  metrics.asked('gateway_letters_oldest_seconds', 'Age of the oldest that waits', async () => ({
+    queued: (await mail.stats()).oldestSeconds,
+  }))
 }
 
 export type Rooms = Awaited<ReturnType<typeof wire>>

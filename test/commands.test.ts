@@ -27,6 +27,8 @@ function environment(extra: Record<string, string> = {}) {
     PATH: process.env.PATH ?? '',
     DATABASE_URL: place.database?.url ?? '',
     LEDGER_SPOOL_DIRECTORY: join(place.directory ?? '', 'spool'),
+    METRICS_WORK_PORT: '0',
+    METRICS_CABINET_PORT: '0',
     ...extra,
   }
 }
@@ -112,23 +114,47 @@ test('op import-keys stores hashes and prints no key', async () => {
   assert.match((rows[0] as { hash: string }).hash, /^\$argon2id\$/)
 })
 
-test('work runs its jobs and ends on SIGTERM', async () => {
-  const child = spawn(process.execPath, [join(root, 'src/main.ts'), 'work'], {
+/** Starts a command that goes on; resolves when it has said so. */
+async function startCommand(command: string, said: string, extra: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [join(root, 'src/main.ts'), command], {
     cwd: root,
-    env: environment(),
+    env: environment(extra),
   })
   const lines: string[] = []
   child.stdout.on('data', (data: Buffer) => lines.push(data.toString()))
-  const deadline = setTimeout(() => child.kill('SIGKILL'), 30_000)
-  while (!lines.join('').includes('working')) {
+  const deadline = setTimeout(() => child.kill('SIGKILL'), 60_000)
+  while (!lines.join('').includes(said)) {
     await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
     if (child.exitCode !== null) break
   }
-  child.kill('SIGTERM')
-  const [code] = await once(child, 'exit')
-  clearTimeout(deadline)
-  assert.equal(code, 0, lines.join(''))
-  assert.match(lines.join(''), /stopped/)
+  return {
+    printed: () => lines.join(''),
+    async stop(): Promise<number | null> {
+      child.kill('SIGTERM')
+      const [code] = child.exitCode === null ? await once(child, 'exit') : [child.exitCode]
+      clearTimeout(deadline)
+      return code
+    },
+  }
+}
+
+test('work runs its jobs and ends on SIGTERM', async () => {
+  const { printed, stop } = await startCommand('work', 'working')
+  assert.equal(await stop(), 0, printed())
+  assert.match(printed(), /stopped/)
+})
+
+test('cabinet answers, tells its readiness, and drains on SIGTERM', async () => {
+  const { printed, stop } = await startCommand('cabinet', 'serving the cabinet', {
+    CABINET_PORT: '0',
+  })
+  const port = /"port":(\d+),"msg":"serving the cabinet"/.exec(printed())?.[1]
+  assert.ok(port, printed())
+  const agent = { headers: { connection: 'close' } }
+  assert.equal(await (await fetch(`http://127.0.0.1:${port}/readyz`, agent)).text(), 'ready\n')
+  assert.equal((await fetch(`http://127.0.0.1:${port}/notifications/none`, agent)).status, 404)
+  assert.equal(await stop(), 0, printed())
+  assert.match(printed(), /drained/)
 })
 
 test('whatever Node is on the path, our files run on the pinned one', async () => {

@@ -69,6 +69,16 @@ export const refusals = {
   key_pending_missing: { status: 409, type: 'conflict_error', level: 'info' },
   key_import_refused: { status: 409, type: 'conflict_error', level: 'info' },
 
+  // Of people in the cabinet; clients of the API never meet these three.
+  session_missing: { status: 401, type: 'authentication_error', level: 'debug' },
+  session_not_fresh: { status: 403, type: 'permission_error', level: 'debug' },
+  password_checks_overloaded: {
+    status: 503,
+    type: 'overloaded_error',
+    level: 'warn',
+    retryAfterSeconds: 1,
+  },
+
   credits_insufficient: { status: 402, type: 'billing_error', level: 'info', isFinal: true },
   day_limit_reached: { status: 402, type: 'billing_error', level: 'info', isFinal: true },
   velocity_stopped: { status: 402, type: 'billing_error', level: 'info', isFinal: true },
@@ -85,6 +95,23 @@ export const refusals = {
   },
   refund_exceeds_unspent: { status: 409, type: 'conflict_error', level: 'info' },
   adjust_exceeds_available: { status: 409, type: 'conflict_error', level: 'info' },
+  order_unknown: { status: 404, type: 'not_found_error', level: 'info' },
+  order_attempt_reused: { status: 409, type: 'conflict_error', level: 'info' },
+  order_state_wrong: { status: 409, type: 'conflict_error', level: 'info' },
+  payment_unavailable: {
+    status: 503,
+    type: 'overloaded_error',
+    level: 'warn',
+    retryAfterSeconds: 5,
+  },
+  refund_refused: { status: 409, type: 'conflict_error', level: 'info' },
+  promo_refused: { status: 409, type: 'conflict_error', level: 'info' },
+  promo_attempts_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    level: 'info',
+    retryAfterSeconds: 3600,
+  },
 } satisfies Record<RefusalCode, Answer>
 
 /** Codes that name what a client library should do; they travel in `error.details`. */

@@ -25,10 +25,12 @@ import { createSettlement } from './settlement.ts'
 import { createSpool } from './spool.ts'
 import { createSweeper } from './sweep.ts'
 import { instanceBeat } from './upkeep.ts'
+import { chargeFindFirst, chargeSumByDay } from './usage.ts'
 
 export type { Ending, HoldAsk, PaidEnding, SettleAsk, VoidAsk } from './calls.ts'
 export type { Book, Entry, EntryKind, Lot } from './queries.ts'
 export type { Settled } from './settlement.ts'
+export type { UsedDay } from './usage.ts'
 
 const OVERLOADED = 'The service is overloaded; try again shortly.'
 
@@ -268,10 +270,14 @@ export async function createLedger(options: LedgerOptions) {
       return asked
     },
 
-    balance: (book: BookId) => queries.bookFind(db, book),
+    /** With a transaction, what it has done so far counts. */
+    balance: (book: BookId, executor: Executor = db) => queries.bookFind(executor, book),
     balances: (books: readonly BookId[]) => queries.balanceList(db, books),
     recent: (book: BookId) => queries.entrySumRecent(db, book),
     lots: (book: BookId) => queries.lotList(db, book),
+    /** Charges of the last days of a time zone, today last, none left out. */
+    days: (p: { book: BookId; zone: string; days: number }) => chargeSumByDay(db, p),
+    firstChargeAt: (book: BookId) => chargeFindFirst(db, book),
     statement: (p: { book: BookId; beforeSeq: bigint | null; limit: number }) =>
       queries.entryList(db, p),
 

@@ -1,0 +1,44 @@
+// The operator's legal pages: read whole or not at all.
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { readDocuments } from './documents.ts'
+
+const at = { directory: '' }
+before(async () => {
+  at.directory = await mkdtemp(join(tmpdir(), 'tollgate-documents-'))
+  await writeFile(join(at.directory, 'text.md'), '# Text\n')
+})
+after(() => rm(at.directory, { recursive: true, force: true }))
+
+async function written(yaml: string) {
+  const file = join(at.directory, 'documents.yaml')
+  await writeFile(file, yaml)
+  const documents = readDocuments(file)
+  documents.list()
+  return documents
+}
+
+const one = (more: string) => `documents:
+  - document: offer
+    version: 3
+    isRequired: true
+    title: { ru: Оферта, en: Offer }
+${more}
+`
+
+test('a version may be written as a number, and no file means no documents', async () => {
+  const documents = await written(one('    text: { ru: text.md, en: text.md }'))
+  assert.equal(documents.list()[0]?.version, '3')
+  assert.equal(documents.read('offer', 'ru').markdown, '# Text\n')
+  assert.deepEqual(readDocuments('none').list(), [])
+})
+
+test('a file that is wrong, or a text that is not there, is a reason not to start', async () => {
+  await assert.rejects(written(one('    text: { ru: text.md }')), /documents\.yaml:6: is missing/)
+  await assert.rejects(written(one('    texts: x')), /the nearest known one is text/)
+  await assert.rejects(written('documents: ['), /documents\.yaml:1/)
+  await assert.rejects(written(one('    text: { ru: text.md, en: gone.md }')), /gone\.md/)
+})

@@ -1,0 +1,85 @@
+// What the other rooms do when an account ends, and what they add to its owner's copy. The accounts
+// room may enter none of them, so this is handed to it by wiring. The published rule: what was paid
+// for is given back if the owner asks and the refund rules allow it (closing.ts has asked by then),
+// and everything that is left is given up.
+import type { Endings } from '../accounts/accounts.ts'
+import type { Keys } from '../keys/keys.ts'
+import type { Entry, Ledger } from '../ledger/ledger.ts'
+import type { Payments } from '../payments/payments.ts'
+import type { AccountId, BookId } from '../platform/ids.ts'
+import { requestIdOf } from '../platform/ids.ts'
+import type { Mail } from '../platform/mail.ts'
+import { creditsText, micro } from '../units/credits.ts'
+
+export type EndingOptions = {
+  readonly keys: Pick<Keys, 'revoke' | 'find'>
+  readonly ledger: Pick<Ledger, 'block' | 'balance' | 'adjust' | 'statement'>
+  readonly payments: Pick<Payments, 'copy' | 'erase'>
+  readonly mail: Pick<Mail, 'sentTo'>
+  emailOf(account: AccountId): Promise<string | undefined>
+}
+
+/** An entry is 300 bytes of JSON, so these are 3 MB; who has more asks for the rest by letter. */
+const ENTRIES_MAX = 10_000
+const ENTRIES_PAGE = 1_000
+
+export function createEndings(options: EndingOptions): Endings {
+  const { keys, ledger, payments, mail } = options
+
+  async function statementOf(book: BookId) {
+    const entries: Entry[] = []
+    while (entries.length < ENTRIES_MAX) {
+      const beforeSeq = entries.at(-1)?.seq ?? null
+      const page = await ledger.statement({ book, beforeSeq, limit: ENTRIES_PAGE })
+      entries.push(...page)
+      if (page.length < ENTRIES_PAGE) break
+    }
+    // Entries are numbered from 1 without gaps.
+    const isComplete = (entries.at(-1)?.seq ?? 1n) === 1n
+    return { isComplete, entries: entries.map(entryCopy) }
+  }
+
+  return {
+    async closing(tx, { account, book }) {
+      await keys.revoke(tx, book)
+      // Locks the book: from here on nobody changes what is available.
+      await ledger.block(tx, book, 'owner_suspended')
+      const left = (await ledger.balance(book, tx))?.available ?? 0n
+      if (left === 0n) return
+      await ledger.adjust(tx, {
+        book,
+        ref: `closing ${account}`,
+        amount: micro(-left),
+        contra: 'revenue',
+        note: 'The account was closed.',
+      })
+    },
+    erasing: (tx, { book }) => payments.erase(tx, book),
+    exports: {
+      key: ({ book }) => keys.find(book),
+      payments: ({ book }) => payments.copy(book),
+      ledger: ({ book }) => statementOf(book),
+      async letters({ account }) {
+        const email = await options.emailOf(account)
+        return email === undefined ? [] : mail.sentTo(email)
+      },
+    },
+  }
+}
+
+/** An entry fit for JSON: amounts as text, the request by the id that its client saw. */
+function entryCopy(entry: Entry) {
+  const { seq, at, kind, model, ending, ref, note } = entry
+  const counts = [entry.input, entry.output, entry.cacheRead, entry.cacheWrite5m]
+  const [input, output, cacheRead, cacheWrite5m, cacheWrite1h] = [
+    ...counts,
+    entry.cacheWrite1h,
+  ].map((count) => (count === null ? null : String(count)))
+  return {
+    ...{ seq: String(seq), at, kind, model, ending, ref, note },
+    amount: creditsText(entry.amount),
+    balance: creditsText(entry.balance),
+    request: entry.holdId === null ? null : requestIdOf(entry.holdId),
+    tokens: { input, output, cacheRead, cacheWrite5m, cacheWrite1h },
+  }
+}

@@ -1,0 +1,178 @@
+// The first page: what is left, what it is worth, how long it lasts, and what to do next. Every
+// number comes from the ledger and the orders at the moment it is asked for; only what can never
+// change again is remembered.
+import { z } from 'zod'
+import type { Keys } from '../keys/keys.ts'
+import type { Ledger, UsedDay } from '../ledger/ledger.ts'
+import type { OrderView, Payments } from '../payments/payments.ts'
+import { assert } from '../platform/assert.ts'
+import { type Clock, dateAt } from '../platform/clock.ts'
+import type { BookId } from '../platform/ids.ts'
+import { type Credits, micro } from '../units/credits.ts'
+import { creditsOf, timeOf, timeOrNull } from './amounts.ts'
+import type * as contract from './contract.ts'
+import { perMillion } from './packs.ts'
+import { latestRequests } from './requests.ts'
+import type { Table } from './routes.ts'
+
+export type HomeOptions = {
+  readonly clock: Clock
+  readonly ledger: Pick<Ledger, 'balance' | 'days' | 'firstChargeAt' | 'statement'>
+  readonly payments: Pick<Payments, 'orders' | 'hasPurchased'>
+  readonly keys: Pick<Keys, 'find'>
+}
+
+/** Two weeks show a rhythm and fit a phone's screen. */
+const DAYS = 14
+/** Weekends belong to anybody's pace. */
+const PACE_DAYS = 7
+const DAY_MS = 86_400_000
+/** A tenth of the last pack is an evening's work away from nothing, for most. */
+const LOW_PART = 10n
+/** Moments of first requests that are remembered: 100 bytes each. */
+const FIRSTS_MAX = 10_000
+/** The last purchase is among the newest orders, unless somebody's card failed all day. */
+const ORDERS_PAGE = 50
+const ORDERS_PAGES_MAX = 10
+/** PostgreSQL's code for a time zone that it has never heard of. */
+const ZONE_UNKNOWN = '22023'
+
+export function createHome(options: HomeOptions) {
+  const { clock, ledger, payments, keys } = options
+  const firsts = new Map<BookId, Date>()
+
+  async function firstAt(book: BookId, requests: bigint): Promise<Date | undefined> {
+    if (requests === 0n) return undefined
+    const known = firsts.get(book) ?? (await ledger.firstChargeAt(book))
+    if (firsts.size >= FIRSTS_MAX) firsts.clear()
+    if (known !== undefined) firsts.set(book, known)
+    return known
+  }
+
+  async function daysOf(book: BookId, zone: string): Promise<{ zone: string; days: UsedDay[] }> {
+    try {
+      return { zone, days: await ledger.days({ book, zone, days: DAYS }) }
+    } catch (error) {
+      const isUnknown = (error as { code?: unknown }).code === ZONE_UNKNOWN
+      if (!isUnknown || zone === 'UTC') throw error
+      // A browser may know a zone that was made after our PostgreSQL was.
+      return daysOf(book, 'UTC')
+    }
+  }
+
+  async function lastPurchase(book: BookId): Promise<OrderView | undefined> {
+    let before: OrderView['id'] | null = null
+    for (let pages = 0; pages < ORDERS_PAGES_MAX; pages += 1) {
+      const page: OrderView[] = await payments.orders({ book, before, limit: ORDERS_PAGE })
+      const found = page.find(({ creditedAt }) => creditedAt !== null)
+      if (found !== undefined || page.length < ORDERS_PAGE) return found
+      before = page.at(-1)?.id ?? null
+    }
+    return undefined
+  }
+
+  /** Everything of the first page. `zone` says whose days are counted. */
+  async function read(book: BookId, zone: string): Promise<contract.Home> {
+    const [balance, bought, current, latest] = await Promise.all([
+      ledger.balance(book),
+      lastPurchase(book),
+      keys.find(book),
+      latestRequests(ledger, book),
+    ])
+    assert(balance, `the account's book ${book} is not there`)
+    const { available, held, debt, requests } = balance
+    const { days, zone: counted } = await daysOf(book, zone)
+    const first = await firstAt(book, requests)
+    const pace = paceOf(days, available, first, clock.nowMs())
+    return {
+      at: timeOf(dateAt(clock.nowMs())),
+      balance: {
+        available: creditsOf(available),
+        held: creditsOf(held),
+        debt: creditsOf(debt),
+      },
+      worth: bought === undefined ? null : worthOf(available, bought),
+      pace,
+      days: days.map((one) => ({
+        day: one.day,
+        requests: String(one.requests),
+        credits: creditsOf(one.spent),
+      })),
+      zone: counted,
+      ...lowness(available, bought),
+      blocked: balance.blockedReason,
+      nextStep: nextStep({
+        hasKey: current.active !== undefined,
+        hasPurchased: bought !== undefined || (await payments.hasPurchased(book)),
+        hasRequested: requests > 0n,
+      }),
+      requests: {
+        total: String(requests),
+        firstAt: timeOrNull(first),
+        lastAt: timeOrNull(latest.find(({ kind }) => kind === 'charge')?.at),
+      },
+    }
+  }
+
+  const routes: Table<'GET /api/home'> = {
+    'GET /api/home': {
+      session: 'needed',
+      query: z.object({ zone: z.string().optional() }),
+      run: ({ session, query }) => read(session.book, zoneOf(query.zone)),
+    },
+  }
+  return { routes, read }
+}
+
+export type Home = ReturnType<typeof createHome>
+
+/** A time zone that exists, or UTC. */
+export function zoneOf(name: string | undefined): string {
+  if (name === undefined || !/^[A-Za-z][\w+-]*(?:\/[\w+-]+){0,2}$/.test(name)) return 'UTC'
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
+  } catch (error) {
+    if (error instanceof RangeError) return 'UTC'
+    throw error
+  }
+}
+
+/** What the credits cost at the price of the pack bought last, down to a kopeck. */
+function worthOf(available: Credits, { pack, priceKopecks }: OrderView): contract.Home['worth'] {
+  return {
+    kopecks: String((available * priceKopecks) / pack.credits),
+    packName: pack.title,
+    kopecksPerMillion: String(perMillion(priceKopecks, pack.credits)),
+  }
+}
+
+function paceOf(
+  days: readonly UsedDay[],
+  available: Credits,
+  first: Date | undefined,
+  nowMs: number,
+): contract.Home['pace'] {
+  const age = first === undefined ? 1 : Math.floor((nowMs - first.getTime()) / DAY_MS) + 1
+  const overDays = Math.min(PACE_DAYS, Math.max(1, age))
+  const spent = days.slice(-PACE_DAYS).reduce((sum, day) => sum + day.spent, 0n)
+  return {
+    overDays,
+    creditsPerDay: creditsOf(micro(spent / BigInt(overDays))),
+    daysLeft: spent === 0n ? null : Number((available * BigInt(overDays)) / spent),
+  }
+}
+
+function lowness(available: Credits, bought: OrderView | undefined) {
+  if (bought === undefined) return { isLow: false, lowBelow: null }
+  const below = micro(bought.pack.credits / LOW_PART)
+  return { isLow: available < below, lowBelow: creditsOf(below) }
+}
+
+function nextStep(done: {
+  readonly hasKey: boolean
+  readonly hasPurchased: boolean
+  readonly hasRequested: boolean
+}): contract.NextStep {
+  if (!done.hasKey) return done.hasPurchased ? 'key' : 'buy'
+  return done.hasRequested ? 'done' : 'request'
+}

@@ -1,0 +1,50 @@
+// The latest requests as their owner sees them, out of the ledger's entries: what each cost and how
+// it ended. What was said in them is kept nowhere.
+import type { Book, Entry, Ledger } from '../ledger/ledger.ts'
+import { assert } from '../platform/assert.ts'
+import { type BookId, requestIdOf } from '../platform/ids.ts'
+import { type Credits, micro } from '../units/credits.ts'
+import { creditsOf, timeOf } from './amounts.ts'
+import type * as contract from './contract.ts'
+
+/** A screenful. */
+const LATEST = 20
+
+/** The newest entries that are requests, newest first; among the newest few, so maybe none. */
+export async function latestRequests(
+  ledger: Pick<Ledger, 'statement'>,
+  book: BookId,
+): Promise<Entry[]> {
+  const entries = await ledger.statement({ book, beforeSeq: null, limit: LATEST })
+  return entries.filter(({ kind }) => kind === 'charge' || kind === 'void')
+}
+
+export async function requestsOf(
+  ledger: Pick<Ledger, 'statement'>,
+  { id, requests }: Pick<Book, 'id' | 'requests'>,
+): Promise<contract.Requests> {
+  const latest = await latestRequests(ledger, id)
+  return { total: String(requests), latest: latest.map(lineOf) }
+}
+
+function lineOf(entry: Entry): contract.RequestLine {
+  assert(entry.holdId !== null, `entry ${entry.seq} is a request without a hold`)
+  const cacheWrite = (entry.cacheWrite5m ?? 0n) + (entry.cacheWrite1h ?? 0n)
+  return {
+    requestId: requestIdOf(entry.holdId),
+    at: timeOf(entry.at),
+    model: entry.model,
+    ending: entry.ending,
+    input: String(entry.input ?? 0n),
+    output: String(entry.output ?? 0n),
+    cacheRead: String(entry.cacheRead ?? 0n),
+    cacheWrite: String(cacheWrite),
+    credits: creditsOf(spent(entry)),
+    isFree: entry.kind === 'void',
+  }
+}
+
+/** An entry's amount is what it adds to the book. */
+function spent({ amount }: Entry): Credits {
+  return micro(-amount)
+}
