@@ -1,7 +1,7 @@
-// npm run dev: everything that a laptop needs to try the gateway, with nothing installed but Node:
-// a PostgreSQL of its own (or the one at DATABASE_URL), the stand-in of the vendor, a worker, the
-// gateway, started again whenever its source changes, and an account with credits and a key.
-// Ctrl-C ends all of it. What must survive is kept in .tollgate, or where TOLLGATE_STATE says.
+// npm run dev: everything that a laptop needs to try the service, with nothing installed but Node:
+// a PostgreSQL of its own (or the one at DATABASE_URL), the stand-ins of vendor, bank and mail, a
+// worker, the cabinet and the gateway, started again when their source changes, and an account with
+// credits and a key. Ctrl-C ends all of it; what must survive is in .tollgate, or TOLLGATE_STATE.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
@@ -56,14 +56,31 @@ async function start(): Promise<string> {
   goOn()
   const gatewayPort = await portFor(8080)
   const vendorPort = await portFor(8090)
+  const cabinetPort = await portFor(8081)
+  const bankPort = await portFor(8790)
+  const lettersPort = await portFor(8025)
+  const smtpPort = await portFor(2525)
+  const pages = {
+    url: `http://127.0.0.1:${gatewayPort}`,
+    // By name, not by number: passkeys are bound to a host's name.
+    cabinet: `http://localhost:${cabinetPort}`,
+    letters: `http://127.0.0.1:${lettersPort}`,
+    bank: `http://127.0.0.1:${bankPort}`,
+  }
   const env: Environment = {
     DATABASE_URL: database.url,
     LEDGER_SPOOL_DIRECTORY: join(state, 'spool'),
     UPSTREAM_URL: `http://127.0.0.1:${vendorPort}`,
     UPSTREAM_KEY,
     GATEWAY_PORT: String(gatewayPort),
-    GATEWAY_PUBLIC_URL: `http://127.0.0.1:${gatewayPort}`,
+    GATEWAY_PUBLIC_URL: pages.url,
+    BRAND_CABINET_URL: pages.cabinet,
+    CABINET_PORT: String(cabinetPort),
+    MAIL_SMTP_URL: `smtp://127.0.0.1:${smtpPort}?starttls=never`,
+    YOOKASSA_URL: `${pages.bank}/v3`,
     METRICS_PORT: String(await portFor(9090)),
+    METRICS_WORK_PORT: '0',
+    METRICS_CABINET_PORT: '0',
     LOG_PRETTY: process.env.LOG_PRETTY ?? 'true',
   }
   console.log(`database ${database.what}`)
@@ -72,25 +89,43 @@ async function start(): Promise<string> {
   const key = await run(['tools/seed.ts', join(state, 'dev-key')], env)
   goOn()
 
+  await run(['node_modules/vite/bin/vite.js', 'build', 'web'], env)
+  goOn()
   const vendor = ['stand-ins/vendor/serve.ts', '--port', `${vendorPort}`, '--key', UPSTREAM_KEY]
   processes.start('vendor', vendor, env, end)
-  processes.start('worker', ['src/main.ts', 'work'], { ...env, METRICS_PORT: '0' }, end)
-  const watched = ['--watch', '--watch-preserve-output', 'src/main.ts', 'serve']
-  processes.start('gateway', watched, env, end)
-  const url = `http://127.0.0.1:${gatewayPort}`
-  await whenAnswering(url)
-  return greeting(url, key)
+  const letters = ['stand-ins/mailbox/serve.ts', '--port', `${lettersPort}`]
+  processes.start('letters', [...letters, '--smtp-port', `${smtpPort}`], env, end)
+  const notices = `http://127.0.0.1:${cabinetPort}/notifications/yookassa`
+  const bank = ['stand-ins/bank/serve.ts', '--port', `${bankPort}`, '--webhook-url', notices]
+  processes.start('bank', bank, env, end)
+  const watched = (command: string) => [
+    ...['--watch', '--watch-preserve-output'],
+    ...['src/main.ts', command],
+  ]
+  processes.start('worker', watched('work'), env, end)
+  processes.start('cabinet', watched('cabinet'), env, end)
+  processes.start('gateway', watched('serve'), env, end)
+  await whenAnswering(`${pages.url}/api/hello`)
+  await whenAnswering(`http://127.0.0.1:${cabinetPort}/api/brand`)
+  return greeting(pages, key)
 }
 
-function greeting(url: string, key: string): string {
+type Pages = Readonly<Record<'url' | 'cabinet' | 'letters' | 'bank', string>>
+
+function greeting({ url, cabinet, letters, bank }: Pages, key: string): string {
   const question = { model: 'model-small', max_tokens: 200 }
   const messages = [{ role: 'user', content: 'Hello' }]
   const post = `-H 'x-api-key: ${key}' -H 'content-type: application/json'`
   const plain = JSON.stringify({ ...question, messages })
   const streamed = JSON.stringify({ ...question, stream: true, messages })
   return `
-The gateway answers at ${url}; its source is watched. Ctrl-C ends everything.
-The account has credits, and its key is kept in ${join(state, 'dev-key')}.
+Cabinet   ${cabinet}   register here; any address will do
+Letters   ${letters}   what was sent, with the link to confirm
+Bank      ${bank}   payments, and what can be done to them
+API       ${url}   the source is watched; Ctrl-C ends everything
+
+To pay, any date and code with card 5555555555554444, or 5555555555554477 for 3-D Secure.
+Without registering: an account has credits, its key is in ${join(state, 'dev-key')}.
 
 curl ${url}/v1/messages ${post} -d '${plain}'
 
@@ -155,13 +190,13 @@ async function portFor(usual: number): Promise<number> {
 async function whenAnswering(url: string): Promise<void> {
   const deadlineMs = performance.now() + READY_MS
   for (;;) {
-    const isUp = await fetch(`${url}/api/hello`).then(
+    const isUp = await fetch(url).then(
       ({ ok }) => ok,
       () => false,
     )
     if (isUp) return
     goOn()
-    if (performance.now() > deadlineMs) throw new Error('the gateway does not answer')
+    if (performance.now() > deadlineMs) throw new Error(`nothing answers at ${url}`)
     await delay(100)
   }
 }

@@ -1,0 +1,64 @@
+// When a document has a new version that needs agreement, every page says so until it is given.
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Trans, useTranslation } from 'react-i18next'
+import type { DocumentLink } from '../../src/cabinet/contract.ts'
+import { call } from '../api.ts'
+import { consentsAsk, meAsk } from '../asks.ts'
+import { currentLanguage } from '../language.ts'
+import { paths } from '../paths.ts'
+import { useMe } from '../session.ts'
+import { Banner } from '../ui/Banner.tsx'
+import { Button } from '../ui/Button.tsx'
+import { TextLink } from '../ui/TextLink.tsx'
+import { useErrorToast } from '../ui/Toasts.tsx'
+
+export function ConsentBanner() {
+  const { consentsOutstanding } = useMe()
+  const required = consentsOutstanding.filter((one) => one.isRequired)
+  if (required.length === 0) return null
+  return (
+    <div className="mb-6 grid gap-3">
+      {required.map((one) => (
+        <ConsentRequest key={one.document} link={one} />
+      ))}
+    </div>
+  )
+}
+
+function ConsentRequest({ link }: { readonly link: DocumentLink }) {
+  const { t } = useTranslation()
+  const agree = useAgree()
+  const { document } = link
+  return (
+    <Banner
+      tone="warn"
+      title={t('consent.newTitle')}
+      actions={
+        <Button isSmall isPending={agree.isPending} onClick={() => agree.mutate(link)}>
+          {t('consent.agree')}
+        </Button>
+      }
+    >
+      <Trans
+        i18nKey="consent.newText"
+        values={{ title: link.title[currentLanguage()] }}
+        components={{ a: <TextLink to={paths.document} params={{ document }} /> }}
+      />
+    </Banner>
+  )
+}
+
+/** Notes the owner's agreement to the version in force. */
+export function useAgree() {
+  const client = useQueryClient()
+  const showError = useErrorToast()
+  return useMutation({
+    mutationFn: ({ document, version }: DocumentLink) =>
+      call('POST /api/consents', { body: { document, version } }),
+    onSuccess: async (consents) => {
+      client.setQueryData(consentsAsk.queryKey, consents)
+      await client.invalidateQueries({ queryKey: meAsk.queryKey })
+    },
+    onError: showError,
+  })
+}

@@ -1,0 +1,180 @@
+// Passkeys: the list, a new one, another name, and removing one. All but renaming need a fresh
+// session.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { KeyRound, Pencil, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { PasskeyLine } from '../../src/cabinet/contract.ts'
+import { call } from '../api.ts'
+import { meAsk, passkeysAsk } from '../asks.ts'
+import { useErrorText } from '../errors.ts'
+import { Asked } from '../ui/Asked.tsx'
+import { Moment } from '../ui/amounts.tsx'
+import { Button, IconButton } from '../ui/Button.tsx'
+import { ConfirmDialog, Dialog } from '../ui/Dialog.tsx'
+import { TextField } from '../ui/Field.tsx'
+import { Form } from '../ui/Form.tsx'
+import { useForm } from '../ui/form.ts'
+import { Panel } from '../ui/parts.tsx'
+import { useToast } from '../ui/Toasts.tsx'
+import { useFreshly } from './Freshly.tsx'
+import { addPasskey, hasPasskeys } from './passkey.ts'
+
+/** As long as the server lets a name be. */
+const NAME_LENGTH_MAX = 60
+
+type Open = { readonly what: 'rename' | 'remove'; readonly passkey: PasskeyLine } | undefined
+
+export function PasskeysPanel() {
+  const { t } = useTranslation()
+  const query = useQuery(passkeysAsk)
+  const [isAdding, setAdding] = useState(false)
+  const [open, setOpen] = useState<Open>()
+  const close = () => setOpen(undefined)
+  return (
+    <Panel title={t('passkey.title')} hint={t('passkey.hint')}>
+      <Asked query={query} lines={1}>
+        {({ passkeys }) => (
+          <ul className="mb-4 grid empty:hidden">
+            {passkeys.map((one) => (
+              <PasskeyItem key={one.id} passkey={one} onOpen={setOpen} />
+            ))}
+          </ul>
+        )}
+      </Asked>
+      {hasPasskeys() ? (
+        <Button onClick={() => setAdding(true)}>{t('passkey.add')}</Button>
+      ) : (
+        <p className="text-soft">{t('passkey.unsupported')}</p>
+      )}
+      <Dialog
+        isOpen={isAdding}
+        onClose={() => setAdding(false)}
+        title={t('passkey.add')}
+        text={t('passkey.addText')}
+      >
+        <AddForm onDone={() => setAdding(false)} />
+      </Dialog>
+      <Dialog isOpen={open?.what === 'rename'} onClose={close} title={t('passkey.rename')}>
+        {open !== undefined && <RenameForm passkey={open.passkey} onDone={close} />}
+      </Dialog>
+      {open !== undefined && open.what === 'remove' && (
+        <RemoveDialog passkey={open.passkey} onDone={close} />
+      )}
+    </Panel>
+  )
+}
+
+function PasskeyItem(props: {
+  readonly passkey: PasskeyLine
+  readonly onOpen: (open: Open) => void
+}) {
+  const { t } = useTranslation()
+  const { passkey, onOpen } = props
+  const name = passkey.name === '' ? t('passkey.unnamed') : passkey.name
+  return (
+    <li className="flex items-center gap-3 border-b border-line py-2 last:border-0">
+      <KeyRound aria-hidden className="size-5 shrink-0 text-soft" />
+      <div className="min-w-0 flex-1">
+        <p className="wrap-anywhere">{name}</p>
+        <p className="text-sm text-soft">
+          {t('passkey.since')} <Moment at={passkey.createdAt} />
+        </p>
+      </div>
+      <IconButton
+        label={t('passkey.renameOf', { name })}
+        icon={Pencil}
+        onClick={() => onOpen({ what: 'rename', passkey })}
+      />
+      <IconButton
+        label={t('passkey.removeOf', { name })}
+        icon={Trash2}
+        onClick={() => onOpen({ what: 'remove', passkey })}
+      />
+    </li>
+  )
+}
+
+function useListChanged(): () => Promise<void> {
+  const client = useQueryClient()
+  return async () => {
+    await client.invalidateQueries({ queryKey: passkeysAsk.queryKey })
+    await client.invalidateQueries({ queryKey: meAsk.queryKey })
+  }
+}
+
+function AddForm({ onDone }: { readonly onDone: () => void }) {
+  const { t } = useTranslation()
+  const freshly = useFreshly()
+  const changed = useListChanged()
+  const toast = useToast()
+  const form = useForm({
+    start: { name: '' },
+    async send({ name }) {
+      await freshly(() => addPasskey(name.trim()))
+      onDone()
+      toast(t('passkey.added'))
+      await changed()
+    },
+  })
+  return (
+    <Form form={form} submit={t('action.continue')} isWide>
+      <TextField
+        {...form.text('name')}
+        label={t('passkey.name')}
+        hint={t('passkey.nameHint')}
+        isOptional
+        maxLength={NAME_LENGTH_MAX}
+      />
+    </Form>
+  )
+}
+
+function RenameForm(props: { readonly passkey: PasskeyLine; readonly onDone: () => void }) {
+  const { t } = useTranslation()
+  const { passkey, onDone } = props
+  const changed = useListChanged()
+  const form = useForm({
+    start: { name: passkey.name },
+    check: ({ name }) => ({ name: name.trim() === '' ? t('field.required') : undefined }),
+    async send({ name }) {
+      const body = { id: passkey.id, name: name.trim() }
+      await call('POST /api/auth/passkey/update-passkey', { body })
+      onDone()
+      await changed()
+    },
+  })
+  return (
+    <Form form={form} submit={t('action.save')} isWide>
+      <TextField {...form.text('name')} label={t('passkey.name')} maxLength={NAME_LENGTH_MAX} />
+    </Form>
+  )
+}
+
+function RemoveDialog(props: { readonly passkey: PasskeyLine; readonly onDone: () => void }) {
+  const { t } = useTranslation()
+  const { passkey, onDone } = props
+  const freshly = useFreshly()
+  const changed = useListChanged()
+  const errorText = useErrorText()
+  const remove = useMutation({
+    mutationFn: () =>
+      freshly(() => call('POST /api/auth/passkey/delete-passkey', { body: { id: passkey.id } })),
+    onSuccess: () => {
+      onDone()
+      return changed()
+    },
+  })
+  return (
+    <ConfirmDialog
+      isOpen
+      onClose={onDone}
+      title={t('passkey.removeTitle')}
+      text={t('passkey.removeText')}
+      confirm={t('passkey.remove')}
+      isPending={remove.isPending}
+      error={remove.isError ? errorText(remove.error) : undefined}
+      onConfirm={() => remove.mutate()}
+    />
+  )
+}

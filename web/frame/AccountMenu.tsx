@@ -1,0 +1,57 @@
+// The account menu: who is signed in, language, theme, and the way out.
+import { useNavigate } from '@tanstack/react-router'
+import { CircleUser, LogOut, Settings, ShieldCheck } from 'lucide-react'
+import { useTranslation } from 'react-i18next'
+import { currentLanguage, type Language, languages } from '../language.ts'
+import { paths } from '../paths.ts'
+import { useChooseLanguage, useMe, useSignOut } from '../session.ts'
+import { chooseTheme, type Theme, themes, useTheme } from '../theme.ts'
+import { Button } from '../ui/Button.tsx'
+import { Menu, MenuChoice, MenuItem, MenuLine } from '../ui/Menu.tsx'
+import { useErrorToast } from '../ui/Toasts.tsx'
+
+export function AccountMenu() {
+  const { t } = useTranslation()
+  const me = useMe()
+  const navigate = useNavigate()
+  const signOut = useSignOut()
+  const choose = useChooseLanguage()
+  const showError = useErrorToast()
+  const theme = useTheme()
+  return (
+    <Menu
+      trigger={
+        <Button tone="quiet" isSmall aria-label={t('menu.account')} title={t('menu.account')}>
+          <CircleUser aria-hidden className="size-5" />
+        </Button>
+      }
+    >
+      <p className="max-w-72 truncate px-3 py-1.5 font-medium">{me.email}</p>
+      <MenuLine />
+      <MenuItem icon={Settings} onSelect={() => void navigate({ to: paths.settings })}>
+        {t('nav.settings')}
+      </MenuItem>
+      <MenuItem icon={ShieldCheck} onSelect={() => void navigate({ to: paths.security })}>
+        {t('menu.security')}
+      </MenuItem>
+      <MenuLine />
+      <MenuChoice
+        label={t('menu.language')}
+        value={currentLanguage()}
+        onChange={(value) => void choose(value as Language).catch(showError)}
+        options={languages.map((value) => ({ value, label: t(`language.${value}`) }))}
+      />
+      <MenuLine />
+      <MenuChoice
+        label={t('menu.theme')}
+        value={theme}
+        onChange={(value) => chooseTheme(value as Theme)}
+        options={themes.map((value) => ({ value, label: t(`theme.${value}`) }))}
+      />
+      <MenuLine />
+      <MenuItem icon={LogOut} onSelect={() => void signOut().catch(showError)}>
+        {t('menu.signOut')}
+      </MenuItem>
+    </Menu>
+  )
+}

@@ -1,0 +1,61 @@
+// The foot of every page: help in the same place everywhere, documents, who sells, and that we are
+// nobody's agent.
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import { brandAsk } from '../asks.ts'
+import { currentLanguage } from '../language.ts'
+import { paths } from '../paths.ts'
+import { TextAnchor, TextLink } from '../ui/TextLink.tsx'
+
+export function Footer() {
+  const { t } = useTranslation()
+  const { data: brand } = useQuery(brandAsk)
+  const language = currentLanguage()
+  if (brand === undefined) return null
+  const { name, supportEmail, documents, requisites } = brand
+  return (
+    <footer className="border-t border-line text-sm text-soft">
+      <div className="mx-auto grid w-full max-w-6xl gap-6 px-4 py-8 sm:px-6">
+        <div className="flex flex-wrap gap-x-12 gap-y-6">
+          <div className="grid content-start gap-1">
+            <p className="font-medium text-ink">{t('footer.help')}</p>
+            <TextAnchor href={`mailto:${supportEmail}`} className="py-1 break-all">
+              {supportEmail}
+            </TextAnchor>
+          </div>
+          {documents.length > 0 && (
+            <div className="grid content-start gap-1">
+              <p className="font-medium text-ink">{t('footer.documents')}</p>
+              <ul>
+                {documents.map((one) => (
+                  <li key={one.document}>
+                    <TextLink
+                      to={paths.document}
+                      params={{ document: one.document }}
+                      className="inline-block py-1"
+                    >
+                      {one.title[language]}
+                    </TextLink>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          )}
+          {requisites.length > 0 && (
+            <div className="grid content-start gap-1">
+              <p className="font-medium text-ink">{t('footer.seller')}</p>
+              <ul>
+                {requisites.map((line) => (
+                  <li key={line} className="py-0.5">
+                    {line}
+                  </li>
+                ))}
+              </ul>
+            </div>
+          )}
+        </div>
+        <p className="max-w-prose">{t('footer.independent', { name })}</p>
+      </div>
+    </footer>
+  )
+}

@@ -1,0 +1,69 @@
+// The frame of pages for everybody: brand, switches, one narrow sheet, the foot.
+import { Outlet } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useArrival } from '../ui/Page.tsx'
+import { BrandMark } from './BrandMark.tsx'
+import { Footer } from './Footer.tsx'
+import { SkipLink } from './SkipLink.tsx'
+import { LanguageSwitch, ThemeSwitch } from './Switches.tsx'
+
+export function GuestFrame() {
+  return (
+    <GuestShell>
+      <Outlet />
+    </GuestShell>
+  )
+}
+
+/** The same around a page that has no route, such as the one for unknown addresses. */
+export function GuestShell({ children }: { readonly children: ReactNode }) {
+  return (
+    <div className="flex min-h-dvh flex-col">
+      <SkipLink />
+      <header className="mx-auto flex w-full max-w-6xl items-center gap-1 px-4 py-3 sm:px-6">
+        <div className="me-auto min-w-0">
+          <BrandMark />
+        </div>
+        <LanguageSwitch />
+        <ThemeSwitch />
+      </header>
+      <main
+        id="content"
+        className="mx-auto grid w-full max-w-6xl flex-1 content-start justify-items-center px-4 pt-4
+          pb-12 sm:px-6 sm:pt-10"
+      >
+        {children}
+      </main>
+      <Footer />
+    </div>
+  )
+}
+
+/** The sheet of a guest page: the barrier above, a heading, a form. */
+export function GuestSheet(props: {
+  readonly title: string
+  readonly lead?: ReactNode
+  readonly children?: ReactNode
+  /** Below the sheet: where else one may want to go. */
+  readonly below?: ReactNode
+}) {
+  const { title, lead, children, below } = props
+  const heading = useArrival(title)
+  return (
+    <div className="grid w-full max-w-md gap-5">
+      <div className="overflow-hidden rounded-box border border-line bg-sheet">
+        <div aria-hidden className="barrier h-2" />
+        <div className="grid gap-6 p-5 sm:p-8">
+          <div className="grid gap-2">
+            <h1 ref={heading} tabIndex={-1} className="text-2xl">
+              {title}
+            </h1>
+            {lead !== undefined && <div className="grid gap-2 text-soft">{lead}</div>}
+          </div>
+          {children}
+        </div>
+      </div>
+      {below !== undefined && <div className="text-center">{below}</div>}
+    </div>
+  )
+}

@@ -1,0 +1,70 @@
+// The ways between the parts of the cabinet: a row in the top bar, a bar at the lower edge of a
+// phone. A new part adds its line to `parts`.
+import { Link, useLocation } from '@tanstack/react-router'
+import { House, KeyRound, PackagePlus, ReceiptText, Settings } from 'lucide-react'
+import { useTranslation } from 'react-i18next'
+import { paths } from '../paths.ts'
+
+const parts = [
+  { to: paths.home, name: 'nav.home', icon: House, also: undefined },
+  { to: paths.packs, name: 'nav.packs', icon: PackagePlus, also: undefined },
+  { to: paths.payments, name: 'nav.payments', icon: ReceiptText, also: /^\/orders\// },
+  { to: paths.key, name: 'nav.key', icon: KeyRound, also: undefined },
+  { to: paths.settings, name: 'nav.settings', icon: Settings, also: /^\/(?:security|privacy)$/ },
+] as const
+
+/** The parts, each with whether one is in it: some have more pages than the one they lead to. */
+function useParts() {
+  const { pathname } = useLocation()
+  return parts.map(({ also, ...part }) => {
+    const isHere = pathname === part.to || also?.test(pathname) === true
+    return { ...part, current: isHere ? ({ 'aria-current': 'page' } as const) : {} }
+  })
+}
+
+export function TopNavigation() {
+  const { t } = useTranslation()
+  return (
+    <nav aria-label={t('nav.label')} className="hidden gap-1 md:flex">
+      {useParts().map(({ to, name, current }) => (
+        <Link
+          key={to}
+          to={to}
+          activeOptions={{ exact: true }}
+          {...current}
+          className="flex min-h-10 items-center rounded-part px-3 text-soft hover:bg-sunk
+            hover:text-ink aria-[current=page]:bg-tint aria-[current=page]:font-medium
+            aria-[current=page]:text-accent-deep"
+        >
+          {t(name)}
+        </Link>
+      ))}
+    </nav>
+  )
+}
+
+export function BottomNavigation() {
+  const { t } = useTranslation()
+  return (
+    <nav
+      aria-label={t('nav.label')}
+      className="fixed inset-x-0 bottom-0 z-30 grid grid-cols-5 border-t border-line bg-sheet
+        pb-[env(safe-area-inset-bottom)] md:hidden"
+    >
+      {useParts().map(({ to, name, icon: Icon, current }) => (
+        <Link
+          key={to}
+          to={to}
+          activeOptions={{ exact: true }}
+          {...current}
+          className="grid min-h-14 min-w-0 place-items-center content-center gap-0.5 px-0.5
+            text-[0.6875rem] text-soft aria-[current=page]:font-semibold
+            aria-[current=page]:text-accent"
+        >
+          <Icon aria-hidden className="size-5" />
+          <span className="max-w-full truncate">{t(name)}</span>
+        </Link>
+      ))}
+    </nav>
+  )
+}

@@ -1,0 +1,28 @@
+// Says that there is no connection, for as long as there is none: what is shown may be old then.
+import { WifiOff } from 'lucide-react'
+import { useSyncExternalStore } from 'react'
+import { useTranslation } from 'react-i18next'
+
+export function Offline() {
+  const { t } = useTranslation()
+  const isOnline = useSyncExternalStore(watch, () => navigator.onLine)
+  return (
+    <div role="status">
+      {!isOnline && (
+        <p className="flex items-center justify-center gap-2 bg-amber-tint px-4 py-2 text-amber">
+          <WifiOff aria-hidden className="size-4 shrink-0" />
+          {t('state.offline')}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function watch(changed: () => void): () => void {
+  window.addEventListener('online', changed)
+  window.addEventListener('offline', changed)
+  return () => {
+    window.removeEventListener('online', changed)
+    window.removeEventListener('offline', changed)
+  }
+}

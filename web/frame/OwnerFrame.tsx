@@ -1,0 +1,67 @@
+// The frame of the signed-in pages: top bar with the balance, the page, the foot, and on a phone
+// the bar of parts at the lower edge.
+import { useQuery } from '@tanstack/react-query'
+import { Link, Outlet } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { ConsentBanner } from '../account/ConsentBanner.tsx'
+import { homeAsk } from '../asks.ts'
+import { useFormat } from '../format.ts'
+import { useLive } from '../live.ts'
+import { paths } from '../paths.ts'
+import { AccountMenu } from './AccountMenu.tsx'
+import { BrandMark } from './BrandMark.tsx'
+import { Footer } from './Footer.tsx'
+import { BottomNavigation, TopNavigation } from './Navigation.tsx'
+import { Offline } from './Offline.tsx'
+import { SkipLink } from './SkipLink.tsx'
+
+export function OwnerFrame() {
+  useLive()
+  return (
+    <div className="flex min-h-dvh flex-col max-md:pb-[calc(3.5rem+env(safe-area-inset-bottom))]">
+      <SkipLink />
+      <header className="sticky top-0 z-20 border-b border-line bg-sheet">
+        <div
+          className="mx-auto flex w-full max-w-6xl items-center gap-2 px-4 py-2 sm:gap-6
+            sm:px-6"
+        >
+          <BrandMark />
+          <TopNavigation />
+          <div className="ms-auto flex items-center gap-1 sm:gap-3">
+            <Balance />
+            <AccountMenu />
+          </div>
+        </div>
+      </header>
+      <Offline />
+      <main id="content" className="mx-auto w-full max-w-6xl flex-1 px-4 py-6 sm:px-6 sm:py-10">
+        <ConsentBanner />
+        <Outlet />
+      </main>
+      <Footer />
+      <BottomNavigation />
+    </div>
+  )
+}
+
+/** Always in the same place, always the same number as on every page. */
+function Balance() {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { data: home } = useQuery(homeAsk)
+  if (home === undefined) return <span aria-hidden className="h-10 w-20 rounded-part bg-sunk" />
+  const { available } = home.balance
+  const shown = format.creditsShort(available)
+  return (
+    <Link
+      to={paths.packs}
+      title={format.credits(available)}
+      className="grid min-h-10 content-center rounded-part px-2.5 text-end leading-tight
+        hover:bg-sunk"
+    >
+      <span className="text-xs text-soft">{t('balance.label')}</span>
+      <span className="figures font-semibold whitespace-nowrap">{shown}</span>
+      <span className="sr-only">{t('balance.topUp')}</span>
+    </Link>
+  )
+}

@@ -1,0 +1,43 @@
+// The switches of language and theme, for who is not signed in; the account menu has them too.
+import { Languages, Monitor, Moon, Sun } from 'lucide-react'
+import { useTranslation } from 'react-i18next'
+import { currentLanguage, type Language } from '../language.ts'
+import { useChooseLanguage } from '../session.ts'
+import { chooseTheme, themes, useTheme } from '../theme.ts'
+import { Button } from '../ui/Button.tsx'
+import { useErrorToast } from '../ui/Toasts.tsx'
+
+const pictures = { system: Monitor, light: Sun, dark: Moon } as const
+
+/** Names the other language in that language: it is for who cannot read this one. */
+export function LanguageSwitch() {
+  const { t } = useTranslation()
+  const choose = useChooseLanguage()
+  const showError = useErrorToast()
+  const other: Language = currentLanguage() === 'ru' ? 'en' : 'ru'
+  return (
+    <Button
+      tone="quiet"
+      isSmall
+      icon={Languages}
+      lang={other}
+      onClick={() => void choose(other).catch(showError)}
+    >
+      {t(`language.${other}`)}
+    </Button>
+  )
+}
+
+/** Goes round the three themes: a menu would be most of what a guest's first visit loads. */
+export function ThemeSwitch() {
+  const { t } = useTranslation()
+  const theme = useTheme()
+  const Picture = pictures[theme]
+  const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'system'
+  const label = t('theme.now', { theme: t(`theme.${theme}`) })
+  return (
+    <Button tone="quiet" isSmall aria-label={label} title={label} onClick={() => chooseTheme(next)}>
+      <Picture aria-hidden className="size-4.5" />
+    </Button>
+  )
+}

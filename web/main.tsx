@@ -1,0 +1,35 @@
+// Starts the cabinet in the browser: words, answers, pages, in this order.
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { isNo } from './api.ts'
+import { createQueryClient, meAsk } from './asks.ts'
+import { startLanguage } from './language.ts'
+import { createPages } from './routes.tsx'
+import './style.css'
+import { Toasts } from './ui/Toasts.tsx'
+
+const client = createQueryClient((error) => {
+  if (isNo(error, 'session_missing')) client.setQueryData(meAsk.queryKey, null)
+})
+const pages = createPages(client)
+
+// Signed out here, in another tab, or by a revoked session: the guard decides where to go.
+client.getQueryCache().subscribe(({ type, query }) => {
+  const isGone = type === 'updated' && query.queryKey[0] === 'me' && query.state.data === null
+  if (isGone) void pages.invalidate()
+})
+
+const element = document.getElementById('app')
+if (element === null) throw new Error('index.html has no place for the pages')
+await startLanguage()
+createRoot(element).render(
+  <StrictMode>
+    <QueryClientProvider client={client}>
+      <Toasts>
+        <RouterProvider router={pages} />
+      </Toasts>
+    </QueryClientProvider>
+  </StrictMode>,
+)

@@ -1,0 +1,104 @@
+// The balance: what can be spent, what is set aside, what that means in roubles and in days.
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Home } from '../../../src/cabinet/contract.ts'
+import { useFormat } from '../../format.ts'
+import { paths } from '../../paths.ts'
+import { usePhrases } from '../../phrases.ts'
+import { Credits } from '../../ui/amounts.tsx'
+import { ButtonLink } from '../../ui/Button.tsx'
+import { Panel } from '../../ui/parts.tsx'
+
+/** A pace that holds for a year is a guess nobody should plan with. */
+const DAYS_TOLD_MAX = 365
+
+export function BalancePanel({ home }: { readonly home: Home }) {
+  const { t } = useTranslation()
+  const { available } = home.balance
+  const hasMeaning = home.nextStep !== 'buy' || available.whole !== '0'
+  return (
+    <Panel>
+      <div className="flex flex-wrap items-end justify-between gap-x-8 gap-y-4">
+        <div className="min-w-0">
+          <h2 className="font-sans text-base font-normal tracking-normal text-soft">
+            {t('home.balance.available')}
+          </h2>
+          <p className="font-serif text-4xl leading-tight font-semibold sm:text-5xl">
+            <Credits value={available} />
+          </p>
+          <p className="mt-1 text-sm text-soft">{t('home.balance.unit')}</p>
+        </div>
+        {/* A newcomer has one thing to do, and the list above shows it. */}
+        <ButtonLink to={paths.packs} tone={home.nextStep === 'done' ? 'main' : 'plain'}>
+          {t('home.topUp')}
+        </ButtonLink>
+      </div>
+      {hasMeaning && <Meanings home={home} />}
+    </Panel>
+  )
+}
+
+function Meanings({ home }: { readonly home: Home }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const { held } = home.balance
+  const isHolding = BigInt(held.whole) > 0n
+  return (
+    <dl className="mt-6 grid gap-5 border-t border-line pt-5 sm:grid-cols-3">
+      <Meaning name={t('home.balance.left')} text={<PaceText home={home} />}>
+        <DaysLeft days={home.pace.daysLeft} />
+      </Meaning>
+      {home.worth !== null && (
+        <Meaning
+          name={t('home.balance.worth')}
+          text={t('home.balance.worthText', {
+            rubles: format.rubles(home.worth.kopecksPerMillion),
+          })}
+        >
+          {t('home.balance.worthValue', { rubles: format.rubles(home.worth.kopecks) })}
+        </Meaning>
+      )}
+      <Meaning
+        name={t('home.balance.held')}
+        text={isHolding ? t('home.balance.heldText') : undefined}
+      >
+        <Credits value={held} />
+      </Meaning>
+    </dl>
+  )
+}
+
+function Meaning(props: {
+  readonly name: string
+  readonly text: ReactNode
+  readonly children: ReactNode
+}) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-sm text-soft">{props.name}</dt>
+      <dd>
+        <div className="figures font-medium">{props.children}</div>
+        {props.text !== undefined && <div className="mt-0.5 text-sm text-soft">{props.text}</div>}
+      </dd>
+    </div>
+  )
+}
+
+function DaysLeft({ days }: { readonly days: number | null }) {
+  const { t } = useTranslation()
+  if (days === null) return t('home.balance.leftUnknown')
+  if (days < 1) return t('home.balance.leftUnderDay')
+  if (days > DAYS_TOLD_MAX) return t('home.balance.leftOverYear')
+  return t('home.balance.leftDays', { count: days })
+}
+
+function PaceText({ home }: { readonly home: Home }) {
+  const { t } = useTranslation()
+  const phrases = usePhrases()
+  const { daysLeft, creditsPerDay, overDays } = home.pace
+  if (daysLeft === null) return null
+  return t('home.balance.leftText', {
+    count: overDays,
+    credits: phrases.creditsShort(creditsPerDay),
+  })
+}

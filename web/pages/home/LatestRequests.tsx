@@ -1,0 +1,84 @@
+// The latest requests as the ledger has them; they come with live updates and without a reload.
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import type { RequestLine, Requests } from '../../../src/cabinet/contract.ts'
+import { requestsKey } from '../../asks.ts'
+import { useFormat } from '../../format.ts'
+import { useTick } from '../../tick.ts'
+import { Credits, Moment } from '../../ui/amounts.tsx'
+import { Badge, Panel } from '../../ui/parts.tsx'
+import { type Column, Table } from '../../ui/Table.tsx'
+
+/** What live updates brought; undefined until the first of them. */
+export function useRequests(): Requests | undefined {
+  return useQuery<Requests>({ queryKey: requestsKey, enabled: false, staleTime: Infinity }).data
+}
+
+export function LatestRequests() {
+  const { t } = useTranslation()
+  useTick()
+  const requests = useRequests()
+  const columns = useColumns()
+  if (requests === undefined || requests.latest.length === 0) return null
+  return (
+    <Panel title={t('home.latest.title')} hint={t('home.latest.hint')}>
+      <Table
+        caption={t('home.latest.title')}
+        columns={columns}
+        rows={requests.latest}
+        rowId={({ requestId }) => requestId}
+      />
+    </Panel>
+  )
+}
+
+function useColumns(): readonly Column<RequestLine>[] {
+  const { t } = useTranslation()
+  return [
+    {
+      id: 'model',
+      label: t('home.latest.model'),
+      isTitle: true,
+      cell: (line) => <span className="break-all">{line.model ?? '—'}</span>,
+    },
+    { id: 'time', label: t('home.latest.time'), cell: (line) => <Moment at={line.at} isAgo /> },
+    { id: 'counts', label: t('home.latest.counts'), cell: (line) => <Counts line={line} /> },
+    {
+      id: 'request',
+      label: t('home.latest.request'),
+      cell: (line) => <code className="text-sm break-all text-soft">{line.requestId}</code>,
+    },
+    {
+      id: 'credits',
+      label: t('home.latest.credits'),
+      isNumber: true,
+      cell: (line) =>
+        line.isFree ? (
+          <span title={t('home.latest.freeText')}>
+            <Badge>{t('home.latest.free')}</Badge>
+          </span>
+        ) : (
+          <Credits value={line.credits} />
+        ),
+    },
+  ]
+}
+
+function Counts({ line }: { readonly line: RequestLine }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const input = format.whole(line.input)
+  const output = format.whole(line.output)
+  const cached = BigInt(line.cacheRead) + BigInt(line.cacheWrite)
+  return (
+    <span className="figures">
+      <span aria-hidden>{t('home.latest.countsValue', { input, output })}</span>
+      <span className="sr-only">{t('home.latest.countsRead', { input, output })}</span>
+      {cached > 0n && (
+        <span className="block text-sm text-soft">
+          {t('home.latest.countsCached', { cached: format.whole(cached) })}
+        </span>
+      )}
+    </span>
+  )
+}

@@ -1,0 +1,76 @@
+// What stands in the way of requests, or soon will: the gravest first, one sentence of what to do.
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import type { Home } from '../../../src/cabinet/contract.ts'
+import { brandAsk } from '../../asks.ts'
+import { paths } from '../../paths.ts'
+import { usePhrases } from '../../phrases.ts'
+import { Banner } from '../../ui/Banner.tsx'
+import { ButtonLink } from '../../ui/Button.tsx'
+
+const blocks = {
+  operator_blocked: 'operatorBlocked',
+  owner_suspended: 'ownerSuspended',
+  velocity_stopped: 'velocityStopped',
+} as const
+
+export function Notices({ home }: { readonly home: Home }) {
+  const { t } = useTranslation()
+  const phrases = usePhrases()
+  const { data: brand } = useQuery(brandAsk)
+  const { available, debt } = home.balance
+  // Any debt stops requests, also one of a fraction that the whole number does not show.
+  const hasDebt = /[1-9]/.test(debt.exact)
+  const hasBought = home.worth !== null || home.nextStep !== 'buy'
+  const isEmpty = BigInt(available.whole) === 0n
+  const email = brand?.supportEmail ?? ''
+  const topUp = (
+    <ButtonLink to={paths.packs} isSmall tone="main">
+      {t('home.topUp')}
+    </ButtonLink>
+  )
+  const block = home.blocked === null ? undefined : blocks[home.blocked]
+  return (
+    // Always there, so that readers notice what appears in it.
+    <div role="status" className="grid gap-3 empty:hidden">
+      {block !== undefined && (
+        <Banner
+          tone="bad"
+          title={t(`home.notice.${block}`)}
+          actions={
+            block === 'velocityStopped' && (
+              <ButtonLink to={paths.key} isSmall>
+                {t('nav.key')}
+              </ButtonLink>
+            )
+          }
+        >
+          {t(`home.notice.${block}Text`, { email })}
+        </Banner>
+      )}
+      {hasDebt && (
+        <Banner
+          tone="bad"
+          title={
+            debt.whole === '0'
+              ? t('home.notice.debtSmall')
+              : t('home.notice.debt', { credits: phrases.credits(debt) })
+          }
+          actions={topUp}
+        >
+          {t('home.notice.debtText')}
+        </Banner>
+      )}
+      {!hasDebt && hasBought && isEmpty && (
+        <Banner tone="bad" title={t('home.notice.empty')} actions={topUp}>
+          {t('home.notice.emptyText')}
+        </Banner>
+      )}
+      {!hasDebt && home.isLow && !isEmpty && (
+        <Banner tone="warn" title={t('home.notice.low')} actions={topUp}>
+          {t('home.notice.lowText')}
+        </Banner>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,166 @@
+// Usage by day: bars to look at, and the same numbers as a table for everybody else. A day that is
+// pointed at, or touched, tells its numbers above the bars; today does before that.
+import { ChartColumn } from 'lucide-react'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Credits, Home, UsageDay } from '../../../src/cabinet/contract.ts'
+import { useFormat } from '../../format.ts'
+import { usePhrases } from '../../phrases.ts'
+import { Credits as CreditsFigure } from '../../ui/amounts.tsx'
+import { classes } from '../../ui/classes.ts'
+import { Empty, Panel } from '../../ui/parts.tsx'
+
+export function UsagePanel({ home }: { readonly home: Home }) {
+  const { t } = useTranslation()
+  const { days, zone } = home
+  const isUsed = days.some(({ requests }) => requests !== '0')
+  return (
+    <Panel title={t('home.usage.title')} hint={isUsed ? t('home.usage.zone', { zone }) : undefined}>
+      {isUsed ? (
+        <div className="grid gap-5">
+          <Bars days={days} />
+          <details>
+            <summary
+              className="inline-block rounded-xs py-1 text-accent underline decoration-1
+              underline-offset-3 hover:decoration-2"
+            >
+              {t('home.usage.asTable')}
+            </summary>
+            <DayTable days={days} />
+          </details>
+        </div>
+      ) : (
+        <Empty icon={ChartColumn} title={t('home.usage.none')} text={t('home.usage.noneText')} />
+      )}
+    </Panel>
+  )
+}
+
+function Bars({ days }: { readonly days: readonly UsageDay[] }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const phrases = usePhrases()
+  const [pointed, setPointed] = useState<string>()
+  const today = days.at(-1)
+  const told = days.find(({ day }) => day === pointed) ?? today
+  const largest = days.reduce((most, { credits }) => larger(most, BigInt(credits.whole)), 1n)
+  const total = totalOf(days)
+  const summary = t('home.usage.summary', {
+    days: t('home.usage.days', { count: days.length }),
+    credits: phrases.credits(total.credits),
+    requests: phrases.requests(total.requests),
+  })
+  const name = (day: UsageDay) =>
+    day === today ? t('home.usage.today') : format.calendarDay(day.day)
+  return (
+    <figure className="grid gap-3">
+      <figcaption className="sr-only">{summary}</figcaption>
+      {told !== undefined && (
+        <p aria-hidden className="flex flex-wrap items-baseline gap-x-3">
+          <span className="text-soft">{name(told)}</span>
+          <span className="figures font-medium">{phrases.credits(told.credits)}</span>
+          <span className="figures text-sm text-soft">{phrases.requests(told.requests)}</span>
+        </p>
+      )}
+      <div aria-hidden onPointerLeave={() => setPointed(undefined)}>
+        <div className="flex h-40 items-stretch gap-px border-b border-edge sm:gap-0.5">
+          {days.map((day) => (
+            <Bar
+              key={day.day}
+              day={day}
+              largest={largest}
+              isTold={day === told}
+              onPoint={() => setPointed(day.day)}
+            />
+          ))}
+        </div>
+        <div className="mt-1.5 flex justify-between text-sm text-soft">
+          {[days[0], days[Math.floor((days.length - 1) / 2)], today].map(
+            (day) => day !== undefined && <span key={day.day}>{name(day)}</span>,
+          )}
+        </div>
+      </div>
+    </figure>
+  )
+}
+
+function Bar(props: {
+  readonly day: UsageDay
+  readonly largest: bigint
+  readonly isTold: boolean
+  readonly onPoint: () => void
+}) {
+  const { day, largest, isTold, onPoint } = props
+  const whole = BigInt(day.credits.whole)
+  // In thousandths, so that no amount becomes a float; 12 of them are a hair that can be seen.
+  const thousandths = Number((whole * 1_000n) / largest)
+  const height = whole === 0n ? 0 : Math.max(12, thousandths)
+  return (
+    // The whole column takes the pointer: a low bar is hard to hit.
+    <div
+      onPointerEnter={onPoint}
+      onPointerDown={onPoint}
+      className="group flex min-w-0 flex-1 items-end"
+    >
+      <div
+        style={{ height: `${height / 10}%` }}
+        className={classes(
+          'w-full rounded-t-xs',
+          isTold ? 'bg-accent' : 'bg-accent/45 group-hover:bg-accent/70',
+        )}
+      />
+    </div>
+  )
+}
+
+/** Three short columns fit the smallest phone, so it stays a table there. */
+function DayTable({ days }: { readonly days: readonly UsageDay[] }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const heading = 'py-1.5 font-medium'
+  return (
+    <table className="figures mt-3 w-full max-w-lg border-collapse">
+      <caption className="sr-only">{t('home.usage.title')}</caption>
+      <thead>
+        <tr className="border-b border-line text-sm text-soft">
+          <th scope="col" className={classes(heading, 'text-start')}>
+            {t('home.usage.day')}
+          </th>
+          <th scope="col" className={classes(heading, 'text-end')}>
+            {t('home.usage.requests')}
+          </th>
+          <th scope="col" className={classes(heading, 'text-end')}>
+            {t('home.usage.credits')}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {[...days].reverse().map(({ day, requests, credits }) => (
+          <tr key={day} className="border-b border-line last:border-0">
+            <th scope="row" className="py-1.5 text-start font-normal">
+              {format.calendarDay(day)}
+            </th>
+            <td className="py-1.5 text-end">{format.whole(requests)}</td>
+            <td className="py-1.5 text-end">
+              <CreditsFigure value={credits} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function totalOf(days: readonly UsageDay[]): { credits: Credits; requests: string } {
+  const sum = (numbers: readonly string[]) =>
+    String(numbers.reduce((all, n) => all + BigInt(n), 0n))
+  const whole = sum(days.map(({ credits }) => credits.whole))
+  return {
+    credits: { whole, exact: whole },
+    requests: sum(days.map(({ requests }) => requests)),
+  }
+}
+
+function larger(one: bigint, other: bigint): bigint {
+  return one > other ? one : other
+}

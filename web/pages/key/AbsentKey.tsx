@@ -1,0 +1,84 @@
+// The key is in force, and this browser does not have it: paste it, or reissue it.
+import { useQueryClient } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import type { Brand, KeyState } from '../../../src/cabinet/contract.ts'
+import { KeyringClosed } from '../../keyring.ts'
+import { useMe } from '../../session.ts'
+import { Banner } from '../../ui/Banner.tsx'
+import { Form } from '../../ui/Form.tsx'
+import { useForm } from '../../ui/form.ts'
+import { PasswordField } from '../../ui/PasswordField.tsx'
+import { Panel } from '../../ui/parts.tsx'
+import { useToast } from '../../ui/Toasts.tsx'
+import { adopt } from './issue.ts'
+import { KeyFacts, KeyValue } from './KeyPanel.tsx'
+import { keptAsk } from './kept.ts'
+
+export function AbsentKey(props: {
+  readonly state: KeyState
+  readonly brand: Brand
+  readonly isClosed: boolean
+}) {
+  const { state, brand, isClosed } = props
+  const { t } = useTranslation()
+  const { active } = state
+  if (active === null) return null
+  return (
+    <Panel title={t('key.value')}>
+      <div className="grid gap-5">
+        <KeyValue slug={brand.vendorSlug} last4={active.last4} plain={undefined} />
+        <KeyFacts active={active} />
+        {isClosed ? (
+          <Banner tone="warn" title={t('key.closed')}>
+            {t('key.closedText')}
+          </Banner>
+        ) : (
+          <>
+            <Banner title={t('key.absent')}>{t('key.absentText', { last4: active.last4 })}</Banner>
+            <PasteForm state={state} slug={brand.vendorSlug} />
+          </>
+        )}
+      </div>
+    </Panel>
+  )
+}
+
+function PasteForm({ state, slug }: { readonly state: KeyState; readonly slug: string }) {
+  const { t } = useTranslation()
+  const { account } = useMe()
+  const client = useQueryClient()
+  const toast = useToast()
+  const form = useForm({
+    start: { plain: '' },
+    check: ({ plain }) => ({ plain: plain.trim() === '' ? t('key.pasteMissing') : undefined }),
+    blame: {
+      field_invalid: 'plain',
+      attempts_exceeded: 'plain',
+      key_attempts_exceeded: 'plain',
+    },
+    send: async ({ plain }) => {
+      try {
+        if (!(await adopt(account, state, plain.trim()))) {
+          form.setError(t('key.pasteWrong'))
+          return
+        }
+      } catch (error) {
+        if (!(error instanceof KeyringClosed)) throw error
+        form.setError(t('key.closed'))
+        return
+      }
+      toast(t('key.pasted'))
+      await client.invalidateQueries({ queryKey: keptAsk(account).queryKey })
+    },
+  })
+  return (
+    <Form form={form} submit={t('key.pasteAction')}>
+      <PasswordField
+        label={t('key.paste')}
+        hint={t('key.pasteHint', { prefix: `sk-${slug}-` })}
+        {...form.text('plain')}
+        autoComplete="off"
+      />
+    </Form>
+  )
+}

@@ -1,0 +1,57 @@
+// Whether the key is in use: waits for the first request and says so when it has come.
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Home } from '../../../src/cabinet/contract.ts'
+import { homeAsk } from '../../asks.ts'
+import { useFormat } from '../../format.ts'
+import { usePhrases } from '../../phrases.ts'
+import { useTick } from '../../tick.ts'
+import { Banner } from '../../ui/Banner.tsx'
+import { useRequests } from '../home/LatestRequests.tsx'
+
+export function FirstRequest() {
+  const { data: home } = useQuery(homeAsk)
+  return home === undefined ? null : <Watch home={home} />
+}
+
+function Watch({ home }: { readonly home: Home }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const phrases = usePhrases()
+  useTick()
+  const requests = useRequests()
+  const [wasWaiting] = useState(home.requests.firstAt === null)
+  const isWaiting = home.requests.firstAt === null
+  const line = requests?.latest[0]
+  const told =
+    line === undefined
+      ? undefined
+      : {
+          model: line.model ?? '',
+          credits: phrases.credits(line.credits),
+          time: format.ago(line.at),
+        }
+  return (
+    <div role="status" className="empty:hidden">
+      {isWaiting ? (
+        <div className="flex items-center gap-4 rounded-box border border-dashed border-edge p-4">
+          <span aria-hidden className="relative grid size-4 shrink-0 place-items-center">
+            <span className="absolute size-4 animate-ping rounded-full bg-accent/50" />
+            <span className="size-2.5 rounded-full bg-accent" />
+          </span>
+          <div>
+            <p className="font-semibold">{t('start.waiting')}</p>
+            <p className="text-soft">{t('start.waitingText')}</p>
+          </div>
+        </div>
+      ) : wasWaiting ? (
+        <Banner tone="good" title={t('start.arrived')}>
+          {told === undefined ? t('start.arrivedPlain') : t('start.arrivedText', told)}
+        </Banner>
+      ) : (
+        told !== undefined && <Banner tone="good">{t('start.lastSeen', told)}</Banner>
+      )}
+    </div>
+  )
+}

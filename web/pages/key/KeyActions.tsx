@@ -1,0 +1,105 @@
+// Reissue and revoke: each says what stops before it stops it.
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { RotateCcwKey, ShieldAlert } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useFreshly } from '../../account/Freshly.tsx'
+import { call } from '../../api.ts'
+import { keyAsk } from '../../asks.ts'
+import { useErrorText } from '../../errors.ts'
+import { Button } from '../../ui/Button.tsx'
+import { ConfirmDialog } from '../../ui/Dialog.tsx'
+import { Panel } from '../../ui/parts.tsx'
+import { useToast } from '../../ui/Toasts.tsx'
+
+export function KeyActions(props: {
+  readonly onReissue: () => Promise<boolean>
+  readonly isIssuing: boolean
+  readonly issueError: unknown
+}) {
+  const { onReissue, isIssuing, issueError } = props
+  const { t } = useTranslation()
+  const errorText = useErrorText()
+  const [asked, setAsked] = useState<'reissue' | 'revoke'>()
+  const close = () => setAsked(undefined)
+  const revoke = useRevoke(close)
+  const issueProblem = issueError === undefined ? undefined : errorText(issueError)
+  const revokeProblem = revoke.error === null ? undefined : errorText(revoke.error)
+  return (
+    <Panel title={t('key.trouble')}>
+      <div className="grid gap-4">
+        <Deed
+          hint={t('key.reissueHint')}
+          button={
+            <Button icon={RotateCcwKey} onClick={() => setAsked('reissue')}>
+              {t('key.reissue')}
+            </Button>
+          }
+        />
+        <Deed
+          hint={t('key.revokeHint')}
+          button={
+            <Button icon={ShieldAlert} tone="danger" onClick={() => setAsked('revoke')}>
+              {t('key.revoke')}
+            </Button>
+          }
+        />
+      </div>
+      <ConfirmDialog
+        isOpen={asked === 'reissue'}
+        onClose={close}
+        title={t('key.reissueTitle')}
+        text={
+          <>
+            <p>{t('key.reissueText')}</p>
+            <p>{t('key.reissueStops')}</p>
+            <p>{t('key.reissueKeeps')}</p>
+          </>
+        }
+        confirm={t('key.reissueConfirm')}
+        isPending={isIssuing}
+        error={issueProblem}
+        onConfirm={() => void onReissue().then((isOver) => isOver && close())}
+      />
+      <ConfirmDialog
+        isOpen={asked === 'revoke'}
+        onClose={close}
+        title={t('key.revokeTitle')}
+        text={
+          <>
+            <p>{t('key.revokeText')}</p>
+            <p>{t('key.reissueStops')}</p>
+          </>
+        }
+        confirm={t('key.revokeConfirm')}
+        isPending={revoke.isPending}
+        error={revokeProblem}
+        onConfirm={() => revoke.mutate()}
+      />
+    </Panel>
+  )
+}
+
+function Deed({ hint, button }: { readonly hint: string; readonly button: ReactNode }) {
+  return (
+    <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-2">
+      <p className="min-w-0 flex-1 basis-64">{hint}</p>
+      {button}
+    </div>
+  )
+}
+
+function useRevoke(onDone: () => void) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const freshly = useFreshly()
+  const toast = useToast()
+  return useMutation({
+    mutationFn: () => freshly(() => call('POST /api/key/revoke')),
+    onSuccess: (state) => {
+      client.setQueryData(keyAsk.queryKey, state)
+      toast(t('key.revoked'))
+      onDone()
+    },
+  })
+}

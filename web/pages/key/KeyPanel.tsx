@@ -1,0 +1,106 @@
+// The key in force, when this browser has it: masked, shown for a while, copied, saved as a file.
+import { Download, Eye, EyeOff } from 'lucide-react'
+import { useTranslation } from 'react-i18next'
+import type { Brand, KeyState } from '../../../src/cabinet/contract.ts'
+import { saveFile } from '../../save-file.ts'
+import { useTick } from '../../tick.ts'
+import { Moment } from '../../ui/amounts.tsx'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { Facts, Panel } from '../../ui/parts.tsx'
+import { useToast } from '../../ui/Toasts.tsx'
+import { type Reveal, SHOWN_SECONDS } from './kept.ts'
+import { envFile } from './snippets.ts'
+
+type Active = NonNullable<KeyState['active']>
+
+export function KeyPanel(props: {
+  readonly active: Active
+  readonly brand: Brand
+  readonly reveal: Reveal
+}) {
+  const { active, brand, reveal } = props
+  const { t } = useTranslation()
+  const toast = useToast()
+  const isShown = reveal.plain !== undefined
+  const gone = () => toast(t('key.gone'), 'bad')
+  const toggle = () => (isShown ? reveal.hide() : void reveal.show().catch(gone))
+  const download = async () =>
+    saveFile('.env', envFile({ base: brand.apiUrl, key: await reveal.read() }))
+  return (
+    <Panel title={t('key.value')}>
+      <div className="grid gap-5">
+        <KeyValue slug={brand.vendorSlug} last4={active.last4} plain={reveal.plain} />
+        <div className="flex flex-wrap items-center gap-2">
+          <Button icon={isShown ? EyeOff : Eye} onClick={toggle}>
+            {t(isShown ? 'key.hide' : 'key.show')}
+          </Button>
+          <CopyButton value={reveal.read} label={t('key.copy')} tone="main" isSmall={false} />
+          <Button icon={Download} tone="quiet" onClick={() => void download().catch(gone)}>
+            {t('key.download')}
+          </Button>
+          {isShown && (
+            <p aria-hidden className="figures text-sm text-soft">
+              {t('key.shown', { count: reveal.secondsLeft })}
+            </p>
+          )}
+        </div>
+        {/* Said once, while the figures above count down for the eye. */}
+        <p role="status" className="sr-only">
+          {isShown && t('key.shown', { count: SHOWN_SECONDS })}
+          {!isShown && reveal.wasShown && t('key.hiddenAgain')}
+        </p>
+        <KeyFacts active={active} />
+        <Banner tone="warn" title={t('key.warning')}>
+          {t('key.warningText')}
+        </Banner>
+      </div>
+    </Panel>
+  )
+}
+
+export function KeyFacts({ active }: { readonly active: Active }) {
+  const { t } = useTranslation()
+  useTick()
+  const { createdAt, lastUsedAt } = active
+  return (
+    <Facts
+      facts={[
+        { name: t('key.createdAt'), value: <Moment at={createdAt} /> },
+        {
+          name: t('key.lastUsedAt'),
+          value: lastUsedAt === null ? t('key.neverUsed') : <Moment at={lastUsedAt} isAgo />,
+        },
+      ]}
+    />
+  )
+}
+
+/** While it is masked, the value is nowhere on the page. */
+export function KeyValue(props: {
+  readonly slug: string
+  readonly last4: string
+  readonly plain: string | undefined
+}) {
+  const { slug, last4, plain } = props
+  const { t } = useTranslation()
+  return (
+    <p
+      translate="no"
+      className="rounded-part border border-line bg-sunk px-4 py-3 font-mono break-all select-all
+        max-sm:text-sm"
+    >
+      {plain ?? (
+        <>
+          <span aria-hidden>{maskedKey(slug, last4)}</span>
+          <span className="sr-only">{t('key.masked', { last4 })}</span>
+        </>
+      )}
+    </p>
+  )
+}
+
+export function maskedKey(slug: string, last4: string): string {
+  return `sk-${slug}-api03-${'•'.repeat(8)}${last4}`
+}

@@ -1,0 +1,32 @@
+// Where a sign-in may lead, and what the texts of others may link to.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { safeNext } from './paths.ts'
+import { blocksOf, inlinesOf } from './ui/markdown.ts'
+
+test('a sign-in leads to our own pages and to no other site', () => {
+  assert.equal(safeNext('/security?tab=1'), '/security?tab=1')
+  for (const next of ['//evil.example', '/\\evil.example', 'https://evil.example', 'x', 1, null]) {
+    assert.equal(safeNext(next), '/')
+  }
+})
+
+test('a document is read into blocks', () => {
+  const kinds = blocksOf(
+    '# A\ntext **b**\n\n- one\n- two\n  more\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n---',
+  )
+  assert.deepEqual(
+    kinds.map(({ kind }) => kind),
+    ['heading', 'paragraph', 'list', 'table', 'rule'],
+  )
+  assert.deepEqual(kinds[2], { kind: 'list', isOrdered: false, items: ['one', 'two more'] })
+})
+
+test('a link of a document that would run something stays text', () => {
+  const linked = (text: string) => inlinesOf(text).filter(({ kind }) => kind === 'link').length
+  assert.equal(
+    linked('[a](https://example.org) [b](/documents/offer) [c](mailto:x@example.org)'),
+    3,
+  )
+  assert.equal(linked('[a](javascript:alert(1)) [b](data:text/html,x) [c](//evil.example)'), 0)
+})

@@ -1,0 +1,69 @@
+// A menu behind a button. Not modal: the page stays usable around it, and nothing locks scrolling.
+import { Check, type LucideIcon } from 'lucide-react'
+import { DropdownMenu as Radix } from 'radix-ui'
+import type { ReactNode } from 'react'
+
+const itemLook =
+  'flex min-h-10 w-full items-center gap-3 rounded-part px-3 py-1.5 text-start outline-none ' +
+  'select-none data-[highlighted]:bg-tint data-[highlighted]:text-accent-deep'
+
+export function Menu(props: { readonly trigger: ReactNode; readonly children: ReactNode }) {
+  return (
+    <Radix.Root modal={false}>
+      <Radix.Trigger asChild>{props.trigger}</Radix.Trigger>
+      <Radix.Portal>
+        <Radix.Content
+          align="end"
+          sideOffset={6}
+          collisionPadding={8}
+          className="appear z-50 max-w-[94vw] min-w-56 rounded-box border border-line bg-sheet p-1.5
+            shadow-lg"
+        >
+          {props.children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  )
+}
+
+export function MenuItem(props: {
+  readonly icon?: LucideIcon
+  readonly onSelect: () => void
+  readonly children: ReactNode
+}) {
+  const { icon: Icon, onSelect, children } = props
+  return (
+    <Radix.Item onSelect={onSelect} className={itemLook}>
+      {Icon !== undefined && <Icon aria-hidden className="size-4 shrink-0 text-soft" />}
+      {children}
+    </Radix.Item>
+  )
+}
+
+/** One of several; the one in force has a tick. */
+export function MenuChoice(props: {
+  readonly label: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly options: readonly { readonly value: string; readonly label: string }[]
+}) {
+  return (
+    <Radix.RadioGroup aria-label={props.label} value={props.value} onValueChange={props.onChange}>
+      <Radix.Label className="px-3 pt-1.5 pb-1 text-sm text-soft">{props.label}</Radix.Label>
+      {props.options.map((option) => (
+        <Radix.RadioItem key={option.value} value={option.value} className={itemLook}>
+          <span className="grid size-4 shrink-0 place-items-center">
+            <Radix.ItemIndicator>
+              <Check aria-hidden className="size-4 text-accent" />
+            </Radix.ItemIndicator>
+          </span>
+          {option.label}
+        </Radix.RadioItem>
+      ))}
+    </Radix.RadioGroup>
+  )
+}
+
+export function MenuLine() {
+  return <Radix.Separator className="my-1.5 h-px bg-line" />
+}

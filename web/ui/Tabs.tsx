@@ -1,0 +1,62 @@
+// Tabs inside a page. For parts of the cabinet that have addresses of their own use TabLinks: those
+// can be linked to and survive a reload.
+import { Link, type LinkProps } from '@tanstack/react-router'
+import { Tabs as Radix } from 'radix-ui'
+import type { ReactNode } from 'react'
+
+const tabLook =
+  'min-h-11 shrink-0 border-b-2 border-transparent px-3 font-medium text-soft hover:text-ink ' +
+  'data-[state=active]:border-accent data-[state=active]:text-ink ' +
+  'aria-[current=page]:border-accent aria-[current=page]:text-ink'
+const listLook = 'flex gap-1 overflow-x-auto border-b border-line'
+
+export type Tab = { readonly id: string; readonly label: string; readonly content: ReactNode }
+
+export function Tabs(props: {
+  readonly label: string
+  readonly tabs: readonly Tab[]
+  readonly value?: string
+  readonly onChange?: (id: string) => void
+}) {
+  const { label, tabs, value, onChange } = props
+  const control =
+    value === undefined
+      ? { defaultValue: tabs[0]?.id ?? '' }
+      : { value, onValueChange: (id: string) => onChange?.(id) }
+  return (
+    <Radix.Root {...control} className="grid gap-4">
+      <Radix.List aria-label={label} className={listLook}>
+        {tabs.map((tab) => (
+          <Radix.Trigger key={tab.id} value={tab.id} className={tabLook}>
+            {tab.label}
+          </Radix.Trigger>
+        ))}
+      </Radix.List>
+      {tabs.map((tab) => (
+        <Radix.Content key={tab.id} value={tab.id}>
+          {tab.content}
+        </Radix.Content>
+      ))}
+    </Radix.Root>
+  )
+}
+
+export function TabLinks(props: {
+  readonly label: string
+  readonly links: readonly { readonly to: NonNullable<LinkProps['to']>; readonly label: string }[]
+}) {
+  return (
+    <nav aria-label={props.label} className={listLook}>
+      {props.links.map(({ to, label }) => (
+        <Link
+          key={label}
+          to={to}
+          activeOptions={{ exact: true }}
+          className={`${tabLook} inline-flex items-center`}
+        >
+          {label}
+        </Link>
+      ))}
+    </nav>
+  )
+}

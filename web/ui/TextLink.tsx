@@ -1,0 +1,23 @@
+// Links inside sentences: underlined, because colour alone is no sign for everybody.
+import { createLink } from '@tanstack/react-router'
+import type { AnchorHTMLAttributes, Ref } from 'react'
+import { classes } from './classes.ts'
+
+type Props = AnchorHTMLAttributes<HTMLAnchorElement> & { readonly ref?: Ref<HTMLAnchorElement> }
+
+/** For addresses outside the router: mail, files. */
+export function TextAnchor({ className, children, ...rest }: Props) {
+  return (
+    <a
+      {...rest}
+      className={classes(
+        'rounded-xs text-accent underline decoration-1 underline-offset-3 hover:decoration-2',
+        className,
+      )}
+    >
+      {children}
+    </a>
+  )
+}
+
+export const TextLink = createLink(TextAnchor)

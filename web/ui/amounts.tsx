@@ -1,0 +1,33 @@
+// Amounts and moments on the page: figures of one width, the exact value one hover away.
+import { useTranslation } from 'react-i18next'
+import type { Credits as CreditsValue, Kopecks, Time } from '../../src/cabinet/contract.ts'
+import { useFormat } from '../format.ts'
+
+/** 35 000 000, or 35 млн when `isShort`; the exact amount is its title. */
+export function Credits(props: { readonly value: CreditsValue; readonly isShort?: boolean }) {
+  const { value, isShort = false } = props
+  const { t } = useTranslation()
+  const format = useFormat()
+  const full = format.credits(value)
+  return (
+    <span className="figures whitespace-nowrap" title={t('credits.exact', { exact: value.exact })}>
+      {isShort ? format.creditsShort(value) : full}
+    </span>
+  )
+}
+
+/** 1 300,00 ₽ */
+export function Rubles({ kopecks }: { readonly kopecks: Kopecks }) {
+  return <span className="figures whitespace-nowrap">{useFormat().rubles(kopecks)}</span>
+}
+
+/** A moment in the owner's time zone; `isAgo`: how long ago, within a day. */
+export function Moment(props: { readonly at: Time; readonly isAgo?: boolean }) {
+  const format = useFormat()
+  const { at, isAgo = false } = props
+  return (
+    <time dateTime={at} title={format.moment(at)} className="figures">
+      {isAgo ? format.ago(at) : format.moment(at)}
+    </time>
+  )
+}

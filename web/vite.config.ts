@@ -1,0 +1,63 @@
+// How the cabinet's pages are built and served while one works on them. Nothing inline and nothing
+// from elsewhere: the pages run under script-src 'self', style-src 'self' and trusted types.
+import { fileURLToPath } from 'node:url'
+import tailwindcss from '@tailwindcss/vite'
+import react from '@vitejs/plugin-react'
+import { defineConfig, loadEnv } from 'vite'
+import { firstLoad } from './first-load.ts'
+import { packed } from './packed.ts'
+
+const root = fileURLToPath(new URL('.', import.meta.url))
+const { CABINET_URL = 'http://127.0.0.1:8081' } = loadEnv('', root, 'CABINET_')
+const proxy = { '/api': { target: CABINET_URL } }
+
+/** Small parts that nearly every page needs, without what is large and rare. */
+const BASICS = new RegExp(
+  [
+    '/lucide-react/',
+    '/react-i18next/|/html-parse-stringify/',
+    '/react-query/.*/useMutation|/query-core/.*/mutationObserver',
+    '/web/ui/(?!Dialog|Menu|Markdown|markdown|QrCode|Tabs|adopted-style)',
+    String.raw`/web/(?:account/(?:SettingsTabs|code|letter)|format|phrases|save-file)\b`,
+  ].join('|'),
+)
+
+/** What a guest loads at once besides the entry: the words and the page of the sign-in. */
+const FIRST = ['/words/ru.ts', '/pages/SignIn.tsx']
+
+/** As the cabinet sends it, so that `vite preview` shows what would be blocked. */
+const policy = [
+  `default-src 'none'`,
+  `script-src 'self'`,
+  `style-src 'self'`,
+  `img-src 'self' data:`,
+  `connect-src 'self'`,
+  `form-action 'self'`,
+  `base-uri 'none'`,
+  `frame-ancestors 'none'`,
+  `require-trusted-types-for 'script'`,
+].join('; ')
+
+// biome-ignore lint/style/noDefaultExport: Vite reads it so.
+export default defineConfig({
+  root,
+  plugins: [react(), tailwindcss(), firstLoad({ kilobytesMax: 200, also: FIRST }), packed()],
+  resolve: {
+    alias: {
+      // It adds <style> elements to lock scrolling under a dialog, which the policy refuses.
+      'react-style-singleton': fileURLToPath(new URL('ui/adopted-style.ts', import.meta.url)),
+    },
+  },
+  build: {
+    outDir: 'dist',
+    emptyOutDir: true,
+    assetsDir: 'assets',
+    // An inlined asset is a data: address, which the policy refuses for everything but images.
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    // Left alone, the bundler makes some forty files of a few hundred bytes out of the small parts.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'basics', test: BASICS }] } } },
+  },
+  server: { host: '127.0.0.1', proxy },
+  preview: { host: '127.0.0.1', proxy, headers: { 'content-security-policy': policy } },
+})

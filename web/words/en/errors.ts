@@ -1,0 +1,72 @@
+// A sentence for every no of the contract, in English: what happened, and what helps.
+
+import type { errors as ru } from '../ru/errors.ts'
+import type { Same } from '../ru.ts'
+
+export const errors: Same<typeof ru> = {
+  number: 'Reference: {{id}}.',
+  waitSeconds_one: 'Try again in {{count}} second.',
+  waitSeconds_other: 'Try again in {{count}} seconds.',
+  waitMinutes_one: 'Try again in {{count}} minute.',
+  waitMinutes_other: 'Try again in {{count}} minutes.',
+
+  offline: 'The server cannot be reached. Check your connection and try again.',
+  answer_unreadable: 'The server answered something unreadable. Try again in a minute.',
+  fault: 'Something broke on our side. It is in our log already; try again in a minute.',
+  overloaded: 'There are too many requests right now. Try again in a few seconds.',
+  unavailable: 'The service is away for a moment. Try again in a minute.',
+
+  path_unknown: 'The server has no such page. Reload this one.',
+  content_type_wrong: 'This page is out of date. Reload it.',
+  body_wrong: 'The server did not understand the request. Reload the page and try again.',
+  body_too_large: 'That is too much text.',
+  body_broken_off: 'The connection broke half-way. Try again.',
+  field_invalid: 'One of the fields is not right.',
+  request_overdue: 'The request took too long. Try again.',
+  http_broken: 'The connection broke half-way. Try again.',
+  headers_too_large:
+    'The browser sent too much. Delete the cookies of this site and sign in again.',
+  origin_wrong: 'The request did not come from this page. Open the site anew and try again.',
+
+  session_missing: 'You are not signed in. Sign in and try again.',
+  session_not_fresh: 'Confirm that it is you.',
+  session_unknown: 'This session has ended already.',
+  attempts_exceeded: 'Too many attempts.',
+  sign_in_wrong: 'E-mail or password do not match.',
+  sign_in_expired: 'Too much time has passed. Sign in again.',
+  email_wrong: 'Check the address: it will not do as it is.',
+  consent_missing: 'Registration needs the required consents.',
+  consent_unknown: 'The document has changed meanwhile. Reload the page.',
+  code_wrong: 'The link has expired or was used already.',
+  password_wrong: 'The password does not match.',
+  password_too_short: 'The password is too short.',
+  password_too_long: 'The password is too long: 128 characters at most.',
+  password_common: 'This password is among the first to be guessed. Choose another.',
+  second_factor_wrong: 'The code does not match.',
+  second_factor_locked: 'Too many wrong codes. Wait 15 minutes.',
+  second_factor_already_on: 'The second factor is on already.',
+  second_factor_off: 'The second factor is off.',
+  passkey_expired: 'Too much time has passed. Try again.',
+  passkey_unknown: 'We do not know this passkey. Sign in with your password.',
+  passkey_wrong: 'The passkey did not work. Try again or sign in with your password.',
+
+  key_attempts_exceeded: 'Too many checks of the key in a row.',
+  key_checks_overloaded: 'Too many keys are being checked. Try again in a second.',
+  key_pending_missing: 'This key was replaced in another tab or on another device.',
+  purchase_missing: 'The key appears after the first purchase.',
+
+  pack_unknown: 'This pack is no longer there. Reload the page.',
+  order_unknown: 'There is no such order.',
+  order_attempt_reused: 'This purchase was made already. Start a new one.',
+  order_state_wrong: 'The order has changed meanwhile. Reload the page.',
+  payment_unavailable: 'The payment system does not answer. Try again in a minute.',
+  refund_refused: 'This order cannot be refunded.',
+  refund_exceeds_unspent: 'Credits were spent meanwhile: so much cannot be refunded any more.',
+  adjust_exceeds_available: 'The balance does not hold that much.',
+  promo_refused: 'The promo code does not fit or was used already.',
+  promo_attempts_exceeded: 'Too many attempts to enter a promo code.',
+  closing_waits: 'An order is unpaid. The account can be closed once it expires, within an hour.',
+  document_unknown: 'There is no such document.',
+  streams_exceeded: 'Too many tabs of the cabinet are open.',
+  ledger_unavailable: 'The books are away for a moment. Try again in a minute.',
+}

@@ -1,0 +1,17 @@
+// Everything the pages say in Russian, by place. Other languages have the same keys, by type. A key
+// that ends in _one, _few, _many or _other is a form of one sentence: t(key, { count }).
+import { account } from './ru/account.ts'
+import { buying } from './ru/buying.ts'
+import { errors } from './ru/errors.ts'
+import { frame } from './ru/frame.ts'
+import { home } from './ru/home.ts'
+import { key } from './ru/key.ts'
+import { settings } from './ru/settings.ts'
+
+export const ru = { ...frame, errors, ...account, ...settings, ...home, ...buying, ...key } as const
+
+/** The shape another language must have: the same keys, without the forms that only Russian has. */
+export type Same<T> = T extends string
+  ? string
+  : { readonly [Key in keyof T as Key extends Extra ? never : Key]: Same<T[Key]> }
+type Extra = `${string}_few` | `${string}_many`
