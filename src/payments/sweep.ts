@@ -26,11 +26,11 @@ export type SweepOptions = {
 /** Payments that settle out of order, or show late in the list, are found within this. */
 const OVERLAP_MS = 180_000
 /**
- * A page takes 20 s at most to read, and is applied in a second; renewed with each page. A worker
- * that is killed in the middle delays the next sweep by this much, so it is well within the minute
- * that we promise. Should it be too short after all, two sweep at once, which harms nothing.
+ * A page takes a second, and 20 s at most to read; renewed with each page. A worker that is killed
+ * in the middle delays the next sweep by this much, which is well within the minute we promise.
+ * Should it be too short after all, two sweep at once, which harms nothing.
  */
-const LEASE_SECONDS = 40
+const LEASE_SECONDS = 25
 const PAGES_MAX = 1_000
 /** A refund may take three days from its making to its success. */
 const REFUND_DAYS = 4

@@ -83,21 +83,30 @@ export function openDatabase(
 
 async function runTransaction<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   const client = await pool.connect()
+  // The pool listens to idle clients only. Without a listener, a connection that is lost between
+  // two statements would end the process; so it fails the next statement, and the transaction.
+  client.on('error', ignore)
   try {
     await client.query('begin')
     const result = await work(client as unknown as Tx)
     await client.query('commit')
+    client.off('error', ignore)
     client.release()
     return result
   } catch (error) {
     // A client that cannot even roll back is thrown away; PostgreSQL rolls back by itself.
     await client.query('rollback').then(
-      () => client.release(),
+      () => {
+        client.off('error', ignore)
+        client.release()
+      },
       (broken: Error) => client.release(broken),
     )
     throw error
   }
 }
+
+function ignore(): void {}
 
 /**
  * A single connection for a room that keeps its own few, such as the ledger. A statement given to

@@ -52,6 +52,10 @@ export async function startPaymentProcess(
   })
   // The open file stays readable, and is gone when it is closed.
   rmSync(folder, { recursive: true })
+  // A program that ends in a hurry leaves nobody behind.
+  const endWithUs = () => child.kill('SIGKILL')
+  process.once('exit', endWithUs)
+  child.once('exit', () => process.off('exit', endWithUs))
   const log = createLogReader(file, READY[command])
   const isAlive = () => child.exitCode === null && child.signalCode === null
   const end = async (signal: NodeJS.Signals) => {
