@@ -143,7 +143,8 @@ test('clocks five minutes apart, either way, hide no payment', async () => {
   await stage.sim('pay', { orderId: oursAhead.id })
   const late = await assertCreditedOnce(oursAhead.id)
   assert.ok((late.seconds ?? 0) > 290, 'credited minutes after, by these clocks')
-  assert.deepEqual([early.by, late.by], ['sweep', 'sweep'])
+  // With our clock turned, the order's own poll is due as well, and either may come first.
+  for (const { by } of [early, late]) assert.match(by ?? '', /^(?:sweep|poll)$/)
   await stage.turn({ theirsSeconds: 300 })
   await stage.sim('settings', { webhookUrl: stage.noticesUrl })
 })
