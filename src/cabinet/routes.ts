@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { Accounts, Allowance, Session } from '../accounts/accounts.ts'
 import { OwnNo } from './answers.ts'
-import type { Routes } from './contract.ts'
+import type { Routes } from './contract-routes.ts'
 import type { Part } from './part.ts'
 
 /** A form is a few hundred bytes, a pasted key 256 at most. */

@@ -10,6 +10,9 @@ const OUTER = ['gateway', 'cabinet', 'operator']
 /** Rooms without a door, because every file of theirs is one. */
 const ALL_DOOR = ['platform', 'units', 'wire']
 
+/** The types that the browser shares with the server. */
+const CONTRACT = /^src\/cabinet\/contract(?:-[a-z]+)?\.ts$/
+
 const everyday = ['platform', 'units', 'keys', 'ledger', 'pricing']
 
 export const roomTable: Readonly<Record<string, readonly string[]>> = {
@@ -127,8 +130,8 @@ function judgeOutward(target: SourceFile): Verdict {
 function judgeWeb(target: SourceFile, edge: Import): Verdict {
   if (target.folder === 'web') return undefined
   if (target.folder !== 'src') return judgeOutward(target)
-  if (target.path === 'src/cabinet/contract.ts' && edge.kind === 'type') return undefined
-  return { rule: 'web-contract', cure: 'use `import type` from src/cabinet/contract.ts, or HTTP' }
+  if (CONTRACT.test(target.path) && edge.kind === 'type') return undefined
+  return { rule: 'web-contract', cure: 'use `import type` from src/cabinet/contract*.ts, or HTTP' }
 }
 
 function judgeRooms(house: House, from: SourceFile, target: SourceFile): Verdict {
