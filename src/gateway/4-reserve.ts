@@ -1,6 +1,7 @@
 // Step 4: the worst case of the request is held before it goes upstream. If the balance cannot
 // comfortably cover the max_tokens asked, the hold is smaller and max_tokens is lowered to what it
 // covers; only when not even a small reply fits is the request refused.
+import type { HoldAsk } from '../ledger/ledger.ts'
 import { isRefusal, Refusal } from '../platform/refusal.ts'
 import {
   affordableMaxTokens,
@@ -28,29 +29,38 @@ export async function reserve(
     inputBound: inputBoundOf(parsed),
     cacheControl: request.shape.cacheMark as CacheControl,
     maxTokens: tokens(request.maxTokens),
+    thinkingBudget: tokens(request.thinkingBudget),
   }
   const worst = worstCase(ask)
   const mayClamp = exchange.incoming.headers['x-credit-clamp'] !== 'off'
-  const floor = mayClamp
-    ? floorCase({ ...ask, thinkingBudget: tokens(request.thinkingBudget) })
-    : worst
+  const floor = mayClamp ? floorCase(ask) : worst
   const tariff = await ledger.tariff({
     catalogueVersion: catalogue.version,
     model: model.id,
     price: model.price,
   })
-  const hold = (fence: bigint) =>
-    ledger.hold({ id: exchange.id, book: caller.book, tariff, fence, worst, floor })
-  const { granted } = await hold(caller.fence).catch(async (error: unknown) => {
-    if (isRefusal(error, 'key_revoked')) {
-      // The fence was raised since this key was remembered. Asking anew tells a reissued key, which
-      // is refused, from one that is still in force behind a newer fence.
-      keys.forget(caller.plain)
-      return hold((await keys.verify(caller.plain, exchange.address)).fence)
-    }
-    throw withAddress(error, limits.cabinetUrl)
-  })
-  return { book: caller.book, tariff, granted, loweredMaxTokens: lowered(ask, worst, granted) }
+  const { book, fence } = caller
+  const asked = { id: exchange.id, book, tariff, fence, worst, floor }
+  const granted = await hold(asked, exchange, caller, { ledger, keys, limits })
+  return { book, tariff, granted, loweredMaxTokens: lowered(ask, worst, granted) }
+}
+
+async function hold(
+  asked: HoldAsk,
+  { address }: Exchange,
+  { plain }: Authenticated,
+  { ledger, keys, limits }: Pick<Rooms, 'ledger' | 'keys' | 'limits'>,
+): Promise<Credits> {
+  try {
+    return (await ledger.hold(asked)).granted
+  } catch (error) {
+    if (!isRefusal(error, 'key_revoked')) throw withAddress(error, limits.cabinetUrl)
+    // The fence was raised since this key was remembered. Asking anew tells a reissued key, which
+    // is refused, from one that is still in force behind a newer fence.
+    keys.forget(plain)
+    const { fence } = await keys.verify(plain, address)
+    return (await ledger.hold({ ...asked, fence })).granted
+  }
 }
 
 // A feature that runs the model several times is priced as so many full context windows.

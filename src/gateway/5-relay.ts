@@ -104,7 +104,10 @@ function isWorthAnother(tried: Tried): boolean {
 /** 408 and 409 may be tried elsewhere, but say nothing against the target. */
 function isTargetsFault(tried: Tried): boolean {
   if (!('reply' in tried)) return true
-  const { status } = tried.reply
+  return isFault(tried.reply.status)
+}
+
+function isFault(status: number): boolean {
   return status >= 500 || status === 429 || isOurFault(status)
 }
 
@@ -121,37 +124,42 @@ async function attempt(
   clock: Clock,
 ): Promise<Tried> {
   const incoming = createIncoming()
-  const waiting: { timer?: NodeJS.Timeout } = {}
   const body = bodyFor(target)
   const sending = { path: path + exchange.query, headers, body, isStream }
-  incoming.started = target.send(sending, incoming)
-  const { call, outcome } = incoming.started
+  const started = target.send(sending, incoming)
+  incoming.started = started
   // A plain reply is read to its end whoever is there; a stream is not begun for nobody.
-  if (isStream) {
-    exchange.onGone = () => {
-      waiting.timer = setTimeout(() => {
-        call.abort()
-        outcome.end()
-        incoming.started = undefined // that it came to nothing is not the target's doing
-        incoming.fail(new Error('the client left before the upstream answered'))
-      }, LEFT_MS)
-    }
-    if (exchange.isGone) exchange.onGone()
-  }
+  const stay = isStream ? leaveWith(exchange, incoming) : undefined
   try {
     const reply = await incoming.reply
-    tell(outcome, reply, clock)
+    tell(started.outcome, reply, clock)
     return { reply }
   } catch (error) {
     return { error }
   } finally {
+    stay?.()
+  }
+}
+
+/** Gives the request up some time after its client left; the returned function forgets about it. */
+function leaveWith(exchange: Exchange, incoming: ReturnType<typeof createIncoming>): () => void {
+  let timer: NodeJS.Timeout | undefined
+  exchange.onGone = () => {
+    timer = setTimeout(() => {
+      incoming.abort()
+      incoming.started = undefined // that it came to nothing is not the target's doing
+      incoming.fail(new Error('the client left before the upstream answered'))
+    }, LEFT_MS)
+  }
+  if (exchange.isGone) exchange.onGone()
+  return () => {
     exchange.onGone = undefined
-    clearTimeout(waiting.timer)
+    clearTimeout(timer)
   }
 }
 
 function tell(outcome: Outcome, reply: Reply, clock: Clock): void {
-  if (isTargetsFault({ reply })) {
+  if (isFault(reply.status)) {
     const { headers } = reply
     const asked = {
       retryAfterMs: headers['retry-after-ms'] as string | undefined,

@@ -52,8 +52,7 @@ class ReplyPrice implements Meter {
       ...tokenCounts({ inputTokens: 0, ...facts.usage, outputTokens: 0 }),
       output: this.stream.estimatedOutput(),
     }
-    const charge = priced(counts, this.price)
-    return { ...charge, isEstimated: true, messageId: facts.messageId ?? null }
+    return priced(counts, this.price, true, facts.messageId ?? null)
   }
 }
 
@@ -66,11 +65,7 @@ function complete(facts: ReplyFacts, price: Price, estimate: () => Tokens): Mete
     ...tokenCounts({ inputTokens: 0, ...usage, outputTokens: 0 }),
     output: usage.outputTokens === undefined ? estimate() : tokens(usage.outputTokens),
   }
-  return {
-    ...priced(counts, price),
-    isEstimated: reported === undefined,
-    messageId: facts.messageId ?? null,
-  }
+  return priced(counts, price, reported === undefined, facts.messageId ?? null)
 }
 
 // Each of the five counts may cost a fifth of what a balance can hold. An upstream that reports
@@ -78,7 +73,12 @@ function complete(facts: ReplyFacts, price: Price, estimate: () => Tokens): Mete
 // able to compute with the number.
 const COST_MAX = CREDITS_MAX / 5n
 
-function priced(reported: TokenCounts, price: Price): Pick<Metered, 'counts' | 'priced'> {
+function priced(
+  reported: TokenCounts,
+  price: Price,
+  isEstimated: boolean,
+  messageId: string | null,
+): Metered {
   const least = (count: Tokens, each: bigint) =>
     each > 0n && count > COST_MAX / each ? tokens(COST_MAX / each) : count
   const counts = {
@@ -88,5 +88,5 @@ function priced(reported: TokenCounts, price: Price): Pick<Metered, 'counts' | '
     cacheWrite5m: least(reported.cacheWrite5m, price.cacheWrite5m),
     cacheWrite1h: least(reported.cacheWrite1h, price.cacheWrite1h),
   }
-  return { counts, priced: charge(price, counts) }
+  return { counts, priced: charge(price, counts), isEstimated, messageId }
 }

@@ -148,10 +148,11 @@ function eachChunk(incoming: IncomingMessage, act: (chunk: Body) => void): Promi
         reject(error)
       }
     })
-    incoming.once('end', resolve)
-    incoming.once('error', () => reject(brokenOff()))
+    // `on` and not `once`, which wraps each listener; a promise settles only once anyway.
+    incoming.on('end', resolve)
+    incoming.on('error', () => reject(brokenOff()))
     // Every request closes; an error with its stack is made only for one that has not ended.
-    incoming.once('close', () => {
+    incoming.on('close', () => {
       if (!incoming.readableEnded) reject(brokenOff())
     })
   })

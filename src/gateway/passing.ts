@@ -37,7 +37,7 @@ export type Meter = {
 
 export type Settlement = {
   /** True once an ending has decided. */
-  isDecided(): boolean
+  readonly isDecided: boolean
   /** Charges; resolves when the charge is durable. The second call and later ones do nothing. */
   charge(ending: PaidEnding, metered: Metered): Promise<Settled | undefined>
   /** Gives everything back. The same latch. */

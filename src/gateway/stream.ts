@@ -73,7 +73,7 @@ class Stream {
     }
     if (!exchange.isGone) this.pass(chunk, holdFrom)
     if (meter.stream.isStopComplete) {
-      if (!settlement.isDecided()) void this.complete()
+      if (!settlement.isDecided) void this.complete()
     } else if (exchange.isGone) this.afterLeaving()
   }
 
@@ -170,7 +170,7 @@ class Stream {
   // ── the client leaves ──
 
   private leave(): void {
-    if (this.isOver || this.passing.settlement.isDecided()) return
+    if (this.isOver || this.passing.settlement.isDecided) return
     this.hasLeftEarly = !this.hasStarted
     this.leftTimer = setTimeout(
       () => this.settleLeft(),
@@ -193,7 +193,7 @@ class Stream {
 
   private settleLeft(): void {
     const { meter, settlement, reply } = this.passing
-    if (this.isOver || settlement.isDecided()) return
+    if (this.isOver || settlement.isDecided) return
     reply.abort()
     // Nobody waits any more; should the charge be refused, the ledger has logged it.
     if (this.hasStarted) settlement.charge('client_left', meter.leftStream()).catch(() => undefined)

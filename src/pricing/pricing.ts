@@ -38,7 +38,11 @@ export function charge(price: Price, counts: TokenCounts): Credits {
 }
 
 /** The most a request can cost; held before it is relayed, so that a balance is never negative. */
-export function worstCase({ maxTokens, ...ask }: Ask & { readonly maxTokens: Tokens }): Credits {
+export function worstCase(ask: Ask & { readonly maxTokens: Tokens }): Credits {
+  return caseOf(ask, ask.maxTokens)
+}
+
+function caseOf(ask: Ask, maxTokens: Tokens): Credits {
   const output = least(maxTokens, ask.model.outputCeiling)
   return micro(inputWorstCase(ask) + costOf(output, ask.model.price.coefficient))
 }
@@ -49,25 +53,20 @@ const FLOOR_TOKENS = tokens(4096)
 const FLOOR_TOKENS_AFTER_THINKING = 1024n
 
 /** The least worth holding: the worst case of a small reply. Below it a request is refused. */
-export function floorCase({
-  maxTokens,
-  thinkingBudget = tokens(0),
-  ...ask
-}: Ask & { readonly maxTokens: Tokens; readonly thinkingBudget?: Tokens | undefined }): Credits {
-  const withThinking = tokens(thinkingBudget + FLOOR_TOKENS_AFTER_THINKING)
+export function floorCase(
+  ask: Ask & { readonly maxTokens: Tokens; readonly thinkingBudget?: Tokens | undefined },
+): Credits {
+  const withThinking = tokens((ask.thinkingBudget ?? 0n) + FLOOR_TOKENS_AFTER_THINKING)
   const enough = withThinking > FLOOR_TOKENS ? withThinking : FLOOR_TOKENS
-  return worstCase({ ...ask, maxTokens: least(maxTokens, enough) })
+  return caseOf(ask, least(ask.maxTokens, enough))
 }
 
 /**
  * The largest max_tokens, up to the model's ceiling, whose worst case fits into the granted
  * credits. Undefined when not even the input fits: 0 would say that an empty reply can be afforded.
  */
-export function affordableMaxTokens({
-  granted,
-  ...ask
-}: Ask & { readonly granted: Credits }): Tokens | undefined {
-  const left = granted - inputWorstCase(ask)
+export function affordableMaxTokens(ask: Ask & { readonly granted: Credits }): Tokens | undefined {
+  const left = ask.granted - inputWorstCase(ask)
   if (left < 0n) return undefined
   return least(tokens(left / ask.model.price.coefficient), ask.model.outputCeiling)
 }

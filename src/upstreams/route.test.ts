@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { createBreaker } from './breaker.ts'
 import { createRetryBudget } from './budget.ts'
 import type { Target } from './port.ts'
-import { createRoute, type Known } from './route.ts'
+import { type Known, Route } from './route.ts'
 import { createWaiting } from './waiting.ts'
 
 function create(context: TestContext, names: readonly string[]) {
@@ -27,7 +27,7 @@ function create(context: TestContext, names: readonly string[]) {
     waiting,
     budget,
     targets,
-    route: () => createRoute({ fit: targets, conversation: 1, budget, waiting, clock }),
+    route: () => new Route({ fit: targets, conversation: 1, budget, waiting, clock }),
     pass(ms: number): void {
       now.ms += ms
       context.mock.timers.tick(ms)

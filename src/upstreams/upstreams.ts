@@ -15,7 +15,7 @@ import { createMessagesWire, type Wire } from './messages.ts'
 import { overviewOf, type UpstreamLine } from './overview.ts'
 import type { Outcome, Sending, Sink } from './port.ts'
 import * as queries from './queries.ts'
-import { createRoute, type Route, type Known as Routed } from './route.ts'
+import { Route, type Known as Routed } from './route.ts'
 import { createWaiting } from './waiting.ts'
 
 export type { UpstreamLine } from './overview.ts'
@@ -114,7 +114,7 @@ export function createUpstreams(options: {
       budget.earn()
       const fit = fits.get(model) ?? targets.filter((one) => serves(one.options, model))
       fits.set(model, fit) // as many as the catalogue has models
-      return createRoute({ fit, conversation, budget, waiting, clock })
+      return new Route({ fit, conversation, budget, waiting, clock })
     },
 
     /** A number for the conversation a body belongs to: its turns go the same way. */
@@ -183,47 +183,59 @@ function createTarget(
     weight: options.weight,
     isDrained: false,
     send(sending: Sending, sink: Sink) {
-      const outcome = outcomeOf(breaker, counts, breaker.begin(), onNews)
+      const outcome = new Told(breaker, counts, onNews)
       counts.underWay += 1
       return { call: wire.send(credential, sending, sink), outcome }
     },
   }
 }
 
-function outcomeOf(
-  breaker: Known['breaker'],
-  counts: Known['counts'],
-  ticket: Ticket,
-  onNews: () => void,
-): Outcome {
-  const state = { isAnswered: false, isWhole: false, isOver: false }
-  // A short reply is whole before its status has been looked at.
-  const succeed = () => {
-    if (state.isAnswered && state.isWhole) breaker.succeed(ticket)
+/** What a target is told of one request. */
+class Told implements Outcome {
+  private readonly breaker: Known['breaker']
+  private readonly counts: Known['counts']
+  private readonly onNews: () => void
+  private readonly ticket: Ticket
+  private isAnswered = false
+  private isWhole = false
+  private isOver = false
+
+  constructor(breaker: Known['breaker'], counts: Known['counts'], onNews: () => void) {
+    this.breaker = breaker
+    this.counts = counts
+    this.onNews = onNews
+    this.ticket = breaker.begin()
   }
-  return {
-    answer() {
-      counts.succeeded += 1
-      const hasClosed = breaker.answer(ticket)
-      state.isAnswered = true
-      succeed()
-      if (hasClosed) onNews()
-    },
-    finish() {
-      state.isWhole = true
-      succeed()
-    },
-    fail(retryAfterMs) {
-      counts.failed += 1
-      if (breaker.fail(ticket, retryAfterMs)) onNews()
-    },
-    end() {
-      if (state.isOver) return
-      state.isOver = true
-      counts.underWay -= 1
-      // A probe whose client left has told nothing; the next request may be the probe.
-      if (breaker.forget(ticket)) onNews()
-    },
+
+  answer(): void {
+    this.counts.succeeded += 1
+    const hasClosed = this.breaker.answer(this.ticket)
+    this.isAnswered = true
+    this.succeed()
+    if (hasClosed) this.onNews()
+  }
+
+  finish(): void {
+    this.isWhole = true
+    this.succeed()
+  }
+
+  fail(retryAfterMs?: number): void {
+    this.counts.failed += 1
+    if (this.breaker.fail(this.ticket, retryAfterMs)) this.onNews()
+  }
+
+  end(): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.counts.underWay -= 1
+    // A probe whose client left has told nothing; the next request may be the probe.
+    if (this.breaker.forget(this.ticket)) this.onNews()
+  }
+
+  /** A short reply is whole before its status has been looked at. */
+  private succeed(): void {
+    if (this.isAnswered && this.isWhole) this.breaker.succeed(this.ticket)
   }
 }
 
