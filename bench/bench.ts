@@ -7,6 +7,7 @@ const benches: Record<string, () => Promise<{ bench: Bench }>> = {
   ledger: () => import('./ledger.ts'),
   relay: () => import('./relay.ts'),
   profile: () => import('./profile.ts'),
+  usage: () => import('./usage.ts'),
 }
 
 const { values, positionals } = parseArgs({

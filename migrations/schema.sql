@@ -4,6 +4,13 @@ CREATE SCHEMA public;
 
 COMMENT ON SCHEMA public IS 'standard public schema';
 
+CREATE TYPE act_outcome AS ENUM (
+    'begun',
+    'done',
+    'refused',
+    'failed'
+);
+
 CREATE TYPE blocked_reason AS ENUM (
     'operator_blocked',
     'owner_suspended',
@@ -126,6 +133,8 @@ CREATE TABLE books (
     velocity_seconds integer DEFAULT 3600 NOT NULL,
     day date DEFAULT '-infinity'::date NOT NULL,
     blocked_reason blocked_reason,
+    day_limit_met date,
+    short_seq bigint,
     CONSTRAINT books_available_is_never_negative CHECK ((available >= 0)),
     CONSTRAINT books_day_limit_is_not_negative CHECK ((day_limit >= 0)),
     CONSTRAINT books_debt_is_never_negative CHECK ((debt >= 0)),
@@ -346,6 +355,23 @@ CREATE TABLE entries_default (
     CONSTRAINT entries_of_voids_are_free CHECK (((kind <> 'void'::entry_kind) OR (amount = 0)))
 );
 
+CREATE TABLE guards (
+    book_id bigint NOT NULL,
+    low_credits bigint,
+    low_days integer DEFAULT 3,
+    is_low_told boolean DEFAULT false NOT NULL,
+    is_empty_told boolean DEFAULT false NOT NULL,
+    day_told date,
+    stop_told timestamp with time zone,
+    pace_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    pace_spent bigint DEFAULT 0 NOT NULL,
+    mark_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    mark_spent bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT guards_low_credits_are_some CHECK ((low_credits > 0)),
+    CONSTRAINT guards_low_days_are_few CHECK (((low_days >= 1) AND (low_days <= 90)))
+)
+WITH (fillfactor='80');
+
 CREATE TABLE holds (
     id uuid NOT NULL,
     book_id bigint NOT NULL,
@@ -457,6 +483,31 @@ CREATE TABLE lots (
     CONSTRAINT lots_take_back_no_more_than_credited CHECK (((taken_back >= 0) AND (taken_back <= credited)))
 );
 
+CREATE TABLE operator_acts (
+    id bigint NOT NULL,
+    of_act bigint,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    acted_by text NOT NULL,
+    os_user text NOT NULL,
+    command text NOT NULL,
+    outcome act_outcome NOT NULL,
+    detail text NOT NULL,
+    CONSTRAINT operator_acts_details_are_short CHECK ((length(detail) <= 1000)),
+    CONSTRAINT operator_acts_end_only_what_began CHECK (((outcome <> 'begun'::act_outcome) OR (of_act IS NULL))),
+    CONSTRAINT operator_acts_name_a_machine CHECK (((length(os_user) >= 1) AND (length(os_user) <= 200))),
+    CONSTRAINT operator_acts_name_who_acted CHECK (((length(acted_by) >= 1) AND (length(acted_by) <= 100))),
+    CONSTRAINT operator_acts_say_what_was_typed CHECK (((length(command) >= 1) AND (length(command) <= 2000)))
+);
+
+ALTER TABLE operator_acts ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME operator_acts_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE orders (
     id text NOT NULL,
     book_id bigint NOT NULL,
@@ -489,6 +540,8 @@ CREATE TABLE orders (
     looked_at timestamp with time zone,
     polled_from timestamp with time zone DEFAULT ledger_now() NOT NULL,
     created_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    is_top_up boolean DEFAULT false NOT NULL,
+    saves_method boolean DEFAULT false NOT NULL,
     CONSTRAINT orders_are_confirmed_by_redirect_or_qr CHECK ((confirmation_kind = ANY (ARRAY['redirect'::text, 'qr'::text]))),
     CONSTRAINT orders_are_credited_whole CHECK ((((credited_at IS NULL) = (lot IS NULL)) AND ((credited_at IS NULL) = (credited_by IS NULL)) AND ((credited_at IS NULL) OR (provider_payment_id IS NOT NULL)))),
     CONSTRAINT orders_are_not_credited_without_an_entry CHECK (((credited_at IS NOT NULL) OR (state <> ALL (ARRAY['credited'::order_state, 'partially_refunded'::order_state, 'disputed'::order_state, 'dispute_won'::order_state, 'dispute_lost'::order_state])))),
@@ -684,6 +737,18 @@ CREATE TABLE registrations (
     CONSTRAINT registrations_speak_a_known_language CHECK ((language = ANY (ARRAY['ru'::text, 'en'::text])))
 );
 
+CREATE TABLE saved_methods (
+    book_id bigint NOT NULL,
+    provider text NOT NULL,
+    method payment_method NOT NULL,
+    provider_method_id text NOT NULL,
+    title text NOT NULL,
+    saved_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    CONSTRAINT saved_methods_ids_are_short CHECK (((length(provider_method_id) >= 1) AND (length(provider_method_id) <= 100))),
+    CONSTRAINT saved_methods_name_their_provider CHECK ((provider ~ '^[a-z][a-z0-9-]{1,31}$'::text)),
+    CONSTRAINT saved_methods_titles_are_short CHECK ((length(title) <= 100))
+);
+
 CREATE TABLE second_factors (
     id text NOT NULL,
     account_id text NOT NULL,
@@ -729,6 +794,46 @@ ALTER TABLE tariffs ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE top_up_consents (
+    id bigint NOT NULL,
+    book_id bigint NOT NULL,
+    version text NOT NULL,
+    address text NOT NULL,
+    method_title text NOT NULL,
+    pack_id text NOT NULL,
+    price_kopecks bigint NOT NULL,
+    threshold bigint NOT NULL,
+    ceiling_kopecks bigint NOT NULL,
+    given_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    CONSTRAINT top_up_consents_addresses_are_short CHECK ((length(address) <= 100)),
+    CONSTRAINT top_up_consents_allow_one_purchase CHECK ((ceiling_kopecks >= price_kopecks)),
+    CONSTRAINT top_up_consents_are_about_a_price CHECK ((price_kopecks > 0)),
+    CONSTRAINT top_up_consents_have_a_threshold CHECK ((threshold > 0)),
+    CONSTRAINT top_up_consents_name_their_text CHECK (((length(version) >= 1) AND (length(version) <= 40)))
+);
+
+ALTER TABLE top_up_consents ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME top_up_consents_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE top_ups (
+    book_id bigint NOT NULL,
+    consent_id bigint NOT NULL,
+    is_on boolean NOT NULL,
+    crossing integer DEFAULT 0 NOT NULL,
+    ceiling_told date,
+    stopped_why text,
+    stopped_at timestamp with time zone,
+    CONSTRAINT top_ups_are_on_or_stopped CHECK (((is_on = (stopped_why IS NULL)) AND (is_on = (stopped_at IS NULL)))),
+    CONSTRAINT top_ups_crossings_are_counted CHECK ((crossing >= 0)),
+    CONSTRAINT top_ups_stop_for_a_reason CHECK ((stopped_why = ANY (ARRAY['owner'::text, 'declined'::text, 'pack_changed'::text])))
+);
+
 CREATE TABLE upstream_settings (
     name text NOT NULL,
     weight integer,
@@ -748,6 +853,55 @@ CREATE TABLE upstream_views (
     seen_at timestamp with time zone NOT NULL,
     CONSTRAINT upstream_views_state_is_known CHECK ((state = ANY (ARRAY['closed'::text, 'open'::text, 'probing'::text])))
 );
+
+CREATE TABLE usage_marks (
+    book_id bigint NOT NULL,
+    seq bigint DEFAULT 0 NOT NULL,
+    day date DEFAULT '-infinity'::date NOT NULL,
+    CONSTRAINT usage_marks_are_not_negative CHECK ((seq >= 0))
+)
+WITH (fillfactor='70');
+
+CREATE TABLE usage_rounds (
+    is_only boolean DEFAULT true NOT NULL,
+    until timestamp with time zone NOT NULL,
+    CONSTRAINT usage_rounds_is_one_row CHECK (is_only)
+);
+
+CREATE TABLE usage_spans (
+    book_id bigint NOT NULL,
+    block bigint NOT NULL,
+    first_seq bigint NOT NULL,
+    last_seq bigint NOT NULL,
+    requests integer NOT NULL,
+    day date NOT NULL,
+    ending ending NOT NULL,
+    model text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT usage_spans_come_from_entries CHECK (((requests >= 1) AND (requests <= ((last_seq - first_seq) + 1)))),
+    CONSTRAINT usage_spans_stay_in_their_block CHECK ((((first_seq >> 10) = block) AND ((last_seq >> 10) = block)))
+)
+WITH (fillfactor='80');
+
+CREATE TABLE usage_sums (
+    book_id bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    requests bigint NOT NULL,
+    free bigint NOT NULL,
+    input bigint NOT NULL,
+    output bigint NOT NULL,
+    cache_read bigint NOT NULL,
+    cache_write_5m bigint NOT NULL,
+    cache_write_1h bigint NOT NULL,
+    spent bigint NOT NULL,
+    first_seq bigint NOT NULL,
+    last_seq bigint NOT NULL,
+    minutes smallint NOT NULL,
+    model text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT usage_sums_come_from_entries CHECK (((requests >= 1) AND (requests <= ((last_seq - first_seq) + 1)))),
+    CONSTRAINT usage_sums_free_are_of_the_requests CHECK (((free >= 0) AND (free <= requests))),
+    CONSTRAINT usage_sums_have_four_steps CHECK ((minutes = ANY (ARRAY[15, 60, 180, 1440])))
+)
+WITH (fillfactor='80');
 
 ALTER TABLE ONLY entries ATTACH PARTITION entries_default DEFAULT;
 
@@ -810,6 +964,9 @@ ALTER TABLE ONLY entries
 ALTER TABLE ONLY entries_default
     ADD CONSTRAINT entries_default_pkey PRIMARY KEY (book_id, seq, day);
 
+ALTER TABLE ONLY guards
+    ADD CONSTRAINT guards_pkey PRIMARY KEY (book_id);
+
 ALTER TABLE ONLY holds
     ADD CONSTRAINT holds_pkey PRIMARY KEY (day, id);
 
@@ -836,6 +993,12 @@ ALTER TABLE ONLY lots
 
 ALTER TABLE ONLY lots
     ADD CONSTRAINT lots_pkey PRIMARY KEY (book_id, seq);
+
+ALTER TABLE ONLY operator_acts
+    ADD CONSTRAINT operator_acts_end_once UNIQUE (of_act);
+
+ALTER TABLE ONLY operator_acts
+    ADD CONSTRAINT operator_acts_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY orders
     ADD CONSTRAINT orders_are_bound_to_one_provider UNIQUE (id, provider);
@@ -897,6 +1060,9 @@ ALTER TABLE ONLY registrations
 ALTER TABLE ONLY registrations
     ADD CONSTRAINT registrations_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY saved_methods
+    ADD CONSTRAINT saved_methods_pkey PRIMARY KEY (book_id);
+
 ALTER TABLE ONLY second_factors
     ADD CONSTRAINT second_factors_are_one_per_account UNIQUE (account_id);
 
@@ -915,11 +1081,29 @@ ALTER TABLE ONLY tariffs
 ALTER TABLE ONLY tariffs
     ADD CONSTRAINT tariffs_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY top_up_consents
+    ADD CONSTRAINT top_up_consents_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY top_ups
+    ADD CONSTRAINT top_ups_pkey PRIMARY KEY (book_id);
+
 ALTER TABLE ONLY upstream_settings
     ADD CONSTRAINT upstream_settings_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY upstream_views
     ADD CONSTRAINT upstream_views_pkey PRIMARY KEY (instance, target);
+
+ALTER TABLE ONLY usage_marks
+    ADD CONSTRAINT usage_marks_pkey PRIMARY KEY (book_id);
+
+ALTER TABLE ONLY usage_rounds
+    ADD CONSTRAINT usage_rounds_pkey PRIMARY KEY (is_only);
+
+ALTER TABLE ONLY usage_spans
+    ADD CONSTRAINT usage_spans_pkey PRIMARY KEY (book_id, model, ending, block, day);
+
+ALTER TABLE ONLY usage_sums
+    ADD CONSTRAINT usage_sums_pkey PRIMARY KEY (book_id, minutes, at, model);
 
 CREATE INDEX account_codes_by_expiry ON account_codes USING btree (expires_at);
 
@@ -932,6 +1116,8 @@ CREATE INDEX account_devices_by_last_seen ON account_devices USING btree (last_s
 CREATE INDEX account_throttles_by_end ON account_throttles USING btree (ends_at);
 
 CREATE INDEX accounts_to_erase ON accounts USING btree (erase_at) WHERE ((erase_at IS NOT NULL) AND (erased_at IS NULL));
+
+CREATE INDEX books_stopped ON books USING btree (id) WHERE (blocked_reason = 'velocity_stopped'::blocked_reason);
 
 CREATE INDEX credentials_by_account ON credentials USING btree (account_id);
 
@@ -959,6 +1145,8 @@ CREATE INDEX orders_due ON orders USING btree (next_at) WHERE (next_at IS NOT NU
 
 CREATE INDEX orders_payable ON orders USING btree (payable_until) WHERE (state = 'pending'::order_state);
 
+CREATE UNIQUE INDEX orders_top_ups_are_one_at_a_time ON orders USING btree (book_id) WHERE (is_top_up AND (state = ANY (ARRAY['created'::order_state, 'pending'::order_state, 'expired'::order_state])));
+
 CREATE INDEX passkeys_by_account ON passkeys USING btree (account_id);
 
 CREATE INDEX payment_notices_by_arrival ON payment_notices USING btree (received_at);
@@ -983,6 +1171,8 @@ CREATE INDEX sessions_by_account ON sessions USING btree (account_id);
 
 CREATE INDEX sessions_by_expiry ON sessions USING btree (expires_at);
 
+CREATE INDEX top_ups_on ON top_ups USING btree (book_id) WHERE is_on;
+
 ALTER INDEX entries_pkey ATTACH PARTITION entries_default_pkey;
 
 ALTER INDEX holds_by_creation ATTACH PARTITION holds_default_created_at_idx;
@@ -999,11 +1189,15 @@ CREATE TRIGGER entries_never_change BEFORE DELETE OR UPDATE ON entries FOR EACH 
 
 CREATE TRIGGER keys_never_come_back BEFORE DELETE OR UPDATE ON keys FOR EACH ROW EXECUTE FUNCTION keys_refuse_change();
 
+CREATE TRIGGER operator_acts_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON operator_acts FOR EACH STATEMENT EXECUTE FUNCTION operator_acts_refuse_change();
+
 CREATE TRIGGER orders_keep_their_word BEFORE DELETE OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION orders_refuse_change();
 
 CREATE TRIGGER tariffs_are_never_emptied BEFORE TRUNCATE ON tariffs FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 
 CREATE TRIGGER tariffs_never_change BEFORE DELETE OR UPDATE ON tariffs FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
+
+CREATE TRIGGER top_up_consents_never_change BEFORE UPDATE ON top_up_consents FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 
 ALTER TABLE ONLY account_consents
     ADD CONSTRAINT account_consents_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
@@ -1023,6 +1217,9 @@ ALTER TABLE ONLY credentials
 ALTER TABLE ONLY disputes
     ADD CONSTRAINT disputes_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
 
+ALTER TABLE ONLY guards
+    ADD CONSTRAINT guards_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
+
 ALTER TABLE ONLY keys
     ADD CONSTRAINT keys_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
 
@@ -1031,6 +1228,9 @@ ALTER TABLE ONLY lots
 
 ALTER TABLE ONLY lots
     ADD CONSTRAINT lots_kind_ref_fkey FOREIGN KEY (kind, ref) REFERENCES postings(kind, ref);
+
+ALTER TABLE ONLY operator_acts
+    ADD CONSTRAINT operator_acts_ends_name_their_beginning FOREIGN KEY (of_act) REFERENCES operator_acts(id);
 
 ALTER TABLE ONLY orders
     ADD CONSTRAINT orders_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
@@ -1059,8 +1259,20 @@ ALTER TABLE ONLY refunds
 ALTER TABLE ONLY refunds
     ADD CONSTRAINT refunds_review_id_fkey FOREIGN KEY (review_id) REFERENCES payment_reviews(id);
 
+ALTER TABLE ONLY saved_methods
+    ADD CONSTRAINT saved_methods_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
+
 ALTER TABLE ONLY second_factors
     ADD CONSTRAINT second_factors_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY top_up_consents
+    ADD CONSTRAINT top_up_consents_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
+
+ALTER TABLE ONLY top_ups
+    ADD CONSTRAINT top_ups_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
+
+ALTER TABLE ONLY top_ups
+    ADD CONSTRAINT top_ups_consent_id_fkey FOREIGN KEY (consent_id) REFERENCES top_up_consents(id);

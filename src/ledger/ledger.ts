@@ -6,7 +6,7 @@ import type pg from 'pg'
 import { Fault } from '../platform/assert.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Db, Executor, Tx } from '../platform/db.ts'
-import type { BookId, InstanceId } from '../platform/ids.ts'
+import type { BookId, HoldId, InstanceId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { RefusalCode } from '../platform/refusal.ts'
 import { Refusal } from '../platform/refusal.ts'
@@ -18,19 +18,26 @@ import { createBatcher } from './batch.ts'
 import type { HoldAsk, SettleAsk, VoidAsk } from './calls.ts'
 import { holdVerb, voidVerb } from './calls.ts'
 import { createConnection, isPassing } from './connection.ts'
+import { createRequestLog } from './log.ts'
 import { detachEntriesBefore, dropHoldsBefore, makePartitions } from './partitions.ts'
 import type { BlockedReason, Contra, CreditKind, Posted } from './queries.ts'
 import * as queries from './queries.ts'
+import { holdFind } from './request-queries.ts'
+import { createRollup } from './rollup.ts'
 import { createSettlement } from './settlement.ts'
 import { createSpool } from './spool.ts'
 import { createSweeper } from './sweep.ts'
 import { instanceBeat } from './upkeep.ts'
-import { chargeFindFirst, chargeSumByDay } from './usage.ts'
+import { createUsage } from './usage.ts'
+import { chargeFindFirst } from './usage-queries.ts'
+import { bookListStopped, bookListWatched } from './watch-queries.ts'
 
 export type { Ending, HoldAsk, PaidEnding, SettleAsk, VoidAsk } from './calls.ts'
-export type { Book, Entry, EntryKind, Lot } from './queries.ts'
+export type { BlockedReason, Book, Contra, Entry, EntryKind, Lot } from './queries.ts'
+export type { RequestFacts } from './request-queries.ts'
 export type { Settled } from './settlement.ts'
-export type { UsedDay } from './usage.ts'
+export type { ModelUsed, UsedDay, UsedStep } from './usage.ts'
+export type { StoppedBook, WatchedBook } from './watch-queries.ts'
 
 const OVERLOADED = 'The service is overloaded; try again shortly.'
 
@@ -79,6 +86,8 @@ export async function createLedger(options: LedgerOptions) {
     log,
   })
   const settlement = createSettlement({ batcher, spool, ...options })
+  const usage = { ...createUsage(db), ...createRequestLog(db) }
+  const rollup = createRollup(options)
   const hold_ = holdVerb(instance, options.holdSeconds)
   const void_ = voidVerb(instance)
   const tariffs = new Map<string, Promise<number>>()
@@ -273,18 +282,26 @@ export async function createLedger(options: LedgerOptions) {
     /** With a transaction, what it has done so far counts. */
     balance: (book: BookId, executor: Executor = db) => queries.bookFind(executor, book),
     balances: (books: readonly BookId[]) => queries.balanceList(db, books),
-    recent: (book: BookId) => queries.entrySumRecent(db, book),
     lots: (book: BookId) => queries.lotList(db, book),
-    /** Charges of the last days of a time zone, today last, none left out. */
-    days: (p: { book: BookId; zone: string; days: number }) => chargeSumByDay(db, p),
     firstChargeAt: (book: BookId) => chargeFindFirst(db, book),
     statement: (p: { book: BookId; beforeSeq: bigint | null; limit: number }) =>
       queries.entryList(db, p),
 
+    /** What a book used when, by days of a time zone, and which requests it made. */
+    usage,
+    /** Adds up what is new, for the job; false when something was left for the next time. */
+    addUp: rollup.round,
+    addedUpLagSeconds: rollup.lagSeconds,
+    /** What owners should hear of, for up to 256 books; and which are stopped for their speed. */
+    watched: (books: readonly BookId[]) => bookListWatched(db, books),
+    stopped: (max: number) => bookListStopped(db, max),
+    /** What became of a request; undefined for an unknown one, and for one of months ago. */
+    request: (id: HoldId) => holdFind(db, id),
+
     /** Findings of the audit; empty when all is well. */
     audit: (scope: 'new' | 'all') => audit(db, scope),
     makePartitions: () => makePartitions(db),
-    detachEntriesBefore: (day: string) => detachEntriesBefore(db, day),
+    detachEntriesBefore: (day: string) => detachEntriesBefore(db, day, rollup.round),
     dropHoldsBefore: () => dropHoldsBefore(db),
     sweeper: (deadSeconds: number) => createSweeper({ ...options, deadSeconds, voidHold }),
 

@@ -15,11 +15,19 @@ export function makePartitions(db: Db): Promise<string[]> {
   return db.transaction((tx) => partitionsMake(tx))
 }
 
-/** Detaches entries older than a day, oldest first; returns the tables, now free-standing. */
-export async function detachEntriesBefore(db: Db, day: string): Promise<string[]> {
+/**
+ * Detaches entries older than a day, oldest first; returns the tables, now free-standing. Their
+ * usage is added up before: the database refuses to let go of what is in no sum.
+ */
+export async function detachEntriesBefore(
+  db: Db,
+  day: string,
+  addUp: () => Promise<unknown>,
+): Promise<string[]> {
   const detached: string[] = []
   for (const partition of await entriesPartitionList(db)) {
     if (partition.until > day) break
+    if (detached.length === 0) await addUp()
     await db.transaction((tx) => entriesPartitionDetach(tx, partition.name))
     detached.push(partition.name)
   }

@@ -199,7 +199,10 @@ export async function bookResume(
   return rows.length > 0
 }
 
-/** Locks the book's row. Null lifts a limit. A new velocity limit starts a new window. */
+/**
+ * Locks the book's row. Null lifts a limit. A velocity limit where there was none starts a new
+ * window; one that is changed does not, or a change would be a way around it.
+ */
 export async function bookLimit(
   db: Executor,
   book: BookId,
@@ -212,7 +215,8 @@ export async function bookLimit(
   await db.query(
     `update books
      set day_limit = $2, velocity_limit = $3, velocity_seconds = $4,
-       velocity_spent = 0, velocity_until = '-infinity'
+       velocity_spent = case when velocity_limit is null then 0 else velocity_spent end,
+       velocity_until = case when velocity_limit is null then '-infinity' else velocity_until end
      where id = $1`,
     [book, limits.dayLimit, limits.velocityLimit, limits.velocitySeconds],
   )
@@ -259,14 +263,17 @@ export async function balanceList(
   return rows as { id: BookId; available: Credits; held: Credits; debt: Credits }[]
 }
 
+/** What `entryOf` reads of an entry e and its tariff t. */
+export const ENTRY = `e.*, t.model, t.catalogue_version, t.coefficient, t.cache_read as weight_read,
+  t.cache_write_5m as weight_5m, t.cache_write_1h as weight_1h`
+
 /** A page of a book's entries, newest first, below a seq. Reads without a lock. */
 export async function entryList(
   db: Executor,
   p: { book: BookId; beforeSeq: bigint | null; limit: number },
 ): Promise<Entry[]> {
   const { rows } = await db.query(
-    `select e.*, t.model, t.catalogue_version, t.coefficient, t.cache_read as weight_read,
-       t.cache_write_5m as weight_5m, t.cache_write_1h as weight_1h
+    `select ${ENTRY}
      from entries e left join tariffs t on t.id = e.tariff
      where e.book_id = $1 and ($2::int8 is null or e.seq < $2)
      order by e.seq desc
@@ -276,7 +283,7 @@ export async function entryList(
   return rows.map((row) => entryOf(row as Record<string, unknown>))
 }
 
-function entryOf(row: Record<string, unknown>): Entry {
+export function entryOf(row: Record<string, unknown>): Entry {
   return {
     seq: row.seq,
     at: row.at,
@@ -348,24 +355,5 @@ export async function tariffEnsure(
        as "isSame"
      from tariffs where catalogue_version = $1 and model = $2`,
     values,
-  )
-}
-
-export type Recent = {
-  readonly requestsToday: bigint
-  readonly spent30Days: Credits
-  readonly lastTopUpAt: Date | null
-}
-
-/** What a book did lately. Reads only the partitions of the last thirty days. */
-export async function entrySumRecent(db: Executor, book: BookId): Promise<Recent> {
-  return one(
-    db,
-    `select count(*) filter (where day = today) as "requestsToday",
-       coalesce(-sum(amount), 0)::int8 as "spent30Days",
-       (select max(at) from postings where book_id = $1 and kind = 'purchase') as "lastTopUpAt"
-     from (select (ledger_now() at time zone 'UTC')::date as today) t
-     left join entries on book_id = $1 and kind = 'charge' and day > today - 30`,
-    [book],
   )
 }

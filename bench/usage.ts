@@ -1,0 +1,172 @@
+// The usage pages of an account with many requests: 200,000, or with --full five million, over a
+// year of daily partitions, added up by the real job and asked for over HTTP. Server time, request
+// by request, nothing beside it; every figure must stay below the limit, also the worst of each.
+import type { BookId } from '../src/platform/ids.ts'
+import { requestIdOf } from '../src/platform/ids.ts'
+import { createCabinetStage, type Person } from '../test/cabinet.ts'
+import { percentile, sleep } from '../test/faults/fault.ts'
+import { onServer } from '../test/harness.ts'
+import { makePast, models, plantRequests } from '../test/usage.ts'
+import { startPostgres } from '../tools/postgres.ts'
+import type { Bench } from './measure.ts'
+import { median, rounded } from './measure.ts'
+
+const DAYS = 364
+const DAY_MS = 86_400_000
+const LIMIT_MS = 100
+const RUNS = 30
+/** An account may save so many statements an hour, less the two that warm up. */
+const STATEMENT_RUNS = 28
+const ROWS_MAX = 100_000
+
+type Stage = Awaited<ReturnType<typeof createCabinetStage>>
+/** A path of the cabinet, for the n-th run. */
+type Ask = (n: number) => string
+
+export const bench: Bench = async ({ isFull, say }) => {
+  const requests = isFull ? 5_000_000 : 200_000
+  const postgres = await startPostgres({
+    version: 'system',
+    // As much of memory as such an account deserves; no checkpoint while something is measured.
+    settings: { shared_buffers: '2GB', max_wal_size: '16GB', checkpoint_timeout: '1h' },
+  })
+  const stage = await createCabinetStage({ serverUrl: postgres.url })
+  try {
+    const own = await stage.person('busy')
+    const made = await make(stage, own.book, requests, say)
+    const figures: Record<string, number> = { requests, ...made }
+    const failed: string[] = []
+    for (const [name, ask] of Object.entries(await questions(stage, own.book, requests))) {
+      const times = await measure(stage.url, own, ask)
+      const [p50, p99] = [median(times), percentile(times, 0.99)]
+      Object.assign(figures, { [`${name}P50Ms`]: p50, [`${name}P99Ms`]: p99 })
+      say(`${name.padEnd(24)} ${p50.toFixed(1).padStart(7)} ${p99.toFixed(1).padStart(7)} ms`)
+      if (p99 > LIMIT_MS) failed.push(`${name} ${p99.toFixed(1)} ms > ${LIMIT_MS}`)
+    }
+    return { figures: rounded(figures), failed }
+  } finally {
+    await stage.end()
+    await postgres.stop()
+  }
+}
+
+async function make(
+  { db, ledger, database }: Stage,
+  book: BookId,
+  requests: number,
+  say: (text: string) => void,
+) {
+  const nowMs = Date.now()
+  await makePast(ledger, book, DAYS)
+  const plantedMs = await took(() =>
+    plantRequests(db, { book, fromMs: nowMs - DAYS * DAY_MS + 60_000, toMs: nowMs, requests }),
+  )
+  say(`${requests} requests planted in ${(plantedMs / 1000).toFixed(0)} s`)
+  const addedMs = await took(async () => {
+    while (!(await ledger.addUp())) say('a round of the job is over, the next one goes on')
+  })
+  say(`added up in ${(addedMs / 1000).toFixed(1)} s`)
+  // Some of them are younger than the mark, as on every ordinary minute.
+  await plantRequests(db, { book, fromMs: nowMs, toMs: nowMs + 1_000, requests: 1_000, seed: 2 })
+  await onServer((client) => client.query('vacuum analyze'), database.url)
+  const { rows } = await db.query(
+    `select (select count(*)::int4 from usage_sums) as sums,
+       (select count(*)::int4 from usage_spans) as spans,
+       pg_total_relation_size('usage_sums')::int8 + pg_total_relation_size('usage_spans')::int8
+         as bytes`,
+  )
+  const { sums, spans, bytes } = rows[0] as { sums: number; spans: number; bytes: bigint }
+  say(`${sums} sums and ${spans} spans, ${(Number(bytes) / 2 ** 20).toFixed(0)} MB`)
+  return { addedPerSecond: requests / (addedMs / 1000), sums, spans, bytes: Number(bytes) }
+}
+
+/** What an owner may ask; each answer is one request of the page. */
+async function questions(stage: Stage, book: BookId, requests: number) {
+  const day = (ago: number) => new Date(Date.now() - ago * DAY_MS).toISOString().slice(0, 10)
+  const seq = (n: number) => Math.floor(requests * ((n * 0.618_034) % 1)) + 60
+  const log = (query: string): Ask => {
+    return () => `/api/log?${query}`
+  }
+  const deep = (query: string): Ask => {
+    return (n) => `/api/log?before=${seq(n)}${query}`
+  }
+  const zone = 'zone=Europe/Moscow'
+  const year = (of: string): Ask => {
+    return () => `/api/usage?from=${day(364)}&to=${day(0)}&zone=${of}`
+  }
+  const ids = await idsOf(stage, book, requests)
+  return {
+    home: () => `/api/home?${zone}`,
+    logFirst: log(''),
+    logFirst200: log('limit=200'),
+    logDeep: deep(''),
+    logLast: log('before=40'),
+    logModel: deep(`&model=${models[1]}`),
+    logModelSeldom: deep(`&model=${models[3]}`),
+    logModelRare: deep(`&model=${models[4]}`),
+    logEnding: deep('&ending=refused'),
+    logEndingRare: log('ending=overdue'),
+    logCharged: deep('&ending=charged'),
+    logFree: deep('&ending=free'),
+    logModelAndEnding: deep(`&model=${models[3]}&ending=upstream_failed`),
+    logNothing: log('model=model-nobody-used'),
+    logNothingOfBoth: log(`model=${models[4]}&ending=given_up`),
+    logYear: deep(`&from=${day(363)}&to=${day(0)}&${zone}`),
+    logDay: (n) => `/api/log?from=${day(n * 11)}&to=${day(n * 11)}&${zone}&ending=free`,
+    logMonthRare: (n) =>
+      `/api/log?from=${day(n * 10 + 30)}&to=${day(n * 10)}&model=${models[4]}&zone=Asia/Kolkata`,
+    requestOld: (n) => `/api/log/${ids.old[n % ids.old.length]}`,
+    requestNew: (n) => `/api/log/${ids.young[n % ids.young.length]}`,
+    chartYear: year('Europe/Moscow'),
+    chartYearFarEast: year('Asia/Kamchatka'),
+    chartYearHalfHour: year('Asia/Kolkata'),
+    chartHours: (n) => `/api/usage?from=${day(n + 13)}&to=${day(n)}&step=hour&${zone}`,
+    chartHoursHalfHour: () => `/api/usage?from=${day(13)}&to=${day(0)}&step=hour&zone=Asia/Kolkata`,
+    statementFirstByte: (n) => `/api/statement?from=${day(n * 10 + 30)}&to=${day(n * 10)}&${zone}`,
+  } satisfies Record<string, Ask>
+}
+
+/** Numbers of requests: some whose holds are long gone, some of this week. */
+async function idsOf({ db }: Stage, book: BookId, requests: number) {
+  const { rows } = await db.query(
+    `select hold_id as id, seq <= $2::int8 as "isOld" from entries
+     where book_id = $1 and (seq = any ($3::int8[]) or seq > $2) and hold_id is not null
+     order by seq limit $4`,
+    [
+      book,
+      requests,
+      Array.from({ length: RUNS }, (_, n) => Math.floor((requests * 0.9 * n) / RUNS) + 60),
+      ROWS_MAX,
+    ],
+  )
+  const all = rows as { id: Parameters<typeof requestIdOf>[0]; isOld: boolean }[]
+  const of = (isOld: boolean) =>
+    all.filter((one) => one.isOld === isOld).map(({ id }) => requestIdOf(id))
+  return { old: of(true), young: of(false) }
+}
+
+async function measure(url: string, own: Person, ask: Ask): Promise<number[]> {
+  const times: number[] = []
+  const headers = own.headers()
+  // A statement is a stream: its first bytes are what somebody waits for.
+  const isStream = ask(0).startsWith('/api/statement')
+  for (let n = 0; n < (isStream ? STATEMENT_RUNS : RUNS) + 2; n++) {
+    const fromMs = performance.now()
+    const response = await fetch(`${url}${ask(n)}`, { headers })
+    const reader = response.body?.getReader()
+    for (let isOver = false; !isOver; ) isOver = (await reader?.read())?.done !== false || isStream
+    // The first two make connections and plans.
+    if (n >= 2) times.push(performance.now() - fromMs)
+    await reader?.cancel()
+    // What a stream that was left still reads is not to be measured with the next one.
+    if (isStream) await sleep(100)
+    if (response.status !== 200) throw new Error(`${ask(n)}: ${response.status}`)
+  }
+  return times
+}
+
+async function took(work: () => Promise<unknown>): Promise<number> {
+  const fromMs = performance.now()
+  await work()
+  return performance.now() - fromMs
+}
