@@ -10,6 +10,7 @@ import { type Kopecks, kopecks } from '../units/kopecks.ts'
 import { createApply } from './apply.ts'
 import type { OrderView } from './payments.ts'
 import type { Snapshot } from './port.ts'
+import { createTopUpEndings } from './top-up-endings.ts'
 
 const at = { room: undefined as unknown as TestPayments }
 before(async () => {
@@ -22,7 +23,8 @@ function applier(takesTest = true) {
   const { db, ledger, mail, metrics, provider } = at.room
   const providers = new Map([[provider.name, provider]])
   const shared = { db, ledger, mail, brand, metrics, cell: 0, providers, takesTest }
-  return createApply({ ...shared, log: quiet }).applySnapshot
+  const topUpEndings = createTopUpEndings({ mail, brand, log: quiet })
+  return createApply({ ...shared, log: quiet, topUpEndings }).applySnapshot
 }
 
 async function paymentOf(order: OrderView): Promise<Snapshot> {
@@ -46,6 +48,7 @@ async function paymentOf(order: OrderView): Promise<Snapshot> {
     isTestMoney: true,
     receipt: null,
     confirmation: null,
+    savedMethod: null,
   }
 }
 

@@ -7,27 +7,14 @@ import type { Db, Tx } from '../platform/db.ts'
 import type { OrderId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import { type Decision, decide, isOfCell, type Rules } from './decide.ts'
-import { type Brand, letterOf } from './letters.ts'
+import { type Brand, letterOf, type Mailer } from './letters.ts'
 import type { PaymentMetrics } from './metrics.ts'
 import type { Order, Trigger } from './order.ts'
 import type { Provider, Snapshot } from './port.ts'
 import * as queries from './queries.ts'
 import { reviewOpen } from './review-queries.ts'
 import { firstLookSeconds } from './schedule.ts'
-
-export type Mailer = {
-  post(
-    tx: Tx,
-    letter: {
-      readonly to: string
-      readonly kind: string
-      readonly subject: string
-      readonly text: string
-      readonly html: string
-      readonly once?: string
-    },
-  ): Promise<unknown>
-}
+import type { TopUpEndings } from './top-up-endings.ts'
 
 export type ApplyOptions = {
   readonly db: Db
@@ -39,6 +26,7 @@ export type ApplyOptions = {
   readonly cell: number
   readonly providers: ReadonlyMap<string, Provider>
   readonly takesTest: boolean
+  readonly topUpEndings: TopUpEndings
 }
 
 export type Applied = {
@@ -49,7 +37,7 @@ export type Applied = {
 }
 
 export function createApply(options: ApplyOptions) {
-  const { db, ledger, mail, brand, log, metrics } = options
+  const { db, ledger, mail, brand, log, metrics, topUpEndings } = options
 
   function rulesOf(snapshot: Snapshot): Rules {
     const provider = options.providers.get(snapshot.provider)
@@ -57,7 +45,9 @@ export function createApply(options: ApplyOptions) {
   }
 
   async function credit(tx: Tx, order: Order, snapshot: Snapshot, by: Trigger) {
-    await mail.post(tx, letterOf('payment-credited', order, brand, order.id))
+    if (order.isTopUp) await topUpEndings.credited(tx, order)
+    else await mail.post(tx, letterOf('payment-credited', order, brand, order.id))
+    if (order.savesMethod) await topUpEndings.saved(tx, order, snapshot)
     // Last of all locks. Its answer is the lot; the order's row is ours already.
     const { seq } = await ledger.credit(tx, {
       book: order.book,
@@ -127,6 +117,7 @@ export function createApply(options: ApplyOptions) {
       case 'cancel': {
         const { paymentId, cancelReason: reason } = snapshot
         await queries.orderEnd(tx, { id, state: 'canceled', paymentId, reason })
+        if (order.isTopUp) await topUpEndings.declined(tx, order)
         return null
       }
       case 'review':

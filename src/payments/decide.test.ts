@@ -35,6 +35,7 @@ const snapshot: Snapshot = {
   isTestMoney: false,
   receipt: null,
   confirmation: null,
+  savedMethod: null,
 }
 
 const creditedStates: OrderState[] = [

@@ -1,9 +1,10 @@
 // The letters of payments, Russian and English, as text and HTML: only what an owner must learn.
 // Money and credits are written as people write them in that language; nothing in a letter comes
 // from the payer's side but the pack's own title.
+import type { Tx } from '../platform/db.ts'
 import type { Credits } from '../units/credits.ts'
-import { wholeCredits } from '../units/credits.ts'
 import type { Kopecks } from '../units/kopecks.ts'
+import { counted, money } from '../units/spoken.ts'
 import type { Order } from './order.ts'
 import type { Locale } from './port.ts'
 
@@ -11,6 +12,21 @@ export type Brand = {
   readonly name: string
   readonly supportEmail: string
   readonly cabinetUrl: string
+}
+
+/** The outbox: a letter exists exactly when the transaction that posted it does. */
+export type Mailer = {
+  post(
+    tx: Tx,
+    letter: {
+      readonly to: string
+      readonly kind: string
+      readonly subject: string
+      readonly text: string
+      readonly html: string
+      readonly once?: string
+    },
+  ): Promise<unknown>
 }
 
 export type LetterKind =
@@ -206,27 +222,6 @@ function page(letter: {
     '</body></html>',
     '',
   ].join('\n')
-}
-
-/** `1 300,00 ₽`; in English `RUB 1,300.00`. */
-export function money(amount: Kopecks, locale: Locale): string {
-  const whole = grouped(amount / 100n, locale)
-  const rest = (amount % 100n).toString().padStart(2, '0')
-  return locale === 'ru' ? `${whole},${rest}\u00a0₽` : `RUB\u00a0${whole}.${rest}`
-}
-
-/** `35 000 000 кредитов`, with the right ending; whole credits, rounded down. */
-export function counted(amount: Credits, locale: Locale): string {
-  const whole = wholeCredits(amount)
-  if (locale === 'en') return `${grouped(whole, 'en')} ${whole === 1n ? 'credit' : 'credits'}`
-  const endings: Partial<Record<Intl.LDMLPluralRule, string>> = { one: 'кредит', few: 'кредита' }
-  // The rules look at the last two digits only, so a number that fits is enough.
-  const rule = new Intl.PluralRules('ru').select(Number(whole % 1_000_000n))
-  return `${grouped(whole, 'ru')}\u00a0${endings[rule] ?? 'кредитов'}`
-}
-
-function grouped(whole: bigint, locale: Locale): string {
-  return whole.toString().replace(/\B(?=(?:\d{3})+$)/g, locale === 'ru' ? '\u00a0' : ',')
 }
 
 function escaped(text: string): string {

@@ -52,6 +52,10 @@ export type Order = {
   readonly looks: number
   readonly polledFrom: Date
   readonly createdAt: Date
+  /** Asked for by us, at the owner's standing word. */
+  readonly isTopUp: boolean
+  /** The payer agreed that the method is kept for top-ups. */
+  readonly savesMethod: boolean
 }
 
 export type OrderView = {
@@ -71,6 +75,7 @@ export type OrderView = {
   readonly receiptState: Order['receiptState']
   readonly createdAt: Date
   readonly creditedAt: Date | null
+  readonly isTopUp: boolean
 }
 
 export function viewOf(order: Order): OrderView {
@@ -88,5 +93,6 @@ export function viewOf(order: Order): OrderView {
     receiptState: order.receiptState,
     createdAt: order.createdAt,
     creditedAt: order.creditedAt,
+    isTopUp: order.isTopUp,
   }
 }

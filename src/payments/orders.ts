@@ -17,6 +17,7 @@ import * as queries from './queries.ts'
 import { whyOf } from './refunds.ts'
 import type { Reread } from './reread.ts'
 import { firstLookSeconds, LOOKED_FOR_SECONDS, nextLookSeconds, repeatSeconds } from './schedule.ts'
+import type { TopUpEndings } from './top-up-endings.ts'
 
 export type OrderOptions = {
   readonly db: Db
@@ -28,6 +29,8 @@ export type OrderOptions = {
   /** Who takes new orders; an old order stays with its own provider. */
   readonly provider: string
   readonly reread: Reread
+  readonly hasTopUps: boolean
+  readonly topUpEndings: Pick<TopUpEndings, 'declined'>
 }
 
 export type BuyAsk = {
@@ -46,7 +49,12 @@ export type BuyAsk = {
   readonly attempt: string
   /** Where the payer comes back to; `{order}` in it becomes the order's id. */
   readonly returnUrl: string
+  /** The payer agreed that the card is kept for top-ups. */
+  readonly savesMethod?: boolean
 }
+
+/** An order to be stored: a purchase, or a top-up that a kept method pays. */
+export type OrderAsk = Required<BuyAsk> & { readonly savedMethodId: string | null }
 
 /** Longer than a post may take: nobody posts the same order beside the process that is at it. */
 const POST_SECONDS = 45
@@ -79,49 +87,52 @@ export function createOrders(options: OrderOptions) {
 
   /** The order of this attempt, one that is open for the same thing, or a new one. */
   async function place(tx: Tx, ask: BuyAsk, provider: Provider) {
-    const { book, pack, method, attempt } = ask
+    const { book, pack, method, attempt, savesMethod = false } = ask
     await queries.bookOrdersLock(tx, book)
     const same = await queries.orderFindByAttempt(tx, book, attempt)
     if (same !== undefined) {
-      if (same.packId === pack.id && same.method === method) return { order: same, isNew: false }
+      const isSame =
+        same.packId === pack.id && same.method === method && same.savesMethod === savesMethod
+      if (isSame) return { order: same, isNew: false }
       throw new Refusal('order_attempt_reused', 'This attempt was for another purchase.', {
         order: same.id,
       })
     }
-    const wanted = {
-      book,
-      method,
+    const open = await queries.orderFindReopenable(tx, {
+      ...{ book, method, savesMethod },
       provider: provider.name,
       packId: pack.id,
       credits: pack.credits,
       price: pack.priceKopecks,
-    }
-    const open = await queries.orderFindReopenable(tx, wanted)
+    })
     if (open !== undefined) return { order: open, isNew: false }
+    const order = await insert(tx, { ...ask, savesMethod, savedMethodId: null }, provider)
+    return { order, isNew: true }
+  }
+
+  /** Stores an order and the bytes to post; nobody is asked yet. */
+  function insert(tx: Tx, ask: OrderAsk, provider: Provider): Promise<Order> {
+    const { book, pack, method, attempt, email, locale, savesMethod, savedMethodId } = ask
     const id = newOrderId(options.cell, options.clock.nowMs())
     const { body, receipt } = provider.draftPayment({
-      order: id,
+      ...{ order: id, method, email, locale, savesMethod, savedMethodId },
       price: pack.priceKopecks,
-      method,
       title: pack.title,
       credits: pack.credits,
-      email: ask.email,
-      locale: ask.locale,
       returnUrl: ask.returnUrl.replaceAll('{order}', id),
     })
-    const order = await queries.orderInsert(tx, {
-      ...wanted,
-      id,
-      attempt,
+    return queries.orderInsert(tx, {
+      ...{ id, book, attempt, method, email, locale, receipt, savesMethod },
+      provider: provider.name,
+      packId: pack.id,
       packTitle: pack.title,
+      credits: pack.credits,
+      price: pack.priceKopecks,
       catalogueVersion: pack.catalogueVersion,
-      email: ask.email,
-      locale: ask.locale,
-      receipt,
       requestBody: body,
+      isTopUp: savedMethodId !== null,
       dueSeconds: POST_SECONDS,
     })
-    return { order, isNew: true }
   }
 
   /** Posts a stored order. Its bytes are the stored ones, whoever posts it and how often. */
@@ -136,8 +147,9 @@ export function createOrders(options: OrderOptions) {
         return
       case 'rejected':
       case 'absent':
-        // Refused credentials say nothing about an earlier post that may have gone through.
-        if (tries > 1 && answer.kind === 'rejected' && answer.isOurs) {
+        // Refused credentials say nothing about an earlier post that may have gone through, nor
+        // about a card that its owner left with us.
+        if ((tries > 1 || order.isTopUp) && answer.kind === 'rejected' && answer.isOurs) {
           await queries.orderSetDue(db, order.id, repeatSeconds(tries))
         } else await fail(order.id, whyOf(answer))
         log.error(fields, 'the provider refused an order')
@@ -157,6 +169,7 @@ export function createOrders(options: OrderOptions) {
       // A notice may have brought its payment while we waited for the refusal.
       if (order?.state !== 'created') return
       await queries.orderEnd(tx, { id, state: 'failed', paymentId: null, reason })
+      if (order.isTopUp) await options.topUpEndings.declined(tx, order)
     })
   }
 
@@ -220,10 +233,18 @@ export function createOrders(options: OrderOptions) {
 
     async buy(ask: BuyAsk): Promise<OrderView> {
       const provider = providerFor(ask)
+      if (ask.savesMethod === true && !options.hasTopUps) {
+        throw new Refusal('top_up_refused', 'Nothing is kept for automatic top-ups here.')
+      }
       const { order, isNew } = await db.transaction((tx) => place(tx, ask, provider))
       if (isNew) await post(order, 1, 'buy')
       return viewOf(await find(order.id))
     },
+
+    /** For top-ups: an order that its kept method pays, to be posted after the commit. */
+    placeTopUp: (tx: Tx, ask: OrderAsk, provider: string): Promise<Order> =>
+      insert(tx, ask, providerOf(provider)),
+    post: (order: Order): Promise<void> => post(order, 1, 'buy'),
 
     find: async (id: OrderId, book?: BookId): Promise<OrderView> => viewOf(await find(id, book)),
 

@@ -9,12 +9,13 @@ import type { Clock } from '../platform/clock.ts'
 import type { Db, Tx } from '../platform/db.ts'
 import type { BookId, OrderId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
+import { createRounds } from '../platform/rounds.ts'
 import { creditsText } from '../units/credits.ts'
 import { rublesText } from '../units/kopecks.ts'
 import { watchAlarms } from './alarms.ts'
-import { createApply, type Mailer } from './apply.ts'
+import { createApply } from './apply.ts'
 import { createDisputes } from './disputes.ts'
-import type { Brand } from './letters.ts'
+import type { Brand, Mailer } from './letters.ts'
 import type { PaymentMetrics } from './metrics.ts'
 import { createPaymentMetrics } from './metrics.ts'
 import { createNotices } from './notices.ts'
@@ -22,12 +23,15 @@ import { createOrders } from './orders.ts'
 import type { Answer, Provider } from './port.ts'
 import { createPromos } from './promos.ts'
 import { orderErase } from './queries.ts'
+import { createReconcile } from './reconcile.ts'
 import { createRefundApply } from './refund-apply.ts'
 import { createRefunds, type RefundPolicy } from './refunds.ts'
 import { createReread } from './reread.ts'
 import { createReviews } from './reviews.ts'
-import { createRounds } from './rounds.ts'
+import { createSearch } from './search.ts'
 import { createSweep } from './sweep.ts'
+import { createTopUpEndings } from './top-up-endings.ts'
+import { createTopUps, type TopUpOptions } from './top-ups.ts'
 import { healthRead, noticeDeleteOld } from './upkeep-queries.ts'
 import { createYookassa, type YookassaOptions } from './yookassa.ts'
 
@@ -38,14 +42,18 @@ export type { OrderState, OrderView } from './order.ts'
 export type { BuyAsk } from './orders.ts'
 export type { Confirmation, Locale, Method, Provider } from './port.ts'
 export type { Promo } from './promo-queries.ts'
-export type { Refund } from './refund-queries.ts'
+export type { Mismatch, Reconciled } from './reconcile.ts'
+export type { Dispute, Refund } from './refund-queries.ts'
 export type { RefundAsk, Refundable, RefundPolicy } from './refunds.ts'
 export type { Review } from './review-queries.ts'
 export type { ReviewAsk } from './reviews.ts'
+export type { FoundOrder, FoundPurchase } from './search.ts'
 
 /** How fresh a stored notice is when somebody asks about it. */
 const NOTICES_MS = 1_000
 const LOOKS_MS = 1_000
+/** A balance that falls below its threshold has requests left for longer than this. */
+const TOP_UPS_MS = 5_000
 /** A month answers any customer who asks; they hold the first and last digits of cards. */
 const NOTICE_DAYS = 30
 /** Thirty purchases a day for a year. */
@@ -70,7 +78,7 @@ export type PaymentsOptions = {
   readonly refundPolicy: RefundPolicy
   readonly sweepSeconds: number
   readonly promoTriesPerHour: number
-}
+} & Pick<TopUpOptions, 'hasTopUps' | 'packOf' | 'ownerOf'>
 
 /** The YooKassa adapter, for wiring: which providers there are is the deployment's choice. */
 export function openYookassa(options: YookassaOptions): Provider {
@@ -88,7 +96,7 @@ export function createPayments(options: PaymentsOptions) {
   const { db, ledger, log } = options
   const providers = new Map(options.providers.map((one) => [one.name, one]))
   assert(providers.has(options.provider), `${options.provider} is not among the providers`)
-  const shared = { ...options, providers }
+  const shared = { ...options, providers, topUpEndings: createTopUpEndings(options) }
   const apply = createApply(shared)
   const refundApply = createRefundApply(shared)
   const refunds = createRefunds({ ...shared, policy: options.refundPolicy, apply: refundApply })
@@ -99,12 +107,16 @@ export function createPayments(options: PaymentsOptions) {
   const disputes = createDisputes(shared)
   const reviews = createReviews({ ...shared, apply, refunds })
   const promos = createPromos({ db, ledger, triesPerHour: options.promoTriesPerHour })
+  const topUps = createTopUps({ ...options, orders })
+  const { reconcile } = createReconcile(shared)
+  const search = createSearch(shared)
   const rounds = createRounds(
     [
       { name: 'notices', everyMs: NOTICES_MS, run: () => notices.applyDue() },
       { name: 'recover', everyMs: LOOKS_MS, run: () => orders.recover() },
       { name: 'poll', everyMs: LOOKS_MS, run: () => orders.poll() },
       { name: 'sweep', everyMs: options.sweepSeconds * 1_000, run: () => sweep.sweep() },
+      { name: 'top-ups', everyMs: TOP_UPS_MS, run: () => topUps.run() },
     ],
     log,
   )
@@ -153,6 +165,15 @@ export function createPayments(options: PaymentsOptions) {
     /** An operator's word about a dispute. Refuses: order_unknown, order_state_wrong. */
     dispute: disputes.dispute,
 
+    /** Disputes of all orders, open ones first. */
+    disputes: search.disputes,
+
+    /** An order by any number of it: its own, its payment's, a refund's or a dispute's. */
+    search: search.find,
+
+    /** Our books beside the provider's, for a period. Changes nothing. */
+    reconcile,
+
     /** Payments that wait for a person, oldest first. */
     reviewQueue: reviews.queue,
 
@@ -163,8 +184,17 @@ export function createPayments(options: PaymentsOptions) {
     createPromo: promos.create,
     promos: promos.list,
 
+    /** Ends a promo code at once. Refuses: field_invalid. */
+    endPromo: promos.end,
+
     /** Refuses: promo_refused, promo_attempts_exceeded. */
     redeem: promos.redeem,
+
+    /**
+     * Automatic purchases by a kept method. `turnOn` records the agreement; `forget` also ends
+     * them. Refuses: top_up_refused.
+     */
+    topUps,
 
     /** What must be done again and again. Each may be repeated and run beside itself. */
     jobs: {
@@ -173,6 +203,7 @@ export function createPayments(options: PaymentsOptions) {
       recover: orders.recover,
       poll: orders.poll,
       expire: orders.expire,
+      topUp: topUps.run,
       pollRefunds: refunds.poll,
       sweepRefunds: sweep.sweepRefunds,
       watch: () => watchAlarms(db, log),
@@ -207,6 +238,7 @@ export function createPayments(options: PaymentsOptions) {
           createdAt: refund.createdAt,
           endedAt: refund.endedAt,
         })),
+        topUpConsents: await topUps.consents(book),
       }
     },
 
@@ -214,7 +246,10 @@ export function createPayments(options: PaymentsOptions) {
      * Takes an owner's address out of the orders, in the caller's transaction. What was bought,
      * paid and given back stays: the law keeps sums longer than people. May be repeated.
      */
-    erase: (tx: Tx, book: BookId): Promise<void> => orderErase(tx, book),
+    async erase(tx: Tx, book: BookId): Promise<void> {
+      await orderErase(tx, book)
+      await topUps.erase(tx, book)
+    },
 
     /** The numbers behind the alarms. */
     health: () => healthRead(db),

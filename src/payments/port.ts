@@ -13,6 +13,9 @@ export type Confirmation = { readonly kind: 'redirect' | 'qr'; readonly value: s
 
 export type PaymentStatus = 'pending' | 'authorized' | 'succeeded' | 'canceled'
 
+/** A way to pay that the provider keeps for us; what it is called here is no secret. */
+export type SavedMethod = { readonly id: string; readonly title: string }
+
 /** A payment as the provider shows it at one moment. */
 export type Snapshot = {
   readonly provider: string
@@ -34,6 +37,8 @@ export type Snapshot = {
   readonly isTestMoney: boolean
   readonly receipt: 'pending' | 'succeeded' | 'canceled' | null
   readonly confirmation: Confirmation | null
+  /** The payer's method, when the provider keeps it for later payments. */
+  readonly savedMethod: SavedMethod | null
 }
 
 export type RefundSnapshot = {
@@ -71,6 +76,10 @@ export type PaymentDraft = {
   readonly email: string
   readonly locale: Locale
   readonly returnUrl: string
+  /** The payer agreed that the method is kept. */
+  readonly savesMethod: boolean
+  /** A kept method pays, without its payer: then nobody comes back. */
+  readonly savedMethodId: string | null
 }
 
 export type RefundDraft = {

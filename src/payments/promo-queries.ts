@@ -37,6 +37,21 @@ export async function promoList(db: Executor): Promise<(Promo & { readonly redee
 }
 
 /**
+ * Ends a code that is in force, or that was to come; false when there is none such. Locks its row.
+ * One that was to come has then been in force for a second in which nobody could ask for it.
+ */
+export async function promoEnd(db: Executor, code: string): Promise<boolean> {
+  const { rows } = await db.query(
+    `update promo_codes
+     set starts_at = least(starts_at, ledger_now() - interval '1 second'), ends_at = ledger_now()
+     where code = $1 and ends_at > ledger_now()
+     returning code`,
+    [code],
+  )
+  return rows.length > 0
+}
+
+/**
  * Takes one redemption of a code that is in force; undefined when there is none left, or no such
  * code. Locks the code's row, so that the last one is given once.
  */

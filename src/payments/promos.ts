@@ -2,7 +2,7 @@
 // or used before: the answer is one and the same, and tries are counted per account, so that codes
 // cannot be guessed or probed.
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Db } from '../platform/db.ts'
+import type { Db, Executor } from '../platform/db.ts'
 import type { BookId } from '../platform/ids.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { Credits } from '../units/credits.ts'
@@ -17,7 +17,10 @@ export function createPromos(options: {
 
   return {
     /** A new code, by an operator. Refuses: field_invalid. */
-    async create(promo: queries.Promo): Promise<{ readonly code: string }> {
+    async create(
+      promo: queries.Promo,
+      executor: Executor = db,
+    ): Promise<{ readonly code: string }> {
       const code = spelt(promo.code)
       if (code === undefined) {
         throw new Refusal('field_invalid', 'A code has 4 to 40 of A-Z, 0-9 and dashes.')
@@ -25,11 +28,18 @@ export function createPromos(options: {
       if (promo.credits <= 0n || promo.redemptionsMax <= 0 || promo.endsAt <= promo.startsAt) {
         throw new Refusal('field_invalid', 'A code gives something, to someone, for some time.')
       }
-      if (await queries.promoInsert(db, { ...promo, code })) return { code }
+      if (await queries.promoInsert(executor, { ...promo, code })) return { code }
       throw new Refusal('field_invalid', 'There is a code of that name.')
     },
 
     list: () => queries.promoList(db),
+
+    /** Ends a code now. Refuses: field_invalid when none of that name is in force or to come. */
+    async end(given: string, executor: Executor = db): Promise<void> {
+      const code = spelt(given)
+      if (code !== undefined && (await queries.promoEnd(executor, code))) return
+      throw new Refusal('field_invalid', 'No code of that name is in force or to come.')
+    },
 
     /** Adds a code's credits, once per account. Refuses: promo_refused, promo_attempts_exceeded. */
     async redeem(book: BookId, given: string): Promise<{ readonly credits: Credits }> {

@@ -14,7 +14,8 @@ const COLUMNS = `
   payable_until as "payableUntil", cancel_reason as "cancelReason",
   receipt_state as "receiptState", captured_at as "capturedAt", credited_at as "creditedAt",
   credited_by as "creditedBy", lot, refunded_kopecks as refunded, looks,
-  polled_from as "polledFrom", created_at as "createdAt"`
+  polled_from as "polledFrom", created_at as "createdAt", is_top_up as "isTopUp",
+  saves_method as "savesMethod"`
 
 type Row = Omit<Order, 'confirmation'> & {
   readonly confirmationKind: Confirmation['kind'] | null
@@ -60,17 +61,18 @@ export async function orderFindByAttempt(
 /** The newest order that can still be paid, for the same thing at the same price. Locks nothing. */
 export async function orderFindReopenable(
   db: Executor,
-  p: Pick<Order, 'book' | 'provider' | 'method' | 'packId' | 'credits' | 'price'>,
+  p: Pick<Order, 'book' | 'provider' | 'method' | 'packId' | 'credits' | 'price' | 'savesMethod'>,
 ): Promise<Order | undefined> {
   const { rows } = await db.query(
     `select ${COLUMNS} from orders
      where book_id = $1 and provider = $2 and method = $3 and pack_id = $4 and credits = $5
-       and price_kopecks = $6 and state in ('created', 'pending')
+       and price_kopecks = $6 and saves_method = $7 and not is_top_up
+       and state in ('created', 'pending')
        and created_at > ledger_now() - interval '1 hour'
        and (payable_until is null or payable_until > ledger_now())
      order by id desc
      limit 1`,
-    [p.book, p.provider, p.method, p.packId, p.credits, p.price],
+    [p.book, p.provider, p.method, p.packId, p.credits, p.price, p.savesMethod],
   )
   return rows.map(orderOf)[0]
 }
@@ -97,13 +99,16 @@ export async function orderInsert(
     | 'locale'
     | 'receipt'
     | 'requestBody'
+    | 'isTopUp'
+    | 'savesMethod'
   > & { readonly dueSeconds: number },
 ): Promise<Order> {
   const { rows } = await tx.query(
     `insert into orders (id, book_id, attempt, provider, method, state, pack_id, pack_title,
-       credits, price_kopecks, catalogue_version, email, locale, receipt, request_body, next_at)
-     values ($1, $2, $3, $4, $5, 'created', $6, $7, $8, $9, $10, $11, $12, $13, $14,
-       ledger_now() + make_interval(secs => $15))
+       credits, price_kopecks, catalogue_version, email, locale, receipt, request_body, is_top_up,
+       saves_method, next_at)
+     values ($1, $2, $3, $4, $5, 'created', $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+       ledger_now() + make_interval(secs => $17))
      returning ${COLUMNS}`,
     [
       p.id,
@@ -120,6 +125,8 @@ export async function orderInsert(
       p.locale,
       p.receipt === null ? null : JSON.stringify(p.receipt),
       p.requestBody,
+      p.isTopUp,
+      p.savesMethod,
       p.dueSeconds,
     ],
   )

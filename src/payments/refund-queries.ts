@@ -229,6 +229,18 @@ export async function disputeList(db: Executor, order: OrderId): Promise<Dispute
   return rows as Dispute[]
 }
 
+/** Disputes of all orders, open ones first, then the newest. Reads without a lock. */
+export async function disputeListAll(db: Executor, limit: number): Promise<Dispute[]> {
+  const { rows } = await db.query(
+    `select id, order_id as "order", state, amount_kopecks as amount,
+       reserved_credits as reserved, taken_credits as taken, opened_at as "openedAt",
+       closed_at as "closedAt"
+     from disputes order by (state = 'opened') desc, id desc limit $1`,
+    [limit],
+  )
+  return rows as Dispute[]
+}
+
 /** Locks the new row; the table refuses a second open one. */
 export async function disputeInsert(
   tx: Tx,

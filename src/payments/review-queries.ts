@@ -51,6 +51,19 @@ export async function reviewListOpen(db: Executor, limit: number): Promise<Revie
   return rows as Review[]
 }
 
+/** Reviews of an order or of a payment, oldest first. Reads without a lock. */
+export async function reviewListAbout(
+  db: Executor,
+  p: { readonly order: OrderId | null; readonly paymentId: string },
+): Promise<Review[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from payment_reviews
+     where order_id = $1 or provider_payment_id = $2 order by id limit 100`,
+    [p.order, p.paymentId],
+  )
+  return rows as Review[]
+}
+
 /** Reads without a lock. */
 export async function reviewFind(db: Executor, id: bigint): Promise<Review | undefined> {
   const { rows } = await db.query(`select ${COLUMNS} from payment_reviews where id = $1`, [id])

@@ -29,24 +29,34 @@ export function paymentBody(
   },
 ): string {
   const amount = { value: rublesText(draft.price), currency: 'RUB' }
-  const isQr = options.isQr && draft.method === 'sbp'
   return JSON.stringify({
     amount,
     // The provider's default is a hold that somebody must capture.
     capture: true,
-    payment_method_data: { type: draft.method === 'sbp' ? 'sbp' : 'bank_card' },
-    confirmation: isQr
-      ? { type: 'qr', return_url: draft.returnUrl }
-      : {
-          type: 'redirect',
-          return_url: draft.returnUrl,
-          locale: draft.locale === 'ru' ? 'ru_RU' : 'en_US',
-        },
+    ...(draft.savedMethodId === null
+      ? confirmed(draft, options.isQr)
+      : { payment_method_id: draft.savedMethodId }),
     description: cut(draft.title, DESCRIPTION_MAX),
     // Nothing personal: metadata is shown to the shop's staff.
     metadata: { order_id: draft.order, env: options.env },
     ...(options.receipt && { receipt: receiptOf({ ...draft, amount }, options.receipt) }),
   })
+}
+
+/** The payer chooses on the provider's page, and may leave the method there for later. */
+function confirmed({ method, returnUrl, locale, savesMethod }: PaymentDraft, hasQr: boolean) {
+  return {
+    payment_method_data: { type: method === 'sbp' ? 'sbp' : 'bank_card' },
+    ...(savesMethod && { save_payment_method: true }),
+    confirmation:
+      hasQr && method === 'sbp'
+        ? { type: 'qr', return_url: returnUrl }
+        : {
+            type: 'redirect',
+            return_url: returnUrl,
+            locale: locale === 'ru' ? 'ru_RU' : 'en_US',
+          },
+  }
 }
 
 export function refundBody(draft: RefundDraft): string {

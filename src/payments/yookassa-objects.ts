@@ -3,7 +3,7 @@
 // outcome and never a guess.
 import { z } from 'zod'
 import { dateOf } from '../platform/clock.ts'
-import type { Confirmation, RefundSnapshot, Snapshot } from './port.ts'
+import type { Confirmation, RefundSnapshot, SavedMethod, Snapshot } from './port.ts'
 import { strictKopecks } from './strict-money.ts'
 
 export const PROVIDER = 'yookassa'
@@ -32,6 +32,16 @@ const payment = z.looseObject({
   receipt_registration: z.enum(['pending', 'succeeded', 'canceled']).optional().catch(undefined),
   metadata,
   cancellation_details: canceled,
+  // Only whether it is kept matters here: a method of a kind nobody knows must not hide a payment.
+  payment_method: z
+    .looseObject({
+      id,
+      saved: z.boolean(),
+      title: z.string().optional(),
+      card: z.looseObject({ last4: z.string() }).optional(),
+    })
+    .optional()
+    .catch(undefined),
   confirmation: z
     .looseObject({
       type: z.string(),
@@ -80,7 +90,16 @@ export function paymentOf(value: unknown): Snapshot | undefined {
     isTestMoney: read.test,
     receipt: read.receipt_registration ?? null,
     confirmation: confirmationOf(read.confirmation),
+    savedMethod: savedMethodOf(read.payment_method),
   }
+}
+
+/** A card by its last digits, which its owner knows it by in any language. */
+function savedMethodOf(given: z.output<typeof payment>['payment_method']): SavedMethod | null {
+  if (given === undefined || !given.saved) return null
+  const { id, title, card } = given
+  const known = card === undefined ? (title ?? '') : `•••• ${card.last4}`
+  return { id, title: known.slice(0, 100) }
 }
 
 function confirmationOf(given: z.output<typeof payment>['confirmation']): Confirmation | null {

@@ -59,6 +59,8 @@ function draft(order: OrderId, changes: Partial<PaymentDraft> = {}): PaymentDraf
     email: 'owner@example.org',
     locale: 'ru',
     returnUrl: 'https://cabinet.example.org/orders/1',
+    savesMethod: false,
+    savedMethodId: null,
     ...changes,
   }
 }

@@ -76,9 +76,14 @@ function setFront(cell: number, ms: number): void {
   Object.assign(front, { cell, ms, text })
 }
 
+/** When a hold id was made, by the clock of who made it. */
+export function timeOfHold(id: HoldId): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+}
+
 /** The day inside a hold id, in days since 1970: the key of its partition. */
 export function dayOfHold(id: HoldId): number {
-  return Math.floor(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) / DAY_MS)
+  return Math.floor(timeOfHold(id) / DAY_MS)
 }
 
 export function cellOfHold(id: HoldId): number {

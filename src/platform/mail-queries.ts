@@ -134,6 +134,29 @@ export async function letterCount(db: Executor): Promise<LetterCounts> {
   return rows[0] as LetterCounts
 }
 
+export type LetterTrouble = {
+  readonly kind: string
+  readonly recipient: string
+  readonly state: 'queued' | 'failed'
+  readonly attempts: number
+  readonly error: string
+  readonly postedAt: Date
+}
+
+/** Letters that failed within the last day, or wait after a refusal. Reads by the small indexes. */
+export async function letterListTroubled(db: Executor, limit: number): Promise<LetterTrouble[]> {
+  const { rows } = await db.query(
+    `select kind, recipient, state, attempts, coalesce(last_error, '') as error,
+       posted_at as "postedAt"
+     from letters
+     where (state = 'queued' and last_error is not null)
+       or (state = 'failed' and ended_at > clock_timestamp() - interval '1 day')
+     order by state, posted_at limit $1`,
+    [limit],
+  )
+  return rows as LetterTrouble[]
+}
+
 export type LetterLine = {
   readonly kind: string
   readonly subject: string

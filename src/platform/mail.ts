@@ -18,6 +18,7 @@ import {
   letterInsert,
   letterLease,
   letterListTo,
+  letterListTroubled,
   letterRelease,
   letterResume,
 } from './mail-queries.ts'
@@ -201,6 +202,9 @@ export function createMail({ db, smtpUrl, from, log, clock }: MailOptions) {
 
     /** What waits, for how long, and what failed. Reads the table, so it is the same everywhere. */
     stats: (): Promise<LetterCounts> => letterCount(db),
+
+    /** Letters that failed today, or that the relay has refused and will be asked about again. */
+    troubled: (limit: number) => letterListTroubled(db, limit),
 
     /** What somebody was told, without the letters themselves: for the owner's copy. */
     sentTo: (address: string) => letterListTo(db, address),

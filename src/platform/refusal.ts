@@ -47,6 +47,7 @@ export const refusalCodes = [
   'refund_refused',
   'promo_refused',
   'promo_attempts_exceeded',
+  'top_up_refused',
 ] as const
 
 export type RefusalCode = (typeof refusalCodes)[number]

@@ -194,6 +194,7 @@ export const settingsSchema = z
       refundPolicy: choice(['prorata', 'full', 'none'], 'prorata'),
       sweepSeconds: whole(15, 5, 300),
       promoTriesPerHour: whole(10, 1, 10_000),
+      hasTopUps: flag(false),
     }),
     yookassa: z.strictObject({
       url: webAddress(STAND_IN.url),

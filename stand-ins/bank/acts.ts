@@ -64,6 +64,17 @@ export const acts: Readonly<Record<string, Act>> = {
     return told(payment, parts.store.cancel(payment.id, { party, reason }), parts)
   },
 
+  /** What the bank behind a kept method does from now on; the method is its payment's. */
+  'POST method'(input, parts) {
+    const { id } = paymentOf(input, parts)
+    const method = parts.store.keptMethods.one(id)
+    if (method === undefined) throw wrong('this payment left no method')
+    if (input.flag('isForgotten') === true) parts.store.keptMethods.forget(id)
+    method.decline = input.text('decline') ?? null
+    method.isSlow = input.flag('isSlow') ?? false
+    return { id, decline: method.decline, isSlow: method.isSlow }
+  },
+
   /** By the shop's staff in the provider's cabinet: our API never saw it. */
   'POST refund'(input, { store, ...parts }) {
     const payment = paymentOf(input, { store, ...parts })

@@ -45,10 +45,15 @@ export function createDeeds({ store, idempotence, webhooks }: Parts) {
     postPayment(asked: Asked): Done {
       let made: Payment | null = null
       const answer = once(asked, () => {
-        const payment = store.create(readPayment(asked.body, settings))
+        const order = readPayment(asked.body, settings)
+        const { keptMethodId } = order
+        if (keptMethodId !== undefined && store.keptMethods.one(keptMethodId) === undefined) {
+          throw invalid('payment_method_id', 'Payment method is not found')
+        }
+        const payment = store.create(order)
         made = payment
         const asBorn = shown(payment)
-        if (webhooks.born(payment)) {
+        if (webhooks.born(payment) && payment.status === 'pending') {
           store.succeed(payment.id, store.methodsFor(payment.id)[0] === 'sbp' ? sbp : quickCard)
         }
         return { answer: asBorn, again: () => shown(payment) }

@@ -97,6 +97,8 @@ export type PaymentSim = {
   isCapture: boolean
   /** The only method the shop allows for this payment; null lets the payer choose. */
   method: MethodType | null
+  /** The payer's method is kept for later charges. */
+  isKept: boolean
   /** Where the hosted page sends the payer; null when the shop gave no address. */
   returnUrl: string | null
   locale: 'ru' | 'en'

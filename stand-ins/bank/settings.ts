@@ -13,6 +13,8 @@ export type Settings = {
   methods: MethodType[]
   payerTermMs: number
   captureTermMs: number
+  /** Whether the shop may keep payers' methods: a real one asks its manager first. */
+  keepsMethods: boolean
   /** New refunds stay pending until a control call completes or cancels them. */
   isRefundPending: boolean
   /** The provider's own receipts: stricter rules, and no payment without a receipt when asked. */
@@ -45,6 +47,7 @@ export const defaultSettings: Settings = {
   payerTermMs: hourMs,
   // Its longest hold of a card.
   captureTermMs: 7 * 24 * hourMs,
+  keepsMethods: true,
   isRefundPending: false,
   isReceiptOwn: true,
   isReceiptRequired: false,

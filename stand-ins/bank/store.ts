@@ -3,6 +3,7 @@
 // oldest settled payments are forgotten beyond a limit, so that a long run does not grow.
 import type { Clock } from './clock.ts'
 import { confirmationWord, digits, objectId, sbpOperationId } from './ids.ts'
+import { createKeptMethods, type KeptMethod } from './kept-methods.ts'
 import { amountOf, incomeOf } from './money.ts'
 import type {
   Cancellation,
@@ -30,6 +31,10 @@ export type PaymentOrder = {
   description?: string
   metadata?: Record<string, string>
   merchantCustomerId?: string
+  /** The payer leaves the method for later charges. */
+  isKept: boolean
+  /** A method that was left before pays, at once and without its payer. */
+  keptMethodId?: string
   receipt: ReceiptOrder | null
 }
 
@@ -53,6 +58,7 @@ export function createStore({ clock, settings }: { clock: Clock; settings: Setti
   }
   const timeOf = (ms: number) => new Date(ms).toISOString()
   const receipts = createReceipts({ clock, settings, max: paymentsMax })
+  const keptMethods = createKeptMethods()
 
   function announce(announcement: Announcement): void {
     for (const listen of listeners) listen(announcement)
@@ -128,6 +134,7 @@ export function createStore({ clock, settings }: { clock: Clock; settings: Setti
         refundingKopecks: 0n,
         isCapture: order.isCapture,
         method,
+        isKept: order.isKept,
         returnUrl: order.confirmation?.returnUrl ?? null,
         locale: order.locale,
         attempts: [],
@@ -142,7 +149,15 @@ export function createStore({ clock, settings }: { clock: Clock; settings: Setti
     ordered.push(payment)
     forgetOldest()
     endAt(id, createdMs + settings.payerTermMs, 'expired_on_confirmation')
+    const kept = order.keptMethodId === undefined ? undefined : keptMethods.one(order.keptMethodId)
+    if (kept !== undefined) charge(payment, kept)
     return payment
+  }
+
+  function charge({ id }: Payment, kept: KeptMethod): void {
+    if (kept.isSlow) return
+    if (kept.decline === null) succeed(id, kept.how, kept.id)
+    else cancel(id, { party: 'payment_network', reason: kept.decline })
   }
 
   function endAt(id: string, dueMs: number, reason: string): void {
@@ -152,11 +167,17 @@ export function createStore({ clock, settings }: { clock: Clock; settings: Setti
     )
   }
 
-  function succeed(id: string, how: PaidHow): boolean {
+  function succeed(id: string, how: PaidHow, keptId?: string): boolean {
     const payment = payments.get(id)
     if (payment?.status !== 'pending' || !methodsFor(payment).includes(how.type)) return false
     delete payment.confirmation
-    const paid = { paid: true, payment_method: paidMethod(id, how) }
+    const { isKept } = payment.sim
+    if (isKept) keptMethods.keep(id, how)
+    const payment_method = paidMethod(keptId ?? id, how)
+    if (isKept || keptId !== undefined) {
+      Object.assign(payment_method, { saved: true, status: 'active' })
+    }
+    const paid = { paid: true, payment_method }
     const authorization_details = authorizationOf(how)
     if (payment.sim.isCapture) {
       settle(payment, { ...paid, authorization_details }, payment.sim.amountKopecks)
@@ -227,6 +248,7 @@ export function createStore({ clock, settings }: { clock: Clock; settings: Setti
     settings,
     receipts,
     refunds,
+    keptMethods,
     create,
     /** Paid by the payer: succeeded, or held when the shop captures later. False: not possible. */
     succeed,
@@ -270,6 +292,7 @@ export function createStore({ clock, settings }: { clock: Clock; settings: Setti
       terms.clear()
       refunds.clear()
       receipts.clear()
+      keptMethods.clear()
     },
   }
 }

@@ -37,11 +37,16 @@ export function readPayment(body: unknown, settings: Settings): PaymentOrder {
     throw invalid('capture', 'Two-stage payments are not available for SBP')
   }
   checkLimits(amountKopecks, method === null ? settings.methods : [method])
-  for (const name of ['payment_token', 'payment_method_id'] as const) {
-    if (order[name] !== undefined) throw new BankError(403, `${name} is not enabled for the shop`)
+  if (order.payment_token !== undefined) {
+    throw new BankError(403, 'payment_token is not enabled for the shop')
   }
-  if (readFlag(order.save_payment_method, 'save_payment_method') === true) {
+  const keptMethodId = readText(order.payment_method_id, 'payment_method_id', 64)
+  const isKept = readFlag(order.save_payment_method, 'save_payment_method') ?? false
+  if ((isKept || keptMethodId !== undefined) && !settings.keepsMethods) {
     throw new BankError(403, 'Saving of payment methods is not enabled for the shop')
+  }
+  if (keptMethodId !== undefined && (method !== null || order.confirmation !== undefined)) {
+    throw invalid('payment_method_id', 'A saved method is charged without its payer')
   }
   const receipt = readReceipt(order.receipt, amountKopecks, settings)
   const description = readText(order.description, 'description', 128)
@@ -57,6 +62,8 @@ export function readPayment(body: unknown, settings: Settings): PaymentOrder {
     ...(description === undefined ? {} : { description }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(merchantCustomerId === undefined ? {} : { merchantCustomerId }),
+    ...(keptMethodId === undefined ? {} : { keptMethodId }),
+    isKept,
     receipt,
   }
 }

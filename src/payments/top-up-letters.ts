@@ -1,0 +1,154 @@
+// The letters about top-ups, in both languages: what was bought without its owner, and why nothing
+// was. Each leads to the page where it is switched off.
+import { composeLetter, type Sentences } from '../platform/letter.ts'
+import type { Credits } from '../units/credits.ts'
+import type { Kopecks } from '../units/kopecks.ts'
+import { counted, money } from '../units/spoken.ts'
+import type { Brand } from './letters.ts'
+import type { Locale } from './port.ts'
+
+type Purchase = { readonly price: Kopecks; readonly credits: Credits }
+
+export type TopUpFacts = {
+  'top-up-on': Purchase & { readonly threshold: Credits; readonly ceiling: Kopecks; title: string }
+  'top-up-credited': Purchase
+  'top-up-declined': Pick<Purchase, 'price'>
+  'top-up-stopped': object
+  'top-up-ceiling': { readonly ceiling: Kopecks; readonly spent: Kopecks }
+}
+
+export type TopUpNotice = {
+  readonly [K in keyof TopUpFacts]: { readonly kind: K; readonly facts: TopUpFacts[K] }
+}[keyof TopUpFacts]
+
+type Setting = {
+  readonly brand: string
+  readonly limits: string
+  readonly packs: string
+  counted(amount: Credits): string
+  money(amount: Kopecks): string
+}
+type Words = {
+  readonly [K in keyof TopUpFacts]: (facts: TopUpFacts[K], setting: Setting) => Sentences
+}
+
+const russian: Words = {
+  'top-up-on': ({ title, price, credits, threshold, ceiling }, at) => ({
+    subject: `Автопополнение в ${at.brand} включено`,
+    lines: [
+      `Когда на балансе останется меньше чем ${at.counted(threshold)}, мы спишем с карты ` +
+        `${title} ${at.money(price)} и зачислим ${at.counted(credits)}.`,
+      `За календарный месяц — не больше ${at.money(ceiling)}. О каждом списании придёт письмо.`,
+    ],
+    button: { label: 'Настроить или выключить', link: at.limits },
+    more: ['Если это были не вы, выключите автопополнение и сразу смените пароль.'],
+  }),
+  'top-up-credited': ({ price, credits }, at) => ({
+    subject: `Автопополнение: списано ${at.money(price)}`,
+    lines: [
+      `Баланс опустился ниже порога. Мы списали с карты ${at.money(price)} и зачислили ` +
+        `${at.counted(credits)}.`,
+    ],
+    button: { label: 'Настроить или выключить', link: at.limits },
+  }),
+  'top-up-declined': ({ price }, at) => ({
+    subject: `Автопополнение в ${at.brand} не прошло и выключено`,
+    lines: [
+      `Банк отклонил списание ${at.money(price)}. Деньги не списаны, кредиты не зачислены.`,
+      'Больше мы пробовать не будем: автопополнение выключено. Пополните баланс сами и включите ' +
+        'его снова, если нужно.',
+    ],
+    button: { label: 'Пополнить баланс', link: at.packs },
+    more: [`Настройки автопополнения: ${at.limits}`],
+  }),
+  'top-up-stopped': (_, at) => ({
+    subject: `Автопополнение в ${at.brand} выключено: изменилась цена`,
+    lines: [
+      'Пакет, на который вы соглашались, подорожал или больше не продаётся. Без вашего согласия ' +
+        'мы его не купим, поэтому автопополнение выключено.',
+    ],
+    button: { label: 'Выбрать пакет заново', link: at.limits },
+  }),
+  'top-up-ceiling': ({ ceiling, spent }, at) => ({
+    subject: `Автопополнение в ${at.brand} дошло до предела месяца`,
+    lines: [
+      `Баланс ниже порога, но в этом месяце автопополнения уже стоили ${at.money(spent)}, а ` +
+        `ваш предел — ${at.money(ceiling)}. До начала следующего месяца мы ничего не спишем.`,
+    ],
+    button: { label: 'Пополнить баланс', link: at.packs },
+    more: [`Поднять предел: ${at.limits}`],
+  }),
+}
+
+const english: Words = {
+  'top-up-on': ({ title, price, credits, threshold, ceiling }, at) => ({
+    subject: `Automatic top-up in ${at.brand} is on`,
+    lines: [
+      `When less than ${at.counted(threshold)} is left, we charge ${at.money(price)} to the ` +
+        `card ${title} and add ${at.counted(credits)}.`,
+      `Never more than ${at.money(ceiling)} in a calendar month. You get a letter each time.`,
+    ],
+    button: { label: 'Change or switch off', link: at.limits },
+    more: ['If it was not you, switch it off and change your password at once.'],
+  }),
+  'top-up-credited': ({ price, credits }, at) => ({
+    subject: `Automatic top-up: ${at.money(price)} charged`,
+    lines: [
+      `Your balance fell below its threshold. We charged ${at.money(price)} to your card and ` +
+        `added ${at.counted(credits)}.`,
+    ],
+    button: { label: 'Change or switch off', link: at.limits },
+  }),
+  'top-up-declined': ({ price }, at) => ({
+    subject: `Automatic top-up in ${at.brand} failed and is off`,
+    lines: [
+      `The bank declined a charge of ${at.money(price)}. No money was taken, no credits came.`,
+      'We do not try again: automatic top-up is off. Top up yourself, and switch it on again if ' +
+        'you want it.',
+    ],
+    button: { label: 'Top up', link: at.packs },
+    more: [`Automatic top-up: ${at.limits}`],
+  }),
+  'top-up-stopped': (_, at) => ({
+    subject: `Automatic top-up in ${at.brand} is off: the price changed`,
+    lines: [
+      'The pack that you agreed to costs more now, or is no longer sold. We do not buy it ' +
+        'without your word, so automatic top-up is off.',
+    ],
+    button: { label: 'Choose a pack anew', link: at.limits },
+  }),
+  'top-up-ceiling': ({ ceiling, spent }, at) => ({
+    subject: `Automatic top-up in ${at.brand} reached the month’s limit`,
+    lines: [
+      `Your balance is below its threshold, but this month top-ups have cost ${at.money(spent)} ` +
+        `and your limit is ${at.money(ceiling)}. We charge nothing before the next month.`,
+    ],
+    button: { label: 'Top up', link: at.packs },
+    more: [`Raise the limit: ${at.limits}`],
+  }),
+}
+
+/** The letter of one event; `once` names the event, so that it is told once. */
+export function topUpLetter(
+  { kind, facts }: TopUpNotice,
+  to: { readonly email: string; readonly locale: Locale },
+  brand: Brand,
+  once: string,
+) {
+  const { locale } = to
+  // The kind chooses both the sentences and the type of the facts; the compiler cannot follow that.
+  const write = (locale === 'ru' ? russian : english)[kind] as (
+    facts: TopUpNotice['facts'],
+    setting: Setting,
+  ) => Sentences
+  const sentences = write(facts, {
+    brand: brand.name,
+    limits: `${brand.cabinetUrl}/limits`,
+    packs: `${brand.cabinetUrl}/packs`,
+    counted: (amount) => counted(amount, locale),
+    money: (amount) => money(amount, locale),
+  })
+  const help = locale === 'ru' ? 'Вопросы' : 'Questions'
+  const signature = `${brand.name}. ${help}: ${brand.supportEmail}`
+  return { to: to.email, kind, once, ...composeLetter(sentences, signature, locale) }
+}
