@@ -1,18 +1,24 @@
 // op import-keys: reads lines of `<book> <key>` once and stores only hashes. Prints, for each line,
 // what became of it and the last four characters; a plain key is never printed.
-import { createInterface } from 'node:readline'
-import { jsonText, type OperatorRooms } from './rooms.ts'
+import type { Desk } from './desk.ts'
+import { EXIT_NO } from './halt.ts'
 
 /** Exit 1 when a line was refused; the others are imported all the same. */
-export async function importKeys({ keys }: OperatorRooms, json: boolean): Promise<number> {
-  const reports = []
-  const lines = createInterface({ input: process.stdin, terminal: false })
-  for await (const report of keys.importLines(lines)) {
-    reports.push(report)
-    if (!json) console.log(`line ${report.line}: …${report.last4} ${report.sentence}`)
-  }
-  const refused = reports.filter((report) => report.outcome === 'refused').length
-  if (json) console.log(jsonText({ reports }))
-  else console.log(`${reports.length - refused} imported, ${refused} refused`)
-  return refused === 0 ? 0 : 1
+export async function importKeys(desk: Desk): Promise<number> {
+  const reports: { readonly outcome: string }[] = []
+  const refused = () => reports.filter(({ outcome }) => outcome === 'refused').length
+  const code = await desk.begin({
+    async work() {
+      for await (const report of desk.rooms.keys.importLines(desk.lines())) {
+        reports.push(report)
+        const key = report.last4 === null ? '' : `…${report.last4} `
+        if (!desk.isJson) desk.print(`line ${report.line}: ${key}${report.sentence}`)
+      }
+    },
+    tell: () => ({
+      result: { reports },
+      line: `${reports.length - refused()} imported, ${refused()} refused`,
+    }),
+  })
+  return refused() === 0 ? code : EXIT_NO
 }

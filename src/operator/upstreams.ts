@@ -1,61 +1,66 @@
 // op upstreams: what all processes see of the upstreams, and the operator's word on them. A change
 // is kept in the database with who made it; every process takes it up within two seconds, and
 // requests under way go on.
-import { userInfo } from 'node:os'
 import type { UpstreamLine, Upstreams } from '../upstreams/upstreams.ts'
-import { confirm } from './confirm.ts'
-import { jsonText, type OperatorRooms } from './rooms.ts'
+import type { Desk } from './desk.ts'
+import { EXIT_DONE, mistake } from './halt.ts'
+import { guess } from './nearest.ts'
+import { tableOf } from './table.ts'
 
-/** A mistake in what was typed, as commander's own. */
-const EXIT_USAGE = 2
 /** A share among equals; larger numbers say nothing more. */
 const WEIGHT_MAX = 1_000_000
 
-export async function listUpstreams({ upstreams }: OperatorRooms, json: boolean): Promise<number> {
-  const lines = await upstreams.overview()
-  if (json) console.log(jsonText({ upstreams: lines }))
-  else for (const row of table(lines)) console.log(row)
-  return 0
+export async function listUpstreams(desk: Desk): Promise<number> {
+  const lines = await desk.rooms.upstreams.overview()
+  desk.say({ upstreams: lines }, tableOf(COLUMNS, lines.map(rowOf), WIDTH_MAX))
+  return EXIT_DONE
 }
 
-export type Change =
-  | { readonly verb: 'drain' | 'undrain' }
-  | { readonly verb: 'weight'; readonly weight: string }
+export function drain(desk: Desk, name: string): Promise<number> {
+  return change(desk, name, { weight: null, isDrained: true })
+}
 
-/** Exit 1 when it was not confirmed, 2 for a name or a weight that there is not. */
-export async function changeUpstream(
-  { upstreams }: OperatorRooms,
-  json: boolean,
-  asked: { readonly name: string; readonly change: Change; readonly isYes: boolean },
-): Promise<number> {
-  const { name, change } = asked
+export function undrain(desk: Desk, name: string): Promise<number> {
+  return change(desk, name, { weight: null, isDrained: false })
+}
+
+export async function weigh(desk: Desk, name: string, text: string): Promise<number> {
+  const weight = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
+  if (!(weight <= WEIGHT_MAX)) throw mistake(`a weight is a whole number from 0 to ${WEIGHT_MAX}`)
+  return change(desk, name, { weight, isDrained: null })
+}
+
+/** Null leaves a member as it is. */
+async function change(desk: Desk, name: string, next: Setting): Promise<number> {
+  const { upstreams } = desk.rooms
   const lines = await upstreams.overview()
   const mine = lines.find((line) => line.upstream === name && line.isConfigured)
   if (mine === undefined) {
-    const names = new Set(lines.flatMap((line) => (line.isConfigured ? [line.upstream] : [])))
-    console.error(`there is no upstream ${name}; there are: ${[...names].join(', ')}`)
-    return EXIT_USAGE
+    const all = lines.flatMap((line) => (line.isConfigured ? [line.upstream] : []))
+    const names = [...new Set(all)]
+    throw mistake(
+      `there is no upstream ${name}; there are: ${names.join(', ')}${guess(name, names)}`,
+    )
   }
-  const next = settingOf(change)
-  if (next === undefined) {
-    console.error(`a weight is a whole number from 0 to ${WEIGHT_MAX}`)
-    return EXIT_USAGE
+  if (isAlready(mine, next)) {
+    desk.say({ isDone: false, name }, [`${name} is so already`])
+    return EXIT_DONE
   }
-  if (isAlready(mine, next)) return say(json, { name, isChanged: false }, `${name} is so already`)
-  if (!(await confirm(planOf(lines, mine, next), asked.isYes))) {
-    return say(json, { name, isChanged: false }, 'nothing was changed', 1)
-  }
-  await upstreams.change({ name, ...next, by: userInfo().username })
-  return say(json, { name, isChanged: true, ...next }, 'done; every process knows in two seconds')
+  return desk.act({
+    plan: planOf(lines, mine, next),
+    work: (tx) => upstreams.change({ name, ...next, by: desk.by }, tx),
+    tell: () => ({
+      result: { name, ...next },
+      line: `${name}: ${wordOf(next)}; every process knows in two seconds`,
+    }),
+  })
 }
 
 type Setting = Omit<Parameters<Upstreams['change']>[0], 'name' | 'by'>
 
-/** Null leaves a member as it is; undefined: the weight is none. */
-function settingOf(change: Change): Setting | undefined {
-  if (change.verb !== 'weight') return { weight: null, isDrained: change.verb === 'drain' }
-  const weight = /^\d{1,7}$/.test(change.weight) ? Number(change.weight) : Number.NaN
-  return weight <= WEIGHT_MAX ? { weight, isDrained: null } : undefined
+function wordOf({ weight, isDrained }: Setting): string {
+  if (weight !== null) return `weight ${weight}`
+  return isDrained ? 'drained' : 'in use again'
 }
 
 function isAlready(mine: UpstreamLine, { weight, isDrained }: Setting): boolean {
@@ -84,36 +89,26 @@ function planOf(
   return plan
 }
 
-function say(json: boolean, result: object, sentence: string, code = 0): number {
-  console.log(json ? jsonText(result) : sentence)
-  return code
-}
+/** Wider than a terminal at the worst, and never cut: a row is copied into a ticket. */
+const WIDTH_MAX = 200
 
-const HEAD = [
-  'target',
-  'state',
-  'under way',
-  'succeeded',
-  'failed',
-  'weight',
-  'drained',
-  'processes',
-]
+const COLUMNS = [
+  { head: 'target' },
+  { head: 'state' },
+  { head: 'under way', side: 'right' },
+  { head: 'succeeded', side: 'right' },
+  { head: 'failed', side: 'right' },
+  { head: 'weight', side: 'right' },
+  { head: 'drained' },
+  { head: 'processes', side: 'right' },
+] as const
 
-function table(lines: readonly UpstreamLine[]): string[] {
-  const rows = lines.map((line) => [
+function rowOf(line: UpstreamLine): string[] {
+  return [
     line.target,
     line.isConfigured ? line.state : `${line.state}, not configured here`,
     ...[line.underWay, line.succeeded, line.failed, line.weight].map(String),
     line.isDrained ? 'yes' : 'no',
     String(line.processes),
-  ])
-  const all = [HEAD, ...rows]
-  const widthOf = (column: number) => Math.max(...all.map((row) => row[column]?.length ?? 0))
-  return all.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widthOf(column)))
-      .join('  ')
-      .trimEnd(),
-  )
+  ]
 }

@@ -1,0 +1,90 @@
+// A key that was stolen stops at once, and an account can be stopped and let go on: seen as a
+// request sees it, by the ledger's hold.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createOperatorStage, type OperatorStage } from '../../test/operator.ts'
+import type { BookId } from '../platform/ids.ts'
+import { isRefusal } from '../platform/refusal.ts'
+
+const at = { stage: undefined as unknown as OperatorStage }
+before(async () => {
+  at.stage = await createOperatorStage()
+})
+after(() => at.stage.end())
+
+const because = ['--reason', 'a customer called', '--yes']
+
+async function owner(name: string) {
+  const person = await at.stage.person(name)
+  await at.stage.bought(person)
+  const { body: key } = await person.must<{ id: string; plain: string }>('POST /api/key')
+  await person.must(`POST /api/key/${key.id}/confirm`)
+  return { ...person, key }
+}
+
+/** The code that a request of this book is refused with; undefined when it is taken. */
+async function refusalOf(book: BookId): Promise<string | undefined> {
+  try {
+    await at.stage.spend(book, 1)
+    return undefined
+  } catch (error) {
+    if (isRefusal(error)) return error.code
+    throw error
+  }
+}
+
+test('a key is revoked by its last four, its owner is told, and the balance stays', async () => {
+  const { key, email, book } = await owner('anna')
+  const fence = (await at.stage.ledger.balance(book))?.fence
+  const before = (await at.stage.ledger.balance(book))?.available
+  const { code, out, err } = await at.stage.op(['revoke', key.plain.slice(-4), ...because])
+  assert.deepEqual([code, out], [0, `${key.id} (…${key.plain.slice(-4)}) is revoked`], err)
+  await assert.rejects(at.stage.keys.verify(key.plain, '127.0.0.1'), (error) =>
+    isRefusal(error, 'key_revoked'),
+  )
+  const after = await at.stage.ledger.balance(book)
+  assert.ok((after?.fence ?? 0n) > (fence ?? 0n), 'requests that know the old fence are refused')
+  assert.equal(after?.available, before)
+  assert.equal((await at.stage.lettersTo(email)).at(-1), 'key-revoked')
+  const again = await at.stage.op(['revoke', email, ...because])
+  assert.deepEqual([again.code, /has no key/.test(again.out)], [0, true])
+})
+
+test('a pasted key is revoked by its end', async () => {
+  const { key } = await owner('boris')
+  assert.equal((await at.stage.json('revoke', key.plain, ...because)).key, key.id)
+})
+
+test('a suspended account is refused with operator_blocked until it is let go on', async () => {
+  const { email, book } = await owner('vera')
+  const suspended = await at.stage.json('suspend', email, ...because)
+  assert.deepEqual([suspended.isDone, suspended.isSuspended], [true, true])
+  assert.equal(await refusalOf(book), 'operator_blocked')
+  assert.match((await at.stage.op(['find', email])).out, /SUSPENDED by an operator/)
+
+  const lines = (await at.stage.acts()).length
+  const again = await at.stage.op(['suspend', email, ...because])
+  assert.deepEqual([again.code, /suspended already/.test(again.out)], [0, true])
+  assert.equal((await at.stage.acts()).length, lines, 'nothing was done')
+
+  assert.equal((await at.stage.json('unsuspend', email, ...because)).isDone, true)
+  assert.equal(await refusalOf(book), undefined)
+})
+
+test("an owner's own stop is not the operator's to lift", async () => {
+  const { email, book } = await owner('gleb')
+  await at.stage.ledger.block(at.stage.db, book, 'owner_suspended')
+  const { code, err } = await at.stage.op(['unsuspend', email, ...because])
+  assert.deepEqual([code, /owner_suspended, which is not yours/.test(err)], [0, true])
+  assert.equal(await refusalOf(book), 'owner_suspended')
+})
+
+test('keys are imported from lines, with one line of what became of them', async () => {
+  const book = await at.stage.newBook()
+  const key = 'sk-vendor-03-abcdefghijklmnopqrstuvwxyz0123'
+  const { code, out } = await at.stage.op(['import-keys'], `${book} ${key}\n${book} nonsense\n`)
+  assert.equal(code, 1, 'a refused line is a failure')
+  assert.match(out, /1 imported, 1 refused$/)
+  const line = (await at.stage.acts()).at(-1)
+  assert.deepEqual([line?.outcome, line?.detail], ['done', '1 imported, 1 refused'])
+})

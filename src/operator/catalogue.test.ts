@@ -1,0 +1,90 @@
+// Prices and letters, as operators see to them: a file is checked, compared and applied; the relay
+// is tried, and what both sides said is shown.
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { createOperatorStage, type OperatorStage } from '../../test/operator.ts'
+
+const at = { stage: undefined as unknown as OperatorStage, directory: '' }
+before(async () => {
+  at.stage = await createOperatorStage()
+  at.directory = await mkdtemp(join(tmpdir(), 'tollgate-catalogue-'))
+})
+after(async () => {
+  await at.stage.end()
+  await rm(at.directory, { recursive: true, force: true })
+})
+
+const example = join(import.meta.dirname, '../../catalogue.example.yaml')
+
+async function file(change: (text: string) => string): Promise<string> {
+  const path = join(at.directory, 'catalogue.yaml')
+  await writeFile(path, change(await readFile(example, 'utf8')))
+  return path
+}
+
+test('a file is checked before anything else', async () => {
+  const good = await at.stage.op(['catalogue', 'check', example])
+  assert.deepEqual([good.code, /nothing to complain/.test(good.out)], [0, true])
+  const bad = await at.stage.op(['catalogue', 'check', await file(() => 'models: 5')])
+  assert.equal(bad.code, 1)
+  assert.match(bad.out, /models/)
+  const none = await at.stage.op(['catalogue', 'check', join(at.directory, 'none.yaml')])
+  assert.deepEqual([none.code, /cannot be read: ENOENT/.test(none.err)], [2, true])
+})
+
+test('a change is compared, confirmed, applied once, and can be taken out again', async () => {
+  const path = await file((text) => text.replace('priceKopecks: 130000', 'priceKopecks: 149900'))
+  const { code, out } = await at.stage.op(['catalogue', 'diff', path])
+  assert.deepEqual([code, /price .* → 1499\.00 RUB/.test(out)], [1, true], out)
+  const apply = ['catalogue', 'apply', path, '--note', 'dearer']
+  assert.equal((await at.stage.op(apply, 'n')).out, 'nothing was changed')
+  assert.equal(at.stage.pricing.current().version, 1)
+  const done = await at.stage.op(apply, 'y')
+  assert.deepEqual([done.code, done.out.split(' is')[0]], [0, 'version 2'])
+  assert.match((await at.stage.op(apply)).out, /the same as in force/)
+  assert.match((await at.stage.op(['catalogue'])).out, / 2 {2}.* UTC .* dearer$/m)
+  const first = await at.stage.op(['catalogue', 'export', '1'])
+  await writeFile(path, first.out)
+  assert.equal((await at.stage.op(['catalogue', 'apply', path, '--yes'])).code, 0)
+  assert.equal((await at.stage.op(['catalogue', 'diff', example])).code, 0)
+  assert.equal((await at.stage.op(['catalogue', 'export', '99'])).code, 1)
+})
+
+test('a test letter goes, and the dialogue is shown', async () => {
+  const { code, out, err } = await at.stage.op(['mail', 'test', 'me@example.org'], 'y')
+  assert.deepEqual([code, out], [0, 'sent'])
+  assert.match(err, /> RCPT TO:<me@example.org>\n(?:.*\n)*< 250/)
+  at.stage.mailbox.faults({ to: '*', do: 'refuse', at: 'rcpt', code: 550, text: 'who is that' })
+  const said = await at.stage.json<{ isSent: boolean; dialogue: string[] }>(
+    ...['mail', 'test', 'me@example.org'],
+  )
+  assert.equal(said.isSent, false)
+  assert.match(said.dialogue.at(-1) ?? '', /^not sent: 550 who is that/)
+  at.stage.mailbox.faults()
+})
+
+test('the outbox tells what waits, since when, and what died of what', async () => {
+  await at.stage.db.query('delete from letters')
+  assert.equal((await at.stage.op(['mail'])).out, '0 letters wait; 0 died within the last day')
+  const post = (state: string, error: string | null) =>
+    at.stage.db.query(
+      `insert into letters (kind, recipient, subject, body_text, body_html, state, attempts,
+         last_error, posted_at, ended_at)
+       values ('payment-credited', 'anna@example.org', 's',
+         case when $1 = 'queued' then 't' end, case when $1 = 'queued' then 'h' end,
+         $1::letter_state, 3, $2, clock_timestamp() - interval '5 minutes',
+         case when $1 = 'failed' then clock_timestamp() end)`,
+      [state, error],
+    )
+  await post('queued', '451 later')
+  await post('failed', '550 no such user')
+  const { out } = await at.stage.op(['mail', 'outbox'])
+  assert.match(out, /^1 letters wait, the oldest for 5 min; 1 died within the last day\n/)
+  assert.match(out, /waits +3 {2}payment-credited {2}anna@example\.org\n {4}451 later\n/)
+  assert.match(out, /dead +3 {2}payment-credited {2}anna@example\.org\n {4}550 no such user$/)
+  const { troubled } = await at.stage.json<{ troubled: { error: string }[] }>('mail')
+  assert.deepEqual(troubled.map(({ error }) => error).toSorted(), ['451 later', '550 no such user'])
+})

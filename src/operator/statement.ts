@@ -1,0 +1,140 @@
+// op statement: the entries of a book, newest first, as a table, as CSV with everything an entry
+// has, or as one object. Read page by page, so that a book of millions is no harm.
+import type { Entry } from '../ledger/ledger.ts'
+import type { BookId } from '../platform/ids.ts'
+import { requestIdOf } from '../platform/ids.ts'
+import { creditsText } from '../units/credits.ts'
+import type { Desk } from './desk.ts'
+import { countFrom, creditsShown, minuteShown, momentFrom, momentTo } from './figures.ts'
+import { EXIT_DONE } from './halt.ts'
+import { tableOf } from './table.ts'
+import { named, whom } from './whom.ts'
+
+const PAGE = 1_000
+/** More than a screen; who needs all of it says so, or takes the CSV. */
+const ROWS = 50
+const MOMENT = 'a day, such as 2026-11-01, or a moment, such as 2026-11-01T10:00:00Z'
+
+const COLUMNS = [
+  { head: 'when, UTC' },
+  { head: 'kind' },
+  { head: 'credits', side: 'right' },
+  { head: 'balance', side: 'right' },
+  { head: 'of' },
+] as const
+
+export async function statement(desk: Desk, text: string): Promise<number> {
+  const of = await whom(desk, text)
+  const from = desk.read('from', momentFrom, MOMENT)
+  const to = desk.read('to', momentTo, MOMENT)
+  const isCsv = desk.flag('csv')
+  const isWhole = isCsv || desk.isJson
+  const limit = desk.read('limit', countFrom, 'a whole number') ?? (isWhole ? Infinity : ROWS)
+  const entries = entriesOf(desk, { book: of.book.id, from, to, limit })
+  if (isCsv) {
+    desk.print(FIELDS.join(','))
+    for await (const entry of entries) desk.print(csvLine(entry))
+    return EXIT_DONE
+  }
+  const list = await Array.fromAsync(entries)
+  const rows = list.map((entry) => [
+    minuteShown(entry.at),
+    entry.kind,
+    creditsShown(entry.amount),
+    creditsShown(entry.balance),
+    aboutOf(entry),
+  ])
+  desk.say({ book: of.book.id, email: of.account?.email ?? null, entries: list.map(plainOf) }, [
+    named(of),
+    ...tableOf(COLUMNS, rows, desk.columns),
+    list.length < limit ? sumOf(list) : `the newest ${limit}; --limit or --csv has more`,
+  ])
+  return EXIT_DONE
+}
+
+async function* entriesOf(
+  { rooms }: Desk,
+  p: { book: BookId; from: Date | undefined; to: Date | undefined; limit: number },
+): AsyncGenerator<Entry> {
+  let beforeSeq: bigint | null = null
+  let left = p.limit
+  for (;;) {
+    const page: Entry[] = await rooms.ledger.statement({ book: p.book, beforeSeq, limit: PAGE })
+    for (const entry of page) {
+      if (p.to !== undefined && entry.at >= p.to) continue
+      // Entries of a book are in the order of their times, but for a clock that was set back.
+      if (left === 0 || (p.from !== undefined && entry.at < p.from)) return
+      left -= 1
+      yield entry
+    }
+    if (page.length < PAGE) return
+    beforeSeq = page.at(-1)?.seq ?? null
+  }
+}
+
+function aboutOf({ kind, model, ending, ref, note }: Entry): string {
+  if (kind === 'charge' || kind === 'void') return `${model ?? ''} ${ending ?? ''}`.trim()
+  return note || ref || ''
+}
+
+function sumOf(entries: readonly Entry[]): string {
+  const sum = (isIn: (amount: bigint) => boolean) =>
+    entries.reduce((all, { amount }) => (isIn(amount) ? all + amount : all), 0n)
+  const [came, went] = [sum((amount) => amount > 0n), sum((amount) => amount < 0n)]
+  return `${entries.length} entries: ${creditsShown(came)} in, ${creditsShown(-went)} out`
+}
+
+const FIELDS = [
+  'seq',
+  'at',
+  'kind',
+  'credits',
+  'balance',
+  'contra',
+  'request',
+  'model',
+  'ending',
+  'input',
+  'output',
+  'cacheRead',
+  'cacheWrite5m',
+  'cacheWrite1h',
+  'writtenOff',
+  'ref',
+  'note',
+] as const
+
+/** An entry for scripts: amounts as exact text, the request by the id that its client saw. */
+function plainOf(entry: Entry): Record<(typeof FIELDS)[number], string | null> {
+  const text = (value: bigint | null) => (value === null ? null : String(value))
+  return {
+    seq: String(entry.seq),
+    at: entry.at.toISOString(),
+    kind: entry.kind,
+    credits: creditsText(entry.amount),
+    balance: creditsText(entry.balance),
+    contra: entry.contra,
+    request: entry.holdId === null ? null : requestIdOf(entry.holdId),
+    model: entry.model,
+    ending: entry.ending,
+    input: text(entry.input),
+    output: text(entry.output),
+    cacheRead: text(entry.cacheRead),
+    cacheWrite5m: text(entry.cacheWrite5m),
+    cacheWrite1h: text(entry.cacheWrite1h),
+    writtenOff: entry.writtenOff === null ? null : creditsText(entry.writtenOff),
+    ref: entry.ref,
+    note: entry.note,
+  }
+}
+
+function csvLine(entry: Entry): string {
+  const plain = plainOf(entry)
+  return FIELDS.map((field) => csvCell(plain[field] ?? '')).join(',')
+}
+
+/** RFC 4180; and a text that a spreadsheet would run as a formula begins with an apostrophe. */
+function csvCell(text: string): string {
+  const safe = /^[=@\t\r]|^[+-](?![\d.])/.test(text) ? `'${text}` : text
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
