@@ -157,6 +157,17 @@ const faults: Record<string, Tree> = {
   'src/keys/later.ts:2 todo': { 'src/keys/later.ts': file(`// ${'TO'}DO: later.`) },
   'src/keys/names.ts:2 banned-suffix': { 'src/keys/names.ts': file('export class KeyManager {}') },
   'src/keys/face.ts:2 banned-suffix': { 'src/keys/face.ts': file('interface IKey {}') },
+  'migrations/0002-lots.sql:2 migration-contract': recorded({
+    'migrations/0001-books.sql': books,
+    'migrations/0002-lots.sql': '-- Lots.\nalter table books drop column fence;\n',
+  }),
+  'migrations/0002-more.sql:3 migration-contract': recorded({
+    'migrations/0001-books.sql': books,
+    'migrations/0002-more.sql': `-- More.
+alter table books add column a int8 not null default 0, -- which is well
+  add column b int8 not null;
+`,
+  }),
   'migrations/0003-lots.sql:1 migration-number': recorded({
     'migrations/0001-books.sql': books,
     'migrations/0003-lots.sql': '-- Lots.\ncreate table lots (id int8);\n',

@@ -19,7 +19,8 @@ import {
 import { hold, sleep } from './fault.ts'
 
 const root = join(import.meta.dirname, '../..')
-const READY_MS_MAX = 30_000
+/** Above the minute that the fleet itself gives a process. */
+const READY_MS_MAX = 90_000
 
 export type Charge = { readonly output: number; readonly ending: string; readonly count: number }
 
@@ -41,15 +42,19 @@ export type Serving = {
 
 export async function createGatewayStage(accounts: number) {
   const database = await createTestDatabase()
+  return createStageOn(database, await createAccounts(database, accounts))
+}
+
+/** The stage on a database that is there already, with one key of each account. */
+export async function createStageOn(database: TestDatabase, keys: readonly string[]) {
   const spoolDirectory = await mkdtemp(join(tmpdir(), 'tollgate-spool-'))
   const children: ChildProcess[] = []
-  const keys = await createAccounts(database, accounts)
 
-  /** Starts `serve`; resolves when every process answers. */
-  async function serve(env: Readonly<Record<string, string>>): Promise<Serving> {
+  /** Starts `serve`, of this tree or another; resolves when every process answers. */
+  async function serve(env: Readonly<Record<string, string>>, tree = root): Promise<Serving> {
     const [port, metricsPort] = await freePorts(2)
-    const parent = spawn(process.execPath, [join(root, 'src/main.ts'), 'serve'], {
-      cwd: root,
+    const parent = spawn(process.execPath, [join(tree, 'src/main.ts'), 'serve'], {
+      cwd: tree,
       env: {
         PATH: process.env.PATH ?? '',
         DATABASE_URL: database.url,
@@ -99,9 +104,17 @@ export async function createGatewayStage(accounts: number) {
   }
 }
 
-async function createAccounts(database: TestDatabase, count: number): Promise<string[]> {
-  const ledger = await createTestLedger(database.url)
-  const keys = createTestKeys(ledger.db, ledger)
+/** So many accounts with credits, and their keys, made by the rooms of this version or another. */
+export async function createAccounts(
+  database: TestDatabase,
+  count: number,
+  version: Pick<typeof import('../harness.ts'), 'createTestLedger' | 'createTestKeys'> = {
+    createTestLedger,
+    createTestKeys,
+  },
+): Promise<string[]> {
+  const ledger = await version.createTestLedger(database.url)
+  const keys = version.createTestKeys(ledger.db, ledger)
   const plain: string[] = []
   for (let i = 0; i < count; i++) {
     const book = await ledger.open(database.db)

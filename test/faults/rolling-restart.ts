@@ -4,8 +4,9 @@
 import { Agent, Pool } from 'undici'
 import { startVendor, type Vendor } from '../../stand-ins/vendor/vendor.ts'
 import type { Fault } from './fault.ts'
-import { hold, percentile, random, sleep } from './fault.ts'
-import { type Answer, call } from './gateway-caller.ts'
+import { hold, random, sleep } from './fault.ts'
+import { call } from './gateway-caller.ts'
+import { describe, startLoad } from './gateway-load.ts'
 import { createGatewayStage } from './gateway-stage.ts'
 
 const STREAMS = 200
@@ -101,33 +102,10 @@ async function leaveSome(
 async function roll({ stage, vendor, numbers }: Place, restarts: number, draw: () => number) {
   const serving = await stage.serve(settings(vendor))
   const pool = new Pool(serving.url, { connections: CONNECTIONS, pipelining: 1 })
-  const state = { isEnding: false, sent: 0 }
-  const failed: Answer[] = []
-  const tookMs: number[] = []
-  const startedMs = performance.now()
-  const asks: Promise<void>[] = []
-
-  async function one(): Promise<void> {
-    numbers.last += 1
-    const key = stage.keys[numbers.last % stage.keys.length] as string
-    const isStream = draw() < 0.5
-    const fault = isStream
-      ? `pace-ms=${Math.floor(draw() * 40)}`
-      : `headers-ms=${Math.floor(draw() * 200)}`
-    const askedMs = performance.now()
-    const asked = { number: numbers.last, key, isStream, reply: 'text 8', fault }
-    const answer = await call(pool, serving.url, asked)
-    tookMs.push(performance.now() - askedMs)
-    if (!answer.isWhole) failed.push(answer)
-  }
-
-  const load = (async () => {
-    while (!state.isEnding) {
-      const due = ((performance.now() - startedMs) / 1_000) * PER_SECOND
-      for (; state.sent < due; state.sent++) asks.push(one())
-      await sleep(2)
-    }
-  })()
+  const load = startLoad({
+    ...{ dispatcher: pool, url: serving.url, keys: stage.keys, numbers, draw },
+    perSecond: PER_SECOND,
+  })
   await sleep(1_000)
   for (let i = 1; i <= restarts; i++) {
     serving.parent.kill('SIGHUP')
@@ -135,27 +113,17 @@ async function roll({ stage, vendor, numbers }: Place, restarts: number, draw: (
     await sleep(draw() * 1_000)
   }
   await sleep(1_000)
-  const seconds = (performance.now() - startedMs) / 1_000
-  state.isEnding = true
-  await load
-  await Promise.all(asks)
+  const { failed, ...figures } = await load.stop()
   await pool.close()
   hold(failed.length === 0, `no request fails in ${restarts} restarts (${describe(failed)})`)
   hold(serving.said('serving') === PROCESSES * (restarts + 1), 'each was replaced by one')
   hold(serving.said('a process died; starting another') === 0, 'and none died')
   hold((await serving.stop()) === 0, 'the gateway ends cleanly')
-  const perSecond = Math.round(state.sent / seconds)
+  const { perSecond } = figures
   hold(perSecond > PER_SECOND * 0.95, `the load was kept up (${perSecond} requests a second)`)
   const charges = await stage.charges()
   hold(charges.size === numbers.last, `each is charged (${charges.size} of ${numbers.last})`)
-  return {
-    restarts,
-    requests: state.sent,
-    perSecond,
-    failed: failed.length,
-    p50Ms: Math.round(percentile(tookMs, 0.5)),
-    p99Ms: Math.round(percentile(tookMs, 0.99)),
-  }
+  return { restarts, ...figures, failed: failed.length }
 }
 
 /** Restarts on top of each other, with a kill in each. */
@@ -186,9 +154,4 @@ async function stumble({ stage, vendor, numbers }: Place) {
   hold(serving.members().length === PROCESSES, 'as many processes as before, and no more')
   hold((await serving.stop()) === 0, 'the parent has lived through it')
   return { killed: restarts }
-}
-
-function describe(broken: readonly Answer[]): string {
-  const { status, error } = broken[0] ?? { status: 0, error: '' }
-  return `${broken.length} did not, the first: ${status} ${error}`
 }

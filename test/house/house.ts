@@ -1,4 +1,5 @@
 // The house rules together: one call reads a repository and says everything that is wrong with it.
+import { expandRules } from './expand.ts'
 import { graphRules } from './graph.ts'
 import { paperRules } from './papers.ts'
 import { reachRules } from './reach.ts'
@@ -14,6 +15,7 @@ export const rules: readonly Rule[] = [
   ...reachRules,
   ...shapeRules,
   ...paperRules,
+  ...expandRules,
 ]
 
 /** Every violation in the repository at `root`. A test may bring a table of its own. */

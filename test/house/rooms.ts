@@ -27,8 +27,9 @@ export const roomTable: Readonly<Record<string, readonly string[]>> = {
   accounts: ['platform'],
   upstreams: ['platform', 'wire'],
   payments: ['platform', 'units', 'ledger'],
+  guards: ['platform', 'units', 'ledger'],
   gateway: [...everyday, 'wire', 'upstreams'],
-  cabinet: [...everyday, 'accounts', 'payments'],
+  cabinet: [...everyday, 'accounts', 'payments', 'guards'],
   operator: [...everyday, 'accounts', 'payments', 'upstreams'],
 }
 
@@ -45,6 +46,10 @@ export const tableOwners: Readonly<Record<string, string>> = {
   audit_marks: 'ledger',
   cell: 'ledger',
   checkpoint_sums: 'ledger',
+  usage_marks: 'ledger',
+  usage_sums: 'ledger',
+  usage_spans: 'ledger',
+  usage_rounds: 'ledger',
   keys: 'keys',
   catalogue_versions: 'pricing',
   upstream_settings: 'upstreams',
@@ -69,6 +74,11 @@ export const tableOwners: Readonly<Record<string, string>> = {
   promo_codes: 'payments',
   promo_redemptions: 'payments',
   promo_attempts: 'payments',
+  saved_methods: 'payments',
+  top_up_consents: 'payments',
+  top_ups: 'payments',
+  guards: 'guards',
+  operator_acts: 'operator',
 }
 
 type Verdict = { rule: string; cure: string } | undefined

@@ -1,0 +1,5 @@
+// Whether the process in this container is ready: asks the port of its metrics, 9090 unless the
+// first argument says otherwise (9091 for `work`, 9092 for `cabinet`).
+const port = process.argv[2] ?? '9090'
+const reply = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)
+process.exit(reply?.ok === true ? 0 : 1)
