@@ -25,7 +25,10 @@ type Body<R extends Route> = Routes[R] extends { body: infer B }
     ? object
     : { readonly body: B }
   : object
-type Query<R extends Route> = Routes[R] extends { query: infer Q } ? { readonly query?: Q } : object
+export type QueryOf<R extends Route> = Routes[R] extends { query: infer Q } ? Q : never
+type Query<R extends Route> = [QueryOf<R>] extends [never]
+  ? object
+  : { readonly query?: QueryOf<R> }
 
 export type CallOptions<R extends Route> = Params<R> &
   Body<R> &
@@ -52,6 +55,11 @@ export class No extends Error {
 
 export function isNo(error: unknown, ...codes: readonly Code[]): error is No {
   return error instanceof No && (codes.length === 0 || codes.includes(error.code))
+}
+
+/** The server cannot be reached, or says that it is away: asked a little later, it answers. */
+export function isPassing(error: unknown): boolean {
+  return isNo(error) && (error.code === 'offline' || error.status === 503)
 }
 
 /**

@@ -1,12 +1,19 @@
 // What the pages ask the cabinet for, once each: name, call, and how long an answer is good. Live
 // updates write under the same names, so a page that asks is also told.
-import { infiniteQueryOptions, QueryClient, queryOptions } from '@tanstack/react-query'
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  QueryClient,
+  queryOptions,
+} from '@tanstack/react-query'
 import type { Me } from '../src/cabinet/contract.ts'
-import { call, isNo } from './api.ts'
+import { call, isNo, isPassing, type QueryOf } from './api.ts'
 import type { Language } from './language.ts'
 import { currentZone } from './zone.ts'
 
 const MINUTE_MS = 60_000
+/** How soon a page that could not be answered asks again by itself. */
+export const AGAIN_MS = 5_000
 
 export const brandAsk = queryOptions({
   queryKey: ['brand'],
@@ -45,6 +52,32 @@ export const orderAsk = (id: string) =>
 /** The latest requests come by live updates only: there is no route for them. */
 export const requestsKey = ['requests'] as const
 
+/** What was shown stays until the next choice has its answer: the page does not jump. */
+export const usageAsk = (query: QueryOf<'GET /api/usage'>) =>
+  queryOptions({
+    queryKey: ['usage', query],
+    queryFn: ({ signal }) => call('GET /api/usage', { query, signal }),
+    placeholderData: keepPreviousData,
+  })
+export const logAsk = (query: QueryOf<'GET /api/log'>) =>
+  queryOptions({
+    queryKey: ['log', query],
+    queryFn: ({ signal }) => call('GET /api/log', { query, signal }),
+    placeholderData: keepPreviousData,
+  })
+export const loggedAsk = (id: string) =>
+  queryOptions({
+    queryKey: ['logged', id],
+    queryFn: ({ signal }) => call('GET /api/log/:id', { params: { id }, signal }),
+    // An entry of the ledger never changes.
+    staleTime: Infinity,
+  })
+
+export const statusAsk = queryOptions({
+  queryKey: ['status'],
+  queryFn: ({ signal }) => call('GET /api/status', { signal }),
+  refetchInterval: MINUTE_MS / 2,
+})
 export const pricesAsk = queryOptions({
   queryKey: ['prices'],
   queryFn: ({ signal }) => call('GET /api/prices', { signal }),
@@ -85,6 +118,14 @@ export const closingAsk = queryOptions({
   // Money is at stake: what is shown was true a moment ago.
   staleTime: 0,
 })
+export const guardsAsk = queryOptions({
+  queryKey: ['guards'],
+  queryFn: ({ signal }) => call('GET /api/guards', { signal }),
+})
+export const topUpAsk = queryOptions({
+  queryKey: ['top-up'],
+  queryFn: ({ signal }) => call('GET /api/top-up', { signal }),
+})
 export const documentAsk = (document: string, language: Language) =>
   queryOptions({
     queryKey: ['document', document, language],
@@ -101,6 +142,7 @@ export function createQueryClient(onError: (error: unknown) => void): QueryClien
         staleTime: 10_000,
         retry: (failures, error) =>
           failures < 2 && (!isNo(error) || error.code === 'offline' || error.status >= 500),
+        refetchInterval: ({ state: { error } }) => (isPassing(error) ? AGAIN_MS : false),
       },
       mutations: { retry: false },
     },

@@ -1,5 +1,6 @@
 // A no in the reader's language. Every code of the contract has its sentence; a fault carries the
 // number under which it stands in our log, for a letter to support.
+import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 import { isNo } from './api.ts'
 
@@ -22,7 +23,7 @@ export function useErrorText(): (error: unknown) => string {
   }
 }
 
-function waitText(t: ReturnType<typeof useTranslation>['t'], seconds: number): string {
+function waitText(t: TFunction, seconds: number): string {
   if (seconds < 60) return t('errors.waitSeconds', { count: seconds })
   return t('errors.waitMinutes', { count: Math.ceil(seconds / 60) })
 }

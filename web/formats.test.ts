@@ -35,7 +35,7 @@ test('a short amount never promises more than there is', () => {
 
 test('a moment is shown in the owner’s time zone', () => {
   const at = '2026-11-15T21:30:00.000Z'
-  assert.match(ru.moment(at), /16 нояб.*00:30/)
+  assert.equal(plain(ru.moment(at)), '16 нояб. 2026, 00:30')
   assert.match(en.moment(at), /15 Nov 2026.*21:30/)
   assert.equal(ru.calendarDay('2026-11-15'), '15 нояб.')
 })

@@ -23,6 +23,7 @@ export function formatIn(language: Language, timeZone: string) {
     // 4.35 million left must not read as 4.4.
     roundingMode: 'floor',
   })
+  const point = (1.5).toLocaleString(numbers).charAt(1)
   const rubles = new Intl.NumberFormat(numbers, {
     style: 'currency',
     currency: 'RUB',
@@ -35,14 +36,31 @@ export function formatIn(language: Language, timeZone: string) {
     timeStyle: 'short',
     timeZone,
   })
+  const second = new Intl.DateTimeFormat(dates, {
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZone,
+  })
   const clock = new Intl.DateTimeFormat(dates, { timeStyle: 'short', timeZone })
   const ago = new Intl.RelativeTimeFormat(dates, { numeric: 'auto', style: 'short' })
+
+  // Beside a clock's time nobody takes 2026 for anything but a year.
+  const momentOf = (time: Time) => moment.format(new Date(time)).replace(/\sг\.,/, ',')
 
   return {
     language,
     timeZone,
     /** 35 000 000 */
     whole: (value: Whole | number | bigint) => grouped.format(BigInt(value)),
+    /** 1,25: exact decimal text with the language's own marks. */
+    decimal: (text: string) => {
+      const [whole = '0', fraction] = text.split('.')
+      const shown = grouped.format(BigInt(whole))
+      return fraction === undefined ? shown : `${shown}${point}${fraction}`
+    },
     /** 35 000 000, rounded down. */
     credits: (credits: Credits) => grouped.format(BigInt(credits.whole)),
     /** 35 млн, rounded down. */
@@ -62,14 +80,16 @@ export function formatIn(language: Language, timeZone: string) {
         new Date(`${text}T00:00:00Z`),
       ),
     dayShort: (time: Time) => dayShort.format(new Date(time)),
-    /** 15 нояб. 2026 г., 04:15 */
-    moment: (time: Time) => moment.format(new Date(time)),
+    /** 15 нояб., 04:15:07; for lines of a log, whose year is known from elsewhere. */
+    second: (time: Time) => second.format(new Date(time)),
+    /** 15 нояб. 2026, 04:15 */
+    moment: momentOf,
     /** 04:15 */
     clock: (time: Time) => clock.format(new Date(time)),
     /** 5 мин назад; in words for a day, then as a moment. */
     ago: (time: Time, nowMs: number = Date.now()) => {
       const ms = nowMs - Date.parse(time)
-      if (ms >= DAY_MS || ms < -MINUTE_MS) return moment.format(new Date(time))
+      if (ms >= DAY_MS || ms < -MINUTE_MS) return momentOf(time)
       if (ms >= HOUR_MS) return ago.format(-Math.floor(ms / HOUR_MS), 'hour')
       if (ms >= MINUTE_MS) return ago.format(-Math.floor(ms / MINUTE_MS), 'minute')
       return ago.format(0, 'second')

@@ -79,6 +79,14 @@ export async function forget(account: string): Promise<void> {
   )
 }
 
+/** Wipes what every account left here. */
+export async function forgetAll(): Promise<void> {
+  await opened(async (database) => {
+    await transact(database, 'readwrite', (stores) => stores.rows.clear())
+    await transact(database, 'readwrite', (stores) => stores.wrappings.clear())
+  })
+}
+
 /** Calls back when another tab stored or wiped a key of the account. */
 export function watchKeyring(account: string, changed: () => void): () => void {
   const channel = new BroadcastChannel(CHANGED)

@@ -1,7 +1,7 @@
 // Live updates: one stream of server-sent events while the page is looked at, written into the
 // answers that the pages already show. Hidden pages close it, since a browser has few connections
 // for all its tabs; who comes back gets everything anew when it opens.
-import { type QueryClient, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { LiveEvents, OrderWithRefunds } from '../src/cabinet/contract.ts'
 import { addressOf } from './api.ts'
@@ -50,9 +50,14 @@ function listen(client: QueryClient, zone: string): () => void {
         take(JSON.parse(data) as LiveEvents[Name])
       })
     }
-    on('home', (home) => client.setQueryData(homeAsk.queryKey, home))
-    on('key', (key) => client.setQueryData(keyAsk.queryKey, key))
-    on('requests', (requests) => client.setQueryData(requestsKey, requests))
+    // An answer that is still on its way is older than what comes here, and must not replace it.
+    const put = async (queryKey: QueryKey, value: unknown) => {
+      await client.cancelQueries({ queryKey })
+      client.setQueryData(queryKey, value)
+    }
+    on('home', (home) => void put(homeAsk.queryKey, home))
+    on('key', (key) => void put(keyAsk.queryKey, key))
+    on('requests', (requests) => void put(requestsKey, requests))
     on('order', (order) => {
       client.setQueryData<OrderWithRefunds>(orderAsk(order.id).queryKey, (before) =>
         before === undefined ? undefined : { ...before, ...order },

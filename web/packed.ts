@@ -1,7 +1,7 @@
 // A build step that leaves a Brotli and a gzip copy beside every file worth it. Packing once with
 // the best settings is smaller and cheaper than packing for every visit.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { Plugin } from 'vite'
 
@@ -16,7 +16,7 @@ export function packed(): Plugin {
     closeBundle: {
       order: 'post',
       handler() {
-        pack(join(this.environment.config.root, this.environment.config.build.outDir))
+        pack(resolve(this.environment.config.root, this.environment.config.build.outDir))
       },
     },
   }

@@ -9,6 +9,7 @@ test('a sign-in leads to our own pages and to no other site', () => {
   for (const next of ['//evil.example', '/\\evil.example', 'https://evil.example', 'x', 1, null]) {
     assert.equal(safeNext(next), '/')
   }
+  for (const hidden of ['\t', '\n', '\r']) assert.equal(safeNext(`/${hidden}/evil.example`), '/')
 })
 
 test('a document is read into blocks', () => {

@@ -1,8 +1,9 @@
-// The addresses of the pages. Letters link to some of them: confirm, reset, email, sign-in, forgot
-// and security keep their names for ever.
+// The addresses of the pages. Letters link to some of them: confirm, reset, email, sign-in, forgot,
+// security, limits, packs and key keep their names for ever.
 
 export const paths = {
   home: '/',
+  usage: '/usage',
   packs: '/packs',
   order: '/orders/$id',
   payments: '/payments',
@@ -10,7 +11,14 @@ export const paths = {
   settings: '/settings',
   security: '/security',
   privacy: '/privacy',
+  limits: '/limits',
   document: '/documents/$document',
+  docs: '/docs/$page',
+
+  prices: '/prices',
+  charging: '/charging',
+  start: '/start',
+  status: '/status',
 
   signIn: '/sign-in',
   register: '/register',
@@ -21,8 +29,11 @@ export const paths = {
   email: '/email',
 } as const
 
-/** Where to go after signing in: a path of ours, never another site's. */
+/**
+ * Where to go after signing in: a path of ours, never another site's. Browsers take a backslash for
+ * a slash and overlook tabs and line breaks, so none of them may hide a second slash.
+ */
 export function safeNext(next: unknown): string {
-  if (typeof next !== 'string' || !next.startsWith('/') || /^\/[/\\]/.test(next)) return paths.home
-  return next
+  const isOurs = typeof next === 'string' && next.startsWith('/') && !/^\/[/\\]|\p{Cc}/u.test(next)
+  return isOurs ? next : paths.home
 }

@@ -15,6 +15,15 @@ export function usePhrases() {
     /** 35 000 001 кредит */
     credits: (value: Credits) =>
       t('credits.unit', { count: formOf(value.whole), shown: format.credits(value) }),
+    /** 4 500,5 кредита: to the last digit. */
+    creditsExact: (value: Credits) =>
+      t('credits.unit', {
+        // A fraction has a form of its own.
+        count: value.exact.includes('.') ? 1.5 : formOf(value.whole),
+        shown: format.decimal(value.exact),
+      }),
+    /** What chooses the form of a noun beside a number. */
+    form: (value: bigint) => formOf(String(value)),
     /** 35 млн кредитов */
     creditsShort: (value: Credits) => {
       const isShortened = BigInt(value.whole) >= SHORTENED_FROM

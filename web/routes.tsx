@@ -11,9 +11,12 @@ import {
 } from '@tanstack/react-router'
 import type { Method } from '../src/cabinet/contract.ts'
 import { Freshly } from './account/Freshly.tsx'
-import { meAsk } from './asks.ts'
+import { homeAsk, meAsk } from './asks.ts'
 import { GuestFrame } from './frame/GuestFrame.tsx'
+import { SiteFrame } from './frame/SiteFrame.tsx'
 import { Broken, NotFound } from './pages/Trouble.tsx'
+import { usageSearchOf } from './pages/usage/period.ts'
+import { calculatorSearchOf } from './pages/visitors/estimate.ts'
 import { paths, safeNext } from './paths.ts'
 import { Skeleton } from './ui/parts.tsx'
 
@@ -37,18 +40,41 @@ function Root() {
 
 const guest = createRoute({ getParentRoute: () => root, id: 'guest', component: GuestFrame })
 
+const site = createRoute({ getParentRoute: () => root, id: 'site', component: SiteFrame })
+
+const OwnerFrame = lazyRouteComponent(() => import('./frame/OwnerFrame.tsx'), 'OwnerFrame')
+const Home = lazyRouteComponent(() => import('./pages/Home.tsx'), 'Home')
+const Front = lazyRouteComponent(() => import('./pages/Front.tsx'), 'Front')
+
 const owner = createRoute({
   getParentRoute: () => root,
   id: 'owner',
-  component: lazyRouteComponent(() => import('./frame/OwnerFrame.tsx'), 'OwnerFrame'),
+  component: Owner,
   beforeLoad: async ({ context: { client }, location }) => {
     const me = await client.ensureQueryData(meAsk)
-    if (me !== null) return { me }
+    if (me !== null) {
+      // The frame of every page shows the balance.
+      void client.prefetchQuery(homeAsk)
+      return { me }
+    }
+    // At the front door a visitor is shown around; see Owner.
+    if (location.pathname === paths.home) return { me }
     // Without the part behind the hash: it may be a code, and a query goes to the server.
     const next = `${location.pathname}${location.searchStr}`
     throw redirect({ to: paths.signIn, search: next === paths.home ? {} : { next } })
   },
 })
+
+/** The address of the overview is also where visitors come first. */
+function Owner() {
+  const { me } = owner.useRouteContext()
+  if (me !== null) return <OwnerFrame />
+  return (
+    <SiteFrame>
+      <Front />
+    </SiteFrame>
+  )
+}
 
 /** For pages that are pointless with a session. */
 async function onlyGuests({ context }: { context: Context }): Promise<void> {
@@ -59,11 +85,14 @@ function nextOf(search: Record<string, unknown>): Next {
   return search.next === undefined ? {} : { next: safeNext(search.next) }
 }
 
-/** What "try again" wants to be chosen already. */
-function wishOf({ pack, method }: Record<string, unknown>): { pack?: string; method?: Method } {
+type Wish = { readonly pack?: string; readonly method?: Method; readonly save?: boolean }
+
+/** What "try again" wants to be chosen already, and whether the card is to be kept. */
+function wishOf({ pack, method, save }: Record<string, unknown>): Wish {
   return {
     ...(typeof pack === 'string' ? { pack } : {}),
     ...(method === 'sbp' || method === 'card' ? { method } : {}),
+    ...(save === true ? { save } : {}),
   }
 }
 
@@ -108,9 +137,36 @@ const email = createRoute({
   component: lazyRouteComponent(() => import('./pages/Email.tsx'), 'Email'),
 })
 const legal = createRoute({
-  getParentRoute: () => guest,
+  getParentRoute: () => site,
   path: paths.document,
   component: lazyRouteComponent(() => import('./pages/LegalDocument.tsx'), 'LegalDocument'),
+})
+const docs = createRoute({
+  getParentRoute: () => site,
+  path: paths.docs,
+  component: lazyRouteComponent(() => import('./pages/Docs.tsx'), 'Docs'),
+})
+
+const prices = createRoute({
+  getParentRoute: () => site,
+  path: paths.prices,
+  validateSearch: calculatorSearchOf,
+  component: lazyRouteComponent(() => import('./pages/Prices.tsx'), 'Prices'),
+})
+const charging = createRoute({
+  getParentRoute: () => site,
+  path: paths.charging,
+  component: lazyRouteComponent(() => import('./pages/Charging.tsx'), 'Charging'),
+})
+const start = createRoute({
+  getParentRoute: () => site,
+  path: paths.start,
+  component: lazyRouteComponent(() => import('./pages/Start.tsx'), 'Start'),
+})
+const status = createRoute({
+  getParentRoute: () => site,
+  path: paths.status,
+  component: lazyRouteComponent(() => import('./pages/Status.tsx'), 'Status'),
 })
 
 // ---- Pages of the owner -------------------------------------------------------------------------
@@ -118,7 +174,14 @@ const legal = createRoute({
 const home = createRoute({
   getParentRoute: () => owner,
   path: paths.home,
-  component: lazyRouteComponent(() => import('./pages/Home.tsx'), 'Home'),
+  // Not loaded for visitors, who are shown another page here.
+  component: () => <Home />,
+})
+const usage = createRoute({
+  getParentRoute: () => owner,
+  path: paths.usage,
+  validateSearch: usageSearchOf,
+  component: lazyRouteComponent(() => import('./pages/Usage.tsx'), 'Usage'),
 })
 const packs = createRoute({
   getParentRoute: () => owner,
@@ -156,12 +219,21 @@ const privacy = createRoute({
   path: paths.privacy,
   component: lazyRouteComponent(() => import('./pages/Privacy.tsx'), 'Privacy'),
 })
+const limits = createRoute({
+  getParentRoute: () => owner,
+  path: paths.limits,
+  component: lazyRouteComponent(() => import('./pages/Limits.tsx'), 'Limits'),
+})
 
 // -------------------------------------------------------------------------------------------------
 
 const tree = root.addChildren([
-  guest.addChildren([signIn, register, mail, confirm, forgot, reset, email, legal]),
-  owner.addChildren([home, packs, order, payments, key, settings, security, privacy]),
+  guest.addChildren([signIn, register, mail, confirm, forgot, reset, email]),
+  site.addChildren([prices, charging, start, status, legal, docs]),
+  owner.addChildren([
+    ...[home, usage, packs, order, payments, key],
+    ...[settings, security, limits, privacy],
+  ]),
 ])
 
 export function createPages(client: QueryClient) {

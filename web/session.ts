@@ -66,9 +66,21 @@ export function useSignOut(): () => Promise<void> {
 }
 
 /** Whoever uses the device next must not find the key; storage that is closed holds none. */
-async function forgetKey(account: string): Promise<void> {
+export async function forgetKey(account: string): Promise<void> {
   const { forget, KeyringClosed } = await import('./keyring.ts')
   await forget(account).catch((error: unknown) => {
+    if (!(error instanceof KeyringClosed)) throw error
+  })
+}
+
+/**
+ * When nobody is signed in any more. Who leaves a shared device by closing the browser, or whose
+ * session is ended from elsewhere, has left the key there as well.
+ */
+export async function forgetLeftKeys(): Promise<void> {
+  if (!isSharedDevice()) return
+  const { forgetAll, KeyringClosed } = await import('./keyring.ts')
+  await forgetAll().catch((error: unknown) => {
     if (!(error instanceof KeyringClosed)) throw error
   })
 }

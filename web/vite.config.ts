@@ -22,8 +22,8 @@ const BASICS = new RegExp(
   ].join('|'),
 )
 
-/** What a guest loads at once besides the entry: the words and the page of the sign-in. */
-const FIRST = ['/words/ru.ts', '/pages/SignIn.tsx']
+/** What a guest loads at once besides the entry: the words, and one of the two first pages. */
+const FIRST = ['/words/ru.ts', '/pages/Front.tsx', '/pages/SignIn.tsx']
 
 /** As the cabinet sends it, so that `vite preview` shows what would be blocked. */
 const policy = [
@@ -58,6 +58,7 @@ export default defineConfig({
     // Left alone, the bundler makes some forty files of a few hundred bytes out of the small parts.
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'basics', test: BASICS }] } } },
   },
-  server: { host: '127.0.0.1', proxy },
+  // The documentation that the pages show lies beside this folder.
+  server: { host: '127.0.0.1', proxy, fs: { allow: ['..'] } },
   preview: { host: '127.0.0.1', proxy, headers: { 'content-security-policy': policy } },
 })

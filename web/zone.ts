@@ -5,8 +5,15 @@ import { useSyncExternalStore } from 'react'
 const STORED = 'zone'
 const CHANGED = 'zone-chosen'
 
+/**
+ * Asked for at every render of whatever shows a moment, and a millisecond each time: a sixth of
+ * what the overview needed on a slow machine before they were kept.
+ */
+const known: { system?: string; readonly zones: Map<string, boolean> } = { zones: new Map() }
+
 export function systemZone(): string {
-  return Intl.DateTimeFormat().resolvedOptions().timeZone
+  known.system ??= Intl.DateTimeFormat().resolvedOptions().timeZone
+  return known.system
 }
 
 export function currentZone(): string {
@@ -47,6 +54,12 @@ function offsetOf(timeZone: string): string {
 }
 
 function isZone(timeZone: string): boolean {
+  const isKnown = known.zones.get(timeZone) ?? tryZone(timeZone)
+  known.zones.set(timeZone, isKnown)
+  return isKnown
+}
+
+function tryZone(timeZone: string): boolean {
   try {
     return new Intl.DateTimeFormat('en-GB', { timeZone }).resolvedOptions().timeZone !== ''
   } catch (error) {

@@ -10,7 +10,7 @@ import { closingAsk, meAsk } from '../asks.ts'
 import { useErrorText } from '../errors.ts'
 import { useFormat } from '../format.ts'
 import { paths } from '../paths.ts'
-import { forgetAnswers } from '../session.ts'
+import { forgetAnswers, forgetKey, useMe } from '../session.ts'
 import { Asked } from '../ui/Asked.tsx'
 import { Credits, Rubles } from '../ui/amounts.tsx'
 import { Banner } from '../ui/Banner.tsx'
@@ -108,6 +108,7 @@ function CloseDialog(props: {
 }) {
   const { t } = useTranslation()
   const { unspent, onClose } = props
+  const { account } = useMe()
   const client = useQueryClient()
   const navigate = useNavigate()
   const freshly = useFreshly()
@@ -117,6 +118,8 @@ function CloseDialog(props: {
   const close = useMutation({
     mutationFn: () => freshly(() => call('POST /api/closing', { body: { unspent } })),
     onSuccess: async () => {
+      // It opens nothing any more, and nobody will come back to wipe it.
+      await forgetKey(account)
       client.setQueryData(meAsk.queryKey, null)
       await navigate({ to: paths.signIn })
       forgetAnswers(client)

@@ -160,9 +160,9 @@ function RemoveDialog(props: { readonly passkey: PasskeyLine; readonly onDone: (
   const remove = useMutation({
     mutationFn: () =>
       freshly(() => call('POST /api/auth/passkey/delete-passkey', { body: { id: passkey.id } })),
-    onSuccess: () => {
+    onSuccess: async () => {
+      await changed()
       onDone()
-      return changed()
     },
   })
   return (

@@ -33,13 +33,12 @@ export function SecondFactorPanel() {
       }
     >
       <div className="flex flex-wrap gap-3">
-        {hasSecondFactor ? (
-          <>
-            <Button onClick={() => setOpen('codes')}>{t('factor.newCodes')}</Button>
-            <Button onClick={() => setOpen('disable')}>{t('factor.disable')}</Button>
-          </>
-        ) : (
-          <Button onClick={() => setOpen('enable')}>{t('factor.enable')}</Button>
+        {/* One button for both, so that whoever has just switched it on keeps the focus. */}
+        <Button onClick={() => setOpen(hasSecondFactor ? 'codes' : 'enable')}>
+          {t(hasSecondFactor ? 'factor.newCodes' : 'factor.enable')}
+        </Button>
+        {hasSecondFactor && (
+          <Button onClick={() => setOpen('disable')}>{t('factor.disable')}</Button>
         )}
       </div>
       <EnableSteps isOpen={open === 'enable'} onClose={close} />
@@ -69,9 +68,9 @@ function DisableDialog({ isOpen, onClose }: DialogState) {
         send={async (password) => {
           const body = { password }
           await freshly(() => call('POST /api/auth/two-factor/disable', { body }))
+          await client.invalidateQueries({ queryKey: meAsk.queryKey })
           onClose()
           toast(t('factor.disabled'))
-          await client.invalidateQueries({ queryKey: meAsk.queryKey })
         }}
       />
     </Dialog>

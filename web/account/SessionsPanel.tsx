@@ -42,7 +42,11 @@ function Sessions({ sessions }: { readonly sessions: readonly SessionLine[] }) {
         </span>
       ),
     },
-    { id: 'address', label: t('security.address'), cell: (one) => one.address },
+    {
+      id: 'address',
+      label: t('security.address'),
+      cell: (one) => <span className="wrap-break-word">{one.address}</span>,
+    },
     {
       id: 'seen',
       label: t('security.lastSeen'),
@@ -98,9 +102,9 @@ function RevokeOthers() {
   const revoke = useMutation({
     mutationFn: () => call('POST /api/sessions/revoke-others'),
     onSuccess: async ({ revoked }) => {
+      await client.invalidateQueries({ queryKey: sessionsAsk.queryKey })
       setAsked(false)
       toast(t('security.othersRevoked', { count: revoked }))
-      await client.invalidateQueries({ queryKey: sessionsAsk.queryKey })
     },
     onError: showError,
   })

@@ -1,4 +1,4 @@
-// The three pages of the settings, side by side.
+// The pages of the settings, side by side.
 import { useTranslation } from 'react-i18next'
 import { paths } from '../paths.ts'
 import { TabLinks } from '../ui/Tabs.tsx'
@@ -11,6 +11,7 @@ export function SettingsTabs() {
       links={[
         { to: paths.settings, label: t('settings.profile') },
         { to: paths.security, label: t('settings.security') },
+        { to: paths.limits, label: t('settings.limits') },
         { to: paths.privacy, label: t('settings.privacy') },
       ]}
     />

@@ -26,7 +26,7 @@ export function AccountMenu() {
         </Button>
       }
     >
-      <p className="max-w-72 truncate px-3 py-1.5 font-medium">{me.email}</p>
+      <p className="max-w-72 px-3 py-1.5 font-medium wrap-anywhere">{me.email}</p>
       <MenuLine />
       <MenuItem icon={Settings} onSelect={() => void navigate({ to: paths.settings })}>
         {t('nav.settings')}
@@ -39,7 +39,11 @@ export function AccountMenu() {
         label={t('menu.language')}
         value={currentLanguage()}
         onChange={(value) => void choose(value as Language).catch(showError)}
-        options={languages.map((value) => ({ value, label: t(`language.${value}`) }))}
+        options={languages.map((value) => ({
+          value,
+          label: t(`language.${value}`),
+          lang: value,
+        }))}
       />
       <MenuLine />
       <MenuChoice

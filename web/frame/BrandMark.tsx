@@ -23,7 +23,9 @@ export function BrandMark() {
         </g>
         <path d="m12.4 11.6 3.4-1.2M19.6 9.2l3-1" strokeWidth="4.6" className="stroke-stripe" />
       </svg>
-      <span className="truncate font-serif text-lg font-semibold tracking-tight">{name}</span>
+      <span className="min-w-0 font-serif text-lg font-semibold tracking-tight wrap-anywhere">
+        {name}
+      </span>
     </Link>
   )
 }

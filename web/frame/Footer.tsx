@@ -6,6 +6,7 @@ import { brandAsk } from '../asks.ts'
 import { currentLanguage } from '../language.ts'
 import { paths } from '../paths.ts'
 import { TextAnchor, TextLink } from '../ui/TextLink.tsx'
+import { siteLinks } from './SiteNavigation.tsx'
 
 export function Footer() {
   const { t } = useTranslation()
@@ -22,6 +23,21 @@ export function Footer() {
             <TextAnchor href={`mailto:${supportEmail}`} className="py-1 break-all">
               {supportEmail}
             </TextAnchor>
+            <TextLink to={paths.docs} params={{ page: 'quick-start' }} className="py-1">
+              {t('docs.title')}
+            </TextLink>
+          </div>
+          <div className="grid content-start gap-1">
+            <p className="font-medium text-ink">{t('site.title')}</p>
+            <ul>
+              {siteLinks.map(({ to, name }) => (
+                <li key={to}>
+                  <TextLink to={to} className="inline-block py-1">
+                    {t(name)}
+                  </TextLink>
+                </li>
+              ))}
+            </ul>
           </div>
           {documents.length > 0 && (
             <div className="grid content-start gap-1">

@@ -1,9 +1,11 @@
 // The frame of pages for everybody: brand, switches, one narrow sheet, the foot.
 import { Outlet } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { classes } from '../ui/classes.ts'
 import { useArrival } from '../ui/Page.tsx'
 import { BrandMark } from './BrandMark.tsx'
 import { Footer } from './Footer.tsx'
+import { SiteDoor, SiteNavigation } from './SiteNavigation.tsx'
 import { SkipLink } from './SkipLink.tsx'
 import { LanguageSwitch, ThemeSwitch } from './Switches.tsx'
 
@@ -16,16 +18,29 @@ export function GuestFrame() {
 }
 
 /** The same around a page that has no route, such as the one for unknown addresses. */
-export function GuestShell({ children }: { readonly children: ReactNode }) {
+export function GuestShell(props: {
+  readonly children: ReactNode
+  /** For pages to read rather than a form to fill: with ways to the others. */
+  readonly isSite?: boolean
+}) {
+  const { children, isSite = false } = props
   return (
     <div className="flex min-h-dvh flex-col">
       <SkipLink />
-      <header className="mx-auto flex w-full max-w-6xl items-center gap-1 px-4 py-3 sm:px-6">
-        <div className="me-auto min-w-0">
-          <BrandMark />
+      <header className="mx-auto grid w-full max-w-6xl grid-cols-1 px-4 py-3 sm:px-6">
+        <div className="flex flex-wrap items-center gap-x-1">
+          <div className="me-auto min-w-0 lg:me-4">
+            <BrandMark />
+          </div>
+          <SiteNavigation className="me-auto hidden lg:flex" />
+          <LanguageSwitch />
+          {/* The smallest phones have no room for it beside the way in. */}
+          <div className={classes(isSite && 'max-[22rem]:hidden')}>
+            <ThemeSwitch />
+          </div>
+          {isSite && <SiteDoor />}
         </div>
-        <LanguageSwitch />
-        <ThemeSwitch />
+        {isSite && <SiteNavigation className="-mx-2 mt-1 flex lg:hidden" />}
       </header>
       <main
         id="content"

@@ -1,12 +1,13 @@
 // The ways between the parts of the cabinet: a row in the top bar, a bar at the lower edge of a
 // phone. A new part adds its line to `parts`.
 import { Link, useLocation } from '@tanstack/react-router'
-import { House, KeyRound, PackagePlus, ReceiptText, Settings } from 'lucide-react'
+import { ChartColumn, House, KeyRound, PackagePlus, ReceiptText, Settings } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 import { paths } from '../paths.ts'
 
 const parts = [
   { to: paths.home, name: 'nav.home', icon: House, also: undefined },
+  { to: paths.usage, name: 'nav.usage', icon: ChartColumn, also: undefined },
   { to: paths.packs, name: 'nav.packs', icon: PackagePlus, also: undefined },
   { to: paths.payments, name: 'nav.payments', icon: ReceiptText, also: /^\/orders\// },
   { to: paths.key, name: 'nav.key', icon: KeyRound, also: undefined },
@@ -25,7 +26,7 @@ function useParts() {
 export function TopNavigation() {
   const { t } = useTranslation()
   return (
-    <nav aria-label={t('nav.label')} className="hidden gap-1 md:flex">
+    <nav aria-label={t('nav.label')} className="hidden gap-1 lg:flex">
       {useParts().map(({ to, name, current }) => (
         <Link
           key={to}
@@ -43,26 +44,29 @@ export function TopNavigation() {
   )
 }
 
+/** Five fit the smallest phone; the settings are in the account menu too. */
 export function BottomNavigation() {
   const { t } = useTranslation()
+  const shown = useParts().filter(({ to }) => to !== paths.settings)
   return (
     <nav
       aria-label={t('nav.label')}
+      // With very large letters it is a list at the end of the page, where all of it is read.
       className="fixed inset-x-0 bottom-0 z-30 grid grid-cols-5 border-t border-line bg-sheet
-        pb-[env(safe-area-inset-bottom)] md:hidden"
+        pb-[env(safe-area-inset-bottom)] max-[20em]:static max-[20em]:grid-cols-2 lg:hidden"
     >
-      {useParts().map(({ to, name, icon: Icon, current }) => (
+      {shown.map(({ to, name, icon: Icon, current }) => (
         <Link
           key={to}
           to={to}
           activeOptions={{ exact: true }}
           {...current}
           className="grid min-h-14 min-w-0 place-items-center content-center gap-0.5 px-0.5
-            text-[0.6875rem] text-soft aria-[current=page]:font-semibold
+            text-[0.6875rem] text-soft max-[22rem]:text-[0.625rem] aria-[current=page]:font-semibold
             aria-[current=page]:text-accent"
         >
           <Icon aria-hidden className="size-5" />
-          <span className="max-w-full truncate">{t(name)}</span>
+          <span className="max-w-full">{t(name)}</span>
         </Link>
       ))}
     </nav>

@@ -18,11 +18,11 @@ import { SkipLink } from './SkipLink.tsx'
 export function OwnerFrame() {
   useLive()
   return (
-    <div className="flex min-h-dvh flex-col max-md:pb-[calc(3.5rem+env(safe-area-inset-bottom))]">
+    <div className="flex min-h-dvh flex-col max-lg:pb-[calc(3.5rem+env(safe-area-inset-bottom))]">
       <SkipLink />
       <header className="sticky top-0 z-20 border-b border-line bg-sheet">
         <div
-          className="mx-auto flex w-full max-w-6xl items-center gap-2 px-4 py-2 sm:gap-6
+          className="mx-auto flex w-full max-w-6xl flex-wrap items-center gap-2 px-4 py-2 sm:gap-6
             sm:px-6"
         >
           <BrandMark />

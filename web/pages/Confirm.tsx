@@ -51,7 +51,7 @@ function Spent() {
   const { t } = useTranslation()
   return (
     <GuestSheet title={t('confirm.spentTitle')} lead={t('confirm.spentText')}>
-      <div className="flex flex-wrap gap-3">
+      <div className="grid gap-3">
         <ButtonLink to={paths.signIn} tone="main">
           {t('signIn.submit')}
         </ButtonLink>

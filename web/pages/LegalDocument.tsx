@@ -2,33 +2,46 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import type { DocumentText } from '../../src/cabinet/contract.ts'
+import { isNo } from '../api.ts'
 import { documentAsk } from '../asks.ts'
 import { currentLanguage } from '../language.ts'
 import { Asked } from '../ui/Asked.tsx'
 import { Markdown } from '../ui/Markdown.tsx'
 import { Page } from '../ui/Page.tsx'
+import { NotFoundSheet } from './Trouble.tsx'
 
 export function LegalDocument() {
+  const { t } = useTranslation()
   const { document = '' } = useParams({ strict: false })
-  const query = useQuery(documentAsk(document, currentLanguage()))
+  const language = currentLanguage()
+  const query = useQuery(documentAsk(document, language))
+  if (isNo(query.error, 'document_unknown')) return <NotFoundSheet />
+  const title = query.data?.title[language] ?? t('footer.documents')
+  const version = query.data?.version
   return (
     <div className="w-full max-w-3xl">
-      <Asked query={query} lines={12}>
-        {(text) => <Text text={text} />}
-      </Asked>
+      <Page
+        title={title}
+        lead={version === undefined ? undefined : t('document.version', { version })}
+      >
+        <Asked query={query} lines={12}>
+          {({ markdown }) => (
+            <article
+              lang={language}
+              className="rounded-box border border-line bg-sheet p-5 sm:p-10"
+            >
+              <Markdown text={withoutTitle(markdown, title)} />
+            </article>
+          )}
+        </Asked>
+      </Page>
     </div>
   )
 }
 
-function Text({ text }: { readonly text: DocumentText }) {
-  const { t } = useTranslation()
-  const { language, title, version, markdown } = text
-  return (
-    <Page title={title[language]} lead={t('document.version', { version })}>
-      <article lang={language} className="rounded-box border border-line bg-sheet p-5 sm:p-10">
-        <Markdown text={markdown} />
-      </article>
-    </Page>
-  )
+/** Most texts open with their own title, which already stands above. */
+function withoutTitle(markdown: string, title: string): string {
+  const [first = '', ...rest] = markdown.trimStart().split('\n')
+  const isTitle = first.replace(/^#+\s*/, '').trim() === title
+  return isTitle ? rest.join('\n') : markdown
 }

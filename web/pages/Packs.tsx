@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import type { Home, Method, Pack } from '../../src/cabinet/contract.ts'
-import { brandAsk, homeAsk, packsAsk } from '../asks.ts'
+import { brandAsk, homeAsk, packsAsk, topUpAsk } from '../asks.ts'
 import { useErrorText } from '../errors.ts'
 import { useFormat } from '../format.ts'
 import { paths } from '../paths.ts'
@@ -13,6 +13,7 @@ import { Asked } from '../ui/Asked.tsx'
 import { Credits, Rubles } from '../ui/amounts.tsx'
 import { Banner } from '../ui/Banner.tsx'
 import { Button } from '../ui/Button.tsx'
+import { CheckField } from '../ui/Field.tsx'
 import { Page } from '../ui/Page.tsx'
 import { Facts, Panel } from '../ui/parts.tsx'
 import { useBuy } from './buying/buy.ts'
@@ -43,7 +44,7 @@ function Shop({ packs }: { readonly packs: readonly Pack[] }) {
   const sold = packs.filter((one) => one.methods.length > 0)
   const pack = sold.find(({ id }) => id === wished.pack) ?? sold[0]
   const method = pack?.methods.find((one) => one === wished.method) ?? pack?.methods[0]
-  const choose = (search: { pack?: string; method?: Method }) =>
+  const choose = (search: { pack?: string; method?: Method; save?: boolean }) =>
     void navigate({
       to: paths.packs,
       search: { ...wished, ...search },
@@ -58,7 +59,7 @@ function Shop({ packs }: { readonly packs: readonly Pack[] }) {
     )
   }
   return (
-    <div className="grid items-start gap-6 lg:grid-cols-[1fr_20rem]">
+    <div className="grid items-start gap-6 lg:grid-cols-[1fr_22rem]">
       <div className="grid min-w-0 gap-6">
         <PackChoice packs={packs} chosen={pack?.id} onChoose={(id) => choose({ pack: id })} />
         <MethodChoice
@@ -68,19 +69,34 @@ function Shop({ packs }: { readonly packs: readonly Pack[] }) {
           onChoose={(one) => choose({ method: one })}
         />
       </div>
-      {pack !== undefined && method !== undefined && <Till pack={pack} method={method} />}
+      {pack !== undefined && method !== undefined && (
+        <Till
+          pack={pack}
+          method={method}
+          isKeeping={wished.save === true && method === 'card'}
+          onKeep={(save) => choose({ save })}
+        />
+      )}
     </div>
   )
 }
 
 /** The exact sum before anybody leaves, and the one button. */
-function Till({ pack, method }: { readonly pack: Pack; readonly method: Method }) {
+function Till(props: {
+  readonly pack: Pack
+  readonly method: Method
+  /** The card is left with the provider, for automatic top-ups. */
+  readonly isKeeping: boolean
+  readonly onKeep: (isKeeping: boolean) => void
+}) {
+  const { pack, method, isKeeping, onKeep } = props
   const { t } = useTranslation()
   const format = useFormat()
   const phrases = usePhrases()
   const errorText = useErrorText()
   const { data: brand } = useQuery(brandAsk)
   const { data: home } = useQuery(homeAsk)
+  const { data: topUp } = useQuery(topUpAsk)
   const { buy, isPending, error } = useBuy()
   const debt = home === undefined ? 0n : BigInt(home.balance.debt.whole)
   return (
@@ -108,11 +124,16 @@ function Till({ pack, method }: { readonly pack: Pack; readonly method: Method }
             <Rubles kopecks={pack.priceKopecks} />
           </span>
         </p>
+        {topUp?.isOffered === true && method === 'card' && (
+          <CheckField isChecked={isKeeping} onChange={onKeep} hint={t('topUp.keepHint')}>
+            {t('topUp.keep')}
+          </CheckField>
+        )}
         <Button
           tone="main"
           isWide
           isPending={isPending}
-          onClick={() => void buy({ pack: pack.id, method })}
+          onClick={() => void buy({ pack: pack.id, method, savesMethod: isKeeping })}
         >
           {t('packs.pay', { rubles: format.rubles(pack.priceKopecks) })}
         </Button>

@@ -118,7 +118,16 @@ function useColumns(onRefund: (order: Order) => void): readonly Column<Order>[] 
         </span>
       ),
     },
-    { id: 'method', label: t('payments.method'), cell: ({ method }) => t(`method.${method}Short`) },
+    {
+      id: 'method',
+      label: t('payments.method'),
+      cell: ({ method, isTopUp }) => (
+        <>
+          {t(`method.${method}Short`)}
+          {isTopUp && <span className="block text-sm text-soft">{t('topUp.mark')}</span>}
+        </>
+      ),
+    },
     { id: 'state', label: t('payments.state'), cell: (order) => <State order={order} /> },
     {
       id: 'sum',
@@ -161,7 +170,8 @@ function RowActions(props: { readonly order: Order; readonly onRefund: () => voi
   const { data: brand } = useQuery(brandAsk)
   const about = (action: string) =>
     t('payments.about', { action, date: format.moment(order.createdAt) })
-  const action = order.state === 'pending' ? t('order.pay') : t('payments.open')
+  const isPayable = order.state === 'pending' && !order.isTopUp
+  const action = isPayable ? t('order.pay') : t('payments.open')
   const canRefund = meanings[order.state].isRefundable === true && brand?.refundPolicy !== 'none'
   return (
     <div className="flex flex-wrap gap-2 md:justify-end lg:flex-nowrap lg:whitespace-nowrap">
@@ -174,7 +184,7 @@ function RowActions(props: { readonly order: Order; readonly onRefund: () => voi
         to={paths.order}
         params={{ id: order.id }}
         isSmall
-        tone={order.state === 'pending' ? 'main' : 'plain'}
+        tone={isPayable ? 'main' : 'plain'}
         aria-label={about(action)}
       >
         {action}

@@ -27,7 +27,7 @@ export function Banner(props: {
         <Icon aria-hidden className={classes('mt-0.5 size-5 shrink-0', colour)} />
         <div className="grid min-w-0 gap-1">
           {title !== undefined && <p className="font-semibold">{title}</p>}
-          {children !== undefined && <div className="wrap-anywhere">{children}</div>}
+          {children !== undefined && <div className="text-pretty wrap-anywhere">{children}</div>}
         </div>
       </div>
       {actions !== undefined && <div className="flex flex-wrap gap-2 self-center">{actions}</div>}

@@ -16,7 +16,7 @@ type Look = {
 
 const shape =
   'inline-flex items-center justify-center gap-2 rounded-part border text-center font-medium ' +
-  'transition-colors select-none aria-disabled:cursor-default'
+  'wrap-break-word transition-colors select-none aria-disabled:cursor-default'
 
 const tones: Readonly<Record<Tone, string>> = {
   main: 'border-accent bg-accent text-on-accent hover:border-accent-deep hover:bg-accent-deep',

@@ -3,7 +3,7 @@
 import { Check, Copy } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Button, type Tone } from './Button.tsx'
+import { Button, IconButton, type Tone } from './Button.tsx'
 import { useToast } from './Toasts.tsx'
 
 const SAID_MS = 2_000
@@ -13,9 +13,11 @@ export function CopyButton(props: {
   readonly label?: string
   readonly tone?: Tone
   readonly isSmall?: boolean
+  /** A picture only, for where many stand in a column; the label is what readers hear. */
+  readonly isBare?: boolean
   readonly onCopied?: () => void
 }) {
-  const { value, label, tone = 'plain', isSmall = true, onCopied } = props
+  const { value, label, tone = 'plain', isSmall = true, isBare = false } = props
   const { t } = useTranslation()
   const toast = useToast()
   const [isCopied, setCopied] = useState(false)
@@ -30,20 +32,27 @@ export function CopyButton(props: {
       toast(t('copy.failed'), 'bad')
       return
     }
-    onCopied?.()
+    props.onCopied?.()
     setCopied(true)
     window.clearTimeout(timer.current)
     timer.current = window.setTimeout(() => setCopied(false), SAID_MS)
   }
 
+  const said = isCopied ? t('copy.done') : (label ?? t('copy.copy'))
+  const icon = isCopied ? Check : Copy
+  if (isBare) {
+    return (
+      <>
+        <IconButton label={label ?? t('copy.copy')} icon={icon} onClick={() => void copy()} />
+        <span role="status" className="sr-only">
+          {isCopied && t('copy.done')}
+        </span>
+      </>
+    )
+  }
   return (
-    <Button
-      tone={tone}
-      isSmall={isSmall}
-      icon={isCopied ? Check : Copy}
-      onClick={() => void copy()}
-    >
-      <span aria-live="polite">{isCopied ? t('copy.done') : (label ?? t('copy.copy'))}</span>
+    <Button tone={tone} isSmall={isSmall} icon={icon} onClick={() => void copy()}>
+      <span aria-live="polite">{said}</span>
     </Button>
   )
 }

@@ -6,6 +6,7 @@ import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Banner } from './Banner.tsx'
 import { Button } from './Button.tsx'
+import { useFocusReturn } from './focus-return.ts'
 
 export type DialogProps = {
   readonly isOpen: boolean
@@ -20,6 +21,7 @@ export type DialogProps = {
 export function Dialog(props: DialogProps) {
   const { isOpen, onClose, title, text, children, isFirm = false } = props
   const { t } = useTranslation()
+  const focusReturn = useFocusReturn(isOpen)
   const stay = (event: Event) => {
     if (isFirm) event.preventDefault()
   }
@@ -30,6 +32,7 @@ export function Dialog(props: DialogProps) {
         <Radix.Content
           onEscapeKeyDown={stay}
           onInteractOutside={stay}
+          onCloseAutoFocus={focusReturn}
           className="appear fixed inset-x-0 bottom-0 z-50 max-h-[94dvh] overflow-y-auto
             rounded-t-box border border-line bg-sheet p-5 sm:inset-auto sm:start-1/2 sm:top-1/2
             sm:w-[30rem] sm:max-w-[94vw] sm:-translate-1/2 sm:rounded-box sm:p-7"

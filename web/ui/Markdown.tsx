@@ -1,6 +1,6 @@
 // A text in Markdown on the page, made of elements and never of HTML text.
 import { type ReactNode, useMemo } from 'react'
-import { type Block, blocksOf, type Inline, inlinesOf } from './markdown.ts'
+import { anchorOf, type Block, blocksOf, type Inline, inlinesOf } from './markdown.ts'
 import { TextAnchor } from './TextLink.tsx'
 
 export function Markdown({ text }: { readonly text: string }) {
@@ -13,11 +13,11 @@ function blockElement(block: Block, at: number): ReactNode {
     case 'heading':
       // The page has its h1 already: the text's own headings go one level down.
       return block.level <= 2 ? (
-        <h2 key={at} className="mt-3 text-xl">
+        <h2 key={at} id={anchorOf(block.text)} className="mt-3 text-xl">
           {spans(block.text)}
         </h2>
       ) : (
-        <h3 key={at} className="mt-2 text-lg">
+        <h3 key={at} id={anchorOf(block.text)} className="mt-2 text-lg">
           {spans(block.text)}
         </h3>
       )
@@ -43,9 +43,21 @@ function blockElement(block: Block, at: number): ReactNode {
           {spans(block.text)}
         </blockquote>
       )
+    case 'code':
+      return <CodeText key={at} text={block.text} />
     case 'paragraph':
       return <p key={at}>{spans(block.text)}</p>
   }
+}
+
+function CodeText({ text }: { readonly text: string }) {
+  return (
+    // A long line is scrolled to, also by keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable.
+    <pre tabIndex={0} className="overflow-x-auto rounded-box bg-sunk p-4 text-sm">
+      <code>{text}</code>
+    </pre>
+  )
 }
 
 function TextTable(props: {
@@ -53,30 +65,36 @@ function TextTable(props: {
   readonly rows: readonly (readonly string[])[]
 }) {
   return (
-    <div className="overflow-x-auto">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: as above.
+    <div tabIndex={0} className="overflow-x-auto">
       <table className="w-full border-collapse text-start">
         <thead>
-          <tr>
-            {props.head.map((cell) => (
-              <th key={cell} scope="col" className="border border-line bg-sunk p-2 text-start">
-                {spans(cell)}
-              </th>
-            ))}
-          </tr>
+          <tr>{props.head.map((cell, at) => headCell(cell, at))}</tr>
         </thead>
         <tbody>
           {props.rows.map((row) => (
-            <tr key={row.join('|')}>
-              {row.map((cell) => (
-                <td key={cell} className="border border-line p-2 align-top">
-                  {spans(cell)}
-                </td>
-              ))}
-            </tr>
+            <tr key={row.join('|')}>{row.map((cell, at) => bodyCell(cell, at))}</tr>
           ))}
         </tbody>
       </table>
     </div>
+  )
+}
+
+// By their place: cells may be alike, and empty ones are.
+function headCell(cell: string, at: number): ReactNode {
+  return (
+    <th key={at} scope="col" className="border border-line bg-sunk p-2 text-start">
+      {spans(cell)}
+    </th>
+  )
+}
+
+function bodyCell(cell: string, at: number): ReactNode {
+  return (
+    <td key={at} className="border border-line p-2 align-top">
+      {spans(cell)}
+    </td>
   )
 }
 

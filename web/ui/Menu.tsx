@@ -1,4 +1,5 @@
 // A menu behind a button. Not modal: the page stays usable around it, and nothing locks scrolling.
+// It stays beside its button in the document, so that readers know which part of the page it is of.
 import { Check, type LucideIcon } from 'lucide-react'
 import { DropdownMenu as Radix } from 'radix-ui'
 import type { ReactNode } from 'react'
@@ -11,17 +12,15 @@ export function Menu(props: { readonly trigger: ReactNode; readonly children: Re
   return (
     <Radix.Root modal={false}>
       <Radix.Trigger asChild>{props.trigger}</Radix.Trigger>
-      <Radix.Portal>
-        <Radix.Content
-          align="end"
-          sideOffset={6}
-          collisionPadding={8}
-          className="appear z-50 max-w-[94vw] min-w-56 rounded-box border border-line bg-sheet p-1.5
-            shadow-lg"
-        >
-          {props.children}
-        </Radix.Content>
-      </Radix.Portal>
+      <Radix.Content
+        align="end"
+        sideOffset={6}
+        collisionPadding={8}
+        className="appear z-50 max-w-[94vw] min-w-56 rounded-box border border-line bg-sheet p-1.5
+          shadow-lg"
+      >
+        {props.children}
+      </Radix.Content>
     </Radix.Root>
   )
 }
@@ -40,18 +39,26 @@ export function MenuItem(props: {
   )
 }
 
+/** `lang`: what the label is written in, when not in the language of the page. */
+type Option = { readonly value: string; readonly label: string; readonly lang?: string }
+
 /** One of several; the one in force has a tick. */
 export function MenuChoice(props: {
   readonly label: string
   readonly value: string
   readonly onChange: (value: string) => void
-  readonly options: readonly { readonly value: string; readonly label: string }[]
+  readonly options: readonly Option[]
 }) {
   return (
     <Radix.RadioGroup aria-label={props.label} value={props.value} onValueChange={props.onChange}>
       <Radix.Label className="px-3 pt-1.5 pb-1 text-sm text-soft">{props.label}</Radix.Label>
       {props.options.map((option) => (
-        <Radix.RadioItem key={option.value} value={option.value} className={itemLook}>
+        <Radix.RadioItem
+          key={option.value}
+          value={option.value}
+          lang={option.lang}
+          className={itemLook}
+        >
           <span className="grid size-4 shrink-0 place-items-center">
             <Radix.ItemIndicator>
               <Check aria-hidden className="size-4 text-accent" />

@@ -22,7 +22,7 @@ export function Page(props: {
           <h1 ref={heading} tabIndex={-1} className="text-2xl sm:text-3xl">
             {title}
           </h1>
-          {lead !== undefined && <div className="max-w-prose text-soft">{lead}</div>}
+          {lead !== undefined && <div className="max-w-prose text-pretty text-soft">{lead}</div>}
         </div>
         {actions !== undefined && <div className="flex flex-wrap gap-2">{actions}</div>}
       </header>

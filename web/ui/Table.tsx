@@ -1,7 +1,7 @@
 // A table that turns into cards on a phone: each row a card, each cell with the name of its column.
 // One and the same markup; roles are spelled out because some browsers forget that a table is one
 // as soon as it is displayed as blocks.
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import { classes } from './classes.ts'
 
 export type Column<Row> = {
@@ -21,8 +21,10 @@ export function Table<Row>(props: {
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
   readonly rowId: (row: Row) => string
+  /** What a row opens into; undefined while it is closed. */
+  readonly below?: (row: Row) => ReactNode
 }) {
-  const { caption, columns, rows, rowId } = props
+  const { caption, columns, rows, rowId, below } = props
   const roles = { table: 'table', row: 'row', cell: 'cell', head: 'columnheader' }
   return (
     <table role={roles.table} className="w-full border-collapse max-md:block">
@@ -47,21 +49,34 @@ export function Table<Row>(props: {
         </tr>
       </thead>
       <tbody className="max-md:grid max-md:grid-cols-1 max-md:gap-3">
-        {rows.map((row) => (
-          <tr
-            key={rowId(row)}
-            role={roles.row}
-            className="border-line max-md:grid max-md:grid-cols-1 max-md:gap-2 max-md:rounded-box
-              max-md:border
-              max-md:p-4 md:border-b md:last:border-0"
-          >
-            {columns.map((column) => (
-              <Cell key={column.id} column={column} role={roles.cell}>
-                {column.cell(row)}
-              </Cell>
-            ))}
-          </tr>
-        ))}
+        {rows.map((row) => {
+          const opened = below?.(row)
+          return (
+            <Fragment key={rowId(row)}>
+              <tr
+                role={roles.row}
+                className={classes(
+                  'border-line max-md:grid max-md:grid-cols-1 max-md:gap-2 max-md:rounded-box',
+                  'max-md:border max-md:p-4 md:border-b',
+                  opened === undefined && 'md:last:border-0',
+                )}
+              >
+                {columns.map((column) => (
+                  <Cell key={column.id} column={column} role={roles.cell}>
+                    {column.cell(row)}
+                  </Cell>
+                ))}
+              </tr>
+              {opened !== undefined && (
+                <tr role={roles.row} className="border-line max-md:block md:border-b">
+                  <td role={roles.cell} colSpan={columns.length} className="max-md:block md:py-4">
+                    {opened}
+                  </td>
+                </tr>
+              )}
+            </Fragment>
+          )
+        })}
       </tbody>
     </table>
   )
@@ -79,7 +94,8 @@ function Cell<Row>(props: {
       role={role}
       className={classes(
         'align-middle md:px-3 md:py-3 md:first:ps-0 md:last:pe-0',
-        'max-md:flex max-md:items-baseline max-md:justify-between max-md:gap-4',
+        'max-md:flex max-md:items-baseline max-md:justify-between max-md:gap-x-4',
+        'max-[20em]:flex-wrap',
         column.isNumber === true && 'figures md:text-end',
         column.isUnlabelled === true && 'md:text-end',
         column.isTitle === true && 'max-md:font-medium',
@@ -90,7 +106,9 @@ function Cell<Row>(props: {
           {column.label}
         </span>
       )}
-      <div className={classes('min-w-0 wrap-anywhere', !isPlain && 'max-md:text-end')}>
+      <div
+        className={classes('min-w-0 wrap-anywhere', !isPlain && 'max-md:ms-auto max-md:text-end')}
+      >
         {children}
       </div>
     </td>

@@ -2,10 +2,10 @@
 // can be linked to and survive a reload.
 import { Link, type LinkProps } from '@tanstack/react-router'
 import { Tabs as Radix } from 'radix-ui'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 
 const tabLook =
-  'min-h-11 shrink-0 border-b-2 border-transparent px-3 font-medium text-soft hover:text-ink ' +
+  'min-h-11 shrink-0 border-b-2 border-transparent px-2.5 font-medium text-soft hover:text-ink ' +
   'data-[state=active]:border-accent data-[state=active]:text-ink ' +
   'aria-[current=page]:border-accent aria-[current=page]:text-ink'
 const listLook = 'flex gap-1 overflow-x-auto border-b border-line'
@@ -43,14 +43,20 @@ export function Tabs(props: {
 
 export function TabLinks(props: {
   readonly label: string
-  readonly links: readonly { readonly to: NonNullable<LinkProps['to']>; readonly label: string }[]
+  readonly links: readonly (Pick<LinkProps, 'to' | 'params'> & { readonly label: string })[]
 }) {
+  const nav = useRef<HTMLElement>(null)
+  // On a phone the page that is open may be the one that does not fit.
+  useEffect(() => {
+    const own = nav.current?.querySelector('[aria-current=page]')
+    own?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [])
   return (
-    <nav aria-label={props.label} className={listLook}>
-      {props.links.map(({ to, label }) => (
+    <nav ref={nav} aria-label={props.label} className={listLook}>
+      {props.links.map(({ label, ...link }) => (
         <Link
           key={label}
-          to={to}
+          {...link}
           activeOptions={{ exact: true }}
           className={`${tabLook} inline-flex items-center`}
         >

@@ -1,6 +1,6 @@
-// Reads the Markdown of legal documents into blocks: headings, paragraphs, lists, tables, rules,
-// and inside of lines bold, italic, code and links. What it does not know stays as it was written.
-// The texts are the operator's own, and no HTML in them is ever taken as such.
+// Reads Markdown into blocks: headings, paragraphs, lists, tables, rules, code, and inside of lines
+// bold, italic, code and links. What it does not know stays as it was written. The texts are our
+// own documentation and the operator's documents, and no HTML in them is ever taken as such.
 
 export type Inline =
   | { readonly kind: 'text' | 'bold' | 'italic' | 'code'; readonly text: string }
@@ -8,7 +8,7 @@ export type Inline =
 
 export type Block =
   | { readonly kind: 'heading'; readonly level: number; readonly text: string }
-  | { readonly kind: 'paragraph' | 'quote'; readonly text: string }
+  | { readonly kind: 'paragraph' | 'quote' | 'code'; readonly text: string }
   | { readonly kind: 'list'; readonly isOrdered: boolean; readonly items: readonly string[] }
   | { readonly kind: 'table'; readonly head: readonly string[]; readonly rows: readonly Row[] }
   | { readonly kind: 'rule' }
@@ -16,12 +16,38 @@ type Row = readonly string[]
 
 const ITEM = /^\s*(?:[-*+]|\d+[.)])\s+/
 
+/** Code first: blank lines in it separate nothing. */
+const CODE =
+  /^```\w*\n(?<fenced>[\s\S]*?)^```$|(?<=\n\n)(?<indented>(?: {4}[^\n]*\n|\n(?= {4}))+)/gm
+
 export function blocksOf(markdown: string): Block[] {
-  const chunks = markdown.replaceAll('\r\n', '\n').split(/\n\s*\n/)
-  return chunks.flatMap((chunk) => {
+  const text = `${markdown.replaceAll('\r\n', '\n')}\n`
+  const found: Block[] = []
+  let from = 0
+  for (const match of text.matchAll(CODE)) {
+    const { fenced, indented = '' } = match.groups ?? {}
+    found.push(...proseOf(text.slice(from, match.index)))
+    const code = fenced ?? indented.replace(/^ {4}/gm, '')
+    found.push({ kind: 'code', text: code.replace(/\n+$/, '') })
+    from = match.index + match[0].length
+  }
+  return [...found, ...proseOf(text.slice(from))]
+}
+
+function proseOf(text: string): Block[] {
+  return text.split(/\n\s*\n/).flatMap((chunk) => {
     const lines = chunk.split('\n').filter((line) => line.trim() !== '')
     return lines.length === 0 ? [] : blocksOfLines(lines)
   })
+}
+
+/** The name under which a heading can be linked to, as the hosts of repositories make it. */
+export function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replace(/\s/g, '-')
 }
 
 function blocksOfLines(lines: readonly string[]): Block[] {

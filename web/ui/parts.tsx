@@ -25,7 +25,9 @@ export function Panel(props: {
         <div className="mb-4 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
           <div className="grid min-w-0 flex-1 basis-60 gap-1">
             <h2 className="text-lg">{title}</h2>
-            {hint !== undefined && <div className="max-w-prose text-sm text-soft">{hint}</div>}
+            {hint !== undefined && (
+              <div className="max-w-prose text-sm text-pretty text-soft">{hint}</div>
+            )}
           </div>
           {actions !== undefined && <div className="flex flex-wrap gap-2">{actions}</div>}
         </div>
@@ -45,7 +47,7 @@ export function Facts(props: {
         <div key={name} className="flex flex-wrap items-baseline gap-x-2">
           <dt className="text-soft">{name}</dt>
           <span aria-hidden className="leader" />
-          <dd className="figures min-w-0 wrap-anywhere text-end">{value}</dd>
+          <dd className="figures ms-auto min-w-0 text-end wrap-anywhere">{value}</dd>
         </div>
       ))}
     </dl>
@@ -66,7 +68,7 @@ export function Badge(props: { readonly tone?: BadgeTone; readonly children: Rea
   return (
     <span
       className={classes(
-        'inline-block rounded-full px-2.5 py-0.5 text-sm font-medium',
+        'inline-block rounded-full px-2.5 py-0.5 text-sm font-medium md:whitespace-nowrap',
         badgeTones[props.tone ?? 'note'],
       )}
     >
@@ -108,7 +110,7 @@ export function Empty(props: {
       </span>
       <p className="font-serif text-lg font-semibold">{title}</p>
       {text !== undefined && <p className="max-w-md text-soft">{text}</p>}
-      {action}
+      {action !== undefined && <div className="mt-2">{action}</div>}
     </div>
   )
 }

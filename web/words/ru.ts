@@ -2,13 +2,29 @@
 // that ends in _one, _few, _many or _other is a form of one sentence: t(key, { count }).
 import { account } from './ru/account.ts'
 import { buying } from './ru/buying.ts'
+import { docs } from './ru/docs.ts'
 import { errors } from './ru/errors.ts'
 import { frame } from './ru/frame.ts'
 import { home } from './ru/home.ts'
 import { key } from './ru/key.ts'
+import { limits } from './ru/limits.ts'
 import { settings } from './ru/settings.ts'
+import { usage } from './ru/usage.ts'
+import { visitors } from './ru/visitors.ts'
 
-export const ru = { ...frame, errors, ...account, ...settings, ...home, ...buying, ...key } as const
+export const ru = {
+  ...frame,
+  docs,
+  errors,
+  ...account,
+  ...settings,
+  ...home,
+  ...buying,
+  ...key,
+  ...usage,
+  ...visitors,
+  ...limits,
+} as const
 
 /** The shape another language must have: the same keys, without the forms that only Russian has. */
 export type Same<T> = T extends string

@@ -8,7 +8,8 @@ import { Asked } from '../../ui/Asked.tsx'
 import { Panel } from '../../ui/parts.tsx'
 import { type Column, Table } from '../../ui/Table.tsx'
 
-export function ModelPrices() {
+/** `isOpen`: the prices are what one came for, also on a phone. */
+export function ModelPrices({ isOpen = false }: { readonly isOpen?: boolean }) {
   const { t, i18n } = useTranslation()
   const query = useQuery(pricesAsk)
   const isNarrow = useMedia(NARROW)
@@ -51,7 +52,7 @@ export function ModelPrices() {
               rowId={({ id }) => id}
             />
           )
-          if (!isNarrow) return table
+          if (!isNarrow || isOpen) return table
           // On a phone each model is a card, and all of them a long way to scroll past.
           return (
             <details>

@@ -8,7 +8,7 @@ const names = ['stageOrder', 'stagePay', 'stageCredit'] as const
 export function Stages({ stage }: { readonly stage: 0 | 1 | 2 | 3 }) {
   const { t } = useTranslation()
   return (
-    <ol aria-label={t('order.stages')} className="flex gap-2">
+    <ol aria-label={t('order.stages')} className="flex flex-wrap gap-2">
       {names.map((name, index) => {
         const isPassed = index + 1 < stage || stage === 3
         const isNow = !isPassed && index + 1 === stage
@@ -17,7 +17,7 @@ export function Stages({ stage }: { readonly stage: 0 | 1 | 2 | 3 }) {
             key={name}
             aria-current={isNow ? 'step' : undefined}
             className={classes(
-              'min-w-0 flex-1 border-t-4 pt-2 text-sm',
+              'min-w-0 flex-auto border-t-4 pt-2 text-sm',
               isPassed && 'border-accent text-ink',
               isNow && 'border-amber font-medium',
               !isPassed && !isNow && 'border-line text-soft',

@@ -38,7 +38,7 @@ export function SbpCode({ order }: { readonly order: Order }) {
   const address = addressToPay(confirmation)
   if (confirmation?.kind !== 'qr') return null
   const picture = (
-    <figure className="grid justify-items-start gap-2">
+    <figure className="flex flex-wrap items-center gap-x-6 gap-y-2">
       <Suspense fallback={<Skeleton lines={4} />}>
         <QrCode text={confirmation.value} label={t('order.qr')} />
       </Suspense>

@@ -11,7 +11,7 @@ import { useMe } from '../../session.ts'
 import { attemptFor, attemptOver } from './attempt.ts'
 import { leaveToPay } from './leaving.ts'
 
-type Purchase = { readonly pack: string; readonly method: Method }
+type Purchase = { readonly pack: string; readonly method: Method; readonly savesMethod: boolean }
 
 export function useBuy() {
   const client = useQueryClient()
@@ -48,7 +48,8 @@ export function useBuy() {
 }
 
 async function make(account: string, purchase: Purchase): Promise<Order> {
-  const subject = `buy:${account}:${purchase.pack}:${purchase.method}`
+  const { pack, method, savesMethod } = purchase
+  const subject = `buy:${account}:${pack}:${method}${savesMethod ? ':keep' : ''}`
   const post = () =>
     call('POST /api/orders', { body: { ...purchase, attempt: attemptFor(subject) } })
   try {

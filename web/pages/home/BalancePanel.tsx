@@ -14,8 +14,9 @@ const DAYS_TOLD_MAX = 365
 
 export function BalancePanel({ home }: { readonly home: Home }) {
   const { t } = useTranslation()
-  const { available } = home.balance
-  const hasMeaning = home.nextStep !== 'buy' || available.whole !== '0'
+  const { available, held } = home.balance
+  // Nothing lasts for no time and costs no money: that need not be told.
+  const hasMeaning = available.whole !== '0' || held.whole !== '0'
   return (
     <Panel>
       <div className="flex flex-wrap items-end justify-between gap-x-8 gap-y-4">

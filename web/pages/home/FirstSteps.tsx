@@ -59,7 +59,10 @@ function Step(props: {
   return (
     <li
       aria-current={isNow ? 'step' : undefined}
-      className={classes('flex gap-4 rounded-part p-3 sm:items-center', isNow && 'bg-tint')}
+      className={classes(
+        'flex gap-4 rounded-part p-3 max-[20em]:flex-col sm:items-center',
+        isNow && 'bg-tint',
+      )}
     >
       <span
         aria-hidden

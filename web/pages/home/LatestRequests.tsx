@@ -9,6 +9,9 @@ import { Credits, Moment } from '../../ui/amounts.tsx'
 import { Badge, Panel } from '../../ui/parts.tsx'
 import { type Column, Table } from '../../ui/Table.tsx'
 
+/** On a phone each is a card, and twenty of them a long way to the foot of the page. */
+const SHOWN_MAX = 6
+
 /** What live updates brought; undefined until the first of them. */
 export function useRequests(): Requests | undefined {
   return useQuery<Requests>({ queryKey: requestsKey, enabled: false, staleTime: Infinity }).data
@@ -25,7 +28,7 @@ export function LatestRequests() {
       <Table
         caption={t('home.latest.title')}
         columns={columns}
-        rows={requests.latest}
+        rows={requests.latest.slice(0, SHOWN_MAX)}
         rowId={({ requestId }) => requestId}
       />
     </Panel>

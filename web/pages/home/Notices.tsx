@@ -6,7 +6,8 @@ import { brandAsk } from '../../asks.ts'
 import { paths } from '../../paths.ts'
 import { usePhrases } from '../../phrases.ts'
 import { Banner } from '../../ui/Banner.tsx'
-import { ButtonLink } from '../../ui/Button.tsx'
+import { Button, ButtonLink } from '../../ui/Button.tsx'
+import { usePause } from '../limits/pause.ts'
 
 const blocks = {
   operator_blocked: 'operatorBlocked',
@@ -37,13 +38,7 @@ export function Notices({ home }: { readonly home: Home }) {
         <Banner
           tone="bad"
           title={t(`home.notice.${block}`)}
-          actions={
-            block === 'velocityStopped' && (
-              <ButtonLink to={paths.key} isSmall>
-                {t('nav.key')}
-              </ButtonLink>
-            )
-          }
+          actions={block !== 'operatorBlocked' && <Resume isSpeed={block === 'velocityStopped'} />}
         >
           {t(`home.notice.${block}Text`, { email })}
         </Banner>
@@ -72,5 +67,26 @@ export function Notices({ home }: { readonly home: Home }) {
         </Banner>
       )}
     </div>
+  )
+}
+
+/** One click lets requests through again; the other ways are beside it. */
+function Resume({ isSpeed }: { readonly isSpeed: boolean }) {
+  const { t } = useTranslation()
+  const resume = usePause('resume')
+  return (
+    <>
+      <Button isSmall tone="main" isPending={resume.isPending} onClick={() => resume.mutate()}>
+        {t('home.notice.resume')}
+      </Button>
+      <ButtonLink to={paths.limits} isSmall>
+        {t('home.notice.limits')}
+      </ButtonLink>
+      {isSpeed && (
+        <ButtonLink to={paths.key} isSmall>
+          {t('nav.key')}
+        </ButtonLink>
+      )}
+    </>
   )
 }

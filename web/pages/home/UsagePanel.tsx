@@ -74,13 +74,30 @@ function Bars({ days }: { readonly days: readonly UsageDay[] }) {
             />
           ))}
         </div>
-        <div className="mt-1.5 flex justify-between text-sm text-soft">
-          {[days[0], days[Math.floor((days.length - 1) / 2)], today].map(
-            (day) => day !== undefined && <span key={day.day}>{name(day)}</span>,
-          )}
-        </div>
+        <Scale days={days} name={name} />
       </div>
     </figure>
+  )
+}
+
+/** The first day, one in the middle below its own bar, and the last. */
+function Scale(props: {
+  readonly days: readonly UsageDay[]
+  readonly name: (day: UsageDay) => string
+}) {
+  const { days, name } = props
+  const middle = Math.floor((days.length - 1) / 2)
+  const said = (at: number) => days.slice(at).slice(0, 1).map(name)
+  return (
+    <div className="mt-1.5 flex text-sm text-soft">
+      <span className="w-0" style={{ flexGrow: middle }}>
+        {said(0)}
+      </span>
+      <span className="flex w-0 grow justify-center whitespace-nowrap">{said(middle)}</span>
+      <span className="w-0 text-end" style={{ flexGrow: days.length - 1 - middle }}>
+        {said(-1)}
+      </span>
+    </div>
   )
 }
 

@@ -32,7 +32,7 @@ export function KeyPanel(props: {
     <Panel title={t('key.value')}>
       <div className="grid gap-5">
         <KeyValue slug={brand.vendorSlug} last4={active.last4} plain={reveal.plain} />
-        <div className="flex flex-wrap items-center gap-2">
+        <div className="grid gap-2 sm:flex sm:flex-wrap sm:items-center">
           <Button icon={isShown ? EyeOff : Eye} onClick={toggle}>
             {t(isShown ? 'key.hide' : 'key.show')}
           </Button>

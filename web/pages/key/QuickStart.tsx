@@ -38,8 +38,8 @@ export function QuickStart(props: {
           <div className="grid content-start gap-1.5">
             <p className="font-medium">{t('start.base')}</p>
             <div
-              className="flex min-h-11 items-center justify-between gap-2 rounded-part border
-                border-line bg-sunk py-0.5 ps-3 pe-1"
+              className="flex min-h-11 flex-wrap items-center justify-between gap-x-2 rounded-part
+                border border-line bg-sunk py-0.5 ps-3 pe-1"
             >
               <code translate="no" className="min-w-0 text-sm break-all">
                 {brand.apiUrl}

@@ -2,7 +2,15 @@
 // only things that differ from the official service. test/compat/examples.test.ts runs them.
 
 export type Snippet = {
-  readonly id: 'curl' | 'python' | 'typescript' | 'aiSdk' | 'claudeCode' | 'opencode' | 'agents'
+  readonly id:
+    | 'curl'
+    | 'python'
+    | 'typescript'
+    | 'aiSdk'
+    | 'langchain'
+    | 'claudeCode'
+    | 'opencode'
+    | 'agents'
   readonly text: (fill: Fill) => string
 }
 
@@ -78,6 +86,19 @@ const { text } = await generateText({
   prompt: 'Hello',
 })
 console.log(text)`,
+  },
+  {
+    id: 'langchain',
+    text: ({ base, key, model }) => `import { ChatAnthropic } from '@langchain/anthropic'
+
+const chat = new ChatAnthropic({
+  anthropicApiUrl: '${base}',
+  apiKey: '${key}',
+  model: '${model}',
+  maxTokens: 256,
+})
+const message = await chat.invoke('Hello')
+console.log(message.content)`,
   },
   {
     id: 'opencode',

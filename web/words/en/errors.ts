@@ -14,7 +14,7 @@ export const errors: Same<typeof ru> = {
   answer_unreadable: 'The server answered something unreadable. Try again in a minute.',
   fault: 'Something broke on our side. It is in our log already; try again in a minute.',
   overloaded: 'There are too many requests right now. Try again in a few seconds.',
-  unavailable: 'The service is away for a moment. Try again in a minute.',
+  unavailable: 'The service is away for a moment.',
 
   path_unknown: 'The server has no such page. Reload this one.',
   content_type_wrong: 'This page is out of date. Reload it.',
@@ -65,7 +65,9 @@ export const errors: Same<typeof ru> = {
   adjust_exceeds_available: 'The balance does not hold that much.',
   promo_refused: 'The promo code does not fit or was used already.',
   promo_attempts_exceeded: 'Too many attempts to enter a promo code.',
+  top_up_refused: 'Automatic top-up cannot be set so: check the card, the threshold and the sum.',
   closing_waits: 'An order is unpaid. The account can be closed once it expires, within an hour.',
+  request_unknown: 'There is no such request in the log.',
   document_unknown: 'There is no such document.',
   streams_exceeded: 'Too many tabs of the cabinet are open.',
   ledger_unavailable: 'The books are away for a moment. Try again in a minute.',

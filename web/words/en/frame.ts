@@ -7,6 +7,7 @@ export const frame: Same<typeof ru> = {
   nav: {
     label: 'Sections',
     home: 'Overview',
+    usage: 'Usage',
     packs: 'Top up',
     payments: 'Payments',
     key: 'Key',
@@ -80,6 +81,10 @@ export const frame: Same<typeof ru> = {
   notFound: {
     title: 'There is no such page',
     text: 'The link may be out of date, or the address has a typo.',
+  },
+  away: {
+    title: 'The service is away for a moment',
+    text: 'This page opens by itself as soon as it answers. There is no need to reload.',
   },
   broken: {
     title: 'Something broke on our side',

@@ -40,11 +40,13 @@ export const home: Same<typeof ru> = {
       operatorBlocked: 'We have stopped your requests',
       operatorBlockedText: 'Write to us to sort it out: {{email}}.',
       ownerSuspended: 'You have paused your requests',
-      ownerSuspendedText: 'To end the pause, write to us: {{email}}.',
+      ownerSuspendedText: 'New requests are refused until you end the pause.',
       velocityStopped: 'Requests are stopped: spending rose sharply',
       velocityStoppedText:
-        'This protects your balance when a key falls into the wrong hands. Look at the latest ' +
-        'requests. If they are not yours, reissue the key; if they are, write to us: {{email}}.',
+        'Your speed limit did this. Look at the latest requests: if they are yours, resume them; ' +
+        'if not, reissue the key.',
+      resume: 'Resume',
+      limits: 'Limits',
     },
     steps: {
       title: 'Getting started',

@@ -103,6 +103,7 @@ export const key: Same<typeof ru> = {
       python: 'Python',
       typescript: 'TypeScript',
       aiSdk: 'AI SDK',
+      langchain: 'LangChain',
       claudeCode: 'Claude Code',
       opencode: 'opencode',
       agents: 'Others',
@@ -112,13 +113,14 @@ export const key: Same<typeof ru> = {
       python: 'First: pip install anthropic',
       typescript: 'First: npm install @anthropic-ai/sdk',
       aiSdk: 'First: npm install ai @ai-sdk/anthropic. Here the address ends in /v1.',
+      langchain: 'First: npm install @langchain/anthropic @langchain/core',
       claudeCode:
         'These variables are for a terminal. To keep them, put them into the env block of ' +
         '~/.claude/settings.json, and not into a project’s file: that ends up in the repository.',
       opencode: 'Into the file ~/.config/opencode/opencode.json. Here the address ends in /v1.',
       agents:
-        'The official libraries and programs built on them read these variables: LangChain, Qwen ' +
-        'Code and others. If a program asks for the address in its settings, as Continue does, ' +
+        'The official libraries and programs built on them read these variables, Qwen Code ' +
+        'among them. If a program asks for the address in its settings, as Continue does, ' +
         'enter it there.',
     },
     windows: 'In Windows PowerShell write $env:NAME="value" instead of export.',

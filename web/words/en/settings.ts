@@ -7,6 +7,7 @@ export const settings: Same<typeof ru> = {
   settings: {
     profile: 'Profile',
     security: 'Security',
+    limits: 'Limits and letters',
     privacy: 'Your data',
     saved: 'Saved.',
     email: 'E-mail',

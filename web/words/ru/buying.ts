@@ -121,8 +121,8 @@ export const buying = {
     short: {
       created: 'готовится',
       pending: 'ждёт оплаты',
-      failed: 'не началась',
-      canceled: 'не прошла',
+      failed: 'сбой оплаты',
+      canceled: 'не оплачено',
       expired: 'время вышло',
       review: 'на проверке',
       credited: 'зачислено',

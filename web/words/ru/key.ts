@@ -104,6 +104,7 @@ export const key = {
       python: 'Python',
       typescript: 'TypeScript',
       aiSdk: 'AI SDK',
+      langchain: 'LangChain',
       claudeCode: 'Claude Code',
       opencode: 'opencode',
       agents: 'Другие',
@@ -113,13 +114,14 @@ export const key = {
       python: 'Сначала: pip install anthropic',
       typescript: 'Сначала: npm install @anthropic-ai/sdk',
       aiSdk: 'Сначала: npm install ai @ai-sdk/anthropic. Здесь адрес заканчивается на /v1.',
+      langchain: 'Сначала: npm install @langchain/anthropic @langchain/core',
       claudeCode:
         'Эти переменные — для терминала. Чтобы не вводить их каждый раз, положите их в блок env ' +
         'файла ~/.claude/settings.json, но не в файл проекта: он попадёт в репозиторий.',
       opencode: 'В файл ~/.config/opencode/opencode.json. Здесь адрес заканчивается на /v1.',
       agents:
-        'Эти переменные читают официальные библиотеки и программы на них: LangChain, Qwen Code и ' +
-        'другие. Если программа просит адрес в настройках, как Continue, впишите его там.',
+        'Эти переменные читают официальные библиотеки и программы на них, например Qwen Code. ' +
+        'Если программа просит адрес в настройках, как Continue, впишите его там.',
     },
     windows: 'В Windows PowerShell пишите $env:ИМЯ="значение" вместо export.',
     waiting: 'Ждём первый запрос',

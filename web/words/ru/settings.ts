@@ -4,6 +4,7 @@ export const settings = {
   settings: {
     profile: 'Профиль',
     security: 'Безопасность',
+    limits: 'Лимиты и письма',
     privacy: 'Данные',
     saved: 'Сохранено.',
     email: 'Почта',

@@ -1,0 +1,35 @@
+// The frame of the pages that everybody may read, signed in or not, and a page inside of it: its
+// name and its description for who finds it in a search.
+import { Outlet } from '@tanstack/react-router'
+import { type ReactNode, useEffect } from 'react'
+import { Page } from '../ui/Page.tsx'
+import { GuestShell } from './GuestFrame.tsx'
+
+export function SiteFrame({ children }: { readonly children?: ReactNode }) {
+  return <GuestShell isSite>{children ?? <Outlet />}</GuestShell>
+}
+
+export function SitePage(props: {
+  readonly title: string
+  readonly description: string
+  readonly lead?: ReactNode
+  readonly isNarrow?: boolean
+  readonly children: ReactNode
+}) {
+  const { description, isNarrow = false, ...page } = props
+  useDescription(description)
+  return (
+    <div className={isNarrow ? 'w-full max-w-3xl' : 'w-full'}>
+      <Page {...page} />
+    </div>
+  )
+}
+
+/** What a search engine shows below the title; other pages have none. */
+export function useDescription(text: string): void {
+  useEffect(() => {
+    const meta = document.querySelector('meta[name="description"]')
+    meta?.setAttribute('content', text)
+    return () => meta?.setAttribute('content', '')
+  }, [text])
+}

@@ -1,0 +1,52 @@
+// The ways between the pages that everybody may read, and from them into the account area.
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { meAsk } from '../asks.ts'
+import { paths } from '../paths.ts'
+import { ButtonLink } from '../ui/Button.tsx'
+import { classes } from '../ui/classes.ts'
+
+export const siteLinks = [
+  { to: paths.prices, name: 'site.prices', short: 'site.prices' },
+  { to: paths.charging, name: 'site.charging', short: 'site.chargingShort' },
+  { to: paths.start, name: 'site.start', short: 'site.start' },
+  { to: paths.status, name: 'site.status', short: 'site.statusShort' },
+] as const
+
+/** A row that scrolls sideways where it does not fit: on phones below 390 pixels. */
+export function SiteNavigation({ className }: { readonly className: string }) {
+  const { t } = useTranslation()
+  return (
+    <nav aria-label={t('site.label')} className={classes('gap-1 overflow-x-auto', className)}>
+      {siteLinks.map(({ to, short }) => (
+        <Link
+          key={to}
+          to={to}
+          activeOptions={{ exact: true, includeSearch: false }}
+          className="flex min-h-11 shrink-0 items-center rounded-part px-2 text-soft max-lg:text-sm
+            sm:px-3 hover:bg-sunk hover:text-ink aria-[current=page]:bg-tint
+            aria-[current=page]:font-medium aria-[current=page]:text-accent-deep"
+        >
+          {t(short)}
+        </Link>
+      ))}
+    </nav>
+  )
+}
+
+/** To the account area for who is signed in, to the sign-in for who is not. */
+export function SiteDoor() {
+  const { t } = useTranslation()
+  const { data: me } = useQuery(meAsk)
+  if (me === undefined) return null
+  return me === null ? (
+    <ButtonLink to={paths.signIn} isSmall>
+      {t('site.signIn')}
+    </ButtonLink>
+  ) : (
+    <ButtonLink to={paths.home} isSmall>
+      {t('site.cabinet')}
+    </ButtonLink>
+  )
+}

@@ -1,0 +1,73 @@
+// When a letter about a low balance is sent: in credits, in days, or in both. The others are about
+// requests that were refused, and always come.
+import { useQueryClient } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import type { Guards } from '../../../src/cabinet/contract-guards.ts'
+import { call } from '../../api.ts'
+import { guardsAsk } from '../../asks.ts'
+import { useFormat } from '../../format.ts'
+import { useMe } from '../../session.ts'
+import { TextField } from '../../ui/Field.tsx'
+import { Form } from '../../ui/Form.tsx'
+import { useForm } from '../../ui/form.ts'
+import { Panel } from '../../ui/parts.tsx'
+import { useToast } from '../../ui/Toasts.tsx'
+import { countOf, wholeOf } from './amount.ts'
+
+const DAYS_MAX = 90
+
+export function LettersForm({ guards }: { readonly guards: Guards }) {
+  const { t } = useTranslation()
+  const { email } = useMe()
+  const format = useFormat()
+  const client = useQueryClient()
+  const toast = useToast()
+  const { lowCredits, lowDays } = guards
+  const form = useForm({
+    start: {
+      credits: lowCredits === null ? '' : format.credits(lowCredits),
+      days: lowDays === null ? '' : String(lowDays),
+    },
+    check: ({ credits, days }) => ({
+      credits: wholeOf(credits) === undefined ? t('limits.amountWrong') : undefined,
+      days:
+        countOf(days, DAYS_MAX) === undefined
+          ? t('limits.letters.daysWrong', { max: DAYS_MAX })
+          : undefined,
+    }),
+    async send({ credits, days }) {
+      const body = {
+        lowCredits: wholeOf(credits) ?? null,
+        lowDays: countOf(days, DAYS_MAX) ?? null,
+      }
+      const answer = await call('POST /api/guards/letters', { body })
+      client.setQueryData(guardsAsk.queryKey, answer)
+      toast(t('limits.saved'))
+    },
+  })
+  return (
+    <Panel title={t('limits.letters.title')} hint={t('limits.letters.hint', { email })}>
+      <Form form={form} submit={t('limits.save')} tone="plain">
+        <div className="grid items-start gap-5 sm:grid-cols-2">
+          <TextField
+            {...form.text('credits')}
+            label={t('limits.letters.credits')}
+            hint={t('limits.letters.creditsHint')}
+            placeholder={t('limits.letters.never')}
+            inputMode="numeric"
+            autoComplete="off"
+          />
+          <TextField
+            {...form.text('days')}
+            label={t('limits.letters.days')}
+            hint={t('limits.letters.daysHint')}
+            placeholder={t('limits.letters.never')}
+            inputMode="numeric"
+            autoComplete="off"
+          />
+        </div>
+        <p className="max-w-prose text-sm text-soft">{t('limits.letters.always')}</p>
+      </Form>
+    </Panel>
+  )
+}

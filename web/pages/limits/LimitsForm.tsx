@@ -1,0 +1,90 @@
+// The limits that refuse requests: what a day may cost, and how fast it may be spent. Looser ones
+// ask "confirm it is you"; the server knows which are.
+import { useQueryClient } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import type { Guards } from '../../../src/cabinet/contract-guards.ts'
+import { useFreshly } from '../../account/Freshly.tsx'
+import { call } from '../../api.ts'
+import { guardsAsk } from '../../asks.ts'
+import { useFormat } from '../../format.ts'
+import { usePhrases } from '../../phrases.ts'
+import { SelectField, TextField } from '../../ui/Field.tsx'
+import { Form } from '../../ui/Form.tsx'
+import { useForm } from '../../ui/form.ts'
+import { Panel } from '../../ui/parts.tsx'
+import { useToast } from '../../ui/Toasts.tsx'
+import { wholeOf } from './amount.ts'
+
+const MINUTES = [1, 5, 10, 30, 60, 360, 1_440]
+const MINUTES_AT_FIRST = 10
+const HOUR = 60
+
+export function LimitsForm({ guards }: { readonly guards: Guards }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const phrases = usePhrases()
+  const client = useQueryClient()
+  const freshly = useFreshly()
+  const toast = useToast()
+  const { dayLimit, velocity } = guards
+  const problem = (text: string) =>
+    wholeOf(text) === undefined ? t('limits.amountWrong') : undefined
+  const form = useForm({
+    start: {
+      day: dayLimit === null ? '' : format.credits(dayLimit),
+      speed: velocity === null ? '' : format.credits(velocity.limit),
+      minutes: String(velocity?.minutes ?? MINUTES_AT_FIRST),
+    },
+    check: ({ day, speed }) => ({ day: problem(day), speed: problem(speed) }),
+    async send({ day, speed, minutes }) {
+      const limit = wholeOf(speed) ?? null
+      const body = {
+        dayLimit: wholeOf(day) ?? null,
+        velocity: limit === null ? null : { limit, minutes: Number(minutes) },
+      }
+      const answer = await freshly(() => call('POST /api/guards/limits', { body }))
+      client.setQueryData(guardsAsk.queryKey, answer)
+      toast(t('limits.saved'))
+    },
+  })
+  const spent = phrases.credits(guards.daySpent)
+  const known = MINUTES.includes(Number(form.values.minutes))
+  const minutes = known ? MINUTES : [...MINUTES, Number(form.values.minutes)]
+  return (
+    <Panel title={t('limits.spending')} hint={t('limits.spendingHint')}>
+      <Form form={form} submit={t('limits.save')} tone="plain">
+        <TextField
+          {...form.text('day')}
+          label={t('limits.day')}
+          hint={t('limits.dayHint', { spent, clock: format.clock(guards.dayEndsAt) })}
+          placeholder={t('limits.none')}
+          inputMode="numeric"
+          autoComplete="off"
+        />
+        <div className="grid items-start gap-5 sm:grid-cols-[1fr_12rem]">
+          <TextField
+            {...form.text('speed')}
+            label={t('limits.speed')}
+            hint={t('limits.speedHint')}
+            placeholder={t('limits.none')}
+            inputMode="numeric"
+            autoComplete="off"
+          />
+          <SelectField
+            label={t('limits.within')}
+            name="minutes"
+            value={form.values.minutes}
+            onChange={(value) => form.set('minutes', value)}
+            options={minutes.map((count) => ({
+              value: String(count),
+              label:
+                count < HOUR || count % HOUR > 0
+                  ? t('limits.minutes', { count })
+                  : t('limits.hours', { count: count / HOUR }),
+            }))}
+          />
+        </div>
+      </Form>
+    </Panel>
+  )
+}

@@ -1,0 +1,161 @@
+// Automatic top-up: off until its owner agrees. Shows what was agreed to, why it ended when it did
+// by itself, and lets the card be forgotten.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Pack } from '../../../src/cabinet/contract.ts'
+import type { TopUp } from '../../../src/cabinet/contract-guards.ts'
+import { call } from '../../api.ts'
+import { packsAsk, topUpAsk } from '../../asks.ts'
+import { useFormat } from '../../format.ts'
+import { paths } from '../../paths.ts'
+import { usePhrases } from '../../phrases.ts'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button, ButtonLink } from '../../ui/Button.tsx'
+import { ConfirmDialog } from '../../ui/Dialog.tsx'
+import { Badge, Facts, Panel } from '../../ui/parts.tsx'
+import { useErrorToast, useToast } from '../../ui/Toasts.tsx'
+import { TopUpForm } from './TopUpForm.tsx'
+
+/** Nothing where the operator does not offer it. */
+export function TopUpPanel() {
+  const { t } = useTranslation()
+  const { data: topUp } = useQuery(topUpAsk)
+  const { data: shop } = useQuery(packsAsk)
+  if (topUp === undefined || shop === undefined || !topUp.isOffered) return null
+  return (
+    <Panel
+      title={t('topUp.title')}
+      hint={t('topUp.hint')}
+      actions={
+        <Badge tone={topUp.isOn ? 'good' : 'note'}>
+          {t(topUp.isOn ? 'topUp.on' : 'topUp.off')}
+        </Badge>
+      }
+    >
+      <Stopped topUp={topUp} />
+      {topUp.method === null ? <NoCard /> : <Kept topUp={topUp} packs={shop.packs} />}
+    </Panel>
+  )
+}
+
+/** What ended by itself, and what to do about it. */
+function Stopped({ topUp: { stopped, isOn } }: { readonly topUp: TopUp }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  if (isOn || stopped === null || stopped.why === 'owner') return null
+  return (
+    <div className="mb-5">
+      <Banner tone="warn" title={t(`topUp.stopped.${stopped.why}`)}>
+        {t(`topUp.stopped.${stopped.why}Text`, { moment: format.moment(stopped.at) })}
+      </Banner>
+    </div>
+  )
+}
+
+function NoCard() {
+  const { t } = useTranslation()
+  return (
+    <div className="grid justify-items-start gap-4">
+      <p className="max-w-prose">{t('topUp.noCard')}</p>
+      <ButtonLink to={paths.packs} search={{ method: 'card', save: true }}>
+        {t('topUp.keepCard')}
+      </ButtonLink>
+    </div>
+  )
+}
+
+function Kept({ topUp, packs }: { readonly topUp: TopUp; readonly packs: readonly Pack[] }) {
+  const { t } = useTranslation()
+  const [isChanging, setChanging] = useState(false)
+  const hasForm = isChanging || !topUp.isOn
+  return (
+    <div className="grid gap-5">
+      <Agreed topUp={topUp} packs={packs} />
+      {hasForm && <TopUpForm topUp={topUp} packs={packs} onDone={() => setChanging(false)} />}
+      <div className="flex flex-wrap gap-3">
+        {topUp.isOn && !isChanging && (
+          <Button onClick={() => setChanging(true)}>{t('topUp.change')}</Button>
+        )}
+        {topUp.isOn && <TurnOff />}
+        <Forget title={topUp.method?.title ?? ''} />
+      </div>
+    </div>
+  )
+}
+
+function Agreed({ topUp, packs }: { readonly topUp: TopUp; readonly packs: readonly Pack[] }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const phrases = usePhrases()
+  const { method, settings, isOn } = topUp
+  const pack = packs.find(({ id }) => id === settings?.pack)
+  const card = { name: t('topUp.card'), value: method?.title }
+  if (!isOn || settings === null) return <Facts facts={[card]} />
+  const rubles = format.rubles(settings.priceKopecks)
+  return (
+    <Facts
+      facts={[
+        card,
+        {
+          name: t('topUp.pack'),
+          value: pack === undefined ? rubles : `${phrases.creditsShort(pack.credits)} · ${rubles}`,
+        },
+        { name: t('topUp.below'), value: phrases.credits(settings.threshold) },
+        {
+          name: t('topUp.month'),
+          value: t('topUp.monthValue', {
+            spent: format.rubles(topUp.monthKopecks),
+            ceiling: format.rubles(settings.ceilingKopecks),
+          }),
+        },
+      ]}
+    />
+  )
+}
+
+function useEnding(route: 'POST /api/top-up/off' | 'POST /api/top-up/forget', said: string) {
+  const client = useQueryClient()
+  const toast = useToast()
+  const showError = useErrorToast()
+  return useMutation({
+    mutationFn: () => call(route),
+    onSuccess: (answer) => {
+      client.setQueryData(topUpAsk.queryKey, answer)
+      toast(said)
+    },
+    onError: showError,
+  })
+}
+
+function TurnOff() {
+  const { t } = useTranslation()
+  const end = useEnding('POST /api/top-up/off', t('topUp.turnedOff'))
+  return (
+    <Button isPending={end.isPending} onClick={() => end.mutate()}>
+      {t('topUp.turnOff')}
+    </Button>
+  )
+}
+
+function Forget({ title }: { readonly title: string }) {
+  const { t } = useTranslation()
+  const [isAsked, setAsked] = useState(false)
+  const end = useEnding('POST /api/top-up/forget', t('topUp.forgotten'))
+  return (
+    <>
+      <Button tone="quiet" onClick={() => setAsked(true)}>
+        {t('topUp.forget')}
+      </Button>
+      <ConfirmDialog
+        isOpen={isAsked}
+        onClose={() => setAsked(false)}
+        title={t('topUp.forgetTitle', { title })}
+        text={t('topUp.forgetText')}
+        confirm={t('topUp.forget')}
+        isPending={end.isPending}
+        onConfirm={() => end.mutate()}
+      />
+    </>
+  )
+}

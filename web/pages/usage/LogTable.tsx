@@ -1,0 +1,129 @@
+// The lines of the log: time, model, tokens, how it ended, what it cost, its number. A line is
+// opened by its first cell, which is a button.
+import { ChevronRight } from 'lucide-react'
+import { useId } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { LogLine } from '../../../src/cabinet/contract-usage.ts'
+import { useFormat } from '../../format.ts'
+import { Credits } from '../../ui/amounts.tsx'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { classes } from '../../ui/classes.ts'
+import { Badge } from '../../ui/parts.tsx'
+import { type Column, Table } from '../../ui/Table.tsx'
+import { Arithmetic } from './Arithmetic.tsx'
+import { isCharged, tones } from './endings.ts'
+
+type Opening = {
+  readonly open: string | undefined
+  readonly onOpen: (id: string | undefined) => void
+}
+
+export function LogTable(props: Opening & { readonly lines: readonly LogLine[] }) {
+  const { lines, open, onOpen } = props
+  const { t } = useTranslation()
+  const box = useId()
+  const columns = useColumns({ open, onOpen }, box)
+  return (
+    <Table
+      caption={t('usage.log.table')}
+      columns={columns}
+      rows={lines}
+      rowId={({ id }) => id}
+      below={({ id }) => (id === open ? <Arithmetic id={id} box={box} /> : undefined)}
+    />
+  )
+}
+
+function useColumns({ open, onOpen }: Opening, box: string): readonly Column<LogLine>[] {
+  const { t } = useTranslation()
+  const format = useFormat()
+  return [
+    {
+      id: 'time',
+      label: t('usage.log.time'),
+      isTitle: true,
+      cell: (line) => {
+        const isOpen = line.id === open
+        const time = format.second(line.at)
+        return (
+          <button
+            type="button"
+            aria-expanded={isOpen}
+            aria-controls={isOpen ? box : undefined}
+            aria-label={t('usage.log.open', { model: line.model, time })}
+            onClick={() => onOpen(isOpen ? undefined : line.id)}
+            className="-ms-1 flex min-h-11 items-center gap-1.5 rounded-part pe-2 text-start
+              text-accent hover:bg-tint"
+          >
+            <ChevronRight
+              aria-hidden
+              className={classes('size-4.5 shrink-0 transition-transform', isOpen && 'rotate-90')}
+            />
+            <time dateTime={line.at} title={format.moment(line.at)} className="figures">
+              {time}
+            </time>
+          </button>
+        )
+      },
+    },
+    {
+      id: 'model',
+      label: t('usage.log.model'),
+      cell: ({ model }) => <span className="break-all">{model}</span>,
+    },
+    { id: 'counts', label: t('usage.log.counts'), cell: (line) => <Counts line={line} /> },
+    {
+      id: 'how',
+      label: t('usage.log.how'),
+      cell: ({ ending, isEstimated }) => (
+        <span className="inline-flex flex-wrap gap-1 max-md:justify-end">
+          <Badge tone={tones[ending]}>{t(`usage.ending.${ending}`)}</Badge>
+          {isEstimated && <Badge>{t('usage.log.estimated')}</Badge>}
+        </span>
+      ),
+    },
+    {
+      id: 'request',
+      label: t('usage.log.request'),
+      cell: ({ id }) => (
+        <span className="flex items-center gap-1 max-md:justify-end">
+          {/* The end of it is what tells one from the next. */}
+          <code title={id} className="text-sm whitespace-nowrap text-soft">
+            …{id.slice(-6)}
+          </code>
+          <CopyButton isBare value={id} label={t('usage.one.copyRequest')} />
+        </span>
+      ),
+    },
+    {
+      id: 'credits',
+      label: t('usage.log.credits'),
+      isNumber: true,
+      cell: ({ ending, credits }) => (
+        <span className={classes(!isCharged(ending) && 'text-soft')}>
+          <Credits value={credits} />
+        </span>
+      ),
+    },
+  ]
+}
+
+function Counts({ line }: { readonly line: LogLine }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const input = format.whole(line.input)
+  const output = format.whole(line.output)
+  if (!isCharged(line.ending)) return '—'
+  const cached = BigInt(line.cacheRead) + BigInt(line.cacheWrite5m) + BigInt(line.cacheWrite1h)
+  return (
+    <span className="figures whitespace-nowrap">
+      <span aria-hidden>{t('home.latest.countsValue', { input, output })}</span>
+      <span className="sr-only">{t('home.latest.countsRead', { input, output })}</span>
+      {cached > 0n && (
+        <span className="block text-sm text-soft">
+          {t('home.latest.countsCached', { cached: format.whole(cached) })}
+        </span>
+      )}
+    </span>
+  )
+}
