@@ -1,7 +1,9 @@
 // The table of jobs: name, when, limit, function. The sweeper is not here: it watches heartbeats
 // every few seconds and keeps what it saw in memory, so `work` runs it as a loop (main.ts). Neither
-// are the notices, polls and sweeps of payments: a payer waits for seconds, and cron for a minute.
+// are the notices, polls, sweeps and top-ups of payments, nor letters about a book that was
+// stopped: an owner waits for seconds, and cron for a minute.
 import type { Accounts } from './accounts/accounts.ts'
+import type { Guards } from './guards/guards.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { Payments } from './payments/payments.ts'
 import type { Log } from './platform/log.ts'
@@ -10,10 +12,19 @@ import type { Job } from './platform/worker.ts'
 
 const MINUTE_MS = 60_000
 
+/** A job that is over before it is due again. */
+function eachMinute(name: string, work: () => Promise<unknown>): Job {
+  const run = async () => {
+    await work()
+  }
+  return { name, every: '* * * * *', limitMs: MINUTE_MS, run }
+}
+
 export function createJobs(rooms: {
   readonly ledger: Ledger
   readonly mail: Mail
   readonly accounts: Accounts
+  readonly guards: Guards
   readonly payments: Payments
   readonly log: Log
   readonly entriesKeptDays: number
@@ -30,8 +41,9 @@ export function createJobs(rooms: {
   }
 
   return [
-    { name: 'audit', every: '* * * * *', limitMs: MINUTE_MS, run: () => audit('new') },
+    eachMinute('audit', () => audit('new')),
     { name: 'audit-all', every: '20 3 * * *', limitMs: 60 * MINUTE_MS, run: () => audit('all') },
+    eachMinute('usage', () => ledger.addUp()),
     {
       name: 'partitions',
       every: '7 * * * *',
@@ -51,7 +63,7 @@ export function createJobs(rooms: {
       places: LETTERS_AT_ONCE,
       run: (payload) => mail.deliver((payload as { id: string }).id),
     },
-    { name: 'letters', every: '* * * * *', limitMs: MINUTE_MS, run: () => mail.tend() },
+    eachMinute('letters', () => mail.tend()),
     {
       name: 'accounts-sweep',
       every: '*/5 * * * *',
@@ -69,13 +81,14 @@ export function createJobs(rooms: {
       },
     },
     {
-      name: 'payments-expire',
+      name: 'guards-watch',
       every: '* * * * *',
-      limitMs: MINUTE_MS,
+      limitMs: 5 * MINUTE_MS,
       run: async () => {
-        await payments.expire()
+        await rooms.guards.jobs.watch()
       },
     },
+    eachMinute('payments-expire', () => payments.expire()),
     {
       name: 'payments-refunds',
       every: '* * * * *',

@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os'
 import { Command } from 'commander'
 import { isFleetMember, joinFleet, runFleet } from './fleet.ts'
 import { createJobs } from './jobs.ts'
-import { createOperator } from './operator/operator.ts'
+import { createOperator, type OperatorRooms } from './operator/operator.ts'
 import { dayText } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import { describeConfig, loadConfig, secretOf } from './platform/config.ts'
@@ -15,12 +15,14 @@ import { createFleetMetrics, createMetricsServer, shareMetrics } from './platfor
 import { migrate } from './platform/migrate.ts'
 import { migrateJobs, startWorker } from './platform/worker.ts'
 import { parseUpstreams, type UpstreamOptions } from './upstreams/upstreams.ts'
-import { type Rooms, watchLetters, wire } from './wiring.ts'
+import { type Rooms, watchLetters, watchUsage, wire } from './wiring.ts'
 
 /** Twelve looks within the sixty seconds after which a silent process is taken for dead. */
 const SWEEP_MS = 5_000
 /** What a worker may still finish after SIGTERM. */
 const STOP_MS = 20_000
+/** An operator's command has nothing under way in the ledger's batches. */
+const OPERATOR_STOP_MS = 1_000
 const DAY_MS = 86_400_000
 
 const program = new Command('tollgate').description('A prepaid gateway for model messages')
@@ -61,7 +63,7 @@ program
   .description('answer the account area and payment providers until SIGTERM')
   .action(async () => serveCabinet(configured()))
 
-program.addCommand(createOperator(() => wired(configured(), 'operator')))
+program.addCommand(createOperator(operatorRooms))
 
 await program.parseAsync()
 
@@ -85,6 +87,23 @@ async function migrateAll(config: Config): Promise<string[]> {
 
 function wired(config: Config, role: string): Promise<Rooms> {
   return wire(config, upstreamsOf(config), role)
+}
+
+async function operatorRooms(): Promise<OperatorRooms> {
+  const config = configured()
+  // Standard output is for results; of the rooms' own lines, only those that explain a failure.
+  const log = { ...config.log, level: 'warn' as const, destination: process.stderr }
+  const rooms = await wired({ ...config, log }, 'operator')
+  return {
+    ...rooms,
+    async close() {
+      await rooms.payments.stop()
+      rooms.mail.close()
+      await rooms.ledger.stop(OPERATOR_STOP_MS)
+      await rooms.upstreams.close()
+      await rooms.db.end()
+    },
+  }
 }
 
 /** The upstreams of the file, or the one in the settings. */
@@ -188,7 +207,9 @@ async function work(config: Config): Promise<void> {
   const rooms = await wired(config, 'worker')
   const { ledger, mail, log, clock } = rooms
   await ledger.start()
+  await startPricing(rooms) // top-ups buy what is sold now
   watchLetters(rooms.metrics, mail)
+  watchUsage(rooms.metrics, ledger)
   const metrics = serveMetrics(rooms, config.metrics.workPort, config.gateway.host, () => true)
   const worker = await startWorker({
     databaseUrl: config.database.url.reveal(),
@@ -196,6 +217,7 @@ async function work(config: Config): Promise<void> {
       ledger,
       mail,
       accounts: rooms.accounts,
+      guards: rooms.guards,
       payments: rooms.payments,
       log,
       entriesKeptDays: config.ledger.entriesKeptDays,
@@ -211,10 +233,13 @@ async function work(config: Config): Promise<void> {
   log.info({ instance: ledger.instance }, 'working')
 
   rooms.payments.start()
+  rooms.guards.start()
 
   await stopped
   clearInterval(sweeping)
+  await rooms.guards.stop()
   await rooms.payments.stop()
+  rooms.pricing.stop()
   await worker.stop()
   mail.close()
   metrics.close()

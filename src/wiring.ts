@@ -2,6 +2,7 @@
 import { type Accounts, type AccountsOptions, createAccounts } from './accounts/accounts.ts'
 import { createCabinet, type Documents, openDocuments, openEndings } from './cabinet/cabinet.ts'
 import { createGateway } from './gateway/gateway.ts'
+import { createGuards, type Guards } from './guards/guards.ts'
 import { createKeys, type Keys } from './keys/keys.ts'
 import { createLedger, type Ledger, ledgerSession } from './ledger/ledger.ts'
 import {
@@ -9,15 +10,16 @@ import {
   openPaymentMetrics,
   openYookassa,
   type Payments,
+  type PaymentsOptions,
 } from './payments/payments.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import { type Db, openClient, openDatabase } from './platform/db.ts'
-import { newInstanceId } from './platform/ids.ts'
+import { type BookId, newInstanceId } from './platform/ids.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { createMail, type Mail } from './platform/mail.ts'
 import { createMetrics, type Metrics } from './platform/metrics.ts'
-import { createPricing } from './pricing/pricing.ts'
+import { createPricing, type Pricing } from './pricing/pricing.ts'
 import { createUpstreams, type UpstreamOptions, type Upstreams } from './upstreams/upstreams.ts'
 
 /** Nothing is started yet: who needs a room started says so in main.ts. */
@@ -49,9 +51,14 @@ export async function wire(
   const keys = createKeys({ ...ground, ledger, slug, cell, ...config.keys })
   const mail = createMail({ ...ground, ...config.mail })
   const metrics = createMetrics()
-  const payments = wirePayments(config, { ...ground, mail, ledger, metrics })
+  // Asked when something is to be told; the accounts are there by then.
+  const ownerOf = (book: BookId) => accounts.ownerOf(book)
+  const guards = createGuards({ ...ground, ledger, mail, brand: config.brand, ownerOf })
+  const payments = wirePayments(config, { ...ground, mail, ledger, metrics, pricing, ownerOf })
   const documents = openDocuments(config.brand.documentsFile)
-  const accounts = wireAccounts(config, { ...ground, mail, ledger, keys, payments, documents })
+  const accounts: Accounts = wireAccounts(config, {
+    ...{ ...ground, mail, ledger, keys, guards, payments, documents },
+  })
   const { instance } = ledger
   const upstreams = createUpstreams({ ...ground, upstreams: upstreamOptions, instance })
   const gateway = createGateway({
@@ -68,31 +75,29 @@ export async function wire(
   })
   const cabinet = createCabinet({
     ...{ ...ground, metrics, payments, cell, ...config.cabinet },
-    api: { accounts, keys, ledger, payments, pricing, documents, ...facesOf(config) },
+    api: {
+      ...{ accounts, keys, ledger, guards, payments, pricing, documents, upstreams, mail },
+      ...facesOf(config),
+    },
   })
   watch(metrics, { ledger, keys, upstreams })
   return {
     ...ground,
     config,
-    pricing,
-    ledger,
-    keys,
-    mail,
-    payments,
-    accounts,
-    upstreams,
-    metrics,
+    ...{ pricing, ledger, keys, mail, guards, payments, accounts, upstreams, metrics },
     gateway,
     cabinet,
   }
 }
 
 /** One provider today; an order stays with the one it was made with. */
-function wirePayments(
+export function wirePayments(
   config: Config,
-  rooms: { db: Db; mail: Mail; clock: Clock; log: Log; ledger: Ledger; metrics: Metrics },
+  rooms: { db: Db; mail: Mail; clock: Clock; log: Log; ledger: Ledger; metrics: Metrics } & {
+    pricing: Pricing
+  } & Pick<PaymentsOptions, 'ownerOf'>,
 ) {
-  const { clock } = rooms
+  const { clock, pricing } = rooms
   const { receipts, receiptVatCode, receiptTaxSystem, receiptSubject, receiptMode } =
     config.yookassa
   const { money, ...settings } = config.payments
@@ -122,7 +127,15 @@ function wirePayments(
     providers: [yookassa],
     provider: yookassa.name,
     takesTest: money === 'auto' ? config.mode !== 'production' : money === 'test',
+    packOf: (id) => soldPack(pricing, id),
   })
+}
+
+/** A pack as it is sold now, in the words of an order. */
+function soldPack(pricing: Pricing, id: string) {
+  const { version: catalogueVersion, packs } = pricing.current()
+  const pack = packs.find((one) => one.id === id)
+  return pack && { ...pack, title: pack.name, catalogueVersion }
 }
 
 /** People may enter no other room: what they need of the others is handed to them. */
@@ -132,20 +145,25 @@ function wireAccounts(
     mail: Mail
     ledger: Ledger
     keys: Keys
+    guards: Guards
     payments: Payments
     documents: Documents
   },
 ): Accounts {
-  const { ledger, keys, payments, documents, ...others } = rooms
+  const { ledger, keys, guards, payments, documents, ...others } = rooms
   const { mail } = rooms
   const accounts: Accounts = createAccounts({
     ...others,
     brand: config.brand,
     settings: config.accounts,
-    openBook: ledger.open,
+    async openBook(tx) {
+      const book = await ledger.open(tx)
+      await guards.open(tx, book)
+      return book
+    },
     documents: documents.list,
     endings: openEndings({
-      ...{ keys, ledger, payments, mail },
+      ...{ keys, ledger, guards, payments, mail },
       emailOf: async (account) => (await accounts.find(account))?.email,
     }),
   })
@@ -209,6 +227,13 @@ export function watchLetters(metrics: Metrics, mail: Mail): void {
   })
   metrics.asked('gateway_letters_oldest_seconds', 'Age of the oldest that waits', async () => ({
     queued: (await mail.stats()).oldestSeconds,
+  }))
+}
+
+/** How far the sums of usage are behind the entries, for the one process that is asked. */
+export function watchUsage(metrics: Metrics, ledger: Ledger): void {
+  metrics.asked('gateway_usage_lag_seconds', 'Age of what is not yet added up', async () => ({
+    sums: await ledger.addedUpLagSeconds(),
   }))
 }
 

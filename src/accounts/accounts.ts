@@ -9,7 +9,7 @@ import { createClosing, type Endings } from './closing.ts'
 import { createCookies } from './cookies.ts'
 import { createEmailChange } from './email-change.ts'
 import { createFactors } from './factors.ts'
-import { createHandler } from './handler.ts'
+import { createHandler, isOwnOrigin } from './handler.ts'
 import { type Brand, createLetters } from './letters.ts'
 import type { Notice } from './notice.ts'
 import type { AccountsSettings, LegalDocument, Parts } from './parts.ts'
@@ -17,6 +17,7 @@ import { createPasswordChange } from './password-change.ts'
 import { createPasswords } from './passwords.ts'
 import * as queries from './queries.ts'
 import { createRegistration } from './registration.ts'
+import { accountSearch } from './search-queries.ts'
 import { createSessions, requireFresh, requireSession, type Session } from './sessions.ts'
 import { createSignIn } from './sign-in.ts'
 import { type Allowance, type Count, createThrottle } from './throttle.ts'
@@ -25,6 +26,7 @@ export type { AccountCode } from './answers.ts'
 export type { Unspent } from './closing-queries.ts'
 export type { Circumstances } from './notice.ts'
 export type { Language } from './queries.ts'
+export type { FoundAccount } from './search-queries.ts'
 export type { AccountsSettings, Allowance, Brand, Endings, LegalDocument, Session }
 
 /** What other rooms may have told to an owner; the rest is this room's own. */
@@ -97,7 +99,7 @@ export function createAccounts(options: AccountsOptions) {
     requireFresh,
 
     /** For what changes something outside /api/auth: true when our own pages ask. */
-    isOwnOrigin: (headers: Headers): boolean => headers.get('origin') === origin,
+    isOwnOrigin: (headers: Headers): boolean => isOwnOrigin(headers, origin),
 
     /** Counts an owner's attempt at something, over all processes; says whether it may go on. */
     attempt: ({ account }: Session, what: string, allowance: Allowance): Promise<Count> =>
@@ -124,6 +126,9 @@ export function createAccounts(options: AccountsOptions) {
     findByEmail: (email: string) => queries.accountFindByEmail(db, email.trim().toLowerCase()),
     /** Whose book it is; undefined for a book without an owner, or with a closed account. */
     ownerOf: (book: BookId) => queries.accountFindByBook(db, book),
+
+    /** For operators: by id, book or a part of the address, closed accounts too. */
+    search: (text: string, limit: number) => accountSearch(db, { text, limit }),
 
     /** Tells the owner of a book about a key, in the caller's transaction; nobody's: nothing. */
     async tell(executor: Executor, book: BookId, notice: KeyNotice): Promise<void> {

@@ -27,6 +27,7 @@ export const statuses = {
   passkey_unknown: 401,
   passkey_wrong: 400,
   overloaded: 503,
+  unavailable: 503,
   fault: 500,
 } as const
 

@@ -1,5 +1,6 @@
 // What an owner is told by letter, and the facts each letter needs. The sentences are in
 // words-ru.ts and words-en.ts; a notice without sentences in both languages does not compile.
+import type { Sentences } from '../platform/letter.ts'
 
 /** Where and when something was done: enough for an owner to know whether it was theirs. */
 export type Circumstances = {
@@ -40,15 +41,6 @@ export type Facts = {
 
 export type Kind = keyof Facts
 export type Notice = { readonly [K in Kind]: { readonly kind: K; readonly facts: Facts[K] } }[Kind]
-
-/** One letter in one language. */
-export type Sentences = {
-  readonly subject: string
-  readonly lines: readonly string[]
-  readonly button?: { readonly label: string; readonly link: string }
-  /** After the button: what to do when it was not the owner. */
-  readonly more?: readonly string[]
-}
 
 /** What every letter of a language shares. */
 export type Frame = {

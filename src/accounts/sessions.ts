@@ -30,10 +30,13 @@ export function createSessions(parts: Parts, auth: () => Promise<Auth>) {
     /** Whose cookie it is. Asks the database each time: a revoked session ends at once. */
     async read(headers: Headers): Promise<Session | undefined> {
       if (!headers.has('cookie')) return undefined
-      const { response, headers: answered } = await (await auth()).api.getSession({
-        headers,
-        returnHeaders: true,
-      })
+      const { response, headers: answered } = await (await auth()).api
+        .getSession({ headers, returnHeaders: true })
+        .catch(async (error: unknown) => {
+          // better-auth keeps the reason to itself; a database that is away says it here.
+          await queries.databaseAnswer(db)
+          throw error
+        })
       if (response === null) return undefined
       const { id, createdAt } = response.session
       const account = await queries.accountFind(db, response.user.id)

@@ -12,6 +12,7 @@ import {
   type Stage,
 } from '../../test/accounts.ts'
 import { settingsOf } from '../../test/harness.ts'
+import { isDatabaseAway } from '../platform/away.ts'
 import { openDatabase } from '../platform/db.ts'
 
 let stage: Stage
@@ -258,11 +259,14 @@ test('when too many passwords wait, the next is told to come again', async () =>
   assert.equal(reply.headers.get('retry-after'), '1')
 })
 
-test('a database that is away is a fault of ours and says nothing about anybody', async () => {
+test('a database that is away is said so, and nothing about anybody', async () => {
   const away = openDatabase(settingsOf('postgres://postgres@127.0.0.1:1/none'), 'away', () => {})
-  const browser = stage.browser({ room: stage.room({ db: away }) })
-  const reply = await browser.signIn('anybody@example.org')
-  assert.deepEqual([reply.status, errorOf(reply)], [500, 'fault'])
+  const room = stage.room({ db: away })
+  const reply = await stage.browser({ room }).signIn('anybody@example.org')
+  assert.deepEqual([reply.status, errorOf(reply)], [503, 'unavailable'])
+  assert.equal(reply.headers.get('retry-after'), '5')
   assert.deepEqual(Object.keys(reply.body), ['error'])
+  const own = await stage.person('away')
+  await assert.rejects(room.session(own.headers()), isDatabaseAway)
   await away.end()
 })

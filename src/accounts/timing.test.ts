@@ -1,5 +1,5 @@
 // Time tells nothing: answers that would betray whether an address is known leave at multiples of a
-// step. A few samples here; many more are a journey's work.
+// step. A few samples here; many more in test/faults/enumeration.ts.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { agreed, createStage, PASSWORD, type Stage } from '../../test/accounts.ts'

@@ -1,5 +1,6 @@
 // Letters to owners in English. Plain sentences, the reason first, then what to do.
-import type { Circumstances, Facts, Sentences, Setting, Words } from './notice.ts'
+import type { Sentences } from '../platform/letter.ts'
+import type { Circumstances, Facts, Setting, Words } from './notice.ts'
 
 export const english: Words = {
   frame: {

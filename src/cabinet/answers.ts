@@ -4,6 +4,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isDatabaseAway } from '../platform/away.ts'
 import type { Log } from '../platform/log.ts'
 import { isRefusal, type RefusalCode } from '../platform/refusal.ts'
 import type { ErrorCode, No } from './contract.ts'
@@ -39,7 +40,9 @@ export const statuses = {
   adjust_exceeds_available: 409,
   promo_refused: 409,
   promo_attempts_exceeded: 429,
+  top_up_refused: 409,
   closing_waits: 409,
+  request_unknown: 404,
   document_unknown: 404,
   consent_unknown: 404,
 
@@ -92,6 +95,8 @@ export class OwnNo extends Error {
 }
 
 const RETRY_SECONDS = 1
+/** A database is back in seconds after a restart, in half a minute after a failover. */
+const AWAY_SECONDS = 5
 
 /** Answers with the code's status, in the cabinet's shape. */
 export function answerNo(
@@ -142,6 +147,10 @@ export function answerError(
     answerNo(reply, ...told)
   } else if (known.statusCode === 400) {
     answerNo(reply, 'body_broken_off', 'The body ended before it was whole.')
+  } else if (isDatabaseAway(error)) {
+    log.warn({ request: request.id, err: error }, 'the database is away')
+    const wait = { retryAfterSeconds: AWAY_SECONDS }
+    answerNo(reply, 'unavailable', 'The service is away for a moment.', wait)
   } else {
     log.error({ request: request.id, err: error }, 'a fault')
     answerNo(reply, 'fault', 'Something went wrong here. It is in our log.')

@@ -1,6 +1,7 @@
 // Everything under /api, put together: each subject's routes, and the parts that answer otherwise.
 // A route of the contract that nobody serves does not compile.
 import type { Accounts } from '../accounts/accounts.ts'
+import type { Guards } from '../guards/guards.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Payments } from '../payments/payments.ts'
@@ -13,13 +14,19 @@ import { authPart } from './auth.ts'
 import { createClosings } from './closing.ts'
 import type { Brand } from './contract.ts'
 import type { Documents } from './documents.ts'
+import { guardRoutes } from './guards.ts'
 import { createHome } from './home.ts'
 import { createKeyRoutes } from './key.ts'
 import { livePart } from './live.ts'
+import { logRoutes } from './log.ts'
 import { orderRoutes } from './orders.ts'
 import type { Part } from './part.ts'
 import { publicRoutes } from './public.ts'
 import { type RouteName, routesPart, type Table } from './routes.ts'
+import { statementPart } from './statement.ts'
+import { type StatusOptions, statusRoutes } from './status.ts'
+import { topUpRoutes } from './top-up.ts'
+import { usageRoutes } from './usage.ts'
 
 export type ApiOptions = {
   readonly db: Db
@@ -28,9 +35,12 @@ export type ApiOptions = {
   readonly accounts: Accounts
   readonly keys: Keys
   readonly ledger: Ledger
+  readonly guards: Guards
   readonly payments: Payments
   readonly pricing: Pricing
   readonly documents: Documents
+  readonly upstreams: StatusOptions['upstreams']
+  readonly mail: StatusOptions['mail']
   readonly brand: Pick<Brand, 'name' | 'supportEmail' | 'requisites'>
   /** Where the cabinet is seen: payers come back there, and only its pages may ask. */
   readonly cabinetUrl: string
@@ -47,11 +57,16 @@ export function apiParts(options: ApiOptions): Part[] {
   const closings = createClosings(options)
   const table: Table<RouteName> = {
     ...publicRoutes(options),
+    ...statusRoutes(options),
     ...accountRoutes({ ...options, closings }),
     ...closings.routes,
     ...home.routes,
     ...orderRoutes(options),
     ...key.routes,
+    ...usageRoutes(options),
+    ...logRoutes(options),
+    ...guardRoutes(options),
+    ...topUpRoutes(options),
   }
   return [
     // A reason not to start; see documents.ts.
@@ -59,5 +74,6 @@ export function apiParts(options: ApiOptions): Part[] {
     routesPart(accounts, table),
     authPart(accounts, options.cabinetUrl),
     livePart({ ...options, home, keyState: key.stateOf }),
+    statementPart(options),
   ]
 }

@@ -8,14 +8,17 @@ import type { Part } from './part.ts'
 /** As the accounts room has it: a passkey's answer is 2-4 KB. */
 const BODY_BYTES_MAX = 32 * 1024
 
+/** What of the headers the accounts room reads. */
+const READ = ['cookie', 'origin', 'sec-fetch-site', 'user-agent', 'content-type'] as const
+
 export function authPart(accounts: Pick<Accounts, 'handle'>, cabinetUrl: string): Part {
   const { origin } = new URL(cabinetUrl)
 
   function requestOf({ method, url, headers, body }: FastifyRequest): Request {
     const sent = new Headers()
-    for (const name of ['cookie', 'origin', 'user-agent', 'content-type'] as const) {
+    for (const name of READ) {
       const value = headers[name]
-      if (value !== undefined) sent.set(name, value)
+      if (typeof value === 'string') sent.set(name, value)
     }
     const text = typeof body === 'string' ? body : ''
     return new Request(`${origin}${url}`, {

@@ -35,8 +35,12 @@ export type ErrorCode =
   | 'adjust_exceeds_available'
   | 'promo_refused'
   | 'promo_attempts_exceeded'
+  /** No method is saved, or pack, threshold and ceiling do not go together. */
+  | 'top_up_refused'
   /** The account cannot be closed while an order can still be paid. */
   | 'closing_waits'
+  /** No such request is in the log of this account. */
+  | 'request_unknown'
   | 'document_unknown'
   | 'consent_unknown'
   | 'session_unknown'
@@ -71,6 +75,7 @@ export type AuthErrorCode =
   | 'passkey_unknown'
   | 'passkey_wrong'
   | 'overloaded'
+  | 'unavailable'
   | 'fault'
 
 /** The life of an order; the payments room has it as a table. */

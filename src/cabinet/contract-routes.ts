@@ -25,9 +25,12 @@ import type {
   Unspent,
 } from './contract.ts'
 import type { AuthRoutes } from './contract-auth.ts'
+import type { GuardRoutes } from './contract-guards.ts'
+import type { StatusRoutes } from './contract-status.ts'
+import type { UsageRoutes } from './contract-usage.ts'
 
 /** Every route there is. */
-export type Routes = OwnerRoutes & AuthRoutes
+export type Routes = OwnerRoutes & AuthRoutes & GuardRoutes & StatusRoutes & UsageRoutes
 
 /**
  * Method and path → what is sent and what comes back. POST bodies are JSON, `{}` where nothing is
@@ -64,9 +67,13 @@ export type OwnerRoutes = {
   'GET /api/packs': { answer: { catalogueVersion: number; packs: readonly Pack[] } }
   /**
    * `attempt`: made by the browser once per purchase, 1-100 of A-Z, a-z, 0-9, dash, underscore.
-   * Whoever paid comes back to the page `/orders/<id>`.
+   * Whoever paid comes back to the page `/orders/<id>`. `savesMethod`: the card is kept with the
+   * provider, for top-ups that the owner then switches on.
    */
-  'POST /api/orders': { body: { pack: string; method: Method; attempt: string }; answer: Order }
+  'POST /api/orders': {
+    body: { pack: string; method: Method; attempt: string; savesMethod?: boolean | undefined }
+    answer: Order
+  }
   /** Newest first; `before` is `next` of the page before. */
   'GET /api/orders': {
     query: { before?: string | undefined; limit?: number | undefined }

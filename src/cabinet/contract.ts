@@ -222,6 +222,8 @@ export type Order = {
   readonly receipt: { readonly state: 'pending' | 'succeeded' | 'canceled' } | null
   readonly createdAt: Time
   readonly creditedAt: Time | null
+  /** Bought by us, at the owner's standing word. */
+  readonly isTopUp: boolean
 }
 
 export type Refund = {

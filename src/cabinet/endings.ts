@@ -3,6 +3,7 @@
 // for is given back if the owner asks and the refund rules allow it (closing.ts has asked by then),
 // and everything that is left is given up.
 import type { Endings } from '../accounts/accounts.ts'
+import type { Guards } from '../guards/guards.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Entry, Ledger } from '../ledger/ledger.ts'
 import type { Payments } from '../payments/payments.ts'
@@ -14,7 +15,8 @@ import { creditsText, micro } from '../units/credits.ts'
 export type EndingOptions = {
   readonly keys: Pick<Keys, 'revoke' | 'find'>
   readonly ledger: Pick<Ledger, 'block' | 'balance' | 'adjust' | 'statement'>
-  readonly payments: Pick<Payments, 'copy' | 'erase'>
+  readonly guards: Pick<Guards, 'copy'>
+  readonly payments: Pick<Payments, 'copy' | 'erase' | 'topUps'>
   readonly mail: Pick<Mail, 'sentTo'>
   emailOf(account: AccountId): Promise<string | undefined>
 }
@@ -24,7 +26,7 @@ const ENTRIES_MAX = 10_000
 const ENTRIES_PAGE = 1_000
 
 export function createEndings(options: EndingOptions): Endings {
-  const { keys, ledger, payments, mail } = options
+  const { keys, ledger, guards, payments, mail } = options
 
   async function statementOf(book: BookId) {
     const entries: Entry[] = []
@@ -42,6 +44,7 @@ export function createEndings(options: EndingOptions): Endings {
   return {
     async closing(tx, { account, book }) {
       await keys.revoke(tx, book)
+      await payments.topUps.forget(tx, book)
       // Locks the book: from here on nobody changes what is available.
       await ledger.block(tx, book, 'owner_suspended')
       const left = (await ledger.balance(book, tx))?.available ?? 0n
@@ -57,6 +60,7 @@ export function createEndings(options: EndingOptions): Endings {
     erasing: (tx, { book }) => payments.erase(tx, book),
     exports: {
       key: ({ book }) => keys.find(book),
+      guards: ({ book }) => guards.copy(book),
       payments: ({ book }) => payments.copy(book),
       ledger: ({ book }) => statementOf(book),
       async letters({ account }) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type CabinetStage, createCabinetStage } from '../../test/cabinet.ts'
 import type { Home, NewKey } from './contract.ts'
-import { zoneOf } from './home.ts'
+import { zoneOf } from './period.ts'
 
 const at = { stage: undefined as unknown as CabinetStage }
 before(async () => {

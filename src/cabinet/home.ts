@@ -12,12 +12,13 @@ import { type Credits, micro } from '../units/credits.ts'
 import { creditsOf, timeOf, timeOrNull } from './amounts.ts'
 import type * as contract from './contract.ts'
 import { perMillion } from './packs.ts'
+import { zoneOf, zoneToday } from './period.ts'
 import { latestRequests } from './requests.ts'
 import type { Table } from './routes.ts'
 
 export type HomeOptions = {
   readonly clock: Clock
-  readonly ledger: Pick<Ledger, 'balance' | 'days' | 'firstChargeAt' | 'statement'>
+  readonly ledger: Pick<Ledger, 'balance' | 'firstChargeAt' | 'usage'>
   readonly payments: Pick<Payments, 'orders' | 'hasPurchased'>
   readonly keys: Pick<Keys, 'find'>
 }
@@ -34,8 +35,6 @@ const FIRSTS_MAX = 10_000
 /** The last purchase is among the newest orders, unless somebody's card failed all day. */
 const ORDERS_PAGE = 50
 const ORDERS_PAGES_MAX = 10
-/** PostgreSQL's code for a time zone that it has never heard of. */
-const ZONE_UNKNOWN = '22023'
 
 export function createHome(options: HomeOptions) {
   const { clock, ledger, payments, keys } = options
@@ -47,17 +46,6 @@ export function createHome(options: HomeOptions) {
     if (firsts.size >= FIRSTS_MAX) firsts.clear()
     if (known !== undefined) firsts.set(book, known)
     return known
-  }
-
-  async function daysOf(book: BookId, zone: string): Promise<{ zone: string; days: UsedDay[] }> {
-    try {
-      return { zone, days: await ledger.days({ book, zone, days: DAYS }) }
-    } catch (error) {
-      const isUnknown = (error as { code?: unknown }).code === ZONE_UNKNOWN
-      if (!isUnknown || zone === 'UTC') throw error
-      // A browser may know a zone that was made after our PostgreSQL was.
-      return daysOf(book, 'UTC')
-    }
   }
 
   async function lastPurchase(book: BookId): Promise<OrderView | undefined> {
@@ -77,11 +65,12 @@ export function createHome(options: HomeOptions) {
       ledger.balance(book),
       lastPurchase(book),
       keys.find(book),
-      latestRequests(ledger, book),
+      latestRequests(ledger.usage, book),
     ])
     assert(balance, `the account's book ${book} is not there`)
     const { available, held, debt, requests } = balance
-    const { days, zone: counted } = await daysOf(book, zone)
+    const { zone: counted } = await zoneToday(ledger.usage, zone)
+    const days = await ledger.usage.days({ book, zone: counted, days: DAYS })
     const first = await firstAt(book, requests)
     const pace = paceOf(days, available, first, clock.nowMs())
     return {
@@ -125,17 +114,6 @@ export function createHome(options: HomeOptions) {
 }
 
 export type Home = ReturnType<typeof createHome>
-
-/** A time zone that exists, or UTC. */
-export function zoneOf(name: string | undefined): string {
-  if (name === undefined || !/^[A-Za-z][\w+-]*(?:\/[\w+-]+){0,2}$/.test(name)) return 'UTC'
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
-  } catch (error) {
-    if (error instanceof RangeError) return 'UTC'
-    throw error
-  }
-}
 
 /** What the credits cost at the price of the pack bought last, down to a kopeck. */
 function worthOf(available: Credits, { pack, priceKopecks }: OrderView): contract.Home['worth'] {

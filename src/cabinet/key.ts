@@ -20,7 +20,7 @@ export type KeyOptions = {
   readonly db: Db
   readonly clock: Clock
   readonly keys: Keys
-  readonly ledger: Pick<Ledger, 'statement'>
+  readonly ledger: Pick<Ledger, 'usage'>
   readonly payments: Pick<Payments, 'hasPurchased'>
   readonly accounts: Pick<Accounts, 'tell' | 'requireFresh' | 'sessions'>
 }
@@ -41,7 +41,7 @@ export function createKeyRoutes(options: KeyOptions) {
       const isOpen = await payments.hasPurchased(book)
       return { state: isOpen ? 'none' : 'locked', active: null, pending: shown(pending) }
     }
-    const [latest] = await latestRequests(ledger, book)
+    const [latest] = await latestRequests(ledger.usage, book)
     // Before the key, the requests were made with another one.
     const isIts = latest !== undefined && latest.at >= active.createdAt
     const lastUsedAt = timeOrNull(isIts ? latest.at : null)

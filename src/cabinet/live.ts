@@ -14,9 +14,10 @@ import type { Log } from '../platform/log.ts'
 import { OwnNo } from './answers.ts'
 import type * as contract from './contract.ts'
 import { createEventStream, type EventStream } from './event-stream.ts'
-import { type Home, zoneOf } from './home.ts'
+import type { Home } from './home.ts'
 import { orderOf } from './orders.ts'
 import type { Part } from './part.ts'
+import { zoneOf } from './period.ts'
 import { requestsOf } from './requests.ts'
 import { headersOf } from './routes.ts'
 
@@ -24,7 +25,7 @@ export type LiveOptions = {
   readonly clock: Clock
   readonly log: Log
   readonly accounts: Pick<Accounts, 'session' | 'requireSession' | 'sessions'>
-  readonly ledger: Pick<Ledger, 'balance' | 'statement'>
+  readonly ledger: Pick<Ledger, 'balance' | 'usage'>
   readonly payments: Pick<Payments, 'orders'>
   readonly keys: Pick<Keys, 'find'>
   readonly home: Pick<Home, 'read'>
@@ -126,7 +127,7 @@ export function livePart(options: LiveOptions): Part {
     const isNew = streams.some(({ sent }) => !sent.has('home'))
     if (isNew || mark !== watch.mark) {
       const key = JSON.stringify(await options.keyState(id))
-      const requests = JSON.stringify(await requestsOf(ledger, book))
+      const requests = JSON.stringify(await requestsOf(ledger.usage, book))
       for (const stream of streams) {
         send(stream, 'key', key)
         send(stream, 'requests', requests)

@@ -41,6 +41,12 @@ const PAGE = 20
 const PAGE_MAX = 100
 
 const attempt = z.string().regex(/^[\w-]{1,100}$/)
+const purchase = z.object({
+  pack: z.string().max(64),
+  method: z.enum(['sbp', 'card']),
+  attempt,
+  savesMethod: z.boolean().optional(),
+})
 
 export function orderRoutes({
   payments,
@@ -68,7 +74,7 @@ export function orderRoutes({
     'POST /api/orders': {
       session: 'needed',
       allowance: BUYING,
-      body: z.object({ pack: z.string().max(64), method: z.enum(['sbp', 'card']), attempt }),
+      body: purchase,
       async run({ session, body }) {
         // One snapshot: the price that is asked is of the version that is named.
         const { version, packs } = pricing.current()
@@ -80,6 +86,7 @@ export function orderRoutes({
           ...{ book, email, locale, method: body.method, attempt: body.attempt },
           pack: { id, title, credits, priceKopecks, catalogueVersion: version },
           returnUrl: `${cabinetUrl}/orders/{order}`,
+          savesMethod: body.savesMethod === true && body.method === 'card',
         })
         return orderOf(order)
       },
@@ -198,6 +205,7 @@ export function orderOf(order: OrderView): contract.Order {
     receipt: receiptState === null ? null : { state: receiptState },
     createdAt: timeOf(order.createdAt),
     creditedAt: timeOrNull(order.creditedAt),
+    isTopUp: order.isTopUp,
   }
 }
 

@@ -10,20 +10,20 @@ import type * as contract from './contract.ts'
 /** A screenful. */
 const LATEST = 20
 
-/** The newest entries that are requests, newest first; among the newest few, so maybe none. */
+/** Newest first. */
 export async function latestRequests(
-  ledger: Pick<Ledger, 'statement'>,
+  usage: Pick<Ledger['usage'], 'page'>,
   book: BookId,
-): Promise<Entry[]> {
-  const entries = await ledger.statement({ book, beforeSeq: null, limit: LATEST })
-  return entries.filter(({ kind }) => kind === 'charge' || kind === 'void')
+): Promise<readonly Entry[]> {
+  const any = { model: null, endings: null, before: null, from: null, to: null }
+  return (await usage.page({ ...any, book, limit: LATEST })).entries
 }
 
 export async function requestsOf(
-  ledger: Pick<Ledger, 'statement'>,
+  usage: Pick<Ledger['usage'], 'page'>,
   { id, requests }: Pick<Book, 'id' | 'requests'>,
 ): Promise<contract.Requests> {
-  const latest = await latestRequests(ledger, id)
+  const latest = await latestRequests(usage, id)
   return { total: String(requests), latest: latest.map(lineOf) }
 }
 

@@ -69,6 +69,16 @@ test('what changes something is taken from our own pages only', async () => {
       assert.equal(await own.no(route, {}, { origin }), '403 origin_wrong', `${route} ${origin}`)
     }
   }
+  // The right origin, but the browser says that another site asks.
+  for (const site of ['cross-site', 'same-site', 'none', '']) {
+    const headers = { 'sec-fetch-site': site }
+    for (const route of [...POSTS, 'POST /api/auth/sign-out']) {
+      assert.equal(await own.no(route, {}, { headers }), '403 origin_wrong', `${route} ${site}`)
+    }
+  }
+  const headers = { 'sec-fetch-site': 'same-origin' }
+  const said = await own.ask('POST /api/me/language', { language: 'en' }, { headers })
+  assert.equal(said.status, 200)
   await own.must('GET /api/me')
 })
 

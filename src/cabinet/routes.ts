@@ -12,7 +12,10 @@ import type { Part } from './part.ts'
 const BODY_BYTES_MAX = 8 * 1024
 
 /** Routes of the contract that answer JSON by themselves; the others have parts of their own. */
-export type RouteName = Exclude<keyof Routes, `${string}/api/auth/${string}` | 'GET /api/live'>
+export type RouteName = Exclude<
+  keyof Routes,
+  `${string}/api/auth/${string}` | 'GET /api/live' | 'GET /api/statement'
+>
 
 type BodyOf<Name extends RouteName> = Routes[Name] extends { body: infer Body } ? Body : undefined
 type QueryOf<Name extends RouteName> = Routes[Name] extends { query: infer Query } ? Query : object
@@ -73,13 +76,6 @@ export function routesPart(accounts: OwnAccounts, table: Table<RouteName>): Part
     return isFresh ? accounts.requireFresh(session) : accounts.requireSession(session)
   }
 
-  async function attempt(name: string, session: Session, allowance: Allowance): Promise<void> {
-    const count = await accounts.attempt(session, name, allowance)
-    if (count.isAllowed) return
-    const { retryAfterSeconds } = count
-    throw new OwnNo('attempts_exceeded', 'Too often; try again later.', { retryAfterSeconds })
-  }
-
   return (app) => {
     // Only JSON: what a foreign page can send without asking first, such as a form, is not read.
     app.removeAllContentTypeParsers()
@@ -100,19 +96,34 @@ export function routesPart(accounts: OwnAccounts, table: Table<RouteName>): Part
             header: (header: string, value: string) => void reply.header(header, value),
           }
           const read = () => ({
-            body: readAs(route.body, method === 'GET' ? undefined : (request.body ?? null)),
-            query: readAs(route.query, request.query),
+            body: route.body && readAs(route.body, request.body ?? null),
+            query: route.query && readAs(route.query, request.query),
           })
           if (route.session === 'none') return route.run({ ...visit, ...read() })
           const session = await sessionOf(request, route.session === 'fresh')
           for (const cookie of session.cookies) reply.header('set-cookie', cookie)
           const own = { ...visit, ...read(), session }
-          if (route.allowance !== undefined) await attempt(name, session, route.allowance)
+          if (route.allowance !== undefined) {
+            await requireAllowance(accounts, name, session, route.allowance)
+          }
           return route.run(own)
         },
       })
     }
   }
+}
+
+/** Counts an attempt of the account at this route, and refuses one too many. */
+export async function requireAllowance(
+  accounts: Pick<Accounts, 'attempt'>,
+  name: string,
+  session: Session,
+  allowance: Allowance,
+): Promise<void> {
+  const count = await accounts.attempt(session, name, allowance)
+  if (count.isAllowed) return
+  const { retryAfterSeconds } = count
+  throw new OwnNo('attempts_exceeded', 'Too often; try again later.', { retryAfterSeconds })
 }
 
 /** Browsers name the origin of everything but a GET; what changes something must be our own. */
@@ -128,15 +139,15 @@ export function requireOwnOrigin(
 /** What of the headers the accounts room reads. */
 export function headersOf({ headers }: FastifyRequest): Headers {
   const sent = new Headers()
-  for (const name of ['cookie', 'origin', 'user-agent'] as const) {
+  for (const name of ['cookie', 'origin', 'sec-fetch-site', 'user-agent'] as const) {
     const value = headers[name]
-    if (value !== undefined) sent.set(name, value)
+    if (typeof value === 'string') sent.set(name, value)
   }
   return sent
 }
 
-function readAs(schema: z.ZodType | undefined, value: unknown): unknown {
-  if (schema === undefined) return undefined
+/** What was sent, as the schema has it; refuses anything else. */
+export function readAs<Value>(schema: z.ZodType<Value>, value: unknown): Value {
   const read = schema.safeParse(value)
   if (read.success) return read.data
   // Not zod's own sentence: it may quote what was sent, and that may be a key.

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { settingsOf } from '../../test/harness.ts'
 import { systemClock } from '../platform/clock.ts'
+import { openDatabase } from '../platform/db.ts'
 import { createLog } from '../platform/log.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { Part } from './part.ts'
@@ -27,7 +29,11 @@ function sample(held: PromiseWithResolvers<void>): Part {
   }
 }
 
-async function started(t: TestContext, change: Partial<ServerOptions> = {}) {
+async function started(
+  t: TestContext,
+  change: Partial<ServerOptions> = {},
+  ...more: readonly Part[]
+) {
   const lines: string[] = []
   const answered: [string, number][] = []
   const held = Promise.withResolvers<void>()
@@ -41,7 +47,7 @@ async function started(t: TestContext, change: Partial<ServerOptions> = {}) {
       trustedProxies: 'none',
       ...change,
     },
-    [sample(held)],
+    [sample(held), ...more],
   )
   const port = await server.listen(0, '127.0.0.1')
   const end = () => server.close({ idleMs: 0, limitMs: 1_000 })
@@ -227,4 +233,22 @@ test('a drain closes idle connections after a while, and breaks off at its limit
   await server.close({ idleMs: 0, limitMs: 600 })
   assert.equal(await stuck.closed(), '')
   await idle.closed()
+})
+
+test('a database that is away is answered 503, and asked again later', async (t) => {
+  const away = openDatabase(settingsOf('postgres://x@127.0.0.1:1/x'), 'away', () => undefined)
+  const { url, lines } = await started(t, {}, (app) => {
+    app.get('/asked', () => away.query('select 1'))
+    app.get('/changed', () => away.transaction((tx) => tx.query('select 1')))
+    app.get('/other', () => Promise.reject(new Error('connect ECONNREFUSED')))
+  })
+  for (const path of ['/asked', '/changed']) {
+    const answer = await fetch(url + path)
+    const { error } = (await answer.json()) as { error: { code: string } }
+    assert.deepEqual([answer.status, error.code], [503, 'unavailable'], path)
+    assert.equal(answer.headers.get('retry-after'), '5')
+  }
+  assert.equal((await fetch(`${url}/other`)).status, 500, 'what is not the database’s is a fault')
+  assert.equal(lines.filter((line) => line.includes('"the database is away"')).length, 2)
+  await away.end()
 })

@@ -17,7 +17,7 @@ export async function getMe(exchange: Exchange, rooms: Rooms): Promise<void> {
   const caller = await rooms.keys.fresh(known)
   const [book, recent] = await Promise.all([
     rooms.ledger.balance(caller.book),
-    rooms.ledger.recent(caller.book),
+    rooms.ledger.usage.recent(caller.book),
   ])
   if (book === undefined) throw new Fault(`key ${caller.keyId} has no book ${caller.book}`)
   const total = (book.available + book.held - book.debt) as Credits

@@ -23,6 +23,7 @@ export type Caller = ReturnType<typeof callerOf>
 
 /** What an owner sees of a key. */
 export type KeyView = ReturnType<typeof viewOf>
+export type FoundKey = KeyView & { readonly book: BookId; readonly state: queries.KeyState }
 
 export type KeysOptions = {
   /** The primary: a replica could still show a revoked key as active. */
@@ -129,6 +130,12 @@ export function createKeys(options: KeysOptions) {
     async find(book: BookId): Promise<Partial<Record<'active' | 'pending', KeyView>>> {
       const rows = await queries.keyListCurrent(db, book)
       return Object.fromEntries(rows.map((row) => [row.state, viewOf(row)]))
+    },
+
+    /** For operators: keys of an id, or of their last four characters, revoked ones too. */
+    async search(text: string, limit: number): Promise<FoundKey[]> {
+      const rows = await queries.keySearch(db, text, limit)
+      return rows.map((row) => ({ ...viewOf(row), book: row.book, state: row.state }))
     },
 
     /** For metrics. */

@@ -1,6 +1,7 @@
 // Asking the database about a key, then Argon2id. Only a check that was completed is a verdict: a
 // database that is away says nothing about a key, and that is never told as "unknown".
 import { assert } from '../platform/assert.ts'
+import { isDatabaseAway } from '../platform/away.ts'
 import type { Executor } from '../platform/db.ts'
 import type { BookId } from '../platform/ids.ts'
 import { Refusal } from '../platform/refusal.ts'
@@ -48,7 +49,7 @@ export function createLookup(options: { readonly db: Executor; readonly hashing:
     try {
       return await answer
     } catch (error) {
-      if (!isAway(error)) throw error
+      if (!isDatabaseAway(error)) throw error
       throw new Refusal('ledger_unavailable', 'Keys cannot be checked now; try again.', {}, error)
     }
   }
@@ -72,15 +73,4 @@ export function callerOf(row: queries.KeyRow): {
 
 export function revokedRefusal(): Refusal {
   return new Refusal('key_revoked', 'This API key has been revoked.')
-}
-
-/** Errors that pass by themselves. Everything else, such as a wrong statement, is a fault. */
-function isAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  const { code, severity } = error as { code?: unknown; severity?: unknown }
-  // Only the server's own errors have a severity; the driver's and the socket's have no class of
-  // their own, or are several in one when an address has several spellings.
-  if (severity === undefined) return ['Error', 'AggregateError'].includes(error.name)
-  // Connection, resources, shutdown or time limit; a table that a migration has locked.
-  return /^(?:08|53|57|55P03)/.test(String(code))
 }

@@ -109,6 +109,20 @@ export async function keyListByLookup(db: Executor, lookup: Buffer): Promise<Key
   return rows as KeyRow[]
 }
 
+/**
+ * Keys of an id or of these last four characters, those in force first. Reads without a lock, and
+ * every row: people ask this, when a customer shows the end of a key.
+ */
+export async function keySearch(db: Executor, text: string, limit: number): Promise<KeyRow[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from keys where id = $1 or last4 = $1
+     order by (state = 'active') desc, created_at desc
+     limit $2`,
+    [text, limit],
+  )
+  return rows as KeyRow[]
+}
+
 /** The book's active and pending keys. Reads without a lock. */
 export async function keyListCurrent(db: Executor, book: BookId): Promise<KeyRow[]> {
   const { rows } = await db.query(

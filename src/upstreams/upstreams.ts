@@ -141,7 +141,8 @@ export function createUpstreams(options: {
     overview: async (): Promise<UpstreamLine[]> =>
       overviewOf(targets, await queries.viewList(db), await queries.settingList(db)),
     /** The operator's word; may be repeated. Every process takes it up with its next look. */
-    change: (p: Parameters<typeof queries.settingChange>[1]) => queries.settingChange(db, p),
+    change: (p: Parameters<typeof queries.settingChange>[1], executor: Executor = db) =>
+      queries.settingChange(executor, p),
     forgetOld: () => queries.viewDeleteOld(db),
 
     async start(): Promise<void> {
