@@ -75,11 +75,3 @@ test('whatever request.md calls a refusal is one, with its status', () => {
     }
   }
 })
-
-test('every link of the two pages leads to a file', () => {
-  for (const page of [errors, request]) {
-    for (const [, target = ''] of page.matchAll(/\]\(([^)#]+)\)/g)) {
-      assert.doesNotThrow(() => readFileSync(join(root, 'docs', target)), target)
-    }
-  }
-})

@@ -46,6 +46,26 @@ export function createProcesses() {
     })
   }
 
+  /** Runs a file of ours to its end and gives back what it printed. */
+  async function run(parameters: readonly string[], env: Environment): Promise<string> {
+    const child = spawn(process.execPath, parameters, {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+      detached: true,
+    })
+    const name = parameters.join(' ')
+    running.set(name, child)
+    guard.stdin?.write(`${child.pid}\n`)
+    const chunks: Buffer[] = []
+    child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
+    const [code] = await once(child, 'close')
+    running.delete(name)
+    const printed = Buffer.concat(chunks).toString('utf8').trim()
+    if (code !== 0) throw new Error(`${name} failed: ${printed}`)
+    return printed
+  }
+
   /** Ends everything and waits until it is gone. */
   async function stop(): Promise<void> {
     const children = [...running.values()]
@@ -63,7 +83,7 @@ export function createProcesses() {
     guard.kill('SIGKILL')
   }
 
-  return { start, stop }
+  return { start, run, stop }
 }
 
 /** False when nobody of the group is left. */
@@ -74,19 +94,4 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean
   } catch {
     return false
   }
-}
-
-/** Runs a file of ours to its end and gives back what it printed. */
-export async function run(parameters: readonly string[], env: Environment): Promise<string> {
-  const child = spawn(process.execPath, parameters, {
-    cwd: root,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const chunks: Buffer[] = []
-  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
-  const [code] = await once(child, 'close')
-  const printed = Buffer.concat(chunks).toString('utf8').trim()
-  if (code !== 0) throw new Error(`${parameters.join(' ')} failed: ${printed}`)
-  return printed
 }

@@ -1,56 +1,108 @@
-// Makes an account with credits and a key for development, through the rooms' doors, and prints the
-// key. Repeatable: a key that is kept in the given file and still in force is used again, and its
-// balance is filled up when it runs low. The database is the configured one.
+// What a demo and a development run begin with: an account that can sign in, with a month of
+// purchases and requests, credits and a key, through the rooms' doors. Prints the key. Repeatable:
+// what is there is used again, and the balance filled up when it runs low. Needs the stand-in bank.
 //   node tools/node.mjs tools/seed.ts [file for the key]
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { openDocuments } from '../src/cabinet/cabinet.ts'
 import { loadConfig } from '../src/platform/config.ts'
 import type { BookId } from '../src/platform/ids.ts'
 import { newInstanceId } from '../src/platform/ids.ts'
 import { isRefusal } from '../src/platform/refusal.ts'
+import type { Snapshot } from '../src/pricing/pricing.ts'
 import { credits } from '../src/units/credits.ts'
 import { type Rooms, wire } from '../src/wiring.ts'
+import { seedMonth } from './seed-month.ts'
+import { SIGN_IN } from './seed-sign-in.ts'
 
-/** The smallest pack; filled up when less than half of one is left. */
+/** The smallest pack; filled up when a quarter of one is left. */
 const PACK = 35_000_000n
 
 const file = process.argv[2] ?? '.tollgate/dev-key'
 const loaded = loadConfig()
 if ('complaints' in loaded) throw new Error(loaded.complaints.join('\n'))
-const rooms = await wire(loaded.config, [], 'seed')
+if (loaded.config.mode === 'production') throw new Error('a seed is nothing for production')
+// What is printed is the key, and nothing beside it.
+const log = { ...loaded.config.log, level: 'warn' as const }
+const rooms = await wire({ ...loaded.config, log }, [], 'seed')
 try {
+  const book = await account(rooms)
   const known = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
-  const { plain, book } = (await inForce(rooms, known)) ?? (await made(rooms))
-  await fill(rooms, book)
+  const plain = (await isInForce(rooms, known, book)) ? known : await made(rooms, book)
   if (plain !== known) writeFileSync(file, `${plain}\n`, { mode: 0o600 })
+  const isEmpty = (await rooms.ledger.balance(book))?.seq === 0n
+  if (isEmpty) await seedMonth(rooms, { book, email: SIGN_IN.email }, await prices(rooms))
+  await fill(rooms, book)
   console.log(plain)
 } finally {
+  rooms.pricing.stop()
+  rooms.mail.close()
+  await rooms.payments.stop()
   await rooms.ledger.stop(1_000)
   await rooms.db.end()
 }
 
-/** Undefined when the key is of another database, or was reissued. */
-async function inForce({ keys }: Rooms, plain: string) {
-  if (plain === '') return undefined
+/** The account of the demo; registered and confirmed as a person would do it. */
+async function account({ accounts, config, db }: Rooms): Promise<BookId> {
+  const found = await accounts.findByEmail(SIGN_IN.email)
+  if (found !== undefined) return found.book
+  const { cabinetUrl, documentsFile } = config.brand
+  const { origin } = new URL(cabinetUrl)
+  const post = async (path: string, body: object): Promise<void> => {
+    const headers = { origin, 'content-type': 'application/json', 'user-agent': 'seed' }
+    const init = { method: 'POST', headers, body: JSON.stringify(body) }
+    const request = new Request(`${origin}/api/auth${path}`, init)
+    const response = await accounts.handle(request, { address: '127.0.0.1' })
+    if (!response.ok) throw new Error(`${path} answered ${await response.text()}`)
+  }
+  const consents = openDocuments(documentsFile)
+    .list()
+    .map(({ document, version }) => ({ document, version }))
+  await post('/register', { ...SIGN_IN, language: 'ru', consents })
+  const { rows } = await db.query(
+    `select body_text as text from letters where recipient = $1 order by posted_at desc limit 1`,
+    [SIGN_IN.email],
+  )
+  const code = /#code=([\w-]+)/.exec((rows[0] as { text: string }).text)?.[1]
+  await post('/confirm', { code, password: SIGN_IN.password })
+  const made = await accounts.findByEmail(SIGN_IN.email)
+  if (made === undefined) throw new Error('the account of the seed was not made')
+  await db.query(`update accounts set created_at = created_at - interval '30 days' where id = $1`, [
+    made.id,
+  ])
+  return made.book
+}
+
+/** False when the key is of another database or account, or was reissued. */
+async function isInForce({ keys }: Rooms, plain: string, book: BookId): Promise<boolean> {
+  if (plain === '') return false
   try {
-    const { book } = await keys.verify(plain, '127.0.0.1')
-    return { plain, book }
+    return (await keys.verify(plain, '127.0.0.1')).book === book
   } catch (error) {
-    if (isRefusal(error, 'key_unknown') || isRefusal(error, 'key_revoked')) return undefined
-    if (isRefusal(error, 'key_malformed')) return undefined
+    if (isRefusal(error, 'key_unknown') || isRefusal(error, 'key_revoked')) return false
+    if (isRefusal(error, 'key_malformed')) return false
     throw error
   }
 }
 
-async function made({ db, keys, ledger }: Rooms) {
-  const book = await ledger.open(db)
+async function made({ db, keys }: Rooms, book: BookId): Promise<string> {
   const { plain, keyId } = await db.transaction((tx) => keys.issue(tx, book))
   await db.transaction((tx) => keys.confirm(tx, book, keyId))
-  return { plain, book }
+  return plain
+}
+
+/** The prices in force; on an empty database, those of the file, as a first start does. */
+async function prices({ pricing, config }: Rooms): Promise<Snapshot> {
+  if ((await pricing.start()) === undefined) {
+    const read = pricing.parse(readFileSync(config.catalogue.file, 'utf8'))
+    if ('complaints' in read) throw new Error(read.complaints.join('\n'))
+    await pricing.apply(read.catalogue, { by: 'first start', note: '' })
+  }
+  return pricing.current()
 }
 
 async function fill({ db, ledger }: Rooms, book: BookId): Promise<void> {
   const found = await ledger.balance(book)
-  if (found !== undefined && found.available * 2n >= credits(PACK)) return
+  if (found !== undefined && found.available * 4n >= credits(PACK)) return
   const posted = {
     book,
     kind: 'purchase' as const,

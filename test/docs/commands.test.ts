@@ -1,0 +1,75 @@
+// Every command that a page prints exists: scripts of npm, their programs by name, and what
+// operators type.
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { Command } from 'commander'
+import { createOperator } from '../../src/operator/operator.ts'
+import { codeOf, readPages, root } from './pages.ts'
+
+const scripts: Record<string, string> = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+).scripts
+
+/** Scripts that take the name of a program, and where its file is. */
+const FOLDERS: Readonly<Record<string, string>> = { faults: 'test/faults', bench: 'bench' }
+
+const printed = readPages()
+  .filter(({ path }) => !path.startsWith('docs/decisions/'))
+  .flatMap((page) =>
+    codeOf(page).map(({ value, line }) => ({ value, place: `${page.path}:${line} ${value}` })),
+  )
+
+test('every script of npm that a page prints exists, with the program it names', () => {
+  const runs = printed.flatMap(({ value, place }) =>
+    [...value.matchAll(/\bnpm run (?:--silent )?([\w:-]+)(?: -- ([a-z][\w-]*))?/g)].map(
+      (match) => ({
+        script: match[1] ?? '',
+        program: match[2],
+        place,
+      }),
+    ),
+  )
+  assert.ok(runs.length > 20, 'pages print scripts')
+  const wrong = runs.filter(({ script, program }) => {
+    if (!Object.hasOwn(scripts, script)) return true
+    const folder = FOLDERS[script]
+    if (folder === undefined || program === undefined) return false
+    return !existsSync(join(root, folder, `${program}.ts`))
+  })
+  assert.deepEqual(
+    wrong.map(({ place }) => place),
+    [],
+  )
+})
+
+test('every script leads to a file', () => {
+  for (const [name, command] of Object.entries(scripts)) {
+    const files = command.split(' ').filter((word) => /\.(?:ts|mjs|js)$/.test(word))
+    for (const file of files.filter((one) => !one.includes('*'))) {
+      assert.ok(existsSync(join(root, file)), `${name}: ${file}`)
+    }
+  }
+})
+
+test('every command for operators that a page prints exists', () => {
+  const operator = createOperator(() => Promise.reject(new Error('nothing is run here')))
+  const typed = printed.flatMap(({ value, place }) => {
+    const words = /(?:^op|\bnpm run op --) ([a-z][a-z -]*)/.exec(value)?.[1]
+    return words === undefined ? [] : [{ words: words.trim().split(' '), place }]
+  })
+  assert.ok(typed.length > 3, 'pages print commands for operators')
+  const wrong = typed.filter(({ words }) => !isCommand(operator, words))
+  assert.deepEqual(
+    wrong.map(({ place }) => place),
+    [],
+  )
+})
+
+/** Words lead from command to command; what follows the last one is its argument. */
+function isCommand(command: Command, [word, ...rest]: readonly string[]): boolean {
+  const next = command.commands.find((one) => one.name() === word)
+  if (next === undefined) return false
+  return rest.length === 0 || next.commands.length === 0 || isCommand(next, rest)
+}

@@ -1,0 +1,187 @@
+// Everything that a laptop needs to try the service, with nothing installed but Node: a PostgreSQL
+// of its own, the stand-ins of vendor, bank and mail, a worker, the cabinet and the gateway, and an
+// account with a month of requests behind it. Ctrl-C ends all of it, and so does its own death.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Database, findDatabase, portFor, state } from './dev-places.ts'
+import { createProcesses, type Environment } from './dev-processes.ts'
+import { SIGN_IN } from './seed-sign-in.ts'
+
+/** The upstream key that the stand-in takes and the configuration has by default. */
+const UPSTREAM_KEY = 'stand-in-key-1'
+/** A first start compiles nothing and answers within seconds, also on a slow disk. */
+const READY_MS = 30_000
+
+export type StageOptions = {
+  /** Servers start again when their source changes, and say everything. */
+  readonly isWatched: boolean
+}
+
+/** Starts, waits until somebody ends it, and leaves nothing behind. Answers the exit code. */
+export async function runStage({ isWatched }: StageOptions): Promise<number> {
+  const over = { isEnding: false, ...Promise.withResolvers<string>() }
+  const end = (why: string) => {
+    over.isEnding = true
+    over.resolve(why)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(''))
+  /** Each step asks this first: a start that was interrupted goes no further. */
+  const goOn = () => {
+    if (over.isEnding) throw new Error('interrupted')
+  }
+  const processes = createProcesses()
+  const databases: Database[] = []
+  const exit = { code: 0 }
+  try {
+    console.log(await start({ isWatched, processes, databases, goOn, end }))
+    const why = await over.promise
+    console.log(why === '' ? '\nending' : `\n${why}; ending`)
+    if (why !== '') exit.code = 1
+  } catch (error) {
+    // Whatever an interrupted start complains about is of no interest.
+    if (!over.isEnding) console.error(error instanceof Error ? error.message : error)
+    exit.code = 1
+  }
+  await processes.stop()
+  for (const database of databases) await database.stop()
+  return exit.code
+}
+
+type Stage = StageOptions & {
+  readonly processes: ReturnType<typeof createProcesses>
+  readonly databases: Database[]
+  goOn(): void
+  end(why: string): void
+}
+
+async function start(stage: Stage): Promise<string> {
+  const { processes, goOn, end } = stage
+  mkdirSync(state, { recursive: true })
+  const ports = await findPorts()
+  const pages = pagesOf(ports)
+  // The pages are built while the database is made: together they are most of a first start.
+  const built = processes.run(['node_modules/vite/bin/vite.js', 'build', 'web'], {})
+  built.catch(() => undefined)
+  const database = await findDatabase()
+  stage.databases.push(database)
+  goOn()
+  console.log(`database ${database.what}`)
+  const env = environmentOf(stage, database, ports, pages)
+  await processes.run(['src/main.ts', 'migrate'], env)
+  goOn()
+  startStandIns(stage, env, ports)
+  await whenAnswering(`${pages.bank}/sim/state`, goOn)
+  const key = await processes.run(['tools/seed.ts', join(state, 'dev-key')], env)
+  goOn()
+  await built
+  goOn()
+  const watching = stage.isWatched ? ['--watch', '--watch-preserve-output'] : []
+  for (const [name, command] of [
+    ['worker', 'work'],
+    ['cabinet', 'cabinet'],
+    ['gateway', 'serve'],
+  ] as const) {
+    processes.start(name, [...watching, 'src/main.ts', command], env, end)
+  }
+  await whenAnswering(`${pages.url}/api/hello`, goOn)
+  await whenAnswering(`http://127.0.0.1:${ports.cabinet}/api/brand`, goOn)
+  return greeting(stage, pages, key)
+}
+
+type Ports = Awaited<ReturnType<typeof findPorts>>
+type Pages = ReturnType<typeof pagesOf>
+
+async function findPorts() {
+  return {
+    gateway: await portFor(8080),
+    vendor: await portFor(8090),
+    cabinet: await portFor(8081),
+    bank: await portFor(8790),
+    letters: await portFor(8025),
+    smtp: await portFor(2525),
+    metrics: await portFor(9090),
+  }
+}
+
+function pagesOf({ gateway, cabinet, letters, bank }: Ports) {
+  return {
+    url: `http://127.0.0.1:${gateway}`,
+    // By name, not by number: passkeys are bound to a host's name.
+    cabinet: `http://localhost:${cabinet}`,
+    letters: `http://127.0.0.1:${letters}`,
+    bank: `http://127.0.0.1:${bank}`,
+  }
+}
+
+function environmentOf({ isWatched }: Stage, database: Database, ports: Ports, pages: Pages) {
+  return {
+    DATABASE_URL: database.url,
+    LEDGER_SPOOL_DIRECTORY: join(state, 'spool'),
+    UPSTREAM_URL: `http://127.0.0.1:${ports.vendor}`,
+    UPSTREAM_KEY,
+    GATEWAY_PORT: String(ports.gateway),
+    GATEWAY_PUBLIC_URL: pages.url,
+    BRAND_CABINET_URL: pages.cabinet,
+    CABINET_PORT: String(ports.cabinet),
+    MAIL_SMTP_URL: `smtp://127.0.0.1:${ports.smtp}?starttls=never`,
+    YOOKASSA_URL: `${pages.bank}/v3`,
+    METRICS_PORT: String(ports.metrics),
+    METRICS_WORK_PORT: '0',
+    METRICS_CABINET_PORT: '0',
+    LOG_PRETTY: process.env.LOG_PRETTY ?? 'true',
+    LOG_LEVEL: process.env.LOG_LEVEL ?? (isWatched ? 'info' : 'warn'),
+  }
+}
+
+function startStandIns({ processes, end }: Stage, env: Environment, ports: Ports): void {
+  const vendor = ['stand-ins/vendor/serve.ts', '--port', `${ports.vendor}`, '--key', UPSTREAM_KEY]
+  processes.start('vendor', vendor, env, end)
+  const letters = ['stand-ins/mailbox/serve.ts', '--port', `${ports.letters}`]
+  processes.start('letters', [...letters, '--smtp-port', `${ports.smtp}`], env, end)
+  const notices = `http://127.0.0.1:${ports.cabinet}/notifications/yookassa`
+  const bank = ['stand-ins/bank/serve.ts', '--port', `${ports.bank}`, '--webhook-url', notices]
+  processes.start('bank', bank, env, end)
+}
+
+function greeting({ isWatched }: Stage, pages: Pages, key: string): string {
+  const { url, cabinet, letters, bank } = pages
+  const question = { model: 'model-small', max_tokens: 200 }
+  const messages = [{ role: 'user', content: 'Hello' }]
+  const post = `-H 'x-api-key: ${key}' -H 'content-type: application/json'`
+  const plain = JSON.stringify({ ...question, messages })
+  const streamed = JSON.stringify({ ...question, stream: true, messages })
+  const watched = isWatched ? 'the source is watched; ' : ''
+  return `
+Cabinet   ${cabinet}   sign in: ${SIGN_IN.email}, password: ${SIGN_IN.password}
+Docs      ${cabinet}/docs/quick-start   how to call it, costs, reference, errors
+Letters   ${letters}   what was sent to anybody, confirmation links among it
+Bank      ${bank}   payments, and what can be done to them
+API       ${url}   ${watched}Ctrl-C ends everything
+
+That account has a month of requests behind it. Its key was made here and not in your browser,
+so the cabinet asks you to paste it; it is in ${join(state, 'dev-key')}.
+Or register: any address will do. To pay, any date and code with card 5555555555554444, or
+5555555555554477 for 3-D Secure.
+
+curl ${url}/v1/messages ${post} -d '${plain}'
+
+curl -N ${url}/v1/messages ${post} -d '${streamed}'
+
+curl ${url}/v1/me -H 'x-api-key: ${key}'
+`
+}
+
+async function whenAnswering(url: string, goOn: () => void): Promise<void> {
+  const deadlineMs = performance.now() + READY_MS
+  for (;;) {
+    const isUp = await fetch(url).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+    if (isUp) return
+    goOn()
+    if (performance.now() > deadlineMs) throw new Error(`nothing answers at ${url}`)
+    await delay(100)
+  }
+}

@@ -1,0 +1,118 @@
+// A month in the life of a small team, as a plan: coding agents in working hours, a nightly script,
+// a little on weekends; replies that fail and streams that are left. Drawn from a fixed seed, so
+// every demo shows the same month, and nothing here touches a database.
+import type { Ending } from '../src/ledger/ledger.ts'
+import { noTokens, type TokenCounts, tokens } from '../src/units/tokens.ts'
+
+export type Used = {
+  readonly model: string
+  readonly startMs: number
+  readonly endMs: number
+  readonly counts: TokenCounts
+  readonly ending: Ending
+}
+
+export const MONTH_DAYS = 30
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+/** The team works in Moscow, where the clock has not been turned since 2014. */
+const ZONE_MS = 3 * HOUR_MS
+/** When sessions of a working day begin, in hours; one more begins on busy days. */
+const SESSION_HOURS = [9.6, 11.2, 12.4, 15, 16.6, 18.1]
+const BREAK_MS = 45_000
+
+type Draw = () => number
+
+/** An hour of the team's day, so many days before today. */
+export function hourOf(nowMs: number, daysAgo: number, hour: number): number {
+  const today = Math.floor((nowMs + ZONE_MS) / DAY_MS)
+  return (today - daysAgo) * DAY_MS - ZONE_MS + Math.round(hour * HOUR_MS)
+}
+
+/** Everything that was asked between a month ago and now, in the order in which it ended. */
+export function usageOf(nowMs: number): readonly Used[] {
+  const draw = drawFrom(20_261_115)
+  const today = Math.floor((nowMs + ZONE_MS) / DAY_MS)
+  const days = Array.from({ length: MONTH_DAYS }, (_, i) => today - MONTH_DAYS + 1 + i)
+  const month = days.flatMap((day) => dayOf(day, draw))
+  // Whoever looks on a Sunday morning should still see something of today.
+  const latest = session(nowMs - 40 * 60_000, 12, draw)
+  return [...month, ...latest]
+    .filter(({ endMs }) => endMs < nowMs)
+    .toSorted((one, other) => one.endMs - other.endMs)
+}
+
+function dayOf(day: number, draw: Draw): Used[] {
+  const midnightMs = day * DAY_MS - ZONE_MS
+  const at = (hours: number) => midnightMs + Math.round((hours + draw() * 0.7) * HOUR_MS)
+  const night = script(at(4), draw)
+  // The first of January 1970 was a Thursday.
+  const weekday = (day + 4) % 7
+  if (weekday === 0) return night
+  if (weekday === 6) return draw() < 0.6 ? [...night, ...session(at(13), 9, draw)] : night
+  const busy = SESSION_HOURS.filter(() => draw() < 0.85)
+  return [...night, ...busy.flatMap((hour) => session(at(hour), 14 + pick(draw, 26), draw))]
+}
+
+/** A conversation of an agent: each turn reads what the turns before it wrote into the cache. */
+function session(startMs: number, turns: number, draw: Draw): Used[] {
+  const model = ['model-medium', 'model-medium', 'model-large', 'model-small'][pick(draw, 4)] ?? ''
+  const used: Used[] = []
+  let cached = 11_000 + pick(draw, 9_000)
+  let clockMs = startMs
+  for (let turn = 0; turn < turns; turn++) {
+    const written = 600 + pick(draw, 5_400)
+    const counts = {
+      ...noTokens,
+      input: tokens(20 + pick(draw, 700)),
+      output: tokens(90 + pick(draw, draw() < 0.15 ? 4_200 : 900)),
+      cacheRead: tokens(turn === 0 ? 0 : cached),
+      cacheWrite5m: tokens(turn === 0 ? cached + written : written),
+    }
+    const one = asked({ model, startMs: clockMs, counts }, draw)
+    used.push(one)
+    clockMs = one.endMs + 2_000 + pick(draw, BREAK_MS)
+    if (one.ending === 'complete') cached += written
+  }
+  return used
+}
+
+/** A nightly script: short, without a cache, one request after the other. */
+function script(startMs: number, draw: Draw): Used[] {
+  return Array.from({ length: 4 + pick(draw, 4) }, (_, i) => {
+    const input = tokens(3_000 + pick(draw, 9_000))
+    const counts = { ...noTokens, input, output: tokens(150 + pick(draw, 350)) }
+    return asked({ model: 'model-small', startMs: startMs + i * 40_000, counts }, draw)
+  })
+}
+
+function asked(ask: Pick<Used, 'model' | 'startMs' | 'counts'>, draw: Draw): Used {
+  const ending = endingOf(draw())
+  const { counts } = ask
+  // A client that leaves has seen a part of the reply; forty tokens a second is a usual pace.
+  const output = ending === 'client_left' ? tokens(counts.output / 3n) : counts.output
+  const endMs = ask.startMs + 900 + Math.round(Number(output) * 25)
+  return { ...ask, counts: { ...counts, output }, endMs, ending }
+}
+
+function endingOf(chance: number): Ending {
+  if (chance < 0.012) return 'upstream_failed'
+  if (chance < 0.017) return 'refused'
+  if (chance < 0.02) return 'given_up'
+  return chance < 0.036 ? 'client_left' : 'complete'
+}
+
+function pick(draw: Draw, below: number): number {
+  return Math.floor(draw() * below)
+}
+
+/** Mulberry32: small, and the same everywhere. */
+function drawFrom(seed: number): Draw {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
