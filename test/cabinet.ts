@@ -7,11 +7,13 @@ import { join } from 'node:path'
 import { type Accounts, createAccounts } from '../src/accounts/accounts.ts'
 import { createCabinet, openDocuments, openEndings } from '../src/cabinet/cabinet.ts'
 import type * as contract from '../src/cabinet/contract.ts'
+import { createGuards } from '../src/guards/guards.ts'
 import { createKeys } from '../src/keys/keys.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import type { BookId } from '../src/platform/ids.ts'
 import { createLog } from '../src/platform/log.ts'
 import { createPricing } from '../src/pricing/pricing.ts'
+import { createUpstreams } from '../src/upstreams/upstreams.ts'
 import { AGENT, accountSettings, CABINET, PASSWORD } from './accounts.ts'
 import { keySettings } from './harness.ts'
 import { brand, createTestPayments, type TestPaymentsOptions } from './payments.ts'
@@ -35,6 +37,15 @@ const DOCUMENTS = `documents:
     text: { ru: offer.ru.md, en: offer.en.md }
 `
 
+/** The operator's legal pages: one to agree to, one that is optional. Returns their list's path. */
+export async function writeDocuments(directory: string): Promise<string> {
+  await writeFile(join(directory, 'offer.ru.md'), '# Оферта\n')
+  await writeFile(join(directory, 'offer.en.md'), '# Offer\n')
+  const list = join(directory, 'documents.yaml')
+  await writeFile(list, DOCUMENTS)
+  return list
+}
+
 type StageOptions = TestPaymentsOptions & {
   readonly pagesDirectory?: string
   readonly addressHeader?: string
@@ -46,13 +57,13 @@ export async function createCabinetStage(options: StageOptions = {}) {
   const log = createLog({ level: 'trace', destination, slug: keySettings.slug })
   const turned = { ms: 0 }
   const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + turned.ms }
-  const pay = await createTestPayments({ ...options, payments: { log, ...options.payments } })
+  // Asked when something is to be told; the accounts are there by then.
+  const ownerOf = (book: BookId) => accounts.ownerOf(book)
+  const given = { log, ownerOf, ...options.payments }
+  const pay = await createTestPayments({ ...options, payments: given })
   const { db, ledger, mail, payments } = pay
   const directory = await mkdtemp(join(tmpdir(), 'tollgate-cabinet-'))
-  await writeFile(join(directory, 'documents.yaml'), DOCUMENTS)
-  await writeFile(join(directory, 'offer.ru.md'), '# Оферта\n')
-  await writeFile(join(directory, 'offer.en.md'), '# Offer\n')
-  const documents = openDocuments(join(directory, 'documents.yaml'))
+  const documents = openDocuments(await writeDocuments(directory))
 
   const keys = createKeys({ db, ledger, clock: systemClock, log, ...keySettings })
   const pricing = createPricing({ db, log, clock: systemClock })
@@ -60,13 +71,22 @@ export async function createCabinetStage(options: StageOptions = {}) {
   const read = pricing.parse(await readFile(example, 'utf8'))
   if ('complaints' in read) throw new Error(read.complaints.join('\n'))
   await pricing.apply(read.catalogue, { by: 'a test', note: '' })
+  // It asks nobody: what processes with upstreams of their own saw is what it tells.
+  const { instance } = ledger
+  const upstreams = createUpstreams({ db, log, clock: systemClock, instance, upstreams: [] })
+  const guardBrand = { ...brand, cabinetUrl: CABINET }
+  const guards = createGuards({ db, ledger, mail, log, brand: guardBrand, ownerOf })
   const accounts: Accounts = createAccounts({
     ...{ db, mail, clock, log, brand: { ...brand, cabinetUrl: CABINET } },
     settings: accountSettings,
-    openBook: ledger.open,
+    async openBook(tx) {
+      const book = await ledger.open(tx)
+      await guards.open(tx, book)
+      return book
+    },
     documents: documents.list,
     endings: openEndings({
-      ...{ keys, ledger, payments, mail },
+      ...{ keys, ledger, guards, payments, mail },
       emailOf: async (account) => (await accounts.find(account))?.email,
     }),
   })
@@ -77,7 +97,7 @@ export async function createCabinetStage(options: StageOptions = {}) {
     trustedProxies: '127.0.0.1',
     pagesDirectory: options.pagesDirectory ?? 'none',
     api: {
-      ...{ accounts, keys, ledger, payments, pricing, documents },
+      ...{ accounts, keys, ledger, guards, payments, pricing, documents, upstreams, mail },
       brand: { ...brand, requisites: ['ООО «Пример»', 'ИНН 7700000000'] },
       cabinetUrl: CABINET,
       apiUrl: 'https://api.example.org',
@@ -114,7 +134,8 @@ export async function createCabinetStage(options: StageOptions = {}) {
   }
 
   return {
-    ...{ ...pay, accounts, keys, pricing, cabinet, documents, lines, turned, url, visitor, person },
+    ...{ ...pay, accounts, keys, guards, pricing, cabinet, documents, lines, turned, url },
+    ...{ visitor, person, upstreams },
 
     /** A purchase that is paid and credited. */
     async bought(own: Visitor, pack = 'pack-35m'): Promise<contract.Order> {

@@ -8,7 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { credits } from '../src/units/credits.ts'
+import { startMailbox } from '../stand-ins/mailbox/mailbox.ts'
 import { createTestDatabase, createTestLedger, type TestDatabase } from './harness.ts'
+import { until } from './mail-stage.ts'
 
 const root = join(import.meta.dirname, '..')
 const place: { database?: TestDatabase; directory?: string } = {}
@@ -112,6 +114,52 @@ test('op import-keys stores hashes and prints no key', async () => {
   assert.doesNotMatch(out, /abcdefghij/)
   const { rows } = await db.query('select hash from keys where book_id = $1', [book])
   assert.match((rows[0] as { hash: string }).hash, /^\$argon2id\$/)
+})
+
+test('op grant asks on the terminal, gives, and leaves its line', async () => {
+  const { db, url } = place.database as TestDatabase
+  const ledger = await createTestLedger(url)
+  const book = await ledger.open(db)
+  const grant = ['op', 'grant', `${book}`, '1000', '--reason', 'an outage', '--json']
+  const declined = await run(grant, {}, 'no\n')
+  assert.deepEqual([declined.code, declined.out.trim()], [1, '{"isDone":false}'])
+  const { code, out, err } = await run(grant, {}, '1 000\n')
+  assert.equal(code, 0, err)
+  assert.match(err, /gets 1 000 promo credits.*\n.*an outage\nType 1 000 to do it: $/)
+  assert.equal(JSON.parse(out).available, '1000', 'standard output is one object and nothing else')
+  assert.equal((await ledger.balance(book))?.available, credits(1_000))
+  await ledger.end()
+  const { rows } = await db.query(
+    `select command, outcome from operator_acts where command like 'grant %'`,
+  )
+  assert.deepEqual(rows, [{ command: `grant ${book} 1000 --reason 'an outage'`, outcome: 'done' }])
+})
+
+test('op says in a sentence that the database is away, or that it was mistyped', async () => {
+  const away = await run(['op', 'acts'], { DATABASE_URL: 'postgres://postgres@127.0.0.1:1/none' })
+  assert.deepEqual([away.code, away.out], [1, ''])
+  assert.match(away.err, /^the database does not answer: .*ECONNREFUSED/)
+  const mistyped = await run(['op', 'acts', '--bye'])
+  assert.equal(mistyped.code, 2)
+  assert.match(mistyped.err, /--by\b/)
+})
+
+test('op leaves the beginning of a deed that it did not live to end', async () => {
+  const { db } = place.database as TestDatabase
+  const mailbox = await startMailbox()
+  mailbox.faults({ to: '*', do: 'hang', at: 'rcpt' })
+  const args = ['src/main.ts', 'op', 'mail', 'test', 'me@example.org', '--yes']
+  const env = environment({ MAIL_SMTP_URL: mailbox.smtpUrl })
+  const child = spawn(process.execPath, args, { cwd: root, env, stdio: 'ignore' })
+  const isBegun = async () =>
+    (await db.query(`select from operator_acts where command like 'mail %'`)).rows.length > 0
+  await until('the deed has begun', isBegun)
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  await mailbox.close()
+  const { out } = await run(['op', 'acts', '--json', '--limit', '1'])
+  const [{ command, outcome }] = JSON.parse(out).acts
+  assert.deepEqual([command, outcome], ['mail test me@example.org', 'begun'])
 })
 
 /** Starts a command that goes on; resolves when it has said so. */

@@ -95,9 +95,12 @@ async function dropOld(client: pg.Client, name: string): Promise<void> {
 
 export type TestDatabase = { url: string; name: string; db: Db; drop(): Promise<void> }
 
-/** A migrated database of the test's own. */
-export async function createTestDatabase(server: string = serverUrl): Promise<TestDatabase> {
-  const template = await ensureTemplate(server)
+/** A migrated database of the test's own; with another template, whatever that one holds. */
+export async function createTestDatabase(
+  server: string = serverUrl,
+  base?: string,
+): Promise<TestDatabase> {
+  const template = base ?? (await ensureTemplate(server))
   const name = `tollgate_test_${process.pid}_${newInstanceId().toString(36)}`
   await onServer((client) => client.query(`create database ${name} template ${template}`), server)
   const url = urlOf(server, name)

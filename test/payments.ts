@@ -98,6 +98,9 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
       refundPolicy: 'prorata',
       sweepSeconds: 0,
       promoTriesPerHour: 10,
+      hasTopUps: false,
+      packOf: (id) => (id === pack.id ? pack : undefined),
+      ownerOf: async () => ({ email: 'owner@example.org', language: 'ru' }),
       ...options.payments,
       ...changes,
     })

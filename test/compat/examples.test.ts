@@ -26,6 +26,7 @@ const byShell = (text: string) => ({ program: '/bin/sh', parameters: ['-c', text
 for (const [id, command, skip] of [
   ['typescript', byNode, false],
   ['aiSdk', byNode, false],
+  ['langchain', byNode, false],
   ['curl', byShell, !existsSync('/usr/bin/curl') && 'there is no curl here'],
 ] as const) {
   test(`the example for ${id} gets a reply as it stands`, { skip }, async () => {

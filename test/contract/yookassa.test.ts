@@ -69,6 +69,8 @@ function draftOf(provider: Provider, changes: { readonly price?: number } = {}) 
     email: 'owner@example.org',
     locale: 'ru',
     returnUrl: 'https://cabinet.example.org/orders/1?from=bank',
+    savesMethod: false,
+    savedMethodId: null,
   })
   return { order, body }
 }

@@ -22,6 +22,11 @@ const programs: Record<string, () => Promise<{ fault: Fault }>> = {
   'payment-storm': () => import('./payment-storm.ts'),
   'notification-flood': () => import('./notification-flood.ts'),
   'refund-race': () => import('./refund-race.ts'),
+  'usage-kill': () => import('./usage-kill.ts'),
+  enumeration: () => import('./enumeration.ts'),
+  edge: () => import('./edge.ts'),
+  upgrade: () => import('./upgrade.ts'),
+  package: () => import('./package.ts'),
 }
 
 const { values, positionals } = parseArgs({

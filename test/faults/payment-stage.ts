@@ -24,6 +24,7 @@ export type PaymentStageOptions = {
   readonly serverUrl?: string
   /** Of the room that buys. */
   readonly yookassa?: TestPaymentsOptions['yookassa']
+  readonly payments?: TestPaymentsOptions['payments']
 }
 
 export type PaymentStage = Awaited<ReturnType<typeof createPaymentStage>>
@@ -36,7 +37,7 @@ export async function createPaymentStage(options: PaymentStageOptions) {
   const spoolDirectory = await mkdtemp(join(tmpdir(), 'tollgate-spool-'))
   const room = await createTestPayments({
     bank: { isTest: false, ...options.bank },
-    payments: { takesTest: false },
+    payments: { takesTest: false, ...options.payments },
     ...(options.yookassa && { yookassa: options.yookassa }),
     ...(options.serverUrl && { serverUrl: options.serverUrl }),
   })

@@ -5,7 +5,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
-const READY_MS = 20_000
+/** A start takes two seconds; beside a build on two cores, ten times that. */
+const READY_MS = 60_000
 const STOP_MS = 20_000
 
 export type Served = {
@@ -17,7 +18,7 @@ export type Served = {
 
 /** Resolves when it has printed something that matches; kills it and fails when it does not. */
 export async function startServed(
-  command: 'serve' | 'work',
+  command: 'serve' | 'work' | 'cabinet',
   env: Readonly<Record<string, string>>,
   ready: RegExp,
 ): Promise<Served> {
@@ -26,6 +27,10 @@ export async function startServed(
     cwd: join(import.meta.dirname, '../..'),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  // A program that ends in a hurry leaves nobody behind.
+  const endWithUs = () => child.kill('SIGKILL')
+  process.once('exit', endWithUs)
+  child.once('exit', () => process.off('exit', endWithUs))
   const chunks: string[] = []
   const printed = () => chunks.join('')
   const isReady = Promise.withResolvers<void>()

@@ -1,5 +1,5 @@
-// A cable between the gateway and the database that a test can cut and mend: a TCP proxy. Cut, it
-// breaks what is open and refuses what is new, as a database that is gone does.
+// A cable between a process of ours and the database that a test can cut and mend: a TCP proxy.
+// Cut, it breaks what is open and refuses what is new, as a database that is gone does.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 

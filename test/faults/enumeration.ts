@@ -1,0 +1,193 @@
+// Nobody learns whether an address is known: registration, sign-in and reset, asked over HTTP of a
+// real cabinet, answer known and unknown addresses alike in status, headers, body and time. Known
+// and unknown are asked side by side, in random order, so that a busy machine delays both; then the
+// ranks of their times are compared (Mann-Whitney). The same measure must tell them apart on a
+// cabinet whose answers are not evened out.
+import { migrateJobs } from '../../src/platform/worker.ts'
+import { CABINET, PASSWORD } from '../accounts.ts'
+import { createVisitor } from '../cabinet.ts'
+import { createTestDatabase, quiet, type TestDatabase } from '../harness.ts'
+import type { Fault, Figures } from './fault.ts'
+import { hold, percentile, random } from './fault.ts'
+import { startServed } from './served.ts'
+
+/** Standard deviations; by chance alone, once in some 16 000 comparisons. */
+const DEVIATION_MAX = 4
+/** Far below what a network adds to each answer. */
+const APART_MS_MAX = 5
+/** Enough for what is not evened out: a letter is written for the one and not for the other. */
+const CONTROL_PAIRS = 400
+
+type Flow = {
+  readonly route: string
+  readonly status: number
+  body(email: string): object
+}
+
+type Name = 'register' | 'signIn' | 'reset'
+
+const flows: Readonly<Record<Name, Flow>> = {
+  register: {
+    route: 'POST /api/auth/register',
+    status: 200,
+    body: (email) => ({ email, password: PASSWORD, language: 'ru', consents: [] }),
+  },
+  signIn: {
+    route: 'POST /api/auth/sign-in/email',
+    status: 401,
+    body: (email) => ({ email, password: 'not this password' }),
+  },
+  reset: {
+    route: 'POST /api/auth/request-password-reset',
+    status: 200,
+    body: (email) => ({ email }),
+  },
+}
+
+type Sample = { readonly ms: number; readonly shape: string }
+type Pairs = { readonly known: Sample[]; readonly unknown: Sample[] }
+
+export const fault: Fault = async ({ isFull, seed, say }) => {
+  const pairs = isFull ? 300 : 60
+  const database = await createTestDatabase()
+  await migrateJobs(database.url, quiet)
+  try {
+    const control = { answerMs: 1, pairs: CONTROL_PAIRS, seed, names: ['reset'] } as const
+    const seen = compared((await measure(database, control)).reset)
+    say(`not evened out, a reset is ${seen.deviations} deviations apart`)
+    hold(Math.abs(seen.deviations) > DEVIATION_MAX, 'the measure tells apart what is apart')
+
+    const names = Object.keys(flows) as Name[]
+    const measured = await measure(database, { pairs, seed: seed + 1, names })
+    const figures: Figures = { pairs, controlDeviations: seen.deviations }
+    for (const [name, samples] of Object.entries(measured)) {
+      const { deviations, medianMs, apartMs } = compared(samples)
+      say(`${name}: ${medianMs} ms, pairs ${apartMs} ms apart, ${deviations} deviations`)
+      Object.assign(figures, { [`${name}Deviations`]: deviations, [`${name}ApartMs`]: apartMs })
+      checkAlike(name, samples)
+      hold(Math.abs(deviations) <= DEVIATION_MAX, `${name} takes equally long for everybody`)
+      hold(
+        Math.abs(apartMs) <= APART_MS_MAX,
+        `a pair of ${name} leaves together (${apartMs} ms apart)`,
+      )
+    }
+    return figures
+  } finally {
+    await database.drop()
+  }
+}
+
+type Measure = {
+  readonly names: readonly Name[]
+  readonly pairs: number
+  readonly seed: number
+  /** Of the cabinet; without it, as in earnest. */
+  readonly answerMs?: number
+}
+
+/** Asks each flow so often, the flows side by side. */
+async function measure(database: TestDatabase, p: Measure): Promise<Record<Name, Pairs>> {
+  const cabinet = await startServed('cabinet', settingsFor(database, p.answerMs), /"serving the/)
+  try {
+    const port = /"port":(\d+).*"serving the/.exec(cabinet.printed())?.[1]
+    const url = `http://127.0.0.1:${port}`
+    const draw = random(p.seed)
+    const entries = p.names.map(async (name) => {
+      const known = `${name.toLowerCase()}-${p.seed}@example.org`
+      await makeKnown(database, url, known)
+      const samples: Pairs = { known: [], unknown: [] }
+      for (let i = 0; i < p.pairs; i++) {
+        await askBoth(
+          { url, flow: flows[name], known, unknown: `nobody-${i}-${known}` },
+          samples,
+          draw,
+        )
+      }
+      return [name, samples] as const
+    })
+    // Safe for whoever reads only what was asked for.
+    return Object.fromEntries(await Promise.all(entries)) as Record<Name, Pairs>
+  } finally {
+    await cabinet.stop()
+  }
+}
+
+/** Throttles are set so that they do not take part: what they do is told elsewhere. */
+function settingsFor({ url }: TestDatabase, answerMs: number | undefined) {
+  return {
+    DATABASE_URL: url,
+    BRAND_CABINET_URL: CABINET,
+    CABINET_PORT: '0',
+    CABINET_PAGES_DIRECTORY: 'none',
+    METRICS_CABINET_PORT: '0',
+    ACCOUNTS_ADDRESS_PER_MINUTE: '100000',
+    ACCOUNTS_WRONG_PER_ACCOUNT: '1000',
+    ACCOUNTS_LETTERS_PER_HOUR: '1000',
+    ...(answerMs !== undefined && { ACCOUNTS_ANSWER_MS: String(answerMs) }),
+  }
+}
+
+async function makeKnown({ db }: TestDatabase, url: string, email: string): Promise<void> {
+  const visitor = createVisitor(url)
+  await visitor.must('POST /api/auth/register', { email, password: PASSWORD, language: 'ru' })
+  const { rows } = await db.query('select body_text as text from letters where recipient = $1', [
+    email,
+  ])
+  const code = /#code=([\w-]+)/.exec((rows[0] as { text: string }).text)?.[1]
+  await visitor.must('POST /api/auth/confirm', { code, password: PASSWORD })
+}
+
+async function askBoth(
+  p: { url: string; flow: Flow; known: string; unknown: string },
+  samples: Pairs,
+  draw: () => number,
+): Promise<void> {
+  const sides = draw() < 0.5 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)
+  await Promise.all(
+    sides.map(async (side) => samples[side].push(await ask(p.url, p.flow, p[side]))),
+  )
+}
+
+/** A browser that was never here: without cookies. */
+async function ask(url: string, flow: Flow, email: string): Promise<Sample> {
+  const visitor = createVisitor(url)
+  const startedMs = performance.now()
+  const { status, body, headers } = await visitor.ask(flow.route, flow.body(email))
+  const ms = performance.now() - startedMs
+  hold(status === flow.status, `${flow.route} answers ${flow.status} and not ${status}`)
+  // All but what is new with every answer, whoever asks.
+  const { requestId: _, ...said } = body
+  const named = [...headers].filter(([name]) => name !== 'date' && name !== 'request-id')
+  return { ms, shape: JSON.stringify([status, named.sort(), said]) }
+}
+
+function checkAlike(name: string, { known, unknown }: Pairs): void {
+  const shapes = new Set([...known, ...unknown].map(({ shape }) => shape))
+  hold(shapes.size === 1, `${name} says the same to everybody: ${[...shapes].join(' | ')}`)
+}
+
+function compared({ known, unknown }: Pairs) {
+  const [one, other] = [known.map(({ ms }) => ms), unknown.map(({ ms }) => ms)]
+  const rounded = (value: number) => Math.round(value * 100) / 100
+  // Of each pair, since a busy machine delays both by more than what is looked for.
+  const apart = one.map((ms, pair) => ms - (other[pair] ?? 0))
+  return {
+    deviations: rounded(deviationsOf(one, other)),
+    medianMs: rounded(percentile(other, 0.5)),
+    apartMs: rounded(percentile(apart, 0.5)),
+  }
+}
+
+/**
+ * The Mann-Whitney statistic in standard deviations: 0 when either sample is as often the greater
+ * one, positive when the first mostly is. Times are fractions of a millisecond, so hardly any tie.
+ */
+function deviationsOf(one: readonly number[], other: readonly number[]): number {
+  const wins = one.reduce(
+    (sum, ms) =>
+      sum + other.reduce((count, its) => count + (ms > its ? 1 : ms === its ? 0.5 : 0), 0),
+    0,
+  )
+  const product = one.length * other.length
+  return (wins - product / 2) / Math.sqrt((product * (one.length + other.length + 1)) / 12)
+}

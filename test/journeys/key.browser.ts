@@ -1,0 +1,241 @@
+// The plain key in the owner's browser, the only place that has it: there after the browser was
+// closed, nowhere in another one, one key whatever two tabs do, on the page only while it is looked
+// at, and gone when its owner goes for good.
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { openBrowser, openProfile, type TestBrowser, type TestWindow } from './browser.ts'
+import { createJourneyStage, type JourneyStage, PASSWORD } from './cabinet-stage.ts'
+import { button, copyKey, createKey, link, reissueKey, settle, words } from './cabinet-steps.ts'
+
+const { ru } = words
+const at = {
+  stage: undefined as unknown as JourneyStage,
+  browser: undefined as unknown as TestBrowser,
+}
+before(async () => {
+  at.browser = await openBrowser()
+  at.stage = await createJourneyStage()
+})
+after(async () => {
+  await at.browser.close()
+  await at.stage.end()
+})
+
+/** A desktop window of its own; nothing on its pages complained. */
+async function within(work: (opened: TestWindow) => Promise<void>): Promise<void> {
+  const opened = await at.browser.open('desktop')
+  try {
+    await work(opened)
+    opened.assertCalm()
+  } finally {
+    await opened.close()
+  }
+}
+
+async function signIn(page: Page, email: string, isPrivate: boolean): Promise<void> {
+  await page.goto(`${at.stage.url}/sign-in?next=%2Fkey`)
+  await page.getByLabel(ru.signIn.email).fill(email)
+  await page.getByLabel(ru.signIn.password, { exact: true }).fill(PASSWORD)
+  await page.getByLabel(ru.signIn.private).setChecked(isPrivate)
+  await button(page, ru.signIn.submit).click()
+  await page.getByRole('heading', { name: ru.key.title, level: 1 }).waitFor()
+}
+
+async function paste(page: Page, plain: string): Promise<void> {
+  await page.getByLabel(ru.key.paste).fill(plain)
+  await button(page, ru.key.pasteAction).click()
+}
+
+/** What the gateway says to a key. */
+async function statusOf(plain: string): Promise<number> {
+  const headers = { 'x-api-key': plain }
+  return (await fetch(`${at.stage.apiUrl}/v1/me`, { headers })).status
+}
+
+type Kept = { readonly keys: number; readonly wrappings: number }
+const nothing: Kept = { keys: 0, wrappings: 0 }
+const one: Kept = { keys: 1, wrappings: 1 }
+
+/** What the browser's own storage holds: keys, and what wraps them. */
+function keptIn(page: Page): Promise<Kept> {
+  return page.evaluate<Kept>(`new Promise((resolve, reject) => {
+    const opening = indexedDB.open('keyring')
+    opening.onerror = () => reject(opening.error)
+    opening.onsuccess = () => {
+      const database = opening.result
+      const stores = database.transaction(['keys', 'wrappings'])
+      const keys = stores.objectStore('keys').count()
+      const wrappings = stores.objectStore('wrappings').count()
+      stores.oncomplete = () => {
+        database.close()
+        resolve({ keys: keys.result, wrappings: wrappings.result })
+      }
+    }
+  })`)
+}
+
+async function untilKept(page: Page, expected: Kept): Promise<void> {
+  const deadline = performance.now() + 10_000
+  for (;;) {
+    const kept = await keptIn(page)
+    if (kept.keys === expected.keys && kept.wrappings === expected.wrappings) return
+    assert.ok(performance.now() < deadline, `it keeps ${JSON.stringify(kept)}`)
+  }
+}
+
+test('a browser that was closed still has the key', async () => {
+  const profile = join(at.stage.directory, 'profile')
+  const first = await openProfile(profile, 'desktop')
+  await settle(at.stage, first.page, 'profile')
+  await createKey(at.stage, first.page)
+  const plain = await copyKey(first.page, 'ru')
+  first.assertCalm()
+  await first.close()
+
+  const second = await openProfile(profile, 'desktop')
+  await second.page.goto(`${at.stage.url}/key`)
+  assert.equal(await copyKey(second.page, 'ru'), plain)
+  second.assertCalm()
+  await second.close()
+  assert.equal(await statusOf(plain), 200)
+})
+
+test('another browser offers paste or reissue; the wrong key is refused, the right one kept', () =>
+  within(async ({ page }) => {
+    const email = await settle(at.stage, page, 'elsewhere')
+    await createKey(at.stage, page)
+    const plain = await copyKey(page, 'ru')
+    await within(async ({ page: other }) => {
+      await signIn(other, email, true)
+      await other.getByText(ru.key.absent, { exact: true }).waitFor()
+      assert.equal(await button(other, ru.key.reissue).isVisible(), true)
+      assert.equal(await button(other, ru.key.show).count(), 0)
+      for (const wrong of ['no key at all', `${plain.slice(0, -1)}!`, plain.slice(0, 40)]) {
+        await paste(other, wrong)
+        await other.getByText(ru.key.pasteWrong).waitFor()
+        assert.deepEqual(await keptIn(other), nothing, 'what is wrong is not kept')
+      }
+      await paste(other, ` ${plain}\n`)
+      await other.getByText(ru.key.pasted).waitFor()
+      await other.reload()
+      assert.equal(await copyKey(other, 'ru'), plain)
+
+      // Reissued there, it is of no use here, and this page notices by itself.
+      await at.stage.letSessionsAge()
+      await reissueKey(other, 'ru')
+      await page.getByText(ru.key.absent, { exact: true }).waitFor()
+      await untilKept(page, { keys: 0, wrappings: 1 })
+      assert.equal(await statusOf(plain), 401)
+    })
+  }))
+
+test('two tabs that create at once end with one key, and it works', () =>
+  within(async ({ page, context }) => {
+    const email = await settle(at.stage, page, 'tabs')
+    const tabs = [page, await context.newPage()]
+    for (const tab of tabs) {
+      await tab.goto(`${at.stage.url}/key`)
+      await button(tab, ru.key.create).waitFor()
+    }
+    // Not `click`, which waits for a tab to be drawn, and of two tabs one is behind the other.
+    await Promise.all(tabs.map((tab) => button(tab, ru.key.create).dispatchEvent('click')))
+    const copied: string[] = []
+    for (const tab of tabs) {
+      await button(tab, ru.key.show).waitFor()
+      await tab.bringToFront()
+      copied.push(await copyKey(tab, 'ru'))
+    }
+    assert.equal(new Set(copied).size, 1, 'both tabs have the same key')
+    assert.equal(await statusOf(copied[0] ?? ''), 200)
+    const { rows } = await at.stage.db.query(
+      `select k.state from keys k join accounts a on a.book_id = k.book_id where a.email = $1`,
+      [email],
+    )
+    assert.deepEqual(rows, [{ state: 'active' }])
+  }))
+
+test('masked until shown, masked again after half a minute and when nobody looks', () =>
+  within(async ({ page, context }) => {
+    await settle(at.stage, page, 'masked')
+    await createKey(at.stage, page)
+    const plain = await copyKey(page, 'ru')
+    await page.clock.install()
+    await page.reload()
+    const isOnPage = async () => (await page.content()).includes(plain.slice(30, 73))
+    const show = async () => {
+      await button(page, ru.key.show).click()
+      await page.getByText(plain, { exact: true }).waitFor()
+    }
+    const masked = () => button(page, ru.key.show).waitFor()
+    await masked()
+    assert.equal(await isOnPage(), false)
+    await show()
+    await page.clock.runFor(15_000)
+    assert.equal(await isOnPage(), true, 'half of the time is not yet all of it')
+    await page.clock.runFor(16_000)
+    await masked()
+    assert.equal(await isOnPage(), false)
+
+    await show()
+    // Chromium under test calls every page focused; this one shall be as its owner's.
+    const session = await context.newCDPSession(page)
+    await session.send('Emulation.setFocusEmulationEnabled', { enabled: false })
+    const other = await context.newPage()
+    await other.bringToFront()
+    await masked()
+    assert.equal(await isOnPage(), false)
+  }))
+
+test('who signs out of a shared device leaves no key there, nor who only closes the browser', () =>
+  within(async ({ page }) => {
+    const email = await settle(at.stage, page, 'shared')
+    await createKey(at.stage, page)
+    const plain = await copyKey(page, 'ru')
+    await within(async ({ page: shared, context }) => {
+      await signIn(shared, email, false)
+      await paste(shared, plain)
+      await shared.getByText(ru.key.pasted).waitFor()
+      assert.deepEqual(await keptIn(shared), one)
+      await button(shared, ru.menu.account).click()
+      await shared.getByRole('menuitem', { name: ru.menu.signOut }).click()
+      await shared.getByRole('heading', { name: ru.signIn.title }).waitFor()
+      assert.deepEqual(await keptIn(shared), nothing)
+
+      await signIn(shared, email, false)
+      await paste(shared, plain)
+      await shared.getByText(ru.key.pasted).waitFor()
+      const cookies = await context.cookies()
+      const kept = cookies.filter(({ name, expires }) => /session/.test(name) && expires > 0)
+      assert.deepEqual(kept, [], 'the session ends with the browser')
+      await context.clearCookies({ name: /session/ })
+      await shared.goto(`${at.stage.url}/key`)
+      await shared.getByRole('heading', { name: ru.signIn.title }).waitFor()
+      await untilKept(shared, nothing)
+    })
+    // On the owner's own device signing out loses nothing.
+    await button(page, ru.menu.account).click()
+    await page.getByRole('menuitem', { name: ru.menu.signOut }).click()
+    await page.getByRole('heading', { name: ru.signIn.title }).waitFor()
+    await signIn(page, email, true)
+    assert.equal(await copyKey(page, 'ru'), plain)
+  }))
+
+test('closing the account wipes the key from the browser, and it opens nothing', () =>
+  within(async ({ page }) => {
+    await settle(at.stage, page, 'closing')
+    await createKey(at.stage, page)
+    const plain = await copyKey(page, 'ru')
+    assert.deepEqual(await keptIn(page), one)
+    await page.goto(`${at.stage.url}/privacy`)
+    await page.getByLabel(ru.closing.chooseForfeit).check()
+    await button(page, ru.closing.submit).click()
+    const sure = page.getByRole('dialog', { name: ru.closing.sureTitle })
+    await sure.getByRole('checkbox').check()
+    await sure.getByRole('button', { name: ru.closing.submit }).click()
+    await page.getByText(ru.closing.done).waitFor()
+    assert.deepEqual(await keptIn(page), nothing)
+    assert.equal(await statusOf(plain), 401)
+    assert.equal(await link(page, ru.signIn.register).isVisible(), true)
+  }))

@@ -1,0 +1,68 @@
+// npm run screens [-- <part of a name> …]: pictures of every screen of the cabinet in both widths,
+// languages and themes, into .screens/cabinet for people to look at. Parts choose those pictures
+// that have each of them in their names, such as `home- phone ru`.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { openBrowser, type WindowName, windows } from './browser.ts'
+import { type Language, type Screen, words } from './screen.ts'
+import { screens } from './screens-list.ts'
+import { arrange } from './screens-people.ts'
+import { createScreensStage } from './screens-stage.ts'
+import { createWindows } from './screens-windows.ts'
+
+type Shot = {
+  readonly name: string
+  readonly screen: Screen
+  readonly window: WindowName
+  readonly language: Language
+}
+
+const folder = join(import.meta.dirname, '../../.screens/cabinet')
+const parts = process.argv.slice(2)
+const shots = screens.flatMap((screen) =>
+  (Object.keys(windows) as WindowName[]).flatMap((window) =>
+    (Object.keys(words) as Language[]).flatMap((language): Shot[] => {
+      const name = `${screen.name}-${window}-${language}`
+      return parts.every((part) => name.includes(part)) ? [{ name, screen, window, language }] : []
+    }),
+  ),
+)
+if (shots.length === 0) {
+  console.error(`no such screen; there are: ${screens.map(({ name }) => name).join(' ')}`)
+  process.exit(2)
+}
+
+mkdirSync(folder, { recursive: true })
+const stage = await createScreensStage()
+const browser = await openBrowser()
+const missing: string[] = []
+try {
+  const shown = createWindows(browser, stage, await arrange(stage))
+  for (const { name, screen, ...look } of shots) {
+    try {
+      await shown.show(screen, look, (page) => take(page, name))
+    } catch (error) {
+      missing.push(name)
+      console.error(`${name}: ${error instanceof Error ? error.message : error}`)
+    }
+  }
+  await shown.close()
+} finally {
+  await browser.close()
+  await stage.end()
+}
+console.log(`${shots.length * 2} pictures in ${folder}, ${missing.length * 2} missing`)
+process.exitCode = missing.length === 0 ? 0 : 1
+
+async function take(page: Page, name: string): Promise<void> {
+  const isOver = await page.getByRole('dialog').or(page.getByRole('menu')).isVisible()
+  const { width, height } = page.viewportSize() ?? { width: 0, height: 0 }
+  const content = await page.evaluate<number>('document.documentElement.scrollHeight')
+  // As high as the page, so that bars stand at its edges; what lies over the page keeps its place.
+  if (!isOver) await page.setViewportSize({ width, height: Math.max(content, height) })
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`) })
+  }
+}

@@ -1,0 +1,150 @@
+// Where the credits went, as their owner sees it: requests through the real gateway, and then the
+// page, whose totals, lines and arithmetic agree with the ledger to the microcredit.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { openBrowser, type TestBrowser } from './browser.ts'
+import { createUsageStage, lines, MODELS, type UsageStage } from './usage-stage.ts'
+
+const at = {
+  stage: undefined as unknown as UsageStage,
+  browser: undefined as unknown as TestBrowser,
+}
+before(async () => {
+  at.browser = await openBrowser()
+  at.stage = await createUsageStage()
+})
+after(async () => {
+  await at.browser.close()
+  await at.stage.end()
+})
+
+const open = (page: Page, search?: string) => at.stage.open(page, search)
+const digits = (text: string | null = '') => (text ?? '').replace(/\D/g, '')
+/** `1 234,5` → microcredits. */
+function microOf(shown: string): bigint {
+  const [whole = '', fraction = ''] = shown.replace(/[^\d,]/g, '').split(',')
+  return BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, '0'))
+}
+
+test('totals by model are the sums of the ledger', async () => {
+  const spent = await at.stage.entries()
+  await at.browser.within('desktop', async (page) => {
+    await open(page, '?period=today')
+    const table = page.getByRole('table', { name: 'По моделям' })
+    for (const model of MODELS) {
+      const own = spent.filter((entry) => entry.model === model)
+      const micro = own.reduce((sum, { amount }) => sum - amount, 0n)
+      const row = table.getByRole('row').filter({ hasText: model })
+      const cells = await row.getByRole('cell').allInnerTexts()
+      assert.equal(digits(cells.at(-1)), String(micro / 1_000_000n))
+      assert.equal(digits(cells[1]?.split('\n')[0]), String(own.length))
+      const exact = await row.getByTitle(/^Точно: /).getAttribute('title')
+      assert.equal(microOf((exact ?? '').replace('.', ',')), micro)
+    }
+  })
+})
+
+test('a line opens by keyboard into an arithmetic that adds up to its charge', async () => {
+  const charges = (await at.stage.entries()).filter(({ kind }) => kind === 'charge')
+  await at.browser.within('desktop', async (page) => {
+    await open(page, '?period=today&ending=charged')
+    assert.equal(await lines(page).count(), charges.length)
+    for (const [index, charge] of charges.entries()) {
+      await lines(page).nth(index).focus()
+      await page.keyboard.press('Enter')
+      const sum = page.getByRole('table', { name: 'Как посчитано' })
+      await sum.waitFor()
+      const rows = await sum.getByRole('row').allInnerTexts()
+      const parts = rows.filter((row) => row.includes('×')).map(partOf)
+      for (const { tokens, weight, credits } of parts) {
+        assert.equal(tokens * weight, credits)
+      }
+      const total = parts.reduce((all, { credits }) => all + credits, 0n)
+      assert.equal(total, -charge.amount)
+      assert.equal(microOf(rows.at(-1) ?? ''), total)
+      await page.keyboard.press('Enter')
+      await sum.waitFor({ state: 'detached' })
+    }
+  })
+})
+
+test('a refused request costs nothing, says so, and is found by the filter', async () => {
+  await at.browser.within('desktop', async (page) => {
+    await open(page, '?period=today')
+    await page.getByLabel('Чем закончились').selectOption('free')
+    await page.waitForURL(/ending=free/)
+    await lines(page).nth(1).waitFor({ state: 'detached' })
+    await page.locator('td').getByText('отклонён', { exact: true }).waitFor()
+    await lines(page).first().click()
+    await page.getByText('Модель ответила ошибкой 400.').waitFor()
+    await page.reload()
+    await page.getByText('Модель ответила ошибкой 400.').waitFor()
+  })
+})
+
+test('bars are reached with the keyboard and say their exact figures', async () => {
+  const micro = (await at.stage.entries()).reduce((sum, { amount }) => sum - amount, 0n)
+  await at.browser.within('desktop', async (page) => {
+    await open(page)
+    const bars = page.locator('figure').getByRole('button')
+    assert.equal(await bars.count(), 7)
+    await bars.last().focus()
+    const said = (await bars.last().getAttribute('aria-label')) ?? ''
+    assert.equal(
+      microOf(said.split(':')[1]?.split('кредит')[0] ?? '') / 1_000_000n,
+      micro / 1_000_000n,
+    )
+    for (const model of MODELS) assert.ok(said.includes(model), said)
+    await page.keyboard.press('ArrowLeft')
+    assert.match((await page.evaluate('document.activeElement.ariaLabel')) as string, /не было$/)
+    await page.getByText('Таблица').click()
+    const table = page.getByRole('table', { name: 'Расход по времени и моделям' })
+    assert.equal(await table.getByRole('row').count(), 1 + MODELS.length)
+  })
+})
+
+test('a request that comes in meanwhile waits behind a button until asked for', async () => {
+  await at.browser.within('desktop', async (page) => {
+    await open(page, '?period=today')
+    const before = await lines(page).count()
+    await at.stage.ask(MODELS[0], '[[reply: text 3]]')
+    await page.getByRole('button', { name: '1 новый запрос' }).click()
+    await lines(page).nth(before).waitFor()
+    assert.equal(await page.getByRole('button', { name: /новый запрос/ }).count(), 0)
+  })
+})
+
+test('the statement of the chosen days is a file to be saved', async () => {
+  await at.browser.within('desktop', async (page) => {
+    await open(page, '?period=today')
+    const link = page.getByRole('link', { name: 'Выписка CSV' })
+    const address = new URL((await link.getAttribute('href')) ?? '', at.stage.url)
+    const response = await fetch(address, { headers: at.stage.own.headers() })
+    assert.equal(response.status, 200)
+    assert.match(response.headers.get('content-type') ?? '', /^text\/csv/)
+    const rows = (await response.text()).trim().split('\r\n')
+    assert.ok(
+      rows.length > (await at.stage.entries()).length,
+      'requests, the purchase and the heading',
+    )
+  })
+})
+
+test('who has no request yet is told what to do first', async () => {
+  const own = await at.stage.person('newcomer')
+  await at.browser.within('phone', async (page) => {
+    await at.stage.signIn(page, own)
+    await page.goto(`${at.stage.url}/usage`)
+    await page.getByText('Запросов ещё не было').waitFor()
+    await page.getByRole('link', { name: 'Выбрать пакет' }).tap()
+    await page.getByRole('heading', { level: 1, name: 'Пополнить баланс' }).waitFor()
+  })
+})
+
+/** `Входные токены 12 × 1 = 12` in whole tokens, millionths and microcredits. */
+function partOf(row: string): { tokens: bigint; weight: bigint; credits: bigint } {
+  const [left = '', credits = ''] = row.split('=')
+  const [tokens = '', weight = ''] = left.replace(/5 минут/, '').split('×')
+  return { tokens: BigInt(digits(tokens)), weight: microOf(weight), credits: microOf(credits) }
+}
