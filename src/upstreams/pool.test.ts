@@ -252,10 +252,12 @@ test('an idle connection is let go before the upstream would close it', async (c
   await ask('a').over
   clock.ms += 3_400
   context.mock.timers.tick(300)
+  await new Promise(setImmediate)
   await ask('b').over
   assert.equal(peer.sockets.length, 1)
   clock.ms += 3_600
   context.mock.timers.tick(300)
+  await new Promise(setImmediate)
   await ask('c').over
   assert.equal(peer.sockets.length, 2)
 })
@@ -320,4 +322,15 @@ test('over TLS the certificate is checked, and an unknown one is refused', async
   assert.equal(trusting.stdout, '200\nok\n200\nok\n')
   const doubting = await run(process.execPath, [program], { env: {} })
   assert.match(doubting.stdout, /^(?:DEPTH_ZERO_SELF_SIGNED_CERT\n){2}$/)
+})
+
+test('a reply that came while the process stood still is not overdue', async () => {
+  const peer = await startPeer((socket) => {
+    socket.write(OK)
+    // Longer than a look is away, and past the deadline: both wait when the process goes on.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)
+    clock.ms += 60_001
+  })
+  const { ask, clock } = poolTo(peer.port)
+  assert.deepEqual(await ask('a').over, { status: 200, body: 'ok' })
 })

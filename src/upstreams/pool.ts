@@ -56,15 +56,19 @@ export function createPool(options: PoolOptions) {
     session: undefined,
     isClosed: false,
   }
-  // A command that builds the rooms but sends nothing must be able to end.
-  const timer = setInterval(() => {
+  function look(): void {
     const nowMs = options.spanMs()
     for (const request of waiting.filter((one) => nowMs > one.deadlineMs)) {
       waiting.splice(waiting.indexOf(request), 1)
       request.fail(new Error('no connection to the upstream became free in time'))
     }
     for (const connection of all) connection.look(nowMs)
-  }, LOOK_MS).unref()
+  }
+
+  // Not at once: timers come before sockets in a turn of the event loop. After one that took long,
+  // replies that have come would be overdue before they are read, and be asked for a second time.
+  // A command that builds the rooms but sends nothing must be able to end.
+  const timer = setInterval(() => setImmediate(look), LOOK_MS).unref()
 
   const pool: Pool = {
     idleTimeoutMs: options.idleTimeoutMs,
