@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { ru } from '../../web/words/ru.ts'
 import type { Language } from './screen.ts'
@@ -45,7 +46,19 @@ function isEnglish(text: string): boolean {
   return !/\p{Script=Cyrillic}/u.test(text) && /(?:\p{L}{2,}[ ,.:]+){3}\p{L}{2,}/u.test(text)
 }
 
+/** A menu beside its button moves a few frames after the window has changed; on a busy machine
+ * those took longer than the next look. What is wrong for this long is wrong. */
+const SETTLING_MS_MAX = 5_000
+
 /** Text that cannot be read: cut off, out of the window, or lying on other text. */
 export async function unreadable(page: Page): Promise<string[]> {
-  return [...(await look<string[]>(page, 'cut')), ...(await look<string[]>(page, 'overlapping'))]
+  const end = Date.now() + SETTLING_MS_MAX
+  for (;;) {
+    const found = await Promise.all([
+      look<string[]>(page, 'cut'),
+      look<string[]>(page, 'overlapping'),
+    ])
+    if (found.flat().length === 0 || Date.now() > end) return found.flat()
+    await setTimeout(200)
+  }
 }
