@@ -26,7 +26,9 @@ try:
     import httpx
 
     print("replayed with httpx", file=sys.stderr)
-    reply = httpx.post(url, headers=headers, json=body).raise_for_status().json()
+    response = httpx.post(url, headers=headers, json=body)
+    response.raise_for_status()  # in a line of its own: Debian's version returns nothing
+    reply = response.json()
 except ImportError:
     import urllib.request
 

@@ -5,11 +5,14 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { dayText } from '../../src/platform/clock.ts'
 import type { BookId } from '../../src/platform/ids.ts'
 import { createTestLedger, type TestLedger } from '../harness.ts'
 import type { Fault } from './fault.ts'
 import { hold, random, sleep } from './fault.ts'
 import { createStage } from './ledger-stage.ts'
+
+const DAY_MS = 86_400_000
 
 export const fault: Fault = async ({ isFull, seed, say }) => {
   const kills = isFull ? 100 : 12
@@ -68,8 +71,10 @@ async function addAndDie(url: string, temporary: string, afterMs: number): Promi
 /** One snapshot: what the chart says is what the entries say. True when some were not added yet. */
 async function agrees(ledger: TestLedger, book: BookId): Promise<boolean> {
   const before = await ledger.balance(book)
-  const day = await ledger.usage.today('UTC')
-  const chart = await ledger.usage.steps({ book, zone: 'UTC', from: day, to: day, step: 'day' })
+  const to = await ledger.usage.today('UTC')
+  // A run may have begun before midnight.
+  const from = dayText(Date.parse(to) - DAY_MS)
+  const chart = await ledger.usage.steps({ book, zone: 'UTC', from, to, step: 'day' })
   const after = await ledger.balance(book)
   const spent = chart.totals.reduce((sum, one) => sum + one.spent, 0n)
   const [least, most] = [before?.spentTotal ?? 0n, after?.spentTotal ?? 0n]
