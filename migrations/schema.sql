@@ -194,6 +194,7 @@ CREATE TABLE accounts (
     former_email text,
     erase_at timestamp with time zone,
     erased_at timestamp with time zone,
+    zone text,
     CONSTRAINT accounts_ask_for_no_name CHECK ((name = ''::text)),
     CONSTRAINT accounts_closed_have_their_times CHECK ((((closed_at IS NULL) = (erase_at IS NULL)) AND ((closed_at IS NULL) = (unspent IS NULL)) AND ((closed_at IS NOT NULL) OR ((former_email IS NULL) AND (erased_at IS NULL))) AND ((erased_at IS NULL) OR (former_email IS NULL)))),
     CONSTRAINT accounts_emails_are_lower_case CHECK ((email = lower(email))),
@@ -202,7 +203,8 @@ CREATE TABLE accounts (
     CONSTRAINT accounts_have_no_image CHECK ((image IS NULL)),
     CONSTRAINT accounts_ids_are_prefixed CHECK ((id ~ '^acc_[A-Za-z0-9_-]{16}$'::text)),
     CONSTRAINT accounts_speak_a_known_language CHECK ((language = ANY (ARRAY['ru'::text, 'en'::text]))),
-    CONSTRAINT accounts_unspent_is_decided CHECK ((unspent = ANY (ARRAY['refund'::text, 'forfeit'::text])))
+    CONSTRAINT accounts_unspent_is_decided CHECK ((unspent = ANY (ARRAY['refund'::text, 'forfeit'::text]))),
+    CONSTRAINT accounts_zones_are_names CHECK (((length(zone) <= 64) AND (zone ~ '^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}$'::text)))
 );
 
 CREATE TABLE audit_marks (
@@ -771,6 +773,12 @@ CREATE TABLE sessions (
     last_seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
+CREATE TABLE stops_beneath (
+    book_id bigint NOT NULL,
+    reason blocked_reason NOT NULL,
+    CONSTRAINT stops_beneath_are_the_owners CHECK ((reason <> 'operator_blocked'::blocked_reason))
+);
+
 CREATE TABLE tariffs (
     id integer NOT NULL,
     catalogue_version integer NOT NULL,
@@ -1074,6 +1082,9 @@ ALTER TABLE ONLY sessions
 
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_secrets_are_their_own UNIQUE (secret);
+
+ALTER TABLE ONLY stops_beneath
+    ADD CONSTRAINT stops_beneath_pkey PRIMARY KEY (book_id);
 
 ALTER TABLE ONLY tariffs
     ADD CONSTRAINT tariffs_are_one_per_version_and_model UNIQUE (catalogue_version, model);

@@ -13,6 +13,8 @@ import { describeConfig, loadConfig, secretOf } from './platform/config.ts'
 import { createLog } from './platform/log.ts'
 import { createFleetMetrics, createMetricsServer, shareMetrics } from './platform/metrics.ts'
 import { migrate } from './platform/migrate.ts'
+import { createPatience } from './platform/patience.ts'
+import { createRounds } from './platform/rounds.ts'
 import { migrateJobs, startWorker } from './platform/worker.ts'
 import { parseUpstreams, type UpstreamOptions } from './upstreams/upstreams.ts'
 import { type Rooms, watchLetters, watchUsage, wire } from './wiring.ts'
@@ -203,15 +205,32 @@ function ended(): Promise<void> {
 }
 
 async function work(config: Config): Promise<void> {
+  const ending = new AbortController()
   const stopped = ended() // before anyone is told that we work, and may say stop
+  void stopped.then(() => ending.abort())
   const rooms = await wired(config, 'worker')
   const { ledger, mail, log, clock } = rooms
-  await ledger.start()
-  await startPricing(rooms) // top-ups buy what is sold now
   watchLetters(rooms.metrics, mail)
   watchUsage(rooms.metrics, ledger)
   const metrics = serveMetrics(rooms, config.metrics.workPort, config.gateway.host, () => true)
-  const worker = await startWorker({
+  const patience = createPatience({ log, clock, signal: ending.signal })
+  const hasStarted = await patience.persist(async () => {
+    await ledger.start()
+    await startPricing(rooms) // top-ups buy what is sold now
+  })
+  if (hasStarted) await workOn(config, rooms, stopped)
+  rooms.pricing.stop()
+  mail.close()
+  metrics.close()
+  await ledger.stop(STOP_MS)
+  await rooms.db.end()
+  log.info('stopped')
+}
+
+/** Jobs, rounds and the sweeper, until we are told to stop or the jobs cannot go on. */
+async function workOn(config: Config, rooms: Rooms, stopped: Promise<void>): Promise<void> {
+  const { ledger, mail, log, clock } = rooms
+  const worker = startWorker({
     databaseUrl: config.database.url.reveal(),
     jobs: createJobs({
       ledger,
@@ -227,25 +246,22 @@ async function work(config: Config): Promise<void> {
     log,
   })
   const sweeper = ledger.sweeper(config.ledger.sweepDeadSeconds)
-  const sweeping = setInterval(() => {
-    sweeper.tick().catch((error: unknown) => log.warn({ err: error }, 'the sweeper missed a look'))
-  }, SWEEP_MS)
+  const sweeping = createRounds([{ name: 'sweeper', everyMs: SWEEP_MS, run: sweeper.tick }], log)
+  sweeping.start()
   log.info({ instance: ledger.instance }, 'working')
 
   rooms.payments.start()
   rooms.guards.start()
 
-  await stopped
-  clearInterval(sweeping)
+  const broken = await Promise.race([stopped.then(() => undefined), worker.broken])
+  if (broken !== undefined) {
+    log.fatal({ err: broken }, 'jobs cannot go on')
+    process.exitCode = 1
+  }
+  await sweeping.stop()
   await rooms.guards.stop()
   await rooms.payments.stop()
-  rooms.pricing.stop()
   await worker.stop()
-  mail.close()
-  metrics.close()
-  await ledger.stop(STOP_MS)
-  await rooms.db.end()
-  log.info('stopped')
 }
 
 async function serveCabinet(config: Config): Promise<void> {

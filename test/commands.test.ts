@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { credits } from '../src/units/credits.ts'
 import { startMailbox } from '../stand-ins/mailbox/mailbox.ts'
+import { createGuest } from './guest.ts'
 import { createTestDatabase, createTestLedger, type TestDatabase } from './harness.ts'
 import { until } from './mail-stage.ts'
 
@@ -190,6 +191,18 @@ test('work runs its jobs and ends on SIGTERM', async () => {
   const { printed, stop } = await startCommand('work', 'working')
   assert.equal(await stop(), 0, printed())
   assert.match(printed(), /stopped/)
+})
+
+test('work waits for a connection at its start, and ends on SIGTERM while it waits', async () => {
+  const guest = await createGuest(place.database as TestDatabase)
+  await guest.shutOut()
+  const waits = await startCommand('work', 'the database is away', { DATABASE_URL: guest.url })
+  assert.equal(await waits.stop(), 0, waits.printed())
+  const goesOn = await startCommand('work', 'the database is away', { DATABASE_URL: guest.url })
+  await guest.letIn()
+  await until('it works', async () => goesOn.printed().includes('"working"'))
+  assert.equal(await goesOn.stop(), 0, goesOn.printed())
+  await guest.drop()
 })
 
 test('cabinet answers, tells its readiness, and drains on SIGTERM', async () => {

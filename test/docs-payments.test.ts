@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { alarmsOf } from '../src/payments/alarms.ts'
 import { differenceReasons } from '../src/payments/decide.ts'
+import { UNRESOLVED } from '../src/payments/top-up-endings.ts'
 
 const root = join(import.meta.dirname, '..')
 const page = readFileSync(join(root, 'docs/payments.md'), 'utf8')
@@ -48,7 +49,7 @@ test('every alarm has its line, and no other', () => {
 
 test('every reason for a review is explained', () => {
   const told = namesOf('Money that waits for a person')
-  const others = ['order_unknown', 'refund …']
+  const others = ['order_unknown', 'refund …', UNRESOLVED]
   assert.deepEqual(told.toSorted(), [...differenceReasons, ...others].toSorted())
 })
 

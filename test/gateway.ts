@@ -13,13 +13,8 @@ import { createPricing } from '../src/pricing/pricing.ts'
 import { credits } from '../src/units/credits.ts'
 import { createUpstreams, type UpstreamOptions } from '../src/upstreams/upstreams.ts'
 import { startVendor, type Vendor } from '../stand-ins/vendor/vendor.ts'
-import {
-  createTestDatabase,
-  createTestKeys,
-  createTestLedger,
-  keySettings,
-  quiet,
-} from './harness.ts'
+import { gatewayLimits, upstreamDefaults } from './data-plane.ts'
+import { createTestDatabase, createTestKeys, createTestLedger, quiet } from './harness.ts'
 
 export type Account = { readonly book: BookId; readonly key: string; readonly keyId: string }
 export type TestGateway = Awaited<ReturnType<typeof createTestGateway>>
@@ -80,15 +75,7 @@ export async function createTestGateway(options: TestGatewayOptions = {}) {
     log,
     metrics: createMetrics(),
     waitBytesMax: options.waitBytesMax ?? 2 ** 30,
-    limits: {
-      cell: 0,
-      slug: keySettings.slug,
-      bodyBytesMax: 33_554_432,
-      requestSecondsMax: 3_600,
-      addressHeader: 'none',
-      cabinetUrl: 'https://cabinet.example',
-      ...options.limits,
-    },
+    limits: { ...gatewayLimits, ...options.limits },
   })
   const port = await gateway.listen(0, '127.0.0.1')
 
@@ -148,17 +135,13 @@ function upstreamOf(
   vendor: Vendor,
   options: TestGatewayOptions,
 ): UpstreamOptions {
+  const { headersTimeoutMs, idleTimeoutMs } = options
   return {
+    ...upstreamDefaults,
     url: options.upstreamUrl ?? vendor.url,
     keys: (keys ?? vendor.keys.slice(0, 1)).map((key) => new Masked(key)),
-    models: [],
-    priority: 1,
-    weight: 1,
-    connections: 4_096,
-    headersTimeoutMs: options.headersTimeoutMs ?? 60_000,
-    streamHeadersTimeoutMs: options.headersTimeoutMs ?? 60_000,
-    idleTimeoutMs: options.idleTimeoutMs ?? 60_000,
-    temperatureMax: 1,
+    ...(headersTimeoutMs && { headersTimeoutMs, streamHeadersTimeoutMs: headersTimeoutMs }),
+    ...(idleTimeoutMs && { idleTimeoutMs }),
     ...one,
   }
 }

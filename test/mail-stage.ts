@@ -78,7 +78,7 @@ export async function createMailStage() {
     /** Letters go by themselves while the work lasts. */
     async withWorker(work: () => Promise<void>): Promise<void> {
       const run = (payload: unknown) => mail.deliver((payload as { id: string }).id)
-      const worker = await startWorker({
+      const worker = startWorker({
         databaseUrl: database.url,
         jobs: [{ name: 'letter', limitMs: 60_000, places: 2, run }],
         clock: systemClock,

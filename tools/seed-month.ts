@@ -86,6 +86,8 @@ function paymentsInside(rooms: Rooms, tx: Tx, moment: { ms: number }): Payments 
   const db: Db = {
     query: (text, values) => tx.query(text, values),
     transaction: (work) => work(tx),
+    // Ours reads what others commit meanwhile, and payments need none.
+    snapshot: () => Promise.reject(new Error('no snapshot inside a transaction')),
     end: async () => undefined,
   }
   const clock = { ...rooms.clock, nowMs: () => moment.ms }

@@ -2,6 +2,7 @@
 // and its answer. What is not 2xx becomes a No with the code that words/ has a sentence for.
 import type { AuthErrorCode, ErrorCode, No as NoBody } from '../src/cabinet/contract.ts'
 import type { Routes } from '../src/cabinet/contract-routes.ts'
+import { takeEarly } from './early.ts'
 
 export type Route = keyof Routes
 export type AnswerOf<R extends Route> = Routes[R]['answer']
@@ -78,7 +79,9 @@ export async function call<R extends Route>(
     init.headers = { accept: JSON_TYPE, 'content-type': JSON_TYPE }
     init.body = JSON.stringify(body ?? {})
   }
-  const response = await fetch(addressOf(path, params, query), init).catch((error: unknown) => {
+  const address = addressOf(path, params, query)
+  const early = method === 'GET' ? takeEarly(address) : undefined
+  const response = await (early ?? fetch(address, init)).catch((error: unknown) => {
     if (signal?.aborted === true) throw error
     throw new No('offline', 0)
   })

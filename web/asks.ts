@@ -8,8 +8,7 @@ import {
 } from '@tanstack/react-query'
 import type { Me } from '../src/cabinet/contract.ts'
 import { call, isNo, isPassing, type QueryOf } from './api.ts'
-import type { Language } from './language.ts'
-import { currentZone } from './zone.ts'
+import { currentZone, type Language } from './here.ts'
 
 const MINUTE_MS = 60_000
 /** How soon a page that could not be answered asks again by itself. */

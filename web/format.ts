@@ -1,7 +1,7 @@
 // The formats of formats.ts for the language that is spoken and the time zone that was chosen.
 import { useTranslation } from 'react-i18next'
 import { type Format, formatIn } from './formats.ts'
-import type { Language } from './language.ts'
+import type { Language } from './here.ts'
 import { useZone } from './zone.ts'
 
 const made = new Map<string, Format>()

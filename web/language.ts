@@ -2,10 +2,8 @@
 // the browser's own, else Russian. Only the words of that language are loaded.
 import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
+import { type Language, languageHere, wordsOf } from './here.ts'
 import type { ru } from './words/ru.ts'
-
-export type Language = 'ru' | 'en'
-export const languages: readonly Language[] = ['ru', 'en']
 
 declare module 'i18next' {
   interface CustomTypeOptions {
@@ -50,17 +48,4 @@ export async function chooseLanguage(language: Language): Promise<void> {
 
 export function currentLanguage(): Language {
   return i18next.language === 'en' ? 'en' : 'ru'
-}
-
-async function wordsOf(language: Language): Promise<object> {
-  if (language === 'en') return (await import('./words/en.ts')).en
-  return (await import('./words/ru.ts')).ru
-}
-
-function languageHere(): Language {
-  const chosen = /(?:^|; )language=(ru|en)(?:;|$)/.exec(document.cookie)?.[1]
-  const wished = [chosen, ...navigator.languages].map((one) => one?.slice(0, 2))
-  return (
-    languages.find((one) => one === wished.find((each) => each === 'ru' || each === 'en')) ?? 'ru'
-  )
 }

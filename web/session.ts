@@ -5,7 +5,8 @@ import { useRouteContext, useRouter } from '@tanstack/react-router'
 import type { Me } from '../src/cabinet/contract.ts'
 import { call, isNo } from './api.ts'
 import { brandAsk, meAsk } from './asks.ts'
-import { chooseLanguage, type Language } from './language.ts'
+import type { Language } from './here.ts'
+import { chooseLanguage } from './language.ts'
 import { paths, safeNext } from './paths.ts'
 
 /** Set when whoever signed in said that others use this device too. */

@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url'
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig, loadEnv } from 'vite'
+import { chunkOf } from './chunks.ts'
+import { eager } from './eager.ts'
 import { firstLoad } from './first-load.ts'
 import { packed } from './packed.ts'
 
@@ -11,19 +13,8 @@ const root = fileURLToPath(new URL('.', import.meta.url))
 const { CABINET_URL = 'http://127.0.0.1:8081' } = loadEnv('', root, 'CABINET_')
 const proxy = { '/api': { target: CABINET_URL } }
 
-/** Small parts that nearly every page needs, without what is large and rare. */
-const BASICS = new RegExp(
-  [
-    '/lucide-react/',
-    '/react-i18next/|/html-parse-stringify/',
-    '/react-query/.*/useMutation|/query-core/.*/mutationObserver',
-    '/web/ui/(?!Dialog|Menu|Markdown|markdown|QrCode|Tabs|adopted-style)',
-    String.raw`/web/(?:account/(?:SettingsTabs|code|letter)|format|phrases|save-file)\b`,
-  ].join('|'),
-)
-
 /** What a guest loads at once besides the entry: the words, and one of the two first pages. */
-const FIRST = ['/words/ru.ts', '/pages/Front.tsx', '/pages/SignIn.tsx']
+const FIRST = ['/web/main.tsx', '/words/ru.ts', '/pages/Front.tsx', '/pages/SignIn.tsx']
 
 /** As the cabinet sends it, so that `vite preview` shows what would be blocked. */
 const policy = [
@@ -41,7 +32,13 @@ const policy = [
 // biome-ignore lint/style/noDefaultExport: Vite reads it so.
 export default defineConfig({
   root,
-  plugins: [react(), tailwindcss(), firstLoad({ kilobytesMax: 200, also: FIRST }), packed()],
+  plugins: [
+    react(),
+    tailwindcss(),
+    firstLoad({ kilobytesMax: 200, also: FIRST }),
+    eager({ always: ['main', 'rolldown-runtime', 'react', 'basics'], often: ['owner'] }),
+    packed(),
+  ],
   resolve: {
     alias: {
       // It adds <style> elements to lock scrolling under a dialog, which the policy refuses.
@@ -55,8 +52,14 @@ export default defineConfig({
     // An inlined asset is a data: address, which the policy refuses for everything but images.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
-    // Left alone, the bundler makes some forty files of a few hundred bytes out of the small parts.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'basics', test: BASICS }] } } },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          groups: [{ name: chunkOf(root), debugName: 'chunks' }],
+        },
+      },
+    },
   },
   // The documentation that the pages show lies beside this folder.
   server: { host: '127.0.0.1', proxy, fs: { allow: ['..'] } },

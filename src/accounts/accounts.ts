@@ -114,6 +114,10 @@ export function createAccounts(options: AccountsOptions) {
     setLanguage: ({ account }: Session, language: queries.Language): Promise<void> =>
       queries.accountSetLanguage(db, account, language),
 
+    /** Whose time letters and statements are in. The caller has seen that there is such a zone. */
+    setZone: ({ account }: Session, zone: string): Promise<void> =>
+      queries.accountSetZone(db, account, zone),
+
     /** What the owner agreed to, and when. */
     consents: ({ account }: Session) => queries.consentList(db, account),
     /** Notes an agreement. May be repeated: the first time counts. */

@@ -48,7 +48,8 @@ export async function accountListToErase(db: Executor, max: number) {
 export async function accountErase(tx: Tx, account: AccountId): Promise<boolean> {
   const { rows } = await tx.query(
     `with gone as (delete from account_consents where account_id = $1)
-     update accounts set former_email = null, language = 'ru', erased_at = clock_timestamp()
+     update accounts set former_email = null, language = 'ru', zone = null,
+       erased_at = clock_timestamp()
      where id = $1 and erase_at <= clock_timestamp() and erased_at is null
      returning id`,
     [account],
@@ -92,6 +93,7 @@ export async function accountExport(db: Executor, account: AccountId): Promise<u
   const { rows } = await db.query(
     `select json_build_object(
        'account', (select json_build_object('id', id, 'email', email, 'language', language,
+           'zone', zone,
            'createdAt', created_at, 'hasSecondFactor', second_factor_on, 'book', book_id::text)
          from accounts where id = $1),
        'consents', (select coalesce(json_agg(json_build_object('document', document,

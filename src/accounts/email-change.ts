@@ -31,7 +31,7 @@ export function createEmailChange(parts: Parts, registration: Registration) {
       return yes()
     }
     const code = randomText(24)
-    const { account, language } = session
+    const { account, language, zone } = session
     const facts = { ...visit.circumstances, oldEmail: session.email, newEmail }
     await db.transaction(async (tx) => {
       await queries.codeInsert(tx, {
@@ -42,7 +42,7 @@ export function createEmailChange(parts: Parts, registration: Registration) {
       })
       await letters.post(
         tx,
-        { email: newEmail, language },
+        { email: newEmail, language, zone },
         {
           kind: 'confirm-new-email',
           facts: { link: letters.link('email', code), minutes: CONFIRM_MINUTES },
@@ -77,7 +77,7 @@ export function createEmailChange(parts: Parts, registration: Registration) {
       await queries.codeDeleteOf(tx, before.id)
       const facts = { ...visit.circumstances, oldEmail: before.email, newEmail }
       for (const email of [before.email, newEmail]) {
-        const to = { email, language: before.language }
+        const to = { email, language: before.language, zone: before.zone }
         await letters.post(tx, to, { kind: 'email-changed', facts })
       }
       return true

@@ -1,7 +1,7 @@
 // Turns a notice into a letter in the owner's language. How a letter looks is the business of
 // platform/letter.ts, sending of platform/mail.ts.
 import type { Executor } from '../platform/db.ts'
-import { composeLetter, type Sentences } from '../platform/letter.ts'
+import { composeLetter, momentsIn, type Sentences } from '../platform/letter.ts'
 import type { Mail } from '../platform/mail.ts'
 import type { Notice, Setting, Words } from './notice.ts'
 import type { Language } from './queries.ts'
@@ -27,10 +27,14 @@ export function createLetters(options: {
     /** Puts a letter into the outbox, in the caller's transaction when there is one. */
     async post(
       executor: Executor,
-      to: { readonly email: string; readonly language: Language },
+      to: {
+        readonly email: string
+        readonly language: Language
+        readonly zone?: string | null
+      },
       notice: Notice,
     ): Promise<void> {
-      const { subject, text, html } = compose(notice, to.language, brand)
+      const { subject, text, html } = compose(notice, to.language, brand, to.zone)
       await mail.post(executor, { to: to.email, kind: notice.kind, subject, text, html })
     },
 
@@ -45,9 +49,14 @@ export function createLetters(options: {
 
 export type Letters = ReturnType<typeof createLetters>
 
-export function compose(notice: Notice, language: Language, brand: Brand) {
+export function compose(
+  notice: Notice,
+  language: Language,
+  brand: Brand,
+  zone: string | null = null,
+) {
   const { frame, letters } = languages[language]
-  const setting = settingOf(frame.locale, brand)
+  const setting = settingOf(frame.locale, brand, zone)
   // The kind chooses both the sentences and the type of the facts; the compiler cannot follow that.
   const write = letters[notice.kind] as (facts: Notice['facts'], setting: Setting) => Sentences
   const sentences = write(notice.facts, setting)
@@ -55,14 +64,10 @@ export function compose(notice: Notice, language: Language, brand: Brand) {
   return composeLetter(sentences, signature, language)
 }
 
-function settingOf(locale: string, brand: Brand): Setting {
-  const zone = { timeZone: 'UTC' } as const
-  const time = new Intl.DateTimeFormat(locale, { ...zone, dateStyle: 'long', timeStyle: 'short' })
-  const day = new Intl.DateTimeFormat(locale, { ...zone, dateStyle: 'long' })
+function settingOf(locale: string, brand: Brand, zone: string | null): Setting {
   return {
     brand: brand.name,
     securityLink: `${brand.cabinetUrl}/security`,
-    time: (atMs) => `${time.format(atMs)} UTC`,
-    day: (atMs) => day.format(atMs),
+    ...momentsIn(locale, zone),
   }
 }

@@ -10,6 +10,8 @@ export type AccountRow = {
   readonly email: string
   readonly book: BookId
   readonly language: Language
+  /** As its browser names it; null: UTC. */
+  readonly zone: string | null
   readonly hasSecondFactor: boolean
   readonly createdAt: Date
 }
@@ -40,7 +42,7 @@ const UNIQUE = '23505'
 export const isTaken = (error: unknown) => (error as { code?: unknown } | null)?.code === UNIQUE
 
 const ACCOUNT = `
-  id, email, book_id as book, language, second_factor_on as "hasSecondFactor",
+  id, email, book_id as book, language, zone, second_factor_on as "hasSecondFactor",
   created_at as "createdAt"`
 
 /** Reads without a lock. A closed account is nobody's. */
@@ -125,6 +127,14 @@ export async function accountSetLanguage(
     `update accounts set language = $2, updated_at = clock_timestamp() where id = $1`,
     [id, language],
   )
+}
+
+/** Locks and updates the row. */
+export async function accountSetZone(db: Executor, id: AccountId, zone: string): Promise<void> {
+  await db.query(`update accounts set zone = $2, updated_at = clock_timestamp() where id = $1`, [
+    id,
+    zone,
+  ])
 }
 
 /** Adds a registration that waits for its letter to be answered. */

@@ -13,6 +13,7 @@ export type Session = {
   readonly book: BookId
   readonly email: string
   readonly language: queries.Language
+  readonly zone: string | null
   readonly hasSecondFactor: boolean
   readonly signedInAt: Date
   /** Signed in within the last accounts.freshMinutes: enough for what could cost an account. */
@@ -48,6 +49,7 @@ export function createSessions(parts: Parts, auth: () => Promise<Auth>) {
         book: account.book,
         email: account.email,
         language: account.language,
+        zone: account.zone,
         hasSecondFactor: account.hasSecondFactor,
         signedInAt: createdAt,
         isFresh: clock.nowMs() - createdAt.getTime() < settings.freshMinutes * MINUTE_MS,

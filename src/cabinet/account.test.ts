@@ -33,6 +33,35 @@ test('me says who is signed in, and in which language', async () => {
   assert.equal(await own.no('POST /api/me/language', { language: 'de' }), '400 field_invalid')
 })
 
+test('letters and statements are in the time zone that the owner chose', async () => {
+  const { person, bought, db, guards, url } = at.stage
+  const own = await person('zoned')
+  await bought(own)
+  assert.equal((await own.must<Me>('GET /api/me')).body.zone, null)
+  for (const zone of ['Mars/Olympus', "x'; drop", '', `Asia/${'x'.repeat(64)}`]) {
+    assert.equal(await own.no('POST /api/me/zone', { zone }), '400 field_invalid', zone)
+  }
+  const { body } = await own.must<Me>('POST /api/me/zone', { zone: 'Asia/Kathmandu' })
+  assert.equal(body.zone, 'Asia/Kathmandu')
+  assert.equal((await own.must<Me>('GET /api/me')).body.zone, 'Asia/Kathmandu')
+
+  const atMs = Date.UTC(2026, 10, 15, 20, 30)
+  const limits = { dayLimit: null, velocity: null }
+  const by = { atMs, address: '', allowLooser: () => undefined }
+  await guards.setLimits(own.book, { ...limits, dayLimit: credits(5) }, by)
+  await guards.setLimits(own.book, limits, by)
+  const { rows } = await db.query(
+    `select body_text as text from letters where recipient = $1 and kind = 'limits-loosened'`,
+    [own.email],
+  )
+  assert.match((rows[0] as { text: string }).text, /16 November 2026.*02:15 UTC\+5:45/)
+
+  const statement = async (query = '') =>
+    (await fetch(`${url}/api/statement${query}`, { headers: own.headers() })).text()
+  assert.equal(await statement(), await statement('?zone=Asia/Kathmandu'))
+  assert.notEqual(await statement(), await statement('?zone=UTC'))
+})
+
 test('a no of signing in looks like every other, with its request id', async () => {
   const somebody = at.stage.visitor()
   const said = await somebody.ask<No>('POST /api/auth/sign-in/email', {

@@ -2,6 +2,7 @@
 // everything. Ways in are changed under /api/auth; this is the rest.
 import { z } from 'zod'
 import type { Accounts, Session } from '../accounts/accounts.ts'
+import { isZone } from '../platform/zone.ts'
 import { timeOf } from './amounts.ts'
 import { OwnNo } from './answers.ts'
 import type { Closings } from './closing.ts'
@@ -26,6 +27,7 @@ export function accountRoutes({
 }: AccountOptions): Table<
   | 'GET /api/me'
   | 'POST /api/me/language'
+  | 'POST /api/me/zone'
   | 'GET /api/sessions'
   | 'POST /api/sessions/:id/revoke'
   | 'POST /api/sessions/revoke-others'
@@ -73,6 +75,7 @@ export function accountRoutes({
       account: session.account,
       email: session.email,
       language: session.language,
+      zone: session.zone,
       signedInAt: timeOf(session.signedInAt),
       isFresh: session.isFresh,
       sessions: sessions.length,
@@ -91,6 +94,16 @@ export function accountRoutes({
       async run({ session, body }) {
         await accounts.setLanguage(session, body.language)
         return meOf({ ...session, language: body.language })
+      },
+    },
+
+    'POST /api/me/zone': {
+      session: 'needed',
+      // Only a zone that exists keeps its name; the database refuses what is too long.
+      body: z.object({ zone: z.string().max(64).refine(isZone) }),
+      async run({ session, body }) {
+        await accounts.setZone(session, body.zone)
+        return meOf({ ...session, zone: body.zone })
       },
     },
 

@@ -47,6 +47,7 @@ export type OwnerRoutes = {
 
   'GET /api/me': { answer: Me }
   'POST /api/me/language': { body: { language: Language }; answer: Me }
+  'POST /api/me/zone': { body: { zone: string }; answer: Me }
   'GET /api/sessions': { answer: { sessions: readonly SessionLine[] } }
   'POST /api/sessions/:id/revoke': { body: object; answer: { sessions: readonly SessionLine[] } }
   'POST /api/sessions/revoke-others': { body: object; answer: { revoked: number } }

@@ -96,6 +96,8 @@ export type Me = {
   readonly account: string
   readonly email: string
   readonly language: Language
+  /** In which letters and statements are written; null: UTC, none was chosen. */
+  readonly zone: string | null
   readonly signedInAt: Time
   /** Fresh: signed in a few minutes ago, enough for what could cost the account. */
   readonly isFresh: boolean
@@ -176,9 +178,13 @@ export type Home = {
   /** Oldest first, today last, none left out. */
   readonly days: readonly UsageDay[]
   readonly zone: string
+  /** As the letter about it says: by the owner's own line, or by the last pack without any. */
   readonly isLow: boolean
-  /** A tenth of the pack bought last; null: none was. */
+  readonly lowBy: 'credits' | 'days' | 'pack' | null
+  /** The owner's line in credits, else a tenth of the pack bought last; null: neither. */
   readonly lowBelow: Credits | null
+  /** The owner's line in days at the pace of the last days; null: none. */
+  readonly lowDays: number | null
   /** Why requests are refused whatever the balance is. */
   readonly blocked: 'operator_blocked' | 'owner_suspended' | 'velocity_stopped' | null
   readonly nextStep: NextStep

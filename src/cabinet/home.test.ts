@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type CabinetStage, createCabinetStage } from '../../test/cabinet.ts'
+import { zoneOf } from '../platform/zone.ts'
+import { credits } from '../units/credits.ts'
 import type { Home, NewKey } from './contract.ts'
-import { zoneOf } from './period.ts'
 
 const at = { stage: undefined as unknown as CabinetStage }
 before(async () => {
@@ -63,6 +64,46 @@ test('what is left, what it cost, how long it lasts, and when it is low', async 
   assert.deepEqual([home.isLow, home.lowBelow?.whole], [false, '3500000'])
   await spend(own.book, 24_600_000)
   assert.equal((await own.must<Home>('GET /api/home')).body.isLow, true)
+})
+
+test('low is what the owner calls so, on the page as in the letter', async () => {
+  const { person, bought, spend, guards, lettersTo } = at.stage
+  const own = await person('lines')
+  await bought(own)
+  await spend(own.book, 7_000_000)
+  const low = async () => {
+    const { isLow, lowBy, lowBelow, lowDays } = (await own.must<Home>('GET /api/home')).body
+    return [isLow, lowBy, lowBelow?.whole, lowDays]
+  }
+  const told = async () =>
+    (await lettersTo(own.email)).filter((kind) => kind === 'low-balance').length
+  // 28 million are left, which is four days at this pace.
+  for (const [line, expected] of [
+    [{ lowCredits: null, lowDays: 4 }, [false, null, '3500000', 4]],
+    [{ lowCredits: credits(28_000_000), lowDays: null }, [false, null, '28000000', null]],
+    [{ lowCredits: null, lowDays: null }, [false, null, '3500000', null]],
+  ] as const) {
+    await guards.setThresholds(own.book, line)
+    assert.deepEqual(await low(), expected)
+    await guards.jobs.watch()
+  }
+  assert.equal(await told(), 0)
+  for (const [line, expected] of [
+    [{ lowCredits: null, lowDays: 5 }, [true, 'days', '3500000', 5]],
+    [{ lowCredits: credits(29_000_000), lowDays: 1 }, [true, 'credits', '29000000', 1]],
+  ] as const) {
+    const before = await told()
+    await guards.setThresholds(own.book, line)
+    assert.deepEqual(await low(), expected)
+    await guards.jobs.watch()
+    assert.equal(await told(), before + 1)
+  }
+  // With a line of their own, a tenth of the pack says nothing; without any, it does.
+  await guards.setThresholds(own.book, { lowCredits: credits(1_000), lowDays: null })
+  await spend(own.book, 27_000_000)
+  assert.deepEqual(await low(), [false, null, '1000', null])
+  await guards.setThresholds(own.book, { lowCredits: null, lowDays: null })
+  assert.deepEqual(await low(), [true, 'pack', '3500000', null])
 })
 
 test('days are those of the owner’s time zone, and a zone that is none is UTC', async () => {

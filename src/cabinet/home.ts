@@ -2,17 +2,19 @@
 // number comes from the ledger and the orders at the moment it is asked for; only what can never
 // change again is remembered.
 import { z } from 'zod'
+import type { Guards } from '../guards/guards.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Ledger, UsedDay } from '../ledger/ledger.ts'
 import type { OrderView, Payments } from '../payments/payments.ts'
 import { assert } from '../platform/assert.ts'
 import { type Clock, dateAt } from '../platform/clock.ts'
 import type { BookId } from '../platform/ids.ts'
+import { zoneOf } from '../platform/zone.ts'
 import { type Credits, micro } from '../units/credits.ts'
 import { creditsOf, timeOf, timeOrNull } from './amounts.ts'
 import type * as contract from './contract.ts'
 import { perMillion } from './packs.ts'
-import { zoneOf, zoneToday } from './period.ts'
+import { zoneToday } from './period.ts'
 import { latestRequests } from './requests.ts'
 import type { Table } from './routes.ts'
 
@@ -21,6 +23,7 @@ export type HomeOptions = {
   readonly ledger: Pick<Ledger, 'balance' | 'firstChargeAt' | 'usage'>
   readonly payments: Pick<Payments, 'orders' | 'hasPurchased'>
   readonly keys: Pick<Keys, 'find'>
+  readonly guards: Pick<Guards, 'lowness'>
 }
 
 /** Two weeks show a rhythm and fit a phone's screen. */
@@ -28,7 +31,7 @@ const DAYS = 14
 /** Weekends belong to anybody's pace. */
 const PACE_DAYS = 7
 const DAY_MS = 86_400_000
-/** A tenth of the last pack is an evening's work away from nothing, for most. */
+/** For who has no line of their own: a tenth of the last pack is an evening's work, for most. */
 const LOW_PART = 10n
 /** Moments of first requests that are remembered: 100 bytes each. */
 const FIRSTS_MAX = 10_000
@@ -37,7 +40,7 @@ const ORDERS_PAGE = 50
 const ORDERS_PAGES_MAX = 10
 
 export function createHome(options: HomeOptions) {
-  const { clock, ledger, payments, keys } = options
+  const { clock, ledger, payments, keys, guards } = options
   const firsts = new Map<BookId, Date>()
 
   async function firstAt(book: BookId, requests: bigint): Promise<Date | undefined> {
@@ -61,11 +64,12 @@ export function createHome(options: HomeOptions) {
 
   /** Everything of the first page. `zone` says whose days are counted. */
   async function read(book: BookId, zone: string): Promise<contract.Home> {
-    const [balance, bought, current, latest] = await Promise.all([
+    const [balance, bought, current, latest, own] = await Promise.all([
       ledger.balance(book),
       lastPurchase(book),
       keys.find(book),
       latestRequests(ledger.usage, book),
+      guards.lowness(book),
     ])
     assert(balance, `the account's book ${book} is not there`)
     const { available, held, debt, requests } = balance
@@ -88,7 +92,7 @@ export function createHome(options: HomeOptions) {
         credits: creditsOf(one.spent),
       })),
       zone: counted,
-      ...lowness(available, bought),
+      ...lowness(available, bought, own),
       blocked: balance.blockedReason,
       nextStep: nextStep({
         hasKey: current.active !== undefined,
@@ -140,10 +144,19 @@ function paceOf(
   }
 }
 
-function lowness(available: Credits, bought: OrderView | undefined) {
-  if (bought === undefined) return { isLow: false, lowBelow: null }
-  const below = micro(bought.pack.credits / LOW_PART)
-  return { isLow: available < below, lowBelow: creditsOf(below) }
+/** The owner's own lines, by which letters are written; without any, a part of the last pack. */
+function lowness(
+  available: Credits,
+  bought: OrderView | undefined,
+  own: Awaited<ReturnType<Guards['lowness']>>,
+): Pick<contract.Home, 'isLow' | 'lowBy' | 'lowBelow' | 'lowDays'> {
+  const { lowBy, lowCredits, lowDays } = own
+  const tenth = bought === undefined ? null : micro(bought.pack.credits / LOW_PART)
+  const below = lowCredits ?? tenth
+  const lines = { lowBelow: below === null ? null : creditsOf(below), lowDays }
+  if (lowCredits !== null || lowDays !== null) return { isLow: lowBy !== null, lowBy, ...lines }
+  const isLow = tenth !== null && available < tenth
+  return { isLow, lowBy: isLow ? 'pack' : null, ...lines }
 }
 
 function nextStep(done: {

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { Ledger } from '../ledger/ledger.ts'
 import { dayText } from '../platform/clock.ts'
+import { zoneOf } from '../platform/zone.ts'
 import { OwnNo } from './answers.ts'
 
 const DAY_MS = 86_400_000
@@ -62,17 +63,6 @@ export async function zoneToday(
     if (!isUnknown || zone === 'UTC') throw error
     // A browser may know a zone that was made after our PostgreSQL was.
     return zoneToday(usage, 'UTC')
-  }
-}
-
-/** A time zone that exists, or UTC. */
-export function zoneOf(name: string | undefined): string {
-  if (name === undefined || !/^[A-Za-z][\w+-]*(?:\/[\w+-]+){0,2}$/.test(name)) return 'UTC'
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
-  } catch (error) {
-    if (error instanceof RangeError) return 'UTC'
-    throw error
   }
 }
 

@@ -15,7 +15,14 @@ const GETS = [
   ...['orders', 'orders/x', 'orders/x/refundable', 'key'],
 ].map((path) => `GET /api/${path}`)
 const POSTS = [
-  ...['me/language', 'sessions/x/revoke', 'sessions/revoke-others', 'consents', 'closing'],
+  ...[
+    'me/language',
+    'me/zone',
+    'sessions/x/revoke',
+    'sessions/revoke-others',
+    'consents',
+    'closing',
+  ],
   ...['orders', 'orders/x/check', 'orders/x/refund', 'promo'],
   ...['key', 'key/x/confirm', 'key/verify', 'key/revoke'],
 ].map((path) => `POST /api/${path}`)

@@ -58,7 +58,8 @@ export function statementPart({ accounts, ledger }: StatementOptions): Part {
   return (app) => {
     app.get('/api/statement', { exposeHeadRoute: false }, async (request, reply) => {
       const session = accounts.requireSession(await accounts.session(headersOf(request)))
-      const asked = readAs(query, request.query)
+      const given = readAs(query, request.query)
+      const asked = { ...given, zone: given.zone ?? session.zone ?? undefined }
       const period = await periodOf(ledger.usage, asked, LIMITS)
       await requireAllowance(accounts, 'GET /api/statement', session, SAVING)
       const book = await ledger.balance(session.book)

@@ -42,9 +42,9 @@ const MARK_MS = 3.5 * DAY_MS
 export function lookAt(guard: Guard, seen: WatchedBook): Look {
   const marks = marksAt(guard, seen)
   const perDay = paceOf(marks, seen)
-  const isLow = isBelow(guard, seen, perDay, { credits: [1n, 1n], days: [1n, 1n] })
+  const isLow = belowBy(guard, seen, perDay, AS_SET) !== null
   // A tenth more credits, or half as many days again: a pace moves by itself, credits do not.
-  const isNear = isBelow(guard, seen, perDay, { credits: [11n, 10n], days: [3n, 2n] })
+  const isNear = belowBy(guard, seen, perDay, { credits: [11n, 10n], days: [3n, 2n] }) !== null
   const isEmpty = seen.isShort && !guard.isEmptyTold
   const isCrossed = isLow && !guard.isLowTold
   const isDayOver = seen.isDayLimitMet && guard.dayTold !== seen.day
@@ -89,15 +89,26 @@ function paceOf({ paceAt, paceSpent }: Marks, { spentTotal, now }: WatchedBook):
 
 type Part = readonly [bigint, bigint]
 
+/** Whose line a balance is below. */
+export type LowBy = 'credits' | 'days'
+
+const AS_SET = { credits: [1n, 1n], days: [1n, 1n] } as const
+
+/** The line that the balance is below now, by the same arithmetic as the letter; null: none. */
+export function lowAt(guard: Guard, seen: WatchedBook): LowBy | null {
+  return belowBy(guard, seen, paceOf(marksAt(guard, seen), seen), AS_SET)
+}
+
 /** Below one of the thresholds, each times a part. Nothing is low before anything was spent. */
-function isBelow(
+function belowBy(
   { lowCredits, lowDays }: Thresholds,
   { balance, spentTotal }: WatchedBook,
   perDay: Credits,
   times: { readonly credits: Part; readonly days: Part },
-): boolean {
+): LowBy | null {
   const isUnder = (limit: bigint, [over, under]: Part) => balance * under < limit * over
-  if (spentTotal === 0n) return false
-  if (lowCredits !== null && isUnder(lowCredits, times.credits)) return true
-  return lowDays !== null && perDay > 0n && isUnder(perDay * BigInt(lowDays), times.days)
+  if (spentTotal === 0n) return null
+  if (lowCredits !== null && isUnder(lowCredits, times.credits)) return 'credits'
+  if (lowDays === null || perDay === 0n) return null
+  return isUnder(perDay * BigInt(lowDays), times.days) ? 'days' : null
 }

@@ -9,13 +9,21 @@ import type { Log } from '../platform/log.ts'
 import type { Mail } from '../platform/mail.ts'
 import { createRounds } from '../platform/rounds.ts'
 import { type Credits, creditsText } from '../units/credits.ts'
-import { type Crossing, isSame, type Look, lookAt, type Thresholds } from './crossings.ts'
+import {
+  type Crossing,
+  isSame,
+  type Look,
+  type LowBy,
+  lookAt,
+  lowAt,
+  type Thresholds,
+} from './crossings.ts'
 import { type Brand, compose } from './letters.ts'
 import { isLooser, type Limits } from './limits.ts'
 import type { Language, Notice } from './notice.ts'
 import * as queries from './queries.ts'
 
-export type { Thresholds } from './crossings.ts'
+export type { LowBy, Thresholds } from './crossings.ts'
 export type { Limits } from './limits.ts'
 
 export type GuardsOptions = {
@@ -28,7 +36,12 @@ export type GuardsOptions = {
   ownerOf(book: BookId): Promise<Owner | undefined>
 }
 
-type Owner = { readonly email: string; readonly language: Language }
+type Owner = {
+  readonly email: string
+  readonly language: Language
+  /** UTC without one. */
+  readonly zone?: string | null
+}
 
 export type GuardView = Limits &
   Thresholds & {
@@ -43,6 +56,10 @@ const STOPS_MAX = 10_000
 /** What the ledger reads at once. */
 const PAGE = 256
 const MINUTE_SECONDS = 60
+const DAY_MS = 86_400_000
+
+/** A book that an older version opened has no guard yet. */
+const UNGUARDED = { lowCredits: null, lowDays: null, lowBy: null }
 
 export function createGuards(options: GuardsOptions) {
   const { db, ledger, mail, brand, log } = options
@@ -50,7 +67,7 @@ export function createGuards(options: GuardsOptions) {
   const told = new Map<BookId, number>()
 
   async function post(tx: Tx, owner: Owner, notice: Notice, once?: string): Promise<void> {
-    const letter = compose(notice, owner.language, brand)
+    const letter = compose(notice, owner.language, brand, owner.zone)
     const { kind } = notice
     await mail.post(tx, { to: owner.email, kind, ...letter, ...(once !== undefined && { once }) })
   }
@@ -169,6 +186,17 @@ export function createGuards(options: GuardsOptions) {
       await queries.guardSetThresholds(db, book, thresholds)
     },
 
+    /** What the owner calls low, and which of it the balance is below, as the letter sees it. */
+    async lowness(book: BookId): Promise<Thresholds & { readonly lowBy: LowBy | null }> {
+      const [guard, [seen]] = await Promise.all([
+        queries.guardFind(db, book),
+        ledger.watched([book]),
+      ])
+      if (guard === undefined || seen === undefined) return UNGUARDED
+      const { lowCredits, lowDays } = guard
+      return { lowCredits, lowDays, lowBy: lowAt(guard, seen) }
+    },
+
     /** Requests are refused from the next hold on; those under way go on. May be repeated. */
     suspend: (book: BookId): Promise<void> => ledger.block(db, book, 'owner_suspended'),
 
@@ -212,7 +240,7 @@ function limitsOf(book: {
 
 function noticeOf(
   kind: Crossing,
-  { balance, dayLimit }: Parameters<typeof lookAt>[1],
+  { balance, dayLimit, day }: Parameters<typeof lookAt>[1],
   { daysLeft }: Look,
 ): Notice {
   switch (kind) {
@@ -222,6 +250,6 @@ function noticeOf(
       return { kind, facts: { balance } }
     case 'day-limit-reached':
       assert(dayLimit !== null, 'a limit that was met is there')
-      return { kind, facts: { dayLimit } }
+      return { kind, facts: { dayLimit, nextDayMs: Date.parse(day) + DAY_MS } }
   }
 }

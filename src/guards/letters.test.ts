@@ -15,6 +15,7 @@ const facts = {
   balance: credits(1_234_567),
   daysLeft: 2,
   dayLimit: credits(5_000_000),
+  nextDayMs: Date.UTC(2026, 10, 15),
   limit: credits(1_000_000),
   minutes: 10,
   velocity: { limit: credits(1_000_000), minutes: 10 },
@@ -41,6 +42,16 @@ test('every letter says its reason in both languages, and leads to our own pages
       }
     }
   }
+})
+
+test('times are in the zone of the owner, or in UTC when it is none', () => {
+  const notice: Notice = { kind: 'day-limit-reached', facts }
+  const [here, nowhere] = ['Asia/Vladivostok', 'Mars/Olympus'].map(
+    (zone) => compose(notice, 'ru', brand, zone).text,
+  )
+  assert.match(here ?? '', /15 ноября 2026.* 10:00 UTC\+10\. Ждать/)
+  assert.match(nowhere ?? '', /15 ноября 2026.* 00:00 UTC, это 03:00 по Москве\. Ждать/)
+  assert.match(compose(notice, 'en', brand, 'America/New_York').text, /14 November.*19:00 UTC-5/)
 })
 
 test('a stop names the speed and the page where one click lifts it', () => {

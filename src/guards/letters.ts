@@ -1,6 +1,6 @@
 // Turns a notice into a letter in the owner's language, with links to pages of the cabinet. How a
 // letter looks is in platform/letter.ts, sending in platform/mail.ts.
-import { composeLetter, type Sentences } from '../platform/letter.ts'
+import { composeLetter, momentsIn, type Sentences } from '../platform/letter.ts'
 import type { Language, Notice, Setting, Words } from './notice.ts'
 import { english } from './words-en.ts'
 import { russian } from './words-ru.ts'
@@ -14,19 +14,19 @@ export type Brand = {
 
 const languages = { ru: russian, en: english } satisfies Record<Language, Words>
 
-export function compose({ kind, facts }: Notice, language: Language, brand: Brand) {
+export function compose(
+  { kind, facts }: Notice,
+  language: Language,
+  brand: Brand,
+  zone: string | null = null,
+) {
   const { locale, signature, letters } = languages[language]
-  const time = new Intl.DateTimeFormat(locale, {
-    timeZone: 'UTC',
-    dateStyle: 'long',
-    timeStyle: 'short',
-  })
   // The kind chooses both the sentences and the type of the facts; the compiler cannot follow that.
   const write = letters[kind] as (facts: Notice['facts'], setting: Setting) => Sentences
   const sentences = write(facts, {
     brand: brand.name,
     page: (name) => `${brand.cabinetUrl}/${name}`,
-    time: (atMs) => `${time.format(atMs)} UTC`,
+    time: momentsIn(locale, zone).time,
   })
   return composeLetter(sentences, signature(brand.name, brand.supportEmail), language)
 }

@@ -9,7 +9,7 @@ export type Language = 'ru' | 'en'
 export type Facts = {
   'low-balance': { readonly balance: Credits; readonly daysLeft: number | null }
   'balance-empty': { readonly balance: Credits }
-  'day-limit-reached': { readonly dayLimit: Credits }
+  'day-limit-reached': { readonly dayLimit: Credits; readonly nextDayMs: number }
   'velocity-stopped': Velocity
   'limits-loosened': Limits & { readonly atMs: number; readonly address: string }
 }

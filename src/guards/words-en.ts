@@ -27,12 +27,12 @@ export const english: Words = {
       ],
       button: { label: 'Top up', link: page('packs') },
     }),
-    'day-limit-reached': ({ dayLimit }, { brand, page }) => ({
+    'day-limit-reached': ({ dayLimit, nextDayMs }, { brand, page, time }) => ({
       subject: `Your daily limit in ${brand} is reached`,
       lines: [
         `Today has cost nearly all that you allow a day: ${credits(dayLimit)}. ` +
           'Requests that do not fit into the rest are refused.',
-        'The next day begins at 00:00 UTC. You need not wait for it: the limit can be raised.',
+        `The next day begins on ${time(nextDayMs)}. You need not wait: the limit can be raised.`,
       ],
       button: { label: 'Open the limits', link: page('limits') },
     }),

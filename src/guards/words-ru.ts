@@ -27,12 +27,12 @@ export const russian: Words = {
       ],
       button: { label: 'Пополнить баланс', link: page('packs') },
     }),
-    'day-limit-reached': ({ dayLimit }, { brand, page }) => ({
+    'day-limit-reached': ({ dayLimit, nextDayMs }, { brand, page, time }) => ({
       subject: `Дневной лимит в ${brand} исчерпан`,
       lines: [
         `Сегодня потрачено почти всё, что разрешено на день: ${credits(dayLimit)}. ` +
           'Запросы, которые не укладываются в остаток, отклоняются.',
-        'Новый день начнётся в 00:00 UTC, это 03:00 по Москве. Ждать не обязательно: лимит можно ' +
+        `Новый день начнётся ${moscow(time(nextDayMs))}. Ждать не обязательно: лимит можно ` +
           'поднять.',
       ],
       button: { label: 'Открыть лимиты', link: page('limits') },
@@ -69,4 +69,9 @@ function lasting(days: number): string {
   if (days === 0) return 'их хватит меньше чем на день'
   const forms: Partial<Record<Intl.LDMLPluralRule, string>> = { one: 'день', few: 'дня' }
   return `их хватит примерно на ${days} ${forms[new Intl.PluralRules('ru').select(days)] ?? 'дней'}`
+}
+
+/** Who has chosen no time zone is most likely to live by Moscow's. */
+function moscow(begins: string): string {
+  return begins.endsWith(' UTC') ? `${begins}, это 03:00 по Москве` : begins
 }

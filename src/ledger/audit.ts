@@ -4,12 +4,11 @@
 // operator can run them by hand.
 import type { Db } from '../platform/db.ts'
 import type { Finding } from './upkeep.ts'
-import { auditMark, findingList, snapshotTake } from './upkeep.ts'
+import { auditMark, findingList } from './upkeep.ts'
 
 /** Findings, empty when all is well. Reads one snapshot; a book that moves meanwhile is fine. */
 export function audit(db: Db, scope: 'new' | 'all'): Promise<Finding[]> {
-  return db.transaction(async (tx) => {
-    await snapshotTake(tx)
+  return db.snapshot(async (tx) => {
     const findings = await findingList(tx, scope)
     // Marks move only past a clean chain: a finding is reported until someone has dealt with it.
     if (scope === 'new' && findings.length === 0) await auditMark(tx)

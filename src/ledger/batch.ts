@@ -192,6 +192,8 @@ export function createBatcher(options: {
    */
   function take(queue: AnyOperation[], sizeMin: number, mayGo: (book: Book) => boolean) {
     const batch: AnyOperation[] = []
+    // Nearly always so when a full array is asked for: the queue need not be looked through.
+    if (queue.length < sizeMin) return batch
     const ids = new Set<string>()
     for (const operation of queue) {
       if (batch.length === BATCH_MAX) break

@@ -7,14 +7,16 @@ import type { TokenCounts } from '../units/tokens.ts'
 import { int4Array, int8Array, textArray, uuidArray, wordArray } from './arrays.ts'
 import type { Statement } from './connection.ts'
 
-export type Ending =
-  | 'complete'
-  | 'client_left'
-  | 'refused'
-  | 'upstream_failed'
-  | 'process_lost'
-  | 'given_up'
-  | 'overdue'
+export const endings = [
+  'complete',
+  'client_left',
+  'refused',
+  'upstream_failed',
+  'process_lost',
+  'given_up',
+  'overdue',
+] as const
+export type Ending = (typeof endings)[number]
 
 /** The endings that charge. */
 export type PaidEnding = Extract<Ending, 'complete' | 'client_left'>

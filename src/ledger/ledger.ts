@@ -20,7 +20,7 @@ import { holdVerb, voidVerb } from './calls.ts'
 import { createConnection, isPassing } from './connection.ts'
 import { createRequestLog } from './log.ts'
 import { detachEntriesBefore, dropHoldsBefore, makePartitions } from './partitions.ts'
-import type { BlockedReason, Contra, CreditKind, Posted } from './queries.ts'
+import type { Contra, CreditKind, Posted } from './queries.ts'
 import * as queries from './queries.ts'
 import { holdFind } from './request-queries.ts'
 import { createRollup } from './rollup.ts'
@@ -36,7 +36,8 @@ export type { Ending, HoldAsk, PaidEnding, SettleAsk, VoidAsk } from './calls.ts
 export type { BlockedReason, Book, Contra, Entry, EntryKind, Lot } from './queries.ts'
 export type { RequestFacts } from './request-queries.ts'
 export type { Settled } from './settlement.ts'
-export type { ModelUsed, UsedDay, UsedStep } from './usage.ts'
+export type { ModelUsed } from './tally.ts'
+export type { UsedDay, UsedStep } from './usage.ts'
 export type { StoppedBook, WatchedBook } from './watch-queries.ts'
 
 const OVERLOADED = 'The service is overloaded; try again shortly.'
@@ -247,13 +248,17 @@ export async function createLedger(options: LedgerOptions) {
       return fence
     },
 
-    /** Stops a book. Takes effect on the next hold. The operator's word outranks the others. */
-    block: (tx: Executor, book: BookId, reason: BlockedReason) =>
-      queries.bookBlock(tx, book, reason),
+    /** Stops a book from the next hold on. The operator's word comes over the others. */
+    block: queries.bookBlock,
 
-    /** Lifts that reason and no other; false when it was not in force. */
-    resume: (tx: Executor, book: BookId, reason: BlockedReason) =>
-      queries.bookResume(tx, book, reason),
+    /**
+     * Lifts that reason and no other; false when it was not in force. A stop of the owner's own
+     * outlives the operator's, beneath which it waits, and may be lifted there.
+     */
+    resume: queries.bookResume,
+
+    /** The owner's stop that an operator's has covered, or null. */
+    stopBeneath: (book: BookId) => queries.stopFindBeneath(db, book),
 
     /** The owner's daily limit and velocity stop. */
     limit: queries.bookLimit,

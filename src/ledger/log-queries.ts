@@ -124,7 +124,9 @@ export async function tariffListOf(tx: Tx, model: string): Promise<number[]> {
 
 /**
  * Requests within the ranges, newest first. Each range is a part of its own, with its own days: one
- * join would open every partition for each of them.
+ * join would open every partition for each of them. With 50 rare matches on 50 days planning is
+ * most of it: what is not asked for is not mentioned, and a range of one entry has no order. That
+ * saves a tenth (12.1 ms of the server became 10.8); one part for all of the days took 48.
  */
 export async function requestList(
   tx: Tx,
@@ -137,19 +139,21 @@ export async function requestList(
     readonly limit: number
   } & Between,
 ): Promise<Entry[]> {
-  const values: unknown[] = [p.book, p.endings, p.tariffs, p.from, p.to, p.limit]
+  const values: unknown[] = [p.book, p.endings, p.limit]
+  const given = (value: unknown, condition: string) =>
+    value === null ? '' : ` and ${condition.replace('?', `$${values.push(value)}`)}`
+  const asked =
+    given(p.tariffs, 'tariff = any (?::int4[])') + given(p.from, 'at >= ?') + given(p.to, 'at < ?')
   const parts = p.ranges.map(({ firstSeq, lastSeq, dayMin, dayMax }) => {
     const n = values.push(firstSeq, lastSeq, dayMin, dayMax)
     return `(select * from entries
       where book_id = $1 and seq between $${n - 3} and $${n - 2}
-        and day between $${n - 1}::date and $${n}::date and ending = any ($2::ending[])
-        and ($3::int4[] is null or tariff = any ($3)) and ($4::timestamptz is null or at >= $4)
-        and ($5::timestamptz is null or at < $5)
-      order by seq desc limit $6)`
+        and day between $${n - 1}::date and $${n}::date and ending = any ($2::ending[])${asked}
+      ${firstSeq === lastSeq ? '' : 'order by seq desc limit $3'})`
   })
   const { rows } = await tx.query(
     `select ${ENTRY} from (${parts.join(' union all ')}) e left join tariffs t on t.id = e.tariff
-     order by e.seq desc limit $6`,
+     order by e.seq desc limit $3`,
     values,
   )
   return rows.map((row) => entryOf(row as Record<string, unknown>))

@@ -4,7 +4,7 @@
 import { dateAt, dayText } from '../platform/clock.ts'
 import type { Db, Tx } from '../platform/db.ts'
 import { type BookId, dayOfHold, type HoldId, timeOfHold } from '../platform/ids.ts'
-import type { Ending } from './calls.ts'
+import { endings as anyEnding, type Ending } from './calls.ts'
 import {
   type Between,
   entryFindOfHold,
@@ -21,7 +21,6 @@ import {
   tariffListOf,
 } from './log-queries.ts'
 import type { Entry } from './queries.ts'
-import { snapshotTake } from './upkeep.ts'
 import { type Mark, markFind } from './usage-queries.ts'
 
 const MINUTE_MS = 60_000
@@ -30,16 +29,6 @@ const DAY_MS = 86_400_000
 const SPANS_MORE = 8
 /** How long after its id a request's entry is looked for: served, spooled, spooled for long. */
 const ENDED_WITHIN_MS = [70 * MINUTE_MS, 2 * DAY_MS, 15 * DAY_MS]
-
-const ANY: readonly Ending[] = [
-  'complete',
-  'client_left',
-  'refused',
-  'upstream_failed',
-  'process_lost',
-  'given_up',
-  'overdue',
-]
 
 export type LogAsk = Between & {
   readonly book: BookId
@@ -62,8 +51,7 @@ export type LogPage = {
 export function createRequestLog(db: Db) {
   /** One page. All of it is of one snapshot. */
   function page(ask: LogAsk): Promise<LogPage> {
-    return db.transaction(async (tx) => {
-      await snapshotTake(tx)
+    return db.snapshot(async (tx) => {
       const mark = await markFind(tx, ask.book)
       if (mark === undefined) return { entries: [], next: null, models: [] }
       const fresh = freshRange(mark)
@@ -141,7 +129,7 @@ async function collect(
   known: { mark: Mark; fresh: Range | undefined; models: readonly string[] },
 ): Promise<Entry[]> {
   const { book, from, to } = ask
-  const endings = ask.endings ?? ANY
+  const endings = ask.endings ?? anyEnding
   const wanted = ask.limit + 1
   const tariffs = ask.model === null ? null : await tariffListOf(tx, ask.model)
   const found: Entry[] = []

@@ -171,32 +171,37 @@ export async function fenceRaise(tx: Tx, book: BookId): Promise<bigint | null> {
     .fence
 }
 
-/** Locks the book's row. The operator's block outranks the others and is not replaced by them. */
+/** Locks the book's row. The operator's block comes over the others, which wait beneath it. */
 export async function bookBlock(db: Executor, book: BookId, reason: BlockedReason) {
-  await db.query(
-    `update books set blocked_reason = $2::blocked_reason
-     where id = $1 and (blocked_reason is distinct from 'operator_blocked')`,
-    [book, reason],
-  )
+  await db.query('select ledger_block($1, $2::blocked_reason)', [book, reason])
 }
 
-/**
- * Locks the book's row. Lifts one reason and no other; true when it was in force. Going on after a
- * velocity stop starts a new window, or the next charge would stop the book again.
- */
+/** Locks the book's row. Lifts one reason and no other; true when it was in force. */
 export async function bookResume(
   db: Executor,
   book: BookId,
   reason: BlockedReason,
 ): Promise<boolean> {
-  const { rows } = await db.query(
-    `update books
-     set blocked_reason = null, velocity_spent = 0, velocity_until = '-infinity'
-     where id = $1 and blocked_reason = $2::blocked_reason
-     returning id`,
-    [book, reason],
+  return (
+    await one<{ resumed: boolean }>(db, 'select ledger_resume($1, $2::blocked_reason) as resumed', [
+      book,
+      reason,
+    ])
+  ).resumed
+}
+
+/** Of a book that an operator stopped, the owner's stop that comes after it. Locks nothing. */
+export async function stopFindBeneath(
+  db: Executor,
+  book: BookId,
+): Promise<Exclude<BlockedReason, 'operator_blocked'> | null> {
+  const row = await one<{ reason: Exclude<BlockedReason, 'operator_blocked'> } | undefined>(
+    db,
+    `select s.reason from stops_beneath s join books b on b.id = s.book_id
+     where b.id = $1 and b.blocked_reason = 'operator_blocked'`,
+    [book],
   )
-  return rows.length > 0
+  return row?.reason ?? null
 }
 
 /**

@@ -156,8 +156,3 @@ export async function findingList(tx: Tx, scope: 'new' | 'all'): Promise<Finding
 export async function auditMark(tx: Tx): Promise<void> {
   await tx.query('select ledger_audit_mark()')
 }
-
-/** One snapshot for everything that follows in this transaction. */
-export async function snapshotTake(tx: Tx): Promise<void> {
-  await tx.query('set transaction isolation level repeatable read')
-}

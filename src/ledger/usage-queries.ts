@@ -1,5 +1,6 @@
 // The SQL of what a book used when: days of a time zone, sums, and what is younger than them. One
 // function per statement; all only read. Those that add up need one snapshot with the mark.
+import { dateAt } from '../platform/clock.ts'
 import type { Executor, Tx } from '../platform/db.ts'
 import type { BookId } from '../platform/ids.ts'
 import type { Credits } from '../units/credits.ts'
@@ -96,53 +97,88 @@ export type Used = {
 /** What one model used between two bounds; `bucket` counts from 1. */
 export type UsedRow = Used & { readonly bucket: number; readonly model: string }
 
-const USED = `sum(requests)::int8 as requests, sum(free)::int8 as free, sum(input)::int8 as input,
-  sum(output)::int8 as output, sum(cache_read)::int8 as "cacheRead",
-  sum(cache_write_5m)::int8 as "cacheWrite5m", sum(cache_write_1h)::int8 as "cacheWrite1h",
-  sum(spent)::int8 as spent`
-
-/** A part of a bucket, to be added or taken away: whole steps between two moments. */
+/** Whole steps on the way from a mid to its bound, added or taken away. */
 export type Piece = {
-  readonly bucket: number
+  /** Number of the bound, from 0. */
+  readonly bound: number
   readonly sign: 1 | -1
   readonly minutes: number
-  readonly from: Date
-  readonly to: Date
+  /** Minutes after the first mid, or before it. */
+  readonly from: number
+  readonly to: number
 }
 
 /**
- * Sums of the pieces, up to the mark. `offset 0` keeps each piece a look-up of its own: a plan that
- * is free to join may read every row for every piece.
+ * Sums of one model, each a bucket (int4) and eight numbers (int8), one after the other. As rows,
+ * 27,000 fields of a year's chart took 7.6 ms of our own processor to read; as bytes they take 0.9,
+ * and PostgreSQL 2 ms more to pack.
+ */
+export type PackedSums = {
+  readonly model: string
+  /** 0: of whole steps. Else of pieces, added or taken away; their buckets are bounds. */
+  readonly sign: 0 | 1 | -1
+  readonly packed: Uint8Array
+}
+
+const PACKED = `int8send(requests) || int8send(free) || int8send(input) || int8send(output)
+  || int8send(cache_read) || int8send(cache_write_5m) || int8send(cache_write_1h)
+  || int8send(spent)`
+
+/**
+ * Sums up to the mark: of the whole steps between the mids, which are one range, and of the pieces
+ * between the mids and their bounds, each read once. `offset 0` keeps a piece a look-up of its own:
+ * a plan that is free to join may read every row for every piece. Nothing is added up here: the sum
+ * of int8 is a numeric, and to group first took 10.7 ms of the server instead of 8.7 in Moscow's
+ * zone, 14.4 instead of 15.4 twelve hours away.
  */
 export async function sumList(
   tx: Tx,
-  p: { readonly book: BookId; readonly pieces: readonly Piece[] },
-): Promise<UsedRow[]> {
+  p: {
+    readonly book: BookId
+    readonly minutes: number
+    readonly mids: readonly number[]
+    readonly pieces: readonly Piece[]
+  },
+): Promise<PackedSums[]> {
   const { rows } = await tx.query(
-    `select p.bucket, s.model, ${USED}
-     from unnest($2::int4[], $3::int2[], $4::int2[], $5::timestamptz[], $6::timestamptz[])
-       as p (bucket, sign, minutes, begins, ends)
-     cross join lateral (
-       select model, p.sign * requests as requests, p.sign * free as free, p.sign * input as input,
-         p.sign * output as output, p.sign * cache_read as cache_read,
-         p.sign * cache_write_5m as cache_write_5m, p.sign * cache_write_1h as cache_write_1h,
-         p.sign * spent as spent
-       from usage_sums s
-       where s.book_id = $1 and s.minutes = p.minutes and s.at >= p.begins and s.at < p.ends
-       offset 0
+    `select model, sign, string_agg(packed, '') as packed
+     from (
+       select model, 0::int2 as sign,
+         int4send(width_bucket(at, $3::timestamptz[])) || ${PACKED} as packed
+       from usage_sums where book_id = $1 and minutes = $2 and at >= $4 and at < $5
+       union all
+       select s.model, p.sign, int4send(p.bound) || s.packed
+       from unnest($6::int4[], $7::int2[], $8::int2[], $9::int4[], $10::int4[])
+         as p (bound, sign, minutes, begins, ends)
+       cross join lateral (
+         select model, ${PACKED} as packed from usage_sums
+         where book_id = $1 and minutes = p.minutes
+           and at >= $4 + make_interval(mins => p.begins)
+           and at < $4 + make_interval(mins => p.ends)
+         offset 0
+       ) s
      ) s
-     group by p.bucket, s.model
-     having sum(requests) > 0`,
+     group by model, sign`,
     [
-      p.book,
-      p.pieces.map(({ bucket }) => bucket),
-      p.pieces.map(({ sign }) => sign),
-      p.pieces.map(({ minutes }) => minutes),
-      p.pieces.map(({ from }) => from.toISOString()),
-      p.pieces.map(({ to }) => to.toISOString()),
+      ...[p.book, p.minutes, times(p.mids)],
+      ...[dateAt(p.mids[0] ?? 0), dateAt(p.mids.at(-1) ?? 0)],
+      list(p.pieces.map(({ bound }) => bound)),
+      list(p.pieces.map(({ sign }) => sign)),
+      list(p.pieces.map(({ minutes }) => minutes)),
+      list(p.pieces.map(({ from }) => from)),
+      list(p.pieces.map(({ to }) => to)),
     ],
   )
-  return rows as UsedRow[]
+  return rows as PackedSums[]
+}
+
+/** An array as PostgreSQL reads it; pg would look for quotes in each of a thousand elements. */
+function list(elements: readonly (number | string)[]): string {
+  return `{${elements.join(',')}}`
+}
+
+function times(moments: readonly number[]): string {
+  return list(moments.map((ms) => dateAt(ms).toISOString()))
 }
 
 /** The same of the entries behind the mark, which are on these days. */
@@ -153,11 +189,15 @@ export async function freshList(
     readonly afterSeq: bigint
     readonly dayMin: string
     readonly dayMax: string
-    readonly bounds: readonly Date[]
+    readonly bounds: readonly number[]
   },
 ): Promise<UsedRow[]> {
   const { rows } = await tx.query(
-    `select width_bucket(at, $2::timestamptz[]) as bucket, model, ${USED}
+    `select width_bucket(at, $2::timestamptz[]) as bucket, model, sum(requests)::int8 as requests,
+       sum(free)::int8 as free, sum(input)::int8 as input,
+       sum(output)::int8 as output, sum(cache_read)::int8 as "cacheRead",
+       sum(cache_write_5m)::int8 as "cacheWrite5m", sum(cache_write_1h)::int8 as "cacheWrite1h",
+       sum(spent)::int8 as spent
      from (
        select e.at, t.model, 1 as requests, (e.kind = 'void')::int4 as free,
          coalesce(e.input, 0) as input, coalesce(e.output, 0) as output,
@@ -169,8 +209,8 @@ export async function freshList(
      ) e
      group by 1, 2`,
     [
-      ...[p.book, p.bounds.map((bound) => bound.toISOString()), p.afterSeq, p.dayMin, p.dayMax],
-      ...[p.bounds[0], p.bounds.at(-1)],
+      ...[p.book, times(p.bounds), p.afterSeq, p.dayMin, p.dayMax],
+      ...[dateAt(p.bounds[0] ?? 0), dateAt(p.bounds.at(-1) ?? 0)],
     ],
   )
   return rows as UsedRow[]

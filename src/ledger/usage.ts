@@ -1,11 +1,11 @@
 // What a book used, by days or hours of its owner's time zone: the sums up to the mark, and the
 // entries behind it, in one snapshot. So a chart reads little and still agrees with the statement
 // to the last microcredit, at every moment.
-import { dateAt, dayText } from '../platform/clock.ts'
+import { dayText } from '../platform/clock.ts'
 import type { Db } from '../platform/db.ts'
 import type { BookId } from '../platform/ids.ts'
 import { type Credits, micro } from '../units/credits.ts'
-import { snapshotTake } from './upkeep.ts'
+import { createTally, type ModelUsed, type Tally } from './tally.ts'
 import {
   type Bound,
   type Days,
@@ -20,16 +20,14 @@ import {
   sumList,
   todayFind,
   type Used,
-  type UsedRow,
 } from './usage-queries.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
-/** Minutes of the steps that sums are kept in, besides days; no bound is finer than the finest. */
-const STEPS = [180, 60, 15]
-const DAY_MINUTES = 1_440
-
-export type ModelUsed = Used & { readonly model: string }
+/** Minutes of the steps that are read whole for a chart of days, and of hours. */
+const WHOLE = { day: 1_440, hour: 60 } as const
+/** And of those that lead from there to a bound; no bound is finer than the last. */
+const FINER = [180, 60, 15]
 
 /** What was used in one day or hour, by model; empty when nothing was. */
 export type UsedStep = Bound & { readonly models: readonly ModelUsed[] }
@@ -49,21 +47,30 @@ export type Recent = {
 }
 
 export function createUsage(db: Db) {
-  /** Sums and younger entries between the bounds, in one snapshot. */
-  function between(book: BookId, bounds: readonly Date[]): Promise<UsedRow[]> {
-    const [first = dateAt(0), end = first] = [bounds[0], bounds.at(-1)]
-    return db.transaction(async (tx) => {
-      await snapshotTake(tx)
+  /** By bucket and model: sums and younger entries between the bounds, in one snapshot. */
+  function between(book: BookId, step: Step, bounds: readonly number[]): Promise<Tally> {
+    const [first = 0, end = first] = [bounds[0], bounds.at(-1)]
+    return db.snapshot(async (tx) => {
+      const tally = createTally(bounds.length - 1)
       const mark = await markFind(tx, book)
-      if (mark === undefined) return []
-      const sums = await sumList(tx, { book, pieces: piecesOf(bounds) })
-      if (mark.seq === mark.bookSeq) return sums
-      const dayMin = later(mark.dayMin, dayText(first.getTime()))
-      const dayMax = earlier(mark.dayMax, dayText(end.getTime()))
-      return [
-        ...sums,
-        ...(await freshList(tx, { book, afterSeq: mark.seq, dayMin, dayMax, bounds })),
-      ]
+      if (mark === undefined) return tally
+      const minutes = WHOLE[step]
+      const mids = bounds.map((bound) => nearest(bound, minutes * MINUTE_MS))
+      const pieces = piecesOf(bounds, mids)
+      const sums = await sumList(tx, { book, minutes, mids, pieces })
+      for (const packed of sums) tally.addPacked(packed)
+      if (mark.seq === mark.bookSeq) return tally
+      const dayMin = later(mark.dayMin, dayText(first))
+      const dayMax = earlier(mark.dayMax, dayText(end))
+      // Of a year's bounds only those of the last days can be between such entries.
+      const past = Math.max(
+        0,
+        bounds.findLastIndex((bound) => bound <= Date.parse(dayMin)),
+      )
+      const near = bounds.slice(past)
+      const fresh = { book, afterSeq: mark.seq, dayMin, dayMax, bounds: near }
+      for (const row of await freshList(tx, fresh)) tally.addRow(row, row.bucket + past)
+      return tally
     })
   }
 
@@ -72,16 +79,11 @@ export function createUsage(db: Db) {
     p: Days & { book: BookId; step: Step },
   ): Promise<{ steps: UsedStep[]; totals: ModelUsed[] }> {
     const bounds = await (p.step === 'day' ? dayList : hourList)(db, p)
-    const rows = await between(
-      p.book,
-      bounds.map(({ at }) => at),
-    )
-    const byBucket = Map.groupBy(rows, ({ bucket }) => bucket)
+    const times = bounds.map(({ at }) => at.getTime())
+    const tally = await between(p.book, p.step, times)
     return {
-      steps: bounds
-        .slice(0, -1)
-        .map((bound, i) => ({ ...bound, models: byModel(byBucket.get(i + 1) ?? []) })),
-      totals: byModel(rows),
+      steps: tally.byBucket().map((models, i) => ({ ...(bounds[i] as Bound), models })),
+      totals: tally.whole(),
     }
   }
 
@@ -105,11 +107,11 @@ export function createUsage(db: Db) {
     /** What a book did lately; days are of UTC, as its daily limit is. */
     async recent(book: BookId): Promise<Recent> {
       const today = Date.parse(await todayFind(db, 'UTC'))
-      const bounds = [today - 29 * DAY_MS, today, today + DAY_MS].map(dateAt)
-      const rows = await between(book, bounds)
+      const bounds = [today - 29 * DAY_MS, today, today + DAY_MS]
+      const [before = [], ofToday = []] = (await between(book, 'day', bounds)).byBucket()
       return {
-        requestsToday: chargesOf(rows.filter(({ bucket }) => bucket === 2)).requests,
-        spent30Days: chargesOf(rows).spent,
+        requestsToday: chargesOf(ofToday).requests,
+        spent30Days: chargesOf([...before, ...ofToday]).spent,
         lastTopUpAt: await purchaseFindLast(db, book),
       }
     },
@@ -117,60 +119,29 @@ export function createUsage(db: Db) {
 }
 
 /**
- * The way from each bound to the next: to the nearest midnight of UTC, on by whole days, and from
- * the last midnight to the end. What is gone back is taken away.
+ * The way from the mid of each bound to the bound itself: in each step as far as it leads nearer,
+ * with what is gone back taken away. So 18:30 is two times three hours back from midnight, and two
+ * quarters on.
  */
-function piecesOf(bounds: readonly Date[]): Piece[] {
-  return bounds.slice(1).flatMap((end, i) => {
-    const [fromMs, toMs] = [(bounds[i] ?? end).getTime(), end.getTime()]
-    const [first, last] = [fromMs, toMs].map((ms) => Math.round(ms / DAY_MS) * DAY_MS)
-    const isLong = first !== undefined && last !== undefined && first < last
-    const way = isLong
-      ? [...go(fromMs, first), ...cut(first, last, [DAY_MINUTES]), ...go(last, toMs)]
-      : go(fromMs, toMs)
-    return way.map((piece) => ({ bucket: i + 1, ...piece }))
+function piecesOf(bounds: readonly number[], mids: readonly number[]): Piece[] {
+  const [first = 0] = mids
+  return bounds.flatMap((boundMs, bound) => {
+    let atMs = mids[bound] ?? boundMs
+    return FINER.flatMap((minutes): Piece[] => {
+      const way = nearest(boundMs - atMs, minutes * MINUTE_MS)
+      if (way === 0) return []
+      const before = (atMs - first) / MINUTE_MS
+      const after = before + way / MINUTE_MS
+      atMs += way
+      const piece = { bound, minutes, from: Math.min(before, after), to: Math.max(before, after) }
+      return [{ ...piece, sign: way > 0 ? 1 : -1 }]
+    })
   })
 }
 
-type Part = Omit<Piece, 'bucket'>
-
-function go(fromMs: number, toMs: number): Part[] {
-  if (fromMs <= toMs) return cut(fromMs, toMs, STEPS)
-  return cut(toMs, fromMs, STEPS).map((part) => ({ ...part, sign: -1 }))
-}
-
-/** The largest steps in the middle, and finer ones at an end that they do not reach. */
-function cut(fromMs: number, toMs: number, steps: readonly number[]): Part[] {
-  const [minutes, ...finer] = steps
-  if (minutes === undefined || fromMs >= toMs) return []
-  const stepMs = minutes * MINUTE_MS
-  const first = Math.ceil(fromMs / stepMs) * stepMs
-  const last = Math.floor(toMs / stepMs) * stepMs
-  if (first >= last) return cut(fromMs, toMs, finer)
-  const middle = { sign: 1, minutes, from: dateAt(first), to: dateAt(last) } as const
-  return [...cut(fromMs, first, finer), middle, ...cut(last, toMs, finer)]
-}
-
-function byModel(rows: readonly UsedRow[]): ModelUsed[] {
-  const models = new Map<string, ModelUsed>()
-  for (const { bucket: _, model, ...used } of rows) {
-    const known = models.get(model)
-    models.set(model, { model, ...(known === undefined ? used : sumOf(known, used)) })
-  }
-  return [...models.values()]
-}
-
-function sumOf(a: Used, b: Used): Used {
-  return {
-    requests: a.requests + b.requests,
-    free: a.free + b.free,
-    input: a.input + b.input,
-    output: a.output + b.output,
-    cacheRead: a.cacheRead + b.cacheRead,
-    cacheWrite5m: a.cacheWrite5m + b.cacheWrite5m,
-    cacheWrite1h: a.cacheWrite1h + b.cacheWrite1h,
-    spent: micro(a.spent + b.spent),
-  }
+/** The nearest multiple of a step, and of two that are as near the one nearer to nothing. */
+function nearest(ms: number, stepMs: number): number {
+  return Math.sign(ms) * Math.ceil(Math.abs(ms) / stepMs - 0.5) * stepMs
 }
 
 function chargesOf(used: readonly Used[]): { requests: bigint; spent: Credits } {

@@ -79,6 +79,38 @@ test("an owner's own stop is not the operator's to lift", async () => {
   assert.equal(await refusalOf(book), 'owner_suspended')
 })
 
+test("an owner's own stop outlives an operator's", async () => {
+  const { email, book } = await owner('dina')
+  const { ledger, db } = at.stage
+  for (const stop of ['owner_suspended', 'velocity_stopped'] as const) {
+    await ledger.block(db, book, stop)
+    const plan = await at.stage.op(['suspend', email, ...because])
+    assert.match(plan.err, new RegExp(`it is ${stop}, and will be again`))
+    assert.equal(await refusalOf(book), 'operator_blocked')
+    const lifted = await at.stage.json('unsuspend', email, ...because)
+    assert.deepEqual([lifted.isSuspended, lifted.stop], [false, stop])
+    assert.equal(await refusalOf(book), stop)
+    assert.equal(await ledger.resume(db, book, stop), true)
+    assert.equal(await refusalOf(book), undefined)
+  }
+})
+
+test("what an owner stops or lets go on beneath an operator's stop counts after it", async () => {
+  const { email, book } = await owner('egor')
+  const { ledger, db } = at.stage
+  await at.stage.json('suspend', email, ...because)
+  await ledger.block(db, book, 'owner_suspended')
+  assert.match((await at.stage.op(['find', email])).out, /SUSPENDED by an operator.*\n.*its owner/)
+  await at.stage.json('unsuspend', email, ...because)
+  assert.equal(await refusalOf(book), 'owner_suspended')
+
+  await at.stage.json('suspend', email, ...because)
+  assert.equal(await ledger.resume(db, book, 'owner_suspended'), false)
+  assert.equal(await refusalOf(book), 'operator_blocked')
+  await at.stage.json('unsuspend', email, ...because)
+  assert.equal(await refusalOf(book), undefined)
+})
+
 test('keys are imported from lines, with one line of what became of them', async () => {
   const book = await at.stage.newBook()
   const key = 'sk-vendor-03-abcdefghijklmnopqrstuvwxyz0123'

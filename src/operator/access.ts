@@ -59,7 +59,7 @@ export async function suspend(desk: Desk, text: string): Promise<number> {
       named(of),
       '  every request is refused with 403 from now on; nothing is charged',
       ...(held > 0n ? [`  ${creditsShown(held)} are held: requests under way end as usual`] : []),
-      ...(blockedReason === null ? [] : [`  now it is ${blockedReason}; this word replaces that`]),
+      ...(blockedReason === null ? [] : [`  it is ${blockedReason}, and will be again after this`]),
       `  reason: ${desk.text('reason') ?? ''}`,
     ],
     work: (tx) => desk.rooms.ledger.block(tx, id, 'operator_blocked'),
@@ -74,10 +74,15 @@ export async function unsuspend(desk: Desk, text: string): Promise<number> {
     if (blockedReason !== null) desk.note(`it is ${blockedReason}, which is not yours to lift`)
     return soAlready(desk, of, false)
   }
+  const beneath = await desk.rooms.ledger.stopBeneath(id)
+  const then = beneath === null ? 'requests are taken again' : `it is ${beneath} again: not open`
   return desk.act({
-    plan: [named(of), '  requests are taken again', `  reason: ${desk.text('reason') ?? ''}`],
+    plan: [named(of), `  ${then}`, `  reason: ${desk.text('reason') ?? ''}`],
     work: (tx) => desk.rooms.ledger.resume(tx, id, 'operator_blocked'),
-    tell: () => ({ result: { book: id, isSuspended: false }, line: `book ${id} is open` }),
+    tell: () => ({
+      result: { book: id, isSuspended: false, stop: beneath },
+      line: `book ${id} is ${beneath ?? 'open'}`,
+    }),
   })
 }
 

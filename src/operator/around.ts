@@ -21,7 +21,8 @@ const BLOCKED = {
 export async function around(desk: Desk, of: Whom) {
   const { ledger, keys, payments } = desk.rooms
   const { id } = of.book
-  const [recent, key, orders, refunds] = await Promise.all([
+  const [beneath, recent, key, orders, refunds] = await Promise.all([
+    ledger.stopBeneath(id),
     ledger.usage.recent(id),
     keys.find(id),
     payments.orders({ book: id, before: null, limit: LAST }),
@@ -31,7 +32,7 @@ export async function around(desk: Desk, of: Whom) {
   return {
     result: {
       account: of.account ?? null,
-      book: bookPlain(of),
+      book: { ...bookPlain(of), stopBeneath: beneath },
       requestsToday: recent.requestsToday,
       spent30Days: creditsText(recent.spent30Days),
       lastTopUpAt: recent.lastTopUpAt,
@@ -41,7 +42,7 @@ export async function around(desk: Desk, of: Whom) {
       refunds: last.map(refundPlain),
     },
     lines: [
-      ...cardOf([...whose(of), ...has(of, recent), ...opens(key.active)]),
+      ...cardOf([...whose(of), ...has(of, recent, beneath), ...opens(key.active)]),
       ...section('last orders', orderTable(orders, desk.columns)),
       ...section('last refunds', refundTable(last, desk.columns)),
     ],
@@ -59,11 +60,16 @@ function whose({ account }: Whom): Facts {
   ]
 }
 
-function has({ book }: Whom, recent: Awaited<ReturnType<Ledger['usage']['recent']>>): Facts {
+function has(
+  { book }: Whom,
+  recent: Awaited<ReturnType<Ledger['usage']['recent']>>,
+  beneath: Awaited<ReturnType<Ledger['stopBeneath']>>,
+): Facts {
   const spent = creditsShown(recent.spent30Days)
   const today = countShown(recent.requestsToday)
   return [
     ['book', `${book.id}, ${book.blockedReason ? BLOCKED[book.blockedReason] : 'open'}`],
+    ['and then', beneath === null ? undefined : BLOCKED[beneath]],
     ['available', creditsShown(book.available)],
     ['held', book.held > 0n ? creditsShown(book.held) : undefined],
     ['DEBT', book.debt > 0n ? creditsShown(book.debt) : undefined],

@@ -23,7 +23,7 @@ function applier(takesTest = true) {
   const { db, ledger, mail, metrics, provider } = at.room
   const providers = new Map([[provider.name, provider]])
   const shared = { db, ledger, mail, brand, metrics, cell: 0, providers, takesTest }
-  const topUpEndings = createTopUpEndings({ mail, brand, log: quiet })
+  const topUpEndings = createTopUpEndings({ mail, brand, metrics, log: quiet })
   return createApply({ ...shared, log: quiet, topUpEndings }).applySnapshot
 }
 

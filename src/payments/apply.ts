@@ -117,7 +117,7 @@ export function createApply(options: ApplyOptions) {
       case 'cancel': {
         const { paymentId, cancelReason: reason } = snapshot
         await queries.orderEnd(tx, { id, state: 'canceled', paymentId, reason })
-        if (order.isTopUp) await topUpEndings.declined(tx, order)
+        if (order.isTopUp) await topUpEndings.canceled(tx, order)
         return null
       }
       case 'review':

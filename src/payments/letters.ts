@@ -2,6 +2,7 @@
 // Money and credits are written as people write them in that language; nothing in a letter comes
 // from the payer's side but the pack's own title.
 import type { Tx } from '../platform/db.ts'
+import type { Letter as Posted } from '../platform/mail.ts'
 import type { Credits } from '../units/credits.ts'
 import type { Kopecks } from '../units/kopecks.ts'
 import { counted, money } from '../units/spoken.ts'
@@ -16,17 +17,7 @@ export type Brand = {
 
 /** The outbox: a letter exists exactly when the transaction that posted it does. */
 export type Mailer = {
-  post(
-    tx: Tx,
-    letter: {
-      readonly to: string
-      readonly kind: string
-      readonly subject: string
-      readonly text: string
-      readonly html: string
-      readonly once?: string
-    },
-  ): Promise<unknown>
+  post(tx: Tx, letter: Posted): Promise<unknown>
 }
 
 export type LetterKind =

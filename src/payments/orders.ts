@@ -16,7 +16,13 @@ import type { Locale, Method, Provider } from './port.ts'
 import * as queries from './queries.ts'
 import { whyOf } from './refunds.ts'
 import type { Reread } from './reread.ts'
-import { firstLookSeconds, LOOKED_FOR_SECONDS, nextLookSeconds, repeatSeconds } from './schedule.ts'
+import {
+  firstLookSeconds,
+  LOOKED_FOR_SECONDS,
+  nextLookSeconds,
+  repeatSeconds,
+  UNRESOLVED_LOOK_SECONDS,
+} from './schedule.ts'
 import type { TopUpEndings } from './top-up-endings.ts'
 
 export type OrderOptions = {
@@ -30,7 +36,7 @@ export type OrderOptions = {
   readonly provider: string
   readonly reread: Reread
   readonly hasTopUps: boolean
-  readonly topUpEndings: Pick<TopUpEndings, 'declined'>
+  readonly topUpEndings: Pick<TopUpEndings, 'declined' | 'unresolved'>
 }
 
 export type BuyAsk = {
@@ -203,8 +209,18 @@ export function createOrders(options: OrderOptions) {
     if (answer.kind === 'ok' || answer.kind === 'absent') {
       if (answer.kind === 'absent') log.error({ order: order.id }, 'the provider lost a payment')
       const pause = isOver ? null : nextLookSeconds(order.pollSeconds, hasSettledList)
+      if (isOver && order.isTopUp) return leaveUnresolved(order.id)
       await queries.orderSetDue(db, order.id, pause)
     } else await queries.orderSetDue(db, order.id, repeatSeconds(order.looks + 4))
+  }
+
+  /** An open top-up keeps the next one from being bought, so it is looked at until it ends. */
+  async function leaveUnresolved(id: OrderId): Promise<void> {
+    await db.transaction(async (tx) => {
+      const order = await queries.orderLock(tx, id)
+      if (order !== undefined) await options.topUpEndings.unresolved(tx, order)
+    })
+    await queries.orderSetDue(db, id, UNRESOLVED_LOOK_SECONDS)
   }
 
   function each(isCreated: boolean, work: (order: Due) => Promise<void>): Promise<number> {

@@ -70,22 +70,36 @@ export async function reviewFind(db: Executor, id: bigint): Promise<Review | und
   return rows[0] as Review | undefined
 }
 
+/** How a review was closed, and by whom. */
+type Closing = {
+  readonly decision: NonNullable<Review['decision']>
+  readonly by: string
+  readonly note: string
+}
+
 /** Closes it once; false when somebody was faster. Locks the row, after the order's. */
-export async function reviewClose(
-  tx: Tx,
-  p: {
-    readonly id: bigint
-    readonly decision: NonNullable<Review['decision']>
-    readonly by: string
-    readonly note: string
-  },
-): Promise<boolean> {
+export async function reviewClose(tx: Tx, p: Closing & { readonly id: bigint }): Promise<boolean> {
   const { rows } = await tx.query(
     `update payment_reviews
      set closed_at = ledger_now(), decision = $2, decided_by = $3, note = $4
      where id = $1 and closed_at is null
      returning id`,
     [p.id, p.decision, p.by, p.note],
+  )
+  return rows.length > 0
+}
+
+/** Closes what waits for this reason alone; false when nothing did. Locks the row. */
+export async function reviewCloseOf(
+  tx: Tx,
+  p: Closing & Pick<Review, 'provider' | 'paymentId' | 'reason'>,
+): Promise<boolean> {
+  const { rows } = await tx.query(
+    `update payment_reviews
+     set closed_at = ledger_now(), decision = $4, decided_by = $5, note = $6
+     where provider = $1 and provider_payment_id = $2 and reason = $3 and closed_at is null
+     returning id`,
+    [p.provider, p.paymentId, p.reason, p.decision, p.by, p.note],
   )
   return rows.length > 0
 }

@@ -20,6 +20,7 @@ import {
   reviewFind,
   reviewListOpen,
 } from './review-queries.ts'
+import { UNRESOLVED } from './top-up-endings.ts'
 
 export type ReviewAsk = {
   readonly id: bigint
@@ -103,13 +104,28 @@ export function createReviews(options: {
     return refund
   }
 
+  /** A dismissed top-up makes way for the next one; so it must be over at the provider, too. */
+  async function mustBeOver(review: Review): Promise<void> {
+    const answer = await options.providers.get(review.provider)?.fetchPayment(review.paymentId)
+    if (answer?.kind === 'absent') return
+    if (answer?.kind !== 'ok') throw wrong('The provider does not say how it is.', review)
+    if (answer.value.status === 'succeeded') {
+      throw wrong('It is paid, and credited by itself.', review)
+    }
+    if (answer.value.status === 'canceled') return
+    throw wrong('It is open at the provider: it must be canceled there first.', review)
+  }
+
   async function dismiss(review: Review, ask: ReviewAsk): Promise<void> {
+    const isTopUp = review.reason === UNRESOLVED
+    if (isTopUp) await mustBeOver(review)
     // Nothing about it is wrong but its moment; dismissed, the next sweep would credit it.
     if (review.reason === 'paid_in_review') throw wrong('It is paid: credit or refund it.', review)
     await db.transaction(async (tx) => {
       const order = review.order === null ? undefined : await queries.orderLock(tx, review.order)
       await close(tx, review, ask)
-      if (order?.state !== 'review') return
+      const ends = isTopUp ? ['pending', 'expired'] : ['review']
+      if (order === undefined || !ends.includes(order.state)) return
       const end = { id: order.id, paymentId: null, reason: 'dismissed' }
       await queries.orderEnd(tx, { ...end, state: 'canceled' })
     })

@@ -7,6 +7,9 @@ const HOUR = 3_600
 /** After this nobody asks by itself any more; a notice or an operator still may. */
 export const LOOKED_FOR_SECONDS = 25 * HOUR
 
+/** A top-up that is neither paid nor canceled by then; its end is awaited for weeks, if need be. */
+export const UNRESOLVED_LOOK_SECONDS = 6 * HOUR
+
 /**
  * For providers that cannot list what was settled: 3, 6, 10, 15, 20, 30 s after the creation or the
  * payer's return, each 30 s to 15 minutes, each 5 minutes to 75, each hour to 25 hours.

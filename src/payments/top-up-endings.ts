@@ -1,19 +1,42 @@
 // What the end of an order means for top-ups, in the transaction that ends it: a card that its
 // payer left with us is kept, a top-up that was paid is told, one that was declined is the last.
+// One that does not end is told as well, and a person sees to it.
 import type { Tx } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
 import type { Brand, Mailer } from './letters.ts'
+import type { PaymentMetrics } from './metrics.ts'
 import type { Order } from './order.ts'
 import type { Snapshot } from './port.ts'
+import { reviewCloseOf, reviewOpen } from './review-queries.ts'
 import { topUpLetter } from './top-up-letters.ts'
 import { methodKeep, topUpStop } from './top-up-queries.ts'
+
+/** The reason of a review: the provider has said for more than a day neither yes nor no. */
+export const UNRESOLVED = 'top_up_unresolved'
 
 export function createTopUpEndings(options: {
   readonly mail: Mailer
   readonly brand: Brand
   readonly log: Log
+  readonly metrics: Pick<PaymentMetrics, 'reviewed'>
 }) {
-  const { mail, brand, log } = options
+  const { mail, brand, log, metrics } = options
+
+  /** True when it was unresolved until now; what a person would have decided is decided. */
+  function resolve(tx: Tx, order: Order, decision: 'credit' | 'dismiss'): Promise<boolean> {
+    const { provider, paymentId } = order
+    if (paymentId === null) return Promise.resolve(false)
+    const how = { decision, by: 'the provider', note: 'it was said in the end' }
+    return reviewCloseOf(tx, { provider, paymentId, reason: UNRESOLVED, ...how })
+  }
+
+  /** Off at the first no of the bank: a card that is charged in vain again and again is worse. */
+  async function declined(tx: Tx, order: Order): Promise<void> {
+    await topUpStop(tx, order.book, 'declined')
+    const notice = { kind: 'top-up-declined', facts: { price: order.price } } as const
+    await mail.post(tx, topUpLetter(notice, order, brand, order.id))
+    log.info({ order: order.id }, 'a top-up was declined and is off')
+  }
 
   return {
     /** The payer agreed, and the provider keeps the method. May be repeated. */
@@ -26,16 +49,38 @@ export function createTopUpEndings(options: {
 
     async credited(tx: Tx, order: Order): Promise<void> {
       const { price, credits } = order
+      await resolve(tx, order, 'credit')
       const notice = { kind: 'top-up-credited', facts: { price, credits } } as const
       await mail.post(tx, topUpLetter(notice, order, brand, order.id))
     },
 
-    /** Off at the first no of the bank: a card that is charged in vain again and again is worse. */
-    async declined(tx: Tx, order: Order): Promise<void> {
-      await topUpStop(tx, order.book, 'declined')
-      const notice = { kind: 'top-up-declined', facts: { price: order.price } } as const
-      await mail.post(tx, topUpLetter(notice, order, brand, order.id))
-      log.info({ order: order.id }, 'a top-up was declined and is off')
+    declined,
+
+    /**
+     * The provider says that it is over without money. Where that took more than a day it is the
+     * end of a doubt and no decline: the next one may be bought.
+     */
+    async canceled(tx: Tx, order: Order): Promise<void> {
+      if (!(await resolve(tx, order, 'dismiss'))) return declined(tx, order)
+      log.info({ order: order.id }, 'an unresolved top-up is over; the next may come')
+    },
+
+    /**
+     * Nobody knows whether it is paid, so nothing else is bought and a person is asked. The order
+     * stays open: money that comes after all is credited. May be repeated.
+     */
+    async unresolved(tx: Tx, order: Order): Promise<void> {
+      const { id, provider, paymentId, price: amount } = order
+      if (paymentId === null || !['pending', 'expired'].includes(order.state)) return
+      const { isNew } = await reviewOpen(tx, {
+        ...{ order: id, provider, paymentId, reason: UNRESOLVED, amount, hasMoney: false },
+        detail: 'a top-up is neither paid nor canceled at the provider; the next one waits for it',
+      })
+      if (!isNew) return
+      const notice = { kind: 'top-up-unresolved', facts: { price: amount } } as const
+      await mail.post(tx, topUpLetter(notice, order, brand, id))
+      metrics.reviewed(UNRESOLVED)
+      log.error({ order: id, payment: paymentId }, 'a top-up is unresolved: a person must decide')
     },
   }
 }

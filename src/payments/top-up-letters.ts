@@ -13,6 +13,7 @@ export type TopUpFacts = {
   'top-up-on': Purchase & { readonly threshold: Credits; readonly ceiling: Kopecks; title: string }
   'top-up-credited': Purchase
   'top-up-declined': Pick<Purchase, 'price'>
+  'top-up-unresolved': Pick<Purchase, 'price'>
   'top-up-stopped': object
   'top-up-ceiling': { readonly ceiling: Kopecks; readonly spent: Kopecks }
 }
@@ -61,6 +62,17 @@ const russian: Words = {
     button: { label: 'Пополнить баланс', link: at.packs },
     more: [`Настройки автопополнения: ${at.limits}`],
   }),
+  'top-up-unresolved': ({ price }, at) => ({
+    subject: `Автопополнение в ${at.brand}: банк не отвечает`,
+    lines: [
+      `Больше суток неизвестно, прошло ли списание ${at.money(price)}. Если деньги списаны, ` +
+        'кредиты зачислятся сами.',
+      'Пока это не выяснится, мы больше ничего не спишем. Мы уже разбираемся; если кредиты ' +
+        'нужны сейчас, пополните баланс сами.',
+    ],
+    button: { label: 'Пополнить баланс', link: at.packs },
+    more: [`Настройки автопополнения: ${at.limits}`],
+  }),
   'top-up-stopped': (_, at) => ({
     subject: `Автопополнение в ${at.brand} выключено: изменилась цена`,
     lines: [
@@ -105,6 +117,17 @@ const english: Words = {
       `The bank declined a charge of ${at.money(price)}. No money was taken, no credits came.`,
       'We do not try again: automatic top-up is off. Top up yourself, and switch it on again if ' +
         'you want it.',
+    ],
+    button: { label: 'Top up', link: at.packs },
+    more: [`Automatic top-up: ${at.limits}`],
+  }),
+  'top-up-unresolved': ({ price }, at) => ({
+    subject: `Automatic top-up in ${at.brand}: no answer from the bank`,
+    lines: [
+      `For more than a day it is unknown whether a charge of ${at.money(price)} went through. If ` +
+        'it did, the credits come by themselves.',
+      'Until that is known we charge nothing else. We are looking into it; if you need credits ' +
+        'now, top up yourself.',
     ],
     button: { label: 'Top up', link: at.packs },
     more: [`Automatic top-up: ${at.limits}`],

@@ -155,6 +155,17 @@ export async function topUpSumMonth(
   return rows[0] as { spent: Kopecks; month: string; hasOpen: boolean }
 }
 
+/**
+ * Open top-ups that nobody looks at any more, as earlier versions left them, are due at once: the
+ * next one waits for them. Locks those rows and no other, by the index of open top-ups alone.
+ */
+export async function topUpWake(db: Executor): Promise<void> {
+  await db.query(
+    `update orders set next_at = ledger_now()
+     where is_top_up and state in ('pending', 'expired') and next_at is null`,
+  )
+}
+
 /** The number of the next crossing. Locks the top-up's row. */
 export async function topUpCount(tx: Tx, book: BookId): Promise<number> {
   const { rows } = await tx.query(

@@ -201,6 +201,97 @@ test('an answer that got lost is asked for again, and credited once', async () =
   assert.equal(await available(book), credits(35_500_000))
 })
 
+/** A top-up whose payment the bank leaves open, 26 hours later. */
+async function unresolved() {
+  const { room } = at
+  const { book, first } = await owner()
+  await room.sim('method', { orderId: first, isSlow: true })
+  await agree(book)
+  await run()
+  await room.sim('method', { orderId: first })
+  await turnClock(room.db, '26 hours')
+  await room.payments.jobs.expire()
+  await room.payments.jobs.poll()
+  const [order] = await ordersOf(book)
+  assert.ok(order)
+  const queue = await room.payments.reviewQueue()
+  return { book, order, review: queue.find((one) => one.order === order.id) }
+}
+
+test('a top-up without an end is told after 25 hours, and paid late it counts', async () => {
+  const { room } = at
+  const told = await lettersAbout('top-up-unresolved')
+  const { book, order, review } = await unresolved()
+  assert.deepEqual([review?.reason, review?.hasMoney], ['top_up_unresolved', false])
+  assert.equal(await lettersAbout('top-up-unresolved'), told + 1)
+  await run()
+  await turnClock(room.db, '40 hours')
+  await room.payments.jobs.poll()
+  await run()
+  assert.deepEqual(await states(book), ['expired'], 'nothing else is bought meanwhile')
+  assert.equal(await lettersAbout('top-up-unresolved'), told + 1, 'told once')
+
+  await room.sim('pay', { orderId: order.id })
+  await turnClock(room.db, '50 hours')
+  await room.payments.jobs.poll()
+  await run()
+  await turnClock(room.db, '0')
+  assert.deepEqual(await states(book), ['credited'])
+  const open = await room.payments.reviewQueue()
+  assert.equal(
+    open.some(({ id }) => id === review?.id),
+    false,
+  )
+})
+
+test('an unresolved top-up that is canceled in the end makes way for the next', async () => {
+  const { room } = at
+  const { book, order, review } = await unresolved()
+  const declined = await lettersAbout('top-up-declined')
+  await room.sim('expire', { orderId: order.id })
+  await turnClock(room.db, '33 hours')
+  await room.payments.jobs.poll()
+  const open = await room.payments.reviewQueue()
+  assert.equal(
+    open.some(({ id }) => id === review?.id),
+    false,
+  )
+  assert.equal(await lettersAbout('top-up-declined'), declined)
+  await run()
+  await run()
+  await turnClock(room.db, '0')
+  assert.deepEqual(await states(book), ['credited', 'canceled'])
+})
+
+test('an unresolved top-up is dismissed only when it is over at the provider', async () => {
+  const { room } = at
+  const { book, order, review } = await unresolved()
+  assert.ok(review)
+  const dismiss = () =>
+    room.payments.resolveReview({ id: review.id, decision: 'dismiss', by: 'olga', note: 'asked' })
+  await assert.rejects(dismiss(), { code: 'order_state_wrong' })
+  await run()
+  assert.deepEqual(await states(book), ['expired'])
+  await room.sim('expire', { orderId: order.id })
+  await dismiss()
+  await run()
+  await turnClock(room.db, '0')
+  assert.deepEqual(await states(book), ['credited', 'canceled'])
+})
+
+test('a top-up that nobody looked at any more is looked at again', async () => {
+  const { room } = at
+  const { book } = await unresolved()
+  await room.db.query('update orders set next_at = null where book_id = $1', [book])
+  await run()
+  const { rows } = await room.db.query(
+    'select from orders where book_id = $1 and next_at <= ledger_now()',
+    [book],
+  )
+  await turnClock(room.db, '0')
+  assert.equal(rows.length, 1)
+})
+
 test('a pack that became dearer is not bought, and its owner is asked anew', async () => {
   const { book } = await owner()
   await agree(book)
@@ -264,7 +355,7 @@ test('every letter of top-ups says its sums in both languages', () => {
     ceiling: ceilingKopecks,
     spent: ceilingKopecks,
   }
-  const kinds = ['on', 'credited', 'declined', 'stopped', 'ceiling']
+  const kinds = ['on', 'credited', 'declined', 'unresolved', 'stopped', 'ceiling']
   for (const kind of kinds.map((one) => `top-up-${one}`)) {
     for (const locale of ['ru', 'en'] as const) {
       const notice = { kind, facts } as unknown as TopUpNotice

@@ -84,6 +84,7 @@ export function createTopUps(options: TopUpOptions) {
   /** Buys for every book below its threshold; how many orders there were. */
   async function run(): Promise<number> {
     if (!isOffered) return 0
+    await queries.topUpWake(db)
     let bought = 0
     let last = 0n as BookId
     for (;;) {

@@ -18,7 +18,8 @@ export function isDatabaseAway(error: unknown): boolean {
   return error instanceof Error && marked.has(error)
 }
 
-function isPassing(error: Error): boolean {
+/** The same judgement on an error whose origin is known to be the database. */
+export function isPassing(error: Error): boolean {
   const { code, severity } = error as { code?: unknown; severity?: unknown }
   // Only the server's own errors have a severity; the driver's and the socket's have no class of
   // their own, or are several in one when an address has several spellings.

@@ -1,4 +1,4 @@
-// Connections that are lost: what was under way fails, and the process goes on.
+// Connections that are lost: what was under way fails, and the process goes on. And snapshots.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -43,4 +43,24 @@ test('a connection is used again after a transaction, whichever way it ended', a
     await work.catch((error: Error) => assert.equal(error.message, 'changed its mind'))
   }
   assert.equal(pids.size, 1)
+})
+
+test('reads of a snapshot see one moment, and a transaction sees the newest', async () => {
+  const { db } = at.database
+  await db.query('create table seen (n int4)')
+  for (const [way, expected] of [
+    ['snapshot', [0, 0]],
+    ['transaction', [1, 2]],
+  ] as const) {
+    const seen = await db[way](async (tx) => {
+      const count = async () => {
+        const { rows } = await tx.query('select count(*)::int4 as n from seen')
+        return (rows[0] as { n: number }).n
+      }
+      const first = await count()
+      await db.query('insert into seen values (1)')
+      return [first, await count()]
+    })
+    assert.deepEqual(seen, expected)
+  }
 })

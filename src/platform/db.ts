@@ -22,6 +22,8 @@ export type DatabaseSettings = {
 
 export type Db = Executor & {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** All reads of it see one moment. */
+  snapshot<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   end(): Promise<void>
 }
 
@@ -79,18 +81,23 @@ export function openDatabase(
   pool.on('error', onError)
   return {
     query: (text, values) => markAway(pool.query(text, values)),
-    transaction: (work) => runTransaction(pool, work),
+    transaction: (work) => runTransaction(pool, 'begin', work),
+    snapshot: (work) => runTransaction(pool, 'begin isolation level repeatable read', work),
     end: () => pool.end(),
   }
 }
 
-async function runTransaction<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+async function runTransaction<T>(
+  pool: pg.Pool,
+  begin: string,
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
   const client = await markAway(pool.connect())
   // The pool listens to idle clients only. Without a listener, a connection that is lost between
   // two statements would end the process; so it fails the next statement, and the transaction.
   client.on('error', ignore)
   try {
-    await markAway(client.query('begin'))
+    await markAway(client.query(begin))
     const tx: Executor = { query: (text, values) => markAway(client.query(text, values)) }
     const result = await work(tx as Tx)
     await markAway(client.query('commit'))

@@ -1,6 +1,7 @@
 // A letter out of its sentences, as text and as HTML that says the same: a reason, perhaps a
 // button, what else to do, a signature. No pictures, no foreign addresses, no counting of who opens
 // what. Rooms have the sentences; mail.ts sends.
+import { zoneOf } from './zone.ts'
 
 /** One letter in one language. */
 export type Sentences = {
@@ -9,6 +10,25 @@ export type Sentences = {
   readonly button?: { readonly label: string; readonly link: string }
   /** After the button: what to do when it was not the owner. */
   readonly more?: readonly string[]
+}
+
+/**
+ * Moments as a letter names them: in the owner's zone, with its distance from UTC, since a letter
+ * is read anywhere. UTC for who has chosen none, or one that this Node has never heard of.
+ */
+export function momentsIn(locale: string, zone: string | null | undefined) {
+  const timeZone = zoneOf(zone ?? undefined)
+  const time = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'long', timeStyle: 'short' })
+  const day = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'long' })
+  const offset = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'shortOffset' })
+  function distance(atMs: number): string {
+    const part = offset.formatToParts(atMs).find(({ type }) => type === 'timeZoneName')
+    return part?.value.replace(/^GMT(?:\+0$)?/, 'UTC') ?? 'UTC'
+  }
+  return {
+    time: (atMs: number) => `${time.format(atMs)} ${distance(atMs)}`,
+    day: (atMs: number) => day.format(atMs),
+  }
 }
 
 export function composeLetter(sentences: Sentences, signature: string, language: string) {

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { quiet } from '../../test/harness.ts'
+import { markAway } from './away.ts'
+import { createLog } from './log.ts'
 import { createRounds } from './rounds.ts'
 
 test('a round never runs beside itself, survives failures, and is waited for', async () => {
@@ -34,4 +36,23 @@ test('a round never runs beside itself, survives failures, and is waited for', a
   const { started } = counts
   await new Promise((resolve) => setTimeout(resolve, 20))
   assert.equal(counts.started, started, 'no round after the stop')
+})
+
+test('a round that fails because the database is away says so once', async () => {
+  const lines: string[] = []
+  const log = createLog({ level: 'warn', destination: { write: (one) => void lines.push(one) } })
+  const ninth = Promise.withResolvers<void>()
+  const count = { rounds: 0 }
+  async function run(): Promise<void> {
+    count.rounds += 1
+    if (count.rounds === 9) ninth.resolve()
+    if (count.rounds === 4) return
+    const refused = Object.assign(new Error('no connection left'), { code: '53300' })
+    await markAway(Promise.reject(Object.assign(refused, { severity: 'FATAL' })))
+  }
+  const rounds = createRounds([{ name: 'look', everyMs: 1, run }], log)
+  rounds.start()
+  await ninth.promise
+  await rounds.stop()
+  assert.equal(lines.length, 2, lines.join(''))
 })

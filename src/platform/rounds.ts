@@ -1,5 +1,7 @@
 // The loops of a worker: jobs by cron come by the minute, and a payer looks at the page for
-// seconds. Each loop runs one round at a time and its failures end with the round.
+// seconds. Each loop runs one round at a time and its failures end with the round. While the
+// database is away every round fails alike, which each loop says once.
+import { isDatabaseAway } from './away.ts'
 import type { Log } from './log.ts'
 
 export type Round = {
@@ -11,12 +13,23 @@ export type Round = {
 export function createRounds(rounds: readonly Round[], log: Log) {
   const timers: NodeJS.Timeout[] = []
   const underWay = new Map<string, Promise<void>>()
+  const waiting = new Set<string>()
+
+  function failed(round: Round, error: unknown): void {
+    const isAway = isDatabaseAway(error)
+    if (isAway && waiting.has(round.name)) return
+    if (isAway) waiting.add(round.name)
+    log.warn({ round: round.name, err: error }, 'a round failed')
+  }
 
   function start(round: Round): void {
     if (underWay.has(round.name)) return // the last round is not over; the next one will do
     const work = round
       .run()
-      .catch((error: unknown) => log.warn({ round: round.name, err: error }, 'a round failed'))
+      .then(
+        () => void waiting.delete(round.name),
+        (error: unknown) => failed(round, error),
+      )
       .then(() => void underWay.delete(round.name))
     underWay.set(round.name, work)
   }

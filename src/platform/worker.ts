@@ -1,8 +1,19 @@
 // Runs jobs: graphile-worker inside our PostgreSQL, so that a job enqueued in a transaction exists
 // exactly when the transaction does. Which jobs there are is the table in src/jobs.ts.
-import { Logger, parseCronItems, run, runMigrations } from 'graphile-worker'
+import { EventEmitter } from 'node:events'
+import {
+  Logger,
+  makeWorkerUtils,
+  parseCronItems,
+  type Runner,
+  run,
+  runMigrations,
+  type WorkerEvents,
+} from 'graphile-worker'
+import { isPassing, markAway } from './away.ts'
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
+import { createPatience, type Patience } from './patience.ts'
 
 export type Job = {
   readonly name: string
@@ -30,32 +41,104 @@ export type WorkerOptions = {
   readonly log: Log
 }
 
+/** A runner that ended sooner than this is given a longer pause each time. */
+const STEADY_MS = 60_000
+
 /**
- * Starts working. `stop` lets running jobs end. A job with places of its own has a runner of its
- * own: were it in the common one, a relay or provider that hangs would take every place there.
- * graphile-worker's named queues would limit it too, but a process that dies leaves its queue
- * locked for four hours.
+ * Starts working, and goes on when the database was away. `stop` lets running jobs end; `broken`
+ * tells of what no waiting mends. A job with places of its own has a runner of its own: were it in
+ * the common one, a relay or provider that hangs would take every place there. graphile-worker's
+ * named queues would limit it too, but a process that dies leaves its queue locked for four hours.
  */
-export async function startWorker(options: WorkerOptions): Promise<{ stop(): Promise<void> }> {
+export function startWorker(options: WorkerOptions): {
+  readonly broken: Promise<unknown>
+  stop(): Promise<void>
+} {
+  const ending = new AbortController()
+  const patience = createPatience({ ...options, signal: ending.signal })
+  const broken = Promise.withResolvers<unknown>()
   const common = options.jobs.filter((job) => job.places === undefined)
-  const runners = [await startRunner(options, common, CONCURRENCY)]
+  const keepers = [createKeeper(options, patience, common, CONCURRENCY)]
   for (const job of options.jobs) {
-    if (job.places !== undefined) runners.push(await startRunner(options, [job], job.places))
+    if (job.places !== undefined) {
+      keepers.push(createKeeper(options, patience, [job], job.places))
+    }
   }
+  const kept = keepers.map((keeper) => keeper.keep(ending.signal).catch(broken.resolve))
   return {
+    broken: broken.promise,
     async stop() {
-      await Promise.all(runners.map((runner) => runner.stop()))
+      ending.abort()
+      await Promise.all(keepers.map((keeper) => keeper.end()))
+      await Promise.all(kept)
     },
   }
 }
 
-function startRunner(options: WorkerOptions, jobs: readonly Job[], concurrency: number) {
+/**
+ * Keeps one runner going. graphile-worker ends a runner that could not tell the database how a job
+ * ended; the next one frees what it left locked, or the job would stand still for four hours.
+ */
+function createKeeper(
+  options: WorkerOptions,
+  patience: Patience,
+  jobs: readonly Job[],
+  concurrency: number,
+) {
+  const { databaseUrl, clock, log } = options
+  const now: { runner?: Runner | undefined } = {}
+  const pools: string[] = []
+
+  async function start(): Promise<void> {
+    const events: WorkerEvents = new EventEmitter()
+    events.on('pool:create', ({ workerPool }) => void pools.push(workerPool.id))
+    events.on('worker:getJob:error', ({ error }) => patience.failed(error))
+    events.on('worker:getJob:empty', patience.answered)
+    events.on('job:start', patience.answered)
+    if (pools.length > 0) {
+      const logger = loggerOf(log, patience)
+      const utils = await makeWorkerUtils({ connectionString: databaseUrl, logger })
+      await utils.forceUnlockWorkers(pools).finally(() => utils.release())
+      pools.length = 0
+    }
+    now.runner = await startRunner(options, jobs, { concurrency, events, patience })
+  }
+
+  return {
+    async keep(signal: AbortSignal): Promise<void> {
+      let tries = 0
+      while (await patience.persist(() => markAway(start()))) {
+        const startedMs = clock.spanMs()
+        if (signal.aborted) await now.runner?.stop().catch(() => undefined) // it was late to begin
+        await now.runner?.promise
+        now.runner = undefined
+        if (signal.aborted) return
+        tries = clock.spanMs() - startedMs > STEADY_MS ? 0 : tries + 1
+        await patience.wait(tries)
+      }
+    },
+    async end(): Promise<void> {
+      // One that is ending already says so; `keep` waits for it.
+      await now.runner?.stop().catch(() => undefined)
+    },
+  }
+}
+
+function startRunner(
+  options: WorkerOptions,
+  jobs: readonly Job[],
+  at: { concurrency: number; events: WorkerEvents; patience: Patience },
+): Promise<Runner> {
   const { log, clock } = options
   return run({
     connectionString: options.databaseUrl,
-    concurrency,
+    concurrency: at.concurrency,
+    events: at.events,
     noHandleSignals: true, // main.ts decides when the process ends
-    logger: loggerOf(log),
+    logger: loggerOf(log, at.patience),
+    // By itself graphile-worker does not wait for the word that a job ended: when the database does
+    // not take it, nobody catches the error and the process dies. In batches it ends the runner.
+    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     parsedCronItems: parseCronItems(
       jobs.flatMap((job) =>
         // Missed rounds are not made up: each round looks at everything that is due.
@@ -78,9 +161,17 @@ function startRunner(options: WorkerOptions, jobs: readonly Job[], concurrency: 
   })
 }
 
-// graphile-worker reports every job at info; our log keeps its warnings and errors.
-function loggerOf(log: Log): Logger {
-  return new Logger(() => (level, message) => {
+// graphile-worker reports every job at info; our log keeps its warnings and errors. Of a database
+// that is away it tells with each attempt of each part: that is said once.
+function loggerOf(log: Log, patience?: Patience): Logger {
+  return new Logger(() => (level, message, meta) => {
+    const error = meta?.error ?? meta?.fatalError
+    if (patience !== undefined && meta?.failure !== true && error instanceof Error) {
+      if (isPassing(error)) {
+        patience.failed(error)
+        return log.debug({ from: 'jobs' }, message)
+      }
+    }
     if (level === 'error') log.error({ from: 'jobs' }, message)
     else if (level === 'warning') log.warn({ from: 'jobs' }, message)
     else log.debug({ from: 'jobs' }, message)

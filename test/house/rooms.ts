@@ -38,6 +38,7 @@ export const tableOwners: Readonly<Record<string, string>> = {
   books: 'ledger',
   holds: 'ledger',
   entries: 'ledger',
+  stops_beneath: 'ledger',
   postings: 'ledger',
   lots: 'ledger',
   tariffs: 'ledger',

@@ -66,8 +66,10 @@ export async function pasted(page: Page): Promise<string> {
 
 /** Presses the key's own copy button; a key has this shape and no other. */
 export async function copyKey(page: Page, language: Language): Promise<string> {
-  // The first of its name: the other copies the address of the API.
-  await button(page, words[language].key.copy).first().click()
+  // The first of its name: the other copies the address of the API, and may be there before it.
+  const copies = button(page, words[language].key.copy)
+  await copies.nth(1).waitFor()
+  await copies.first().click()
   await page.getByRole('button', { name: words[language].copy.done }).waitFor()
   const plain = await pasted(page)
   assert.match(plain, /^sk-vendor-api03-[\w-]{68}$/)

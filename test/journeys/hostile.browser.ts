@@ -64,7 +64,13 @@ async function whoIs(session: string): Promise<string> {
 /** Whatever changes something without a secret that an attacker would have to know. */
 const PATHS = [
   ...['/api/auth/sign-out', '/api/auth/email/change', '/api/auth/request-password-reset'],
-  ...['/api/me/language', '/api/sessions/revoke-others', '/api/consents', '/api/closing'],
+  ...[
+    '/api/me/language',
+    '/api/me/zone',
+    '/api/sessions/revoke-others',
+    '/api/consents',
+    '/api/closing',
+  ],
   ...['/api/orders', '/api/promo', '/api/key', '/api/key/revoke'],
 ]
 const BODY = JSON.stringify({

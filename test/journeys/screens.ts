@@ -4,6 +4,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
+import { build } from 'vite'
 import { openBrowser, type WindowName, windows } from './browser.ts'
 import { type Language, type Screen, words } from './screen.ts'
 import { screens } from './screens-list.ts'
@@ -18,7 +19,8 @@ type Shot = {
   readonly language: Language
 }
 
-const folder = join(import.meta.dirname, '../../.screens/cabinet')
+const root = join(import.meta.dirname, '../..')
+const folder = join(root, '.screens/cabinet')
 const parts = process.argv.slice(2)
 const shots = screens.flatMap((screen) =>
   (Object.keys(windows) as WindowName[]).flatMap((window) =>
@@ -34,6 +36,8 @@ if (shots.length === 0) {
 }
 
 mkdirSync(folder, { recursive: true })
+// The pages as they are now; on a fresh checkout there would be none at all.
+await build({ configFile: join(root, 'web/vite.config.ts'), logLevel: 'error' })
 const stage = await createScreensStage()
 const browser = await openBrowser()
 const missing: string[] = []

@@ -8,6 +8,8 @@ import { createScreensStage, type Person, type ScreensStage } from './screens-st
 
 const SLOWER = 4
 const LOADS = 7
+/** Somebody else may use the machine for a while; for so many rounds it is our own doing. */
+const ROUNDS_MAX = 3
 const INTERACTIVE_MS_MAX = 1_500
 /** A handful of answers, one after the other, from a server that is not far away. */
 const WAITING_MS = 100
@@ -29,26 +31,34 @@ after(async () => {
 })
 
 /**
- * Clicks as soon as the main thing is there, and notes when the page has answered. It looks once a
- * frame, as an eye would. Menus open when a button is pressed, not when it is let go.
+ * Clicks in the frame that shows the main thing, and tells when the page has answered. It looks
+ * when the page has changed and not all the time: what looks is slowed as well, and would be
+ * measured. Menus open when a button is pressed, not when it is let go.
  */
 const watcher = (main: string, button: string, answer: string) => `
+  const inFrame = (work) => requestAnimationFrame(work)
+  let isClicked = false
   const look = () => {
     const isThere = document.querySelector('${main}') !== null
     const button = document.querySelector('${button}')
-    if (isThere && button !== null && !globalThis.isClicked) {
-      globalThis.isClicked = true
-      button.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true, button: 0 }))
-      button.click()
+    if (isThere && button !== null && !isClicked) {
+      isClicked = true
+      inFrame(() => {
+        button.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true, button: 0 }))
+        button.click()
+      })
     }
-    if (document.querySelector('${answer}') !== null) globalThis.answeredMs = performance.now()
-    else requestAnimationFrame(look)
+    if (!isClicked || document.querySelector('${answer}') === null) return
+    observer.disconnect()
+    inFrame(() => globalThis.answered(String(performance.now())))
   }
-  requestAnimationFrame(look)`
+  const observer = new MutationObserver(look)
+  observer.observe(document, { attributes: true, childList: true, subtree: true })`
 
 /**
  * By the clock on the wall, which runs on while others use the machine, and by the page's own
- * thread, which does not: its slowed time is what a slow machine with nothing else to do needs.
+ * thread, which does not: its slowed time is what a slow machine with nothing else to do needs. The
+ * page calls when it has answered, since to be asked would cost it time as well.
  */
 async function load(path: string, script: string, isOwner: boolean) {
   const { context, page } = await at.browser.open('desktop')
@@ -56,16 +66,18 @@ async function load(path: string, script: string, isOwner: boolean) {
     if (isOwner) await context.addCookies((await at.owner.http.storageState()).cookies)
     await context.addInitScript(script)
     const session = await context.newCDPSession(page)
+    await session.send('Runtime.enable')
+    await session.send('Runtime.addBinding', { name: 'answered' })
     await session.send('Performance.enable', { timeDomain: 'threadTicks' })
     await session.send('Emulation.setCPUThrottlingRate', { rate: SLOWER })
-    await page.goto(`${at.stage.url}${path}`)
-    for (;;) {
-      const wallMs = await page.evaluate<number | null>('globalThis.answeredMs ?? null')
-      if (wallMs === null) continue
-      const { metrics } = await session.send('Performance.getMetrics')
-      const busy = metrics.find((one) => one.name === 'TaskDuration')?.value ?? 0
-      return { wallMs, busyMs: busy * 1_000 }
-    }
+    const called = new Promise<{ payload: string }>((resolve) =>
+      session.once('Runtime.bindingCalled', resolve),
+    )
+    await page.goto(`${at.stage.url}${path}`, { waitUntil: 'commit' })
+    const wallMs = Number((await called).payload)
+    const { metrics } = await session.send('Performance.getMetrics')
+    const busy = metrics.find((one) => one.name === 'TaskDuration')?.value ?? 0
+    return { wallMs, busyMs: busy * 1_000 }
   } finally {
     await context.close()
   }
@@ -83,15 +95,25 @@ for (const { name, path, main, button, answer, isOwner } of [
   },
 ]) {
   test(`${name} answers a click within 1.5 s of a cold start, four times slowed`, async () => {
-    const loads: Awaited<ReturnType<typeof load>>[] = []
-    for (let n = 0; n < LOADS; n += 1) {
-      loads.push(await load(path, watcher(main, button, answer), isOwner))
+    const measured = () => measure(path, watcher(main, button, answer), isOwner)
+    let { busyMs, wallMs } = await measured()
+    for (let round = 1; ; round += 1) {
+      console.log(`${name}: ${busyMs} ms of its own, ${wallMs} ms by the clock, of ${LOADS} loads`)
+      if (wallMs < INTERACTIVE_MS_MAX || round === ROUNDS_MAX) break
+      ;({ busyMs, wallMs } = await measured())
     }
-    const busyMs = medianOf(loads.map((one) => one.busyMs))
-    const wallMs = medianOf(loads.map((one) => one.wallMs))
-    console.log(`${name}: ${busyMs} ms of its own, ${wallMs} ms by the clock (medians of ${LOADS})`)
-    assert.ok(busyMs > 0 && busyMs + WAITING_MS < INTERACTIVE_MS_MAX, `${busyMs} ms`)
+    assert.ok(busyMs > 0 && busyMs + WAITING_MS < INTERACTIVE_MS_MAX, `${busyMs} ms of its own`)
+    assert.ok(wallMs < INTERACTIVE_MS_MAX, `${wallMs} ms by the clock`)
   })
+}
+
+async function measure(path: string, script: string, isOwner: boolean) {
+  const loads: Awaited<ReturnType<typeof load>>[] = []
+  for (let n = 0; n < LOADS; n += 1) loads.push(await load(path, script, isOwner))
+  return {
+    busyMs: medianOf(loads.map((one) => one.busyMs)),
+    wallMs: medianOf(loads.map((one) => one.wallMs)),
+  }
 }
 
 function medianOf(numbers: readonly number[]): number {

@@ -7,15 +7,9 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Home } from '../../src/cabinet/contract.ts'
 import type { LoggedRequest, LogLine, LogPage, Usage } from '../../src/cabinet/contract-usage.ts'
-import { createGateway } from '../../src/gateway/gateway.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { Masked } from '../../src/platform/masked.ts'
-import { createMetrics } from '../../src/platform/metrics.ts'
-import { createUpstreams } from '../../src/upstreams/upstreams.ts'
-import { startVendor } from '../../stand-ins/vendor/vendor.ts'
 import { type CabinetStage, createCabinetStage, type Person } from '../cabinet.ts'
+import { startDataPlane } from '../data-plane.ts'
 import { random } from '../faults/fault.ts'
-import { keySettings, quiet } from '../harness.ts'
 import { eventsOf, type Reported, text } from './sums.ts'
 
 const REQUESTS = 1_000
@@ -35,7 +29,7 @@ const asked = new Map<string, Asked>()
 
 before(async () => {
   at.stage = await createCabinetStage()
-  const gateway = await startGateway(at.stage)
+  const gateway = await startDataPlane(at.stage)
   at.end = gateway.end
   at.own = await at.stage.person('thousand')
   await at.stage.bought(at.own)
@@ -314,34 +308,3 @@ async function changePrices({ pricing }: CabinetStage): Promise<void> {
 }
 
 /** The data plane over the stage's own rooms. */
-async function startGateway({ db, ledger, keys, pricing }: CabinetStage) {
-  const vendor = await startVendor()
-  const ground = { clock: systemClock, log: quiet }
-  const only = {
-    ...{ name: 'only', url: vendor.url, models: [], priority: 1, weight: 1, connections: 256 },
-    ...{ headersTimeoutMs: 60_000, streamHeadersTimeoutMs: 60_000, idleTimeoutMs: 60_000 },
-    keys: vendor.keys.slice(0, 1).map((key) => new Masked(key)),
-    temperatureMax: 1,
-  }
-  const { instance } = ledger
-  const upstreams = createUpstreams({ ...ground, upstreams: [only], db, instance })
-  const limits = {
-    ...{ cell: 0, slug: keySettings.slug, bodyBytesMax: 1_000_000, requestSecondsMax: 3_600 },
-    ...{ addressHeader: 'none', cabinetUrl: 'https://cabinet.example' },
-  }
-  const gateway = createGateway({
-    ...{ ...ground, keys, ledger, pricing, upstreams, limits },
-    metrics: createMetrics(),
-    waitBytesMax: 2 ** 30,
-  })
-  const port = await gateway.listen(0, '127.0.0.1')
-  return {
-    url: `http://127.0.0.1:${port}`,
-    async end() {
-      gateway.closeAll()
-      await gateway.drain({ idleMs: 0, limitMs: 0 })
-      await upstreams.close()
-      await vendor.close()
-    },
-  }
-}

@@ -7,7 +7,8 @@ import { call } from '../api.ts'
 import { paths } from '../paths.ts'
 import { isSharedDevice, rememberDevice } from '../session.ts'
 import { Button } from '../ui/Button.tsx'
-import { CheckField, TextField } from '../ui/Field.tsx'
+import { EmailField, looksLikeEmail } from '../ui/EmailField.tsx'
+import { CheckField } from '../ui/Field.tsx'
 import { Form } from '../ui/Form.tsx'
 import { useForm } from '../ui/form.ts'
 import { PasswordField } from '../ui/PasswordField.tsx'
@@ -54,7 +55,7 @@ function PasswordStep(props: {
   const form = useForm({
     start: { email: known ?? '', password: '', isPrivate: !isSharedDevice() },
     check: ({ email, password }) => ({
-      email: /.@./.test(email) ? undefined : t('field.email'),
+      email: looksLikeEmail(email) ? undefined : t('field.email'),
       password: password === '' ? t('field.required') : undefined,
     }),
     async send({ email, password, isPrivate }) {
@@ -67,14 +68,10 @@ function PasswordStep(props: {
   })
   return (
     <Form form={form} submit={t(known === undefined ? 'signIn.submit' : 'fresh.submit')} isWide>
-      <TextField
+      <EmailField
         {...form.text('email')}
         label={t('signIn.email')}
-        type="email"
-        inputMode="email"
         autoComplete="username"
-        autoCapitalize="none"
-        spellCheck={false}
         // Read-only and not absent: password managers look for it beside the password.
         readOnly={known !== undefined}
       />

@@ -1,25 +1,36 @@
 // The time zone: the system's unless the owner chose another. Days of the usage begin at its
 // midnight, so what counts days is asked for anew.
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
-import { homeAsk } from '../asks.ts'
+import { call } from '../api.ts'
+import { homeAsk, meAsk } from '../asks.ts'
 import { useFormat } from '../format.ts'
+import { systemZone } from '../here.ts'
 import { SelectField } from '../ui/Field.tsx'
-import { chooseZone, hasChosenZone, systemZone, useZone, zones } from '../zone.ts'
+import { useErrorToast } from '../ui/Toasts.tsx'
+import { chooseZone, hasChosenZone, useZone, zones } from '../zone.ts'
 
 const SYSTEM = 'system'
 
 export function ZoneField() {
   const { t } = useTranslation()
   const client = useQueryClient()
+  const showError = useErrorToast()
   const format = useFormat()
   const zone = useZone()
   const all = useMemo(() => zones(), [])
+  // Letters and statements are written where no browser is.
+  const keep = useMutation({
+    mutationFn: (chosen: string) => call('POST /api/me/zone', { body: { zone: chosen } }),
+    onSuccess: (me) => void client.setQueryData(meAsk.queryKey, me),
+    onError: showError,
+  })
   const now = format.moment(new Date().toISOString())
   function choose(value: string): void {
     chooseZone(value === SYSTEM ? undefined : value)
     void client.invalidateQueries({ queryKey: homeAsk.queryKey })
+    keep.mutate(value === SYSTEM ? systemZone() : value)
   }
   return (
     <SelectField

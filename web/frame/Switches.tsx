@@ -1,7 +1,8 @@
 // The switches of language and theme, for who is not signed in; the account menu has them too.
 import { Languages, Monitor, Moon, Sun } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
-import { currentLanguage, type Language } from '../language.ts'
+import type { Language } from '../here.ts'
+import { currentLanguage } from '../language.ts'
 import { useChooseLanguage } from '../session.ts'
 import { chooseTheme, themes, useTheme } from '../theme.ts'
 import { Button } from '../ui/Button.tsx'

@@ -4,7 +4,7 @@ import { Trans, useTranslation } from 'react-i18next'
 import { call } from '../api.ts'
 import { GuestSheet } from '../frame/GuestFrame.tsx'
 import { paths } from '../paths.ts'
-import { TextField } from '../ui/Field.tsx'
+import { EmailField, looksLikeEmail } from '../ui/EmailField.tsx'
 import { Form } from '../ui/Form.tsx'
 import { useForm } from '../ui/form.ts'
 import { TextLink } from '../ui/TextLink.tsx'
@@ -41,7 +41,7 @@ function ForgotForm({ onSent }: { readonly onSent: (email: string) => void }) {
   const form = useForm({
     start: { email: '' },
     blame: { email_wrong: 'email' },
-    check: ({ email }) => ({ email: /.@./.test(email) ? undefined : t('field.email') }),
+    check: ({ email }) => ({ email: looksLikeEmail(email) ? undefined : t('field.email') }),
     async send({ email }) {
       await call('POST /api/auth/request-password-reset', { body: { email: email.trim() } })
       onSent(email.trim())
@@ -49,15 +49,7 @@ function ForgotForm({ onSent }: { readonly onSent: (email: string) => void }) {
   })
   return (
     <Form form={form} submit={t('forgot.submit')} isWide>
-      <TextField
-        {...form.text('email')}
-        label={t('signIn.email')}
-        type="email"
-        inputMode="email"
-        autoComplete="email"
-        autoCapitalize="none"
-        spellCheck={false}
-      />
+      <EmailField {...form.text('email')} label={t('signIn.email')} />
     </Form>
   )
 }

@@ -10,7 +10,7 @@ import { useFormat } from '../format.ts'
 import { GuestSheet } from '../frame/GuestFrame.tsx'
 import { paths } from '../paths.ts'
 import { Button } from '../ui/Button.tsx'
-import { TextField } from '../ui/Field.tsx'
+import { EmailField, looksLikeEmail } from '../ui/EmailField.tsx'
 import { Form } from '../ui/Form.tsx'
 import { useForm } from '../ui/form.ts'
 import { TextLink } from '../ui/TextLink.tsx'
@@ -82,7 +82,7 @@ function Whose({ onKnown }: { readonly onKnown: (email: string) => void }) {
   const form = useForm({
     start: { email: '' },
     blame: { email_wrong: 'email' },
-    check: ({ email }) => ({ email: /.@./.test(email) ? undefined : t('field.email') }),
+    check: ({ email }) => ({ email: looksLikeEmail(email) ? undefined : t('field.email') }),
     async send({ email }) {
       await call('POST /api/auth/register/again', { body: { email: email.trim() } })
       onKnown(email.trim())
@@ -91,13 +91,7 @@ function Whose({ onKnown }: { readonly onKnown: (email: string) => void }) {
   return (
     <GuestSheet title={t('mail.againTitle')} lead={t('mail.againText')}>
       <Form form={form} submit={t('mail.again')} isWide>
-        <TextField
-          {...form.text('email')}
-          label={t('signIn.email')}
-          type="email"
-          inputMode="email"
-          autoComplete="email"
-        />
+        <EmailField {...form.text('email')} label={t('signIn.email')} />
       </Form>
     </GuestSheet>
   )

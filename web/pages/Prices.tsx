@@ -13,8 +13,9 @@ import { Asked } from '../ui/Asked.tsx'
 import { Rubles } from '../ui/amounts.tsx'
 import { Banner } from '../ui/Banner.tsx'
 import { ButtonLink } from '../ui/Button.tsx'
-import { Badge, Panel } from '../ui/parts.tsx'
+import { Panel } from '../ui/parts.tsx'
 import { ModelPrices } from './buying/ModelPrices.tsx'
+import { UnitPrice } from './buying/UnitPrice.tsx'
 import { Calculator } from './visitors/Calculator.tsx'
 import { kopecksFor, requestCost, usualLoad } from './visitors/estimate.ts'
 
@@ -73,8 +74,6 @@ function Packs({ packs }: { readonly packs: readonly Pack[] }) {
 }
 
 function PackLine({ pack }: { readonly pack: Pack }) {
-  const { t } = useTranslation()
-  const format = useFormat()
   const phrases = usePhrases()
   return (
     <li className="grid content-start gap-1 rounded-box border border-line p-4">
@@ -84,14 +83,7 @@ function PackLine({ pack }: { readonly pack: Pack }) {
       <span className="text-lg font-medium">
         <Rubles kopecks={pack.priceKopecks} />
       </span>
-      <span className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-        <span className="figures text-sm text-soft">
-          {t('packs.perMillion', { rubles: format.rubles(pack.kopecksPerMillion) })}
-        </span>
-        {pack.savingPercent > 0 && (
-          <Badge tone="good">{t('packs.saving', { percent: pack.savingPercent })}</Badge>
-        )}
-      </span>
+      <UnitPrice pack={pack} />
     </li>
   )
 }

@@ -10,7 +10,8 @@ import { GuestSheet } from '../frame/GuestFrame.tsx'
 import { currentLanguage } from '../language.ts'
 import { paths } from '../paths.ts'
 import { Asked } from '../ui/Asked.tsx'
-import { CheckField, TextField } from '../ui/Field.tsx'
+import { EmailField, looksLikeEmail } from '../ui/EmailField.tsx'
+import { CheckField } from '../ui/Field.tsx'
 import { Form } from '../ui/Form.tsx'
 import { useForm } from '../ui/form.ts'
 import { PASSWORD_LENGTH_MIN, PasswordField } from '../ui/PasswordField.tsx'
@@ -52,7 +53,7 @@ function RegisterForm({ documents }: { readonly documents: readonly DocumentLink
       password_common: 'password',
     },
     check: (values) => ({
-      email: /.@./.test(values.email) ? undefined : t('field.email'),
+      email: looksLikeEmail(values.email) ? undefined : t('field.email'),
       password:
         [...values.password].length < PASSWORD_LENGTH_MIN
           ? t('errors.password_too_short')
@@ -76,15 +77,7 @@ function RegisterForm({ documents }: { readonly documents: readonly DocumentLink
   })
   return (
     <Form form={form} submit={t('register.submit')} isWide>
-      <TextField
-        {...form.text('email')}
-        label={t('signIn.email')}
-        type="email"
-        inputMode="email"
-        autoComplete="email"
-        autoCapitalize="none"
-        spellCheck={false}
-      />
+      <EmailField {...form.text('email')} label={t('signIn.email')} />
       <PasswordField {...form.text('password')} label={t('signIn.password')} isNew />
       {documents.length > 0 && (
         <fieldset className="grid gap-3">

@@ -6,11 +6,13 @@ import { useFreshly } from '../account/Freshly.tsx'
 import { SettingsTabs } from '../account/SettingsTabs.tsx'
 import { ZoneField } from '../account/ZoneField.tsx'
 import { call } from '../api.ts'
-import { currentLanguage, type Language, languages } from '../language.ts'
+import { type Language, languages } from '../here.ts'
+import { currentLanguage } from '../language.ts'
 import { useChooseLanguage, useMe } from '../session.ts'
 import { chooseTheme, type Theme, themes, useTheme } from '../theme.ts'
 import { Banner } from '../ui/Banner.tsx'
-import { SelectField, TextField } from '../ui/Field.tsx'
+import { EmailField, looksLikeEmail } from '../ui/EmailField.tsx'
+import { SelectField } from '../ui/Field.tsx'
 import { Form } from '../ui/Form.tsx'
 import { useForm } from '../ui/form.ts'
 import { Page } from '../ui/Page.tsx'
@@ -44,7 +46,9 @@ function EmailPanel() {
   const form = useForm({
     start: { newEmail: '' },
     blame: { email_wrong: 'newEmail' },
-    check: ({ newEmail }) => ({ newEmail: /.@./.test(newEmail) ? undefined : t('field.email') }),
+    check: ({ newEmail }) => ({
+      newEmail: looksLikeEmail(newEmail) ? undefined : t('field.email'),
+    }),
     async send(values) {
       const newEmail = values.newEmail.trim()
       await freshly(() => call('POST /api/auth/email/change', { body: { newEmail } }))
@@ -64,15 +68,10 @@ function EmailPanel() {
     >
       {sentTo === undefined ? (
         <Form form={form} submit={t('settings.emailSubmit')} tone="plain">
-          <TextField
+          <EmailField
             {...form.text('newEmail')}
             label={t('settings.emailNew')}
             hint={t('settings.emailHint')}
-            type="email"
-            inputMode="email"
-            autoComplete="email"
-            autoCapitalize="none"
-            spellCheck={false}
           />
         </Form>
       ) : (

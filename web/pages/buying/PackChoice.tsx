@@ -5,7 +5,7 @@ import type { Pack } from '../../../src/cabinet/contract.ts'
 import { useFormat } from '../../format.ts'
 import { Rubles } from '../../ui/amounts.tsx'
 import { classes } from '../../ui/classes.ts'
-import { Badge } from '../../ui/parts.tsx'
+import { UnitPrice } from './UnitPrice.tsx'
 
 export const cardLook =
   'relative flex cursor-pointer gap-3 rounded-box border bg-sheet p-4 transition-colors ' +
@@ -43,7 +43,6 @@ function PackCard(props: {
   readonly onChoose: () => void
 }) {
   const { pack, isChosen, onChoose } = props
-  const { t } = useTranslation()
   const format = useFormat()
   return (
     <label className={classes(cardLook, 'border-edge')}>
@@ -65,14 +64,7 @@ function PackCard(props: {
           <Rubles kopecks={pack.priceKopecks} />
           <span className="sr-only">, </span>
         </span>
-        <span className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-          <span className="figures text-sm text-soft">
-            {t('packs.perMillion', { rubles: format.rubles(pack.kopecksPerMillion) })}
-          </span>
-          {pack.savingPercent > 0 && (
-            <Badge tone="good">{t('packs.saving', { percent: pack.savingPercent })}</Badge>
-          )}
-        </span>
+        <UnitPrice pack={pack} />
       </span>
     </label>
   )

@@ -3,9 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { RequestLine, Requests } from '../../../src/cabinet/contract.ts'
 import { requestsKey } from '../../asks.ts'
-import { useFormat } from '../../format.ts'
 import { useTick } from '../../tick.ts'
-import { Credits, Moment } from '../../ui/amounts.tsx'
+import { Credits, Moment, TokenCounts } from '../../ui/amounts.tsx'
 import { Badge, Panel } from '../../ui/parts.tsx'
 import { type Column, Table } from '../../ui/Table.tsx'
 
@@ -45,7 +44,17 @@ function useColumns(): readonly Column<RequestLine>[] {
       cell: (line) => <span className="break-all">{line.model ?? '—'}</span>,
     },
     { id: 'time', label: t('home.latest.time'), cell: (line) => <Moment at={line.at} isAgo /> },
-    { id: 'counts', label: t('home.latest.counts'), cell: (line) => <Counts line={line} /> },
+    {
+      id: 'counts',
+      label: t('home.latest.counts'),
+      cell: (line) => (
+        <TokenCounts
+          input={BigInt(line.input)}
+          output={BigInt(line.output)}
+          cached={BigInt(line.cacheRead) + BigInt(line.cacheWrite)}
+        />
+      ),
+    },
     {
       id: 'request',
       label: t('home.latest.request'),
@@ -65,23 +74,4 @@ function useColumns(): readonly Column<RequestLine>[] {
         ),
     },
   ]
-}
-
-function Counts({ line }: { readonly line: RequestLine }) {
-  const { t } = useTranslation()
-  const format = useFormat()
-  const input = format.whole(line.input)
-  const output = format.whole(line.output)
-  const cached = BigInt(line.cacheRead) + BigInt(line.cacheWrite)
-  return (
-    <span className="figures">
-      <span aria-hidden>{t('home.latest.countsValue', { input, output })}</span>
-      <span className="sr-only">{t('home.latest.countsRead', { input, output })}</span>
-      {cached > 0n && (
-        <span className="block text-sm text-soft">
-          {t('home.latest.countsCached', { cached: format.whole(cached) })}
-        </span>
-      )}
-    </span>
-  )
 }

@@ -30,6 +30,12 @@ export function Notices({ home }: { readonly home: Home }) {
       {t('home.topUp')}
     </ButtonLink>
   )
+  const lowText =
+    home.lowBy === 'days' && home.lowDays !== null
+      ? t('home.notice.lowDaysText', { count: home.lowDays })
+      : home.lowBy === 'credits' && home.lowBelow !== null
+        ? t('home.notice.lowCreditsText', { credits: phrases.credits(home.lowBelow) })
+        : t('home.notice.lowText')
   const block = home.blocked === null ? undefined : blocks[home.blocked]
   return (
     // Always there, so that readers notice what appears in it.
@@ -63,7 +69,7 @@ export function Notices({ home }: { readonly home: Home }) {
       )}
       {!hasDebt && home.isLow && !isEmpty && (
         <Banner tone="warn" title={t('home.notice.low')} actions={topUp}>
-          {t('home.notice.lowText')}
+          {lowText}
         </Banner>
       )}
     </div>

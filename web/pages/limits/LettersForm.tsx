@@ -4,14 +4,14 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { Guards } from '../../../src/cabinet/contract-guards.ts'
 import { call } from '../../api.ts'
-import { guardsAsk } from '../../asks.ts'
+import { guardsAsk, homeAsk } from '../../asks.ts'
 import { useFormat } from '../../format.ts'
 import { useMe } from '../../session.ts'
-import { TextField } from '../../ui/Field.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { useForm } from '../../ui/form.ts'
 import { Panel } from '../../ui/parts.tsx'
 import { useToast } from '../../ui/Toasts.tsx'
+import { WholeField } from '../../ui/WholeField.tsx'
 import { countOf, wholeOf } from './amount.ts'
 
 const DAYS_MAX = 90
@@ -42,6 +42,8 @@ export function LettersForm({ guards }: { readonly guards: Guards }) {
       }
       const answer = await call('POST /api/guards/letters', { body })
       client.setQueryData(guardsAsk.queryKey, answer)
+      // The first page says low by the same lines.
+      await client.invalidateQueries({ queryKey: homeAsk.queryKey })
       toast(t('limits.saved'))
     },
   })
@@ -49,21 +51,17 @@ export function LettersForm({ guards }: { readonly guards: Guards }) {
     <Panel title={t('limits.letters.title')} hint={t('limits.letters.hint', { email })}>
       <Form form={form} submit={t('limits.save')} tone="plain">
         <div className="grid items-start gap-5 sm:grid-cols-2">
-          <TextField
+          <WholeField
             {...form.text('credits')}
             label={t('limits.letters.credits')}
             hint={t('limits.letters.creditsHint')}
             placeholder={t('limits.letters.never')}
-            inputMode="numeric"
-            autoComplete="off"
           />
-          <TextField
+          <WholeField
             {...form.text('days')}
             label={t('limits.letters.days')}
             hint={t('limits.letters.daysHint')}
             placeholder={t('limits.letters.never')}
-            inputMode="numeric"
-            autoComplete="off"
           />
         </div>
         <p className="max-w-prose text-sm text-soft">{t('limits.letters.always')}</p>

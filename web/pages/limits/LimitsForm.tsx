@@ -8,11 +8,12 @@ import { call } from '../../api.ts'
 import { guardsAsk } from '../../asks.ts'
 import { useFormat } from '../../format.ts'
 import { usePhrases } from '../../phrases.ts'
-import { SelectField, TextField } from '../../ui/Field.tsx'
+import { SelectField } from '../../ui/Field.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { useForm } from '../../ui/form.ts'
 import { Panel } from '../../ui/parts.tsx'
 import { useToast } from '../../ui/Toasts.tsx'
+import { WholeField } from '../../ui/WholeField.tsx'
 import { wholeOf } from './amount.ts'
 
 const MINUTES = [1, 5, 10, 30, 60, 360, 1_440]
@@ -53,22 +54,18 @@ export function LimitsForm({ guards }: { readonly guards: Guards }) {
   return (
     <Panel title={t('limits.spending')} hint={t('limits.spendingHint')}>
       <Form form={form} submit={t('limits.save')} tone="plain">
-        <TextField
+        <WholeField
           {...form.text('day')}
           label={t('limits.day')}
           hint={t('limits.dayHint', { spent, clock: format.clock(guards.dayEndsAt) })}
           placeholder={t('limits.none')}
-          inputMode="numeric"
-          autoComplete="off"
         />
         <div className="grid items-start gap-5 sm:grid-cols-[1fr_12rem]">
-          <TextField
+          <WholeField
             {...form.text('speed')}
             label={t('limits.speed')}
             hint={t('limits.speedHint')}
             placeholder={t('limits.none')}
-            inputMode="numeric"
-            autoComplete="off"
           />
           <SelectField
             label={t('limits.within')}

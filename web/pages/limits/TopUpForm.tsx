@@ -9,10 +9,11 @@ import { call } from '../../api.ts'
 import { topUpAsk } from '../../asks.ts'
 import { useFormat } from '../../format.ts'
 import { usePhrases } from '../../phrases.ts'
-import { CheckField, SelectField, TextField } from '../../ui/Field.tsx'
+import { CheckField, SelectField } from '../../ui/Field.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { useForm } from '../../ui/form.ts'
 import { useToast } from '../../ui/Toasts.tsx'
+import { WholeField } from '../../ui/WholeField.tsx'
 import { kopecksOf, wholeOf } from './amount.ts'
 
 /** A tenth of the pack is an evening's work away from nothing, for most. */
@@ -97,19 +98,15 @@ export function TopUpForm(props: {
         }))}
       />
       <div className="grid items-start gap-5 sm:grid-cols-2">
-        <TextField
+        <WholeField
           {...form.text('threshold')}
           label={t('topUp.threshold')}
           hint={t('topUp.thresholdHint')}
-          inputMode="numeric"
-          autoComplete="off"
         />
-        <TextField
+        <WholeField
           {...form.text('ceiling')}
           label={t('topUp.ceiling')}
           hint={t('topUp.ceilingHint')}
-          inputMode="numeric"
-          autoComplete="off"
         />
       </div>
       <CheckField {...form.box('isAgreed')} hint={t('topUp.consentHint')}>

@@ -5,7 +5,7 @@ import { useId } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { LogLine } from '../../../src/cabinet/contract-usage.ts'
 import { useFormat } from '../../format.ts'
-import { Credits } from '../../ui/amounts.tsx'
+import { Credits, TokenCounts } from '../../ui/amounts.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { classes } from '../../ui/classes.ts'
 import { Badge } from '../../ui/parts.tsx'
@@ -109,21 +109,11 @@ function useColumns({ open, onOpen }: Opening, box: string): readonly Column<Log
 }
 
 function Counts({ line }: { readonly line: LogLine }) {
-  const { t } = useTranslation()
-  const format = useFormat()
-  const input = format.whole(line.input)
-  const output = format.whole(line.output)
   if (!isCharged(line.ending)) return '—'
   const cached = BigInt(line.cacheRead) + BigInt(line.cacheWrite5m) + BigInt(line.cacheWrite1h)
   return (
-    <span className="figures whitespace-nowrap">
-      <span aria-hidden>{t('home.latest.countsValue', { input, output })}</span>
-      <span className="sr-only">{t('home.latest.countsRead', { input, output })}</span>
-      {cached > 0n && (
-        <span className="block text-sm text-soft">
-          {t('home.latest.countsCached', { cached: format.whole(cached) })}
-        </span>
-      )}
+    <span className="whitespace-nowrap">
+      <TokenCounts input={BigInt(line.input)} output={BigInt(line.output)} cached={cached} />
     </span>
   )
 }

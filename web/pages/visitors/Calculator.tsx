@@ -9,9 +9,10 @@ import { useFormat } from '../../format.ts'
 import { paths } from '../../paths.ts'
 import { usePhrases } from '../../phrases.ts'
 import { Rubles } from '../../ui/amounts.tsx'
-import { SelectField, TextField } from '../../ui/Field.tsx'
+import { SelectField } from '../../ui/Field.tsx'
 import { Panel } from '../../ui/parts.tsx'
 import { Table } from '../../ui/Table.tsx'
+import { WholeField } from '../../ui/WholeField.tsx'
 import {
   type CalculatorSearch,
   countOf,
@@ -60,12 +61,10 @@ export function Calculator({ prices }: { readonly prices: Prices }) {
             options={prices.models.map(({ id, name }) => ({ value: id, label: name }))}
           />
           {loadFields.map((field) => (
-            <TextField
+            <WholeField
               key={field}
               label={t(`prices.calculator.${field}`)}
               value={texts[field]}
-              inputMode="numeric"
-              autoComplete="off"
               error={countOf(texts[field]) === undefined ? t('prices.calculator.wrong') : undefined}
               onChange={(text) => type(field, text)}
               className="figures"

@@ -30,6 +30,11 @@ export const home: Same<typeof ru> = {
     notice: {
       low: 'Credits are running out',
       lowText: 'Less than a tenth of your last pack is left. Top up in good time.',
+      lowCreditsText: 'Less than {{credits}} is left, the line you set. Top up in good time.',
+      lowDaysText_one:
+        'At your pace it is less than {{count}} day, the line you set. Top up in good time.',
+      lowDaysText_other:
+        'At your pace it is less than {{count}} days, the line you set. Top up in good time.',
       empty: 'You are out of credits',
       emptyText: 'Requests are refused for now. Top up: your key stays the same.',
       debt: 'Your balance has a debt: {{credits}}',

@@ -22,7 +22,9 @@ export const settings: Same<typeof ru> = {
     themeHint: 'In this browser only.',
     zone: 'Time zone',
     zoneSystem: 'As in the system: {{zone}}',
-    zoneHint: 'Days of usage are counted by it. It is {{now}} there.',
+    zoneHint:
+      'Days of usage are counted by it. Letters name times in the zone you chose here, ' +
+      'else in UTC. It is {{now}} there.',
   },
   security: {
     password: 'Password',

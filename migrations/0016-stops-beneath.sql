@@ -1,0 +1,69 @@
+-- An owner's own stop that waits beneath an operator's, and the two verbs that know of it.
+--
+-- Why: a book has one reason for admitting nothing, and the operator's replaced the owner's. When
+-- it was lifted the owner's stop was forgotten, and spending went on that somebody had ended.
+--
+-- What else was considered: a second column on books. Hold and settle read and write that row with
+-- every request; a table beside it, which they never name, costs them nothing.
+--
+-- Safe while an older version runs: it adds a table and functions that nothing else names. The
+-- older version stops and resumes as before, without what waits beneath; a row that it leaves
+-- behind is replaced by the next stop. No lock on books, so no foreign key to it: books stay.
+
+create table stops_beneath (
+  book_id int8 primary key,
+  reason blocked_reason not null
+    constraint stops_beneath_are_the_owners check (reason <> 'operator_blocked')
+);
+
+-- Stops a book. The operator's reason comes over the others, which wait beneath it.
+create function ledger_block(p_book int8, p_reason blocked_reason) returns void
+language plpgsql as $$
+declare
+  v_was blocked_reason;
+begin
+  perform ledger_assert_read_committed();
+  select blocked_reason into v_was from books where id = p_book for no key update;
+  if not found or (v_was = 'operator_blocked' and p_reason = 'operator_blocked') then
+    return;
+  end if;
+  if v_was = 'operator_blocked' then
+    insert into stops_beneath (book_id, reason) values (p_book, p_reason)
+    on conflict (book_id) do update set reason = excluded.reason;
+    return;
+  end if;
+  if p_reason = 'operator_blocked' then
+    delete from stops_beneath where book_id = p_book;
+    insert into stops_beneath (book_id, reason) select p_book, v_was where v_was is not null;
+  end if;
+  update books set blocked_reason = p_reason where id = p_book;
+end $$;
+
+-- Lifts one reason and no other, also one that waits beneath; true when it was in force. What
+-- waits comes into force when the operator's is lifted. An owner who goes on starts a new velocity
+-- window, or the next charge would stop the book again; an operator leaves the owner's window.
+create function ledger_resume(p_book int8, p_reason blocked_reason) returns boolean
+language plpgsql as $$
+declare
+  v_was blocked_reason;
+  v_beneath blocked_reason;
+begin
+  perform ledger_assert_read_committed();
+  select blocked_reason into v_was from books where id = p_book for no key update;
+  if v_was is null or v_was not in (p_reason, 'operator_blocked') then
+    return false;
+  end if;
+  if v_was = 'operator_blocked' then
+    delete from stops_beneath
+    where book_id = p_book and p_reason in (reason, 'operator_blocked')
+    returning reason into v_beneath;
+  end if;
+  if p_reason = 'operator_blocked' then
+    update books set blocked_reason = v_beneath where id = p_book;
+  elsif v_was = p_reason or v_beneath is not null then
+    update books
+    set blocked_reason = nullif(v_was, p_reason), velocity_spent = 0, velocity_until = '-infinity'
+    where id = p_book;
+  end if;
+  return v_was = p_reason;
+end $$;

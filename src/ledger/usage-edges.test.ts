@@ -1,0 +1,152 @@
+// Days and hours of zones that are odd quarters away from UTC, and days when clocks are changed:
+// every bucket of a whole year is what its quarters add up to, and a model that was used just
+// before or after a bucket is not in it.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { TestDatabase, TestLedger } from '../../test/harness.ts'
+import { createTestDatabase, createTestLedger } from '../../test/harness.ts'
+import type { BookId } from '../platform/ids.ts'
+import type { UsedStep } from './ledger.ts'
+
+const YEAR = { from: '2026-01-01', to: '2026-12-31' }
+/** Two weeks about each change of clocks in 2026. */
+const zones: Record<string, readonly (readonly [from: string, to: string])[]> = {
+  UTC: [['2026-06-01', '2026-06-14']],
+  'Europe/Moscow': [['2026-06-01', '2026-06-14']],
+  'Asia/Kolkata': [['2026-06-01', '2026-06-14']],
+  'Asia/Kathmandu': [['2026-06-01', '2026-06-14']],
+  'Pacific/Marquesas': [['2026-06-01', '2026-06-14']],
+  'Asia/Kamchatka': [['2026-06-01', '2026-06-14']],
+  'Pacific/Kiritimati': [['2026-06-01', '2026-06-14']],
+  'Pacific/Pago_Pago': [['2026-06-01', '2026-06-14']],
+  'Europe/Berlin': [
+    ['2026-03-22', '2026-04-04'],
+    ['2026-10-18', '2026-10-31'],
+  ],
+  // -3:30, and an hour less in summer.
+  'America/St_Johns': [
+    ['2026-03-01', '2026-03-14'],
+    ['2026-10-25', '2026-11-07'],
+  ],
+  // +12:45, and an hour more in summer.
+  'Pacific/Chatham': [
+    ['2026-03-29', '2026-04-11'],
+    ['2026-09-20', '2026-10-03'],
+  ],
+  // +10:30, and half an hour more in summer: one day ends with half an hour.
+  'Australia/Lord_Howe': [
+    ['2026-03-29', '2026-04-11'],
+    ['2026-09-27', '2026-10-10'],
+  ],
+  // Clocks are changed at midnight: one day begins at one.
+  'America/Santiago': [
+    ['2026-03-29', '2026-04-11'],
+    ['2026-08-30', '2026-09-12'],
+  ],
+}
+const at = {} as { database: TestDatabase; ledger: TestLedger; book: BookId }
+
+before(async () => {
+  at.database = await createTestDatabase()
+  at.ledger = await createTestLedger(at.database.url)
+  at.book = await at.ledger.open(at.database.db)
+  await at.database.db.query(PLANT, [at.book])
+})
+after(async () => {
+  await at.ledger.end()
+  await at.database.drop()
+})
+
+for (const [zone, fortnights] of Object.entries(zones)) {
+  test(`${zone}: every day of a year is what its quarters are`, async () => {
+    const chart = await at.ledger.usage.steps({ book: at.book, zone, ...YEAR, step: 'day' })
+    assert.equal(chart.steps.length, 365)
+    const plain = await plainly('(at at time zone $2)::date::text', zone, YEAR)
+    assert.ok(plain.length > 365)
+    assert.deepEqual(
+      shown(chart.steps, ({ local }) => local),
+      plain,
+    )
+    assert.deepEqual(
+      shown([{ local: 'all', at: new Date(0), models: chart.totals }], () => 'all'),
+      await plainly(`'all'::text`, zone, YEAR),
+    )
+  })
+
+  for (const [from, to] of fortnights) {
+    test(`${zone}: every hour from ${from} is what its quarters are`, async () => {
+      const period = { from, to }
+      const chart = await at.ledger.usage.steps({ book: at.book, zone, ...period, step: 'hour' })
+      const hour = `floor(extract(epoch from at - ($3::date::timestamp at time zone $2)) / 3600)
+        ::int4::text`
+      const plain = await plainly(hour, zone, period)
+      assert.ok(plain.length > 336)
+      assert.deepEqual(
+        shown(chart.steps, (_, i) => String(i)),
+        plain,
+      )
+    })
+  }
+}
+
+function shown(
+  steps: readonly UsedStep[],
+  nameOf: (step: UsedStep, i: number) => string,
+): string[] {
+  return steps
+    .flatMap((step, i) =>
+      step.models.map((one) => {
+        const { model, requests, free, input, output, cacheRead, cacheWrite5m, spent } = one
+        const sums = [
+          requests,
+          free,
+          input,
+          output,
+          cacheRead,
+          cacheWrite5m,
+          one.cacheWrite1h,
+          spent,
+        ]
+        return [nameOf(step, i), model, ...sums].join(' ')
+      }),
+    )
+    .sort()
+}
+
+/** The same from the quarters, by PostgreSQL's own calendar and nothing of ours. */
+async function plainly(
+  bucket: string,
+  zone: string,
+  { from, to }: { from: string; to: string },
+): Promise<string[]> {
+  const { rows } = await at.database.db.query(
+    `select concat_ws(' ', ${bucket}, model, sum(requests), sum(free), sum(input), sum(output),
+       sum(cache_read), sum(cache_write_5m), sum(cache_write_1h), sum(spent)) as line
+     from usage_sums
+     where book_id = $1 and minutes = 15 and (at at time zone $2)::date between $3 and $4
+     group by ${bucket}, model`,
+    [at.book, zone, from, to],
+  )
+  return (rows as { line: string }[]).map(({ line }) => line).sort()
+}
+
+// Every quarter of the year and a day more at each end: one model nearly always, another seldom, a
+// third for some hours of a month only. The coarser steps come from these.
+const PLANT = `
+  with quarters as (
+    select at, model, abs(hashint8extended(extract(epoch from at)::int8, length(model))) as h
+    from generate_series('2025-12-30 00:00+00'::timestamptz, '2027-01-02 00:00+00', '15 minutes')
+      as at, unnest(array['often', 'seldom', 'in bursts']) as model
+  ), used as (
+    select at, model, h % 5 + 1 as requests, h % 2 as free, h % 3001 as input, h % 907 as output,
+      h % 70001 as read, h % 503 as short, h % 211 as long, h % 9000000000001 as spent
+    from quarters
+    where case model when 'often' then h % 10 > 0 when 'seldom' then h % 20 = 0
+      else extract(day from at) = 7 and h % 2 = 0 end
+  )
+  insert into usage_sums (book_id, at, minutes, model, requests, free, input, output, cache_read,
+    cache_write_5m, cache_write_1h, spent, first_seq, last_seq)
+  select $1, date_bin(make_interval(mins => minutes), at, 'epoch'), minutes, model, sum(requests),
+    sum(free), sum(input), sum(output), sum(read), sum(short), sum(long), sum(spent), 1, 1000000
+  from used, (values (15), (60), (180), (1440)) as step (minutes)
+  group by 2, 3, 4`

@@ -1,0 +1,107 @@
+// Jobs while the database has no connection left: the process lives, says so once, and goes on.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { createGuest, type Guest } from '../../test/guest.ts'
+import { createTestDatabase, quiet, type TestDatabase } from '../../test/harness.ts'
+import { until } from '../../test/mail-stage.ts'
+import { systemClock } from './clock.ts'
+import { createLog } from './log.ts'
+import { migrateJobs, startWorker } from './worker.ts'
+
+const at = {
+  database: undefined as unknown as TestDatabase,
+  guest: undefined as unknown as Guest,
+  lines: [] as string[],
+  done: [] as string[],
+  /** What a job under way waits for. */
+  gate: Promise.withResolvers<void>(),
+}
+
+before(async () => {
+  at.database = await createTestDatabase()
+  await migrateJobs(at.database.url, quiet)
+  at.guest = await createGuest(at.database)
+})
+beforeEach(async () => {
+  await at.database.db.query('delete from graphile_worker._private_jobs')
+  await at.guest.letIn()
+  at.gate = Promise.withResolvers<void>()
+  at.lines.length = 0
+  at.done.length = 0
+})
+after(async () => {
+  await at.database.drop()
+  await at.guest.drop()
+})
+
+function start(databaseUrl = at.guest.url) {
+  const log = createLog({
+    level: 'debug',
+    destination: { write: (one) => void at.lines.push(one) },
+  })
+  const run = async (payload: unknown) => {
+    const { name, waits } = payload as { name: string; waits?: boolean }
+    if (waits === true) await at.gate.promise
+    at.done.push(name)
+  }
+  const jobs = [{ name: 'errand', limitMs: 60_000, places: 2, run }]
+  return startWorker({ databaseUrl, jobs, clock: systemClock, log })
+}
+
+async function enqueue(payload: object): Promise<void> {
+  await at.database.db.query(`select graphile_worker.add_job('errand', $1::json)`, [
+    JSON.stringify(payload),
+  ])
+}
+
+async function jobs(): Promise<{ locked_by: string | null }[]> {
+  const { rows } = await at.database.db.query('select locked_by from graphile_worker._private_jobs')
+  return rows as { locked_by: string | null }[]
+}
+
+const said = (words: string) => at.lines.filter((line) => line.includes(words))
+
+test('a job that ends while no connection is left does not end the process', async () => {
+  const worker = start()
+  await enqueue({ name: 'first', waits: true })
+  await until('the first job is under way', async () => (await jobs())[0]?.locked_by != null)
+  await at.guest.shutOut()
+  at.gate.resolve()
+  await until('the first job is done', async () => at.done.length > 0)
+  await until('it is said', async () => said('the database is away').length > 0)
+  await enqueue({ name: 'second' })
+  await at.guest.letIn()
+  await until('the second job is done', async () => at.done.includes('second'))
+  await until('nothing stays locked', async () => (await jobs()).length === 0)
+  await worker.stop()
+  assert.equal(said('the database is away').length, 1)
+  assert.deepEqual(said('"level":"error"'), [])
+})
+
+test('a worker that begins while no connection is left begins when there is one', async () => {
+  await at.guest.shutOut()
+  const worker = start()
+  await enqueue({ name: 'early' })
+  await until('it is said', async () => said('the database is away').length > 0)
+  await at.guest.letIn()
+  await until('the job is done', async () => at.done.includes('early'))
+  await worker.stop()
+  assert.equal(said('the database is away').length, 1)
+})
+
+test('a worker that waits for its database can be stopped', async () => {
+  await at.guest.shutOut()
+  const worker = start()
+  await until('it waits', async () => said('the database is away').length > 0)
+  await worker.stop()
+  assert.deepEqual(at.done, [])
+})
+
+test('a database that does not exist is no matter of waiting', async () => {
+  const url = new URL(at.database.url)
+  url.pathname = '/tollgate_never_was'
+  const worker = start(url.href)
+  const error = (await worker.broken) as { code?: string }
+  assert.equal(error.code, '3D000')
+  await worker.stop()
+})
