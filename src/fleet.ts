@@ -11,6 +11,13 @@ const RESTART_MS = 1_000
 /** A process that is not ready by then will not be; the one it should replace goes on. */
 const READY_MS = 60_000
 
+/**
+ * What lives as long as a request is young, whatever survives while the process warms up. V8 takes
+ * those early survivors for lasting and makes their like in the old generation from then on, where
+ * each dead one keeps what it points to: the collector took 25 % of the time instead of 12.
+ */
+const V8_FLAGS = ['--no-allocation-site-pretenuring']
+
 export type FleetMessage = 'ready' | 'drain'
 
 export async function runFleet(options: {
@@ -24,6 +31,7 @@ export async function runFleet(options: {
   onReplace(replace: () => Promise<void>): void
 }): Promise<void> {
   const { log, processes } = options
+  cluster.setupPrimary({ execArgv: [...process.execArgv, ...V8_FLAGS] })
   const state = { isEnding: false }
   /** Those that are to stay. Who was told to leave may serve its streams for long. */
   const members = new Set<Worker>()

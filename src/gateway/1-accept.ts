@@ -1,7 +1,7 @@
 // Step 1: a request comes in. It gets its number, we learn where it comes from, and we will be told
 // when the client goes. What can be refused from the headers alone is refused here, before the key
 // is looked at: a body in a form we do not read.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Reply, Request } from '../http/http.ts'
 import { newHoldId, requestIdOf } from '../platform/ids.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { Exchange } from './exchange.ts'
@@ -9,12 +9,12 @@ import type { Rooms } from './rooms.ts'
 
 /** Never refuses: everything else needs the exchange to answer with. */
 export function accept(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
+  incoming: Request,
+  outgoing: Reply,
   { clock, limits }: Pick<Rooms, 'clock' | 'limits'>,
 ): Exchange {
   const id = newHoldId(limits.cell, clock.nowMs())
-  const url = incoming.url ?? '/'
+  const { url } = incoming
   const questionMark = url.indexOf('?')
   const exchange: Exchange = {
     id,
@@ -27,11 +27,10 @@ export function accept(
     isGone: false,
     onGone: undefined,
   }
-  outgoing.on('close', () => {
-    if (outgoing.writableFinished) return
+  outgoing.onGone = () => {
     exchange.isGone = true
     exchange.onGone?.()
-  })
+  }
   return exchange
 }
 
@@ -51,9 +50,8 @@ export function expectJson({ incoming }: Exchange): void {
   }
 }
 
-function addressOf(incoming: IncomingMessage, header: string): string {
-  const named = header === 'none' ? undefined : incoming.headers[header]
+function addressOf({ headers, remoteAddress }: Request, header: string): string {
+  const named = header === 'none' ? undefined : headers[header]
   // The edge sets the header anew, so its last element is the edge's own word.
-  const last = (Array.isArray(named) ? named.at(-1) : named)?.split(',').at(-1)?.trim()
-  return last || (incoming.socket.remoteAddress ?? 'unknown')
+  return named?.split(',').at(-1)?.trim() || remoteAddress
 }

@@ -18,8 +18,7 @@ export async function authenticate(
 
 function keyOf({ incoming }: Exchange, slug: string): string {
   const { headers } = incoming
-  const header = headers['x-api-key']
-  const direct = (Array.isArray(header) ? (header[0] ?? '') : (header ?? '')).trim()
+  const direct = (headers['x-api-key'] ?? '').trim()
   const bearer = /^bearer\s+(.*)$/i.exec(headers.authorization ?? '')?.[1]?.trim() ?? ''
   if (direct === '' && bearer === '') {
     throw new Refusal('key_missing', 'x-api-key header is required')

@@ -24,7 +24,7 @@ const ours = new Set([
 const VERSION_DEFAULT = '2023-06-01'
 
 /** Clients send the same dozen names each time: looked at once, then found. */
-const names = new Map<string, string>()
+const names = new Map<string, boolean>()
 const NAMES_MAX = 1_000
 
 /** A client that left before the upstream answered is waited for so long; its input may be owed. */
@@ -199,27 +199,25 @@ function nameEdits(
   return value === request.model ? [] : [{ place: request.modelAt, value }]
 }
 
-/** The name in lower case when the header goes upstream, else nothing. */
-function forwardedName(raw: string): string {
-  const known = names.get(raw)
+function isForwarded(name: string): boolean {
+  const known = names.get(name)
   if (known !== undefined) return known
-  const lower = raw.toLowerCase()
-  const isVendors = lower.startsWith('anthropic-') && !ours.has(lower)
-  const name = isVendors || forwarded.has(lower) ? lower : ''
-  if (names.size < NAMES_MAX) names.set(raw, name)
-  return name
+  const isVendors = name.startsWith('anthropic-') && !ours.has(name)
+  const goes = isVendors || forwarded.has(name)
+  if (names.size < NAMES_MAX) names.set(name, goes)
+  return goes
 }
 
 function headersOf({ incoming }: Exchange): string[] {
-  const { rawHeaders } = incoming
+  const { fields } = incoming
   // Identity: a compressed reply would have to be decompressed to be metered.
   const headers = ['content-type', 'application/json', 'accept-encoding', 'identity']
   let hasVersion = false
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = forwardedName(rawHeaders[i] as string)
-    if (name === '') continue
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i] as string
+    if (!isForwarded(name)) continue
     if (name === 'anthropic-version') hasVersion = true
-    headers.push(name, rawHeaders[i + 1] as string)
+    headers.push(name, fields[i + 1] as string)
   }
   if (!hasVersion) headers.push('anthropic-version', VERSION_DEFAULT)
   return headers

@@ -1,7 +1,8 @@
 // Step 8: bytes to the client. An error of the upstream is passed on as it is; a plain reply is
 // answered in one write after its settle; a stream is passed on as it comes (stream.ts), and its
 // end waits for the settle. Only what a client may know goes out: no header that names our account.
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { ReplyHeaders } from '../http/http.ts'
 import type { Settled } from '../ledger/ledger.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { creditsText, wholeCredits } from '../units/credits.ts'
@@ -52,7 +53,7 @@ async function respondError(passing: Passing): Promise<void> {
   }
   const text = body.toString('latin1')
   const clean = Buffer.from(upstreams.withoutSecrets(text, reply.headers), 'latin1')
-  exchange.outgoing.writeHead(status, {
+  exchange.outgoing.begin(status, {
     ...headOf(exchange, passing.reserved, reply.headers),
     'content-type': 'application/json',
     'content-length': clean.length,
@@ -71,18 +72,18 @@ function headOf(
   { requestId }: Exchange,
   { loweredMaxTokens }: Reserved,
   upstream: IncomingHttpHeaders,
-): OutgoingHttpHeaders {
-  const head: OutgoingHttpHeaders = { 'request-id': requestId }
+): ReplyHeaders {
+  const head: Record<string, string> = { 'request-id': requestId }
   for (const name of passed) {
     const value = upstream[name]
-    if (value !== undefined) head[name] = value
+    if (value !== undefined) head[name] = String(value)
   }
   if (loweredMaxTokens !== undefined) head['x-credit-max-tokens'] = String(loweredMaxTokens)
   return head
 }
 
 /** What a plain reply cost and what is left, when the database has said so. */
-function creditHeaders(settled: Settled | undefined): OutgoingHttpHeaders {
+function creditHeaders(settled: Settled | undefined): ReplyHeaders {
   if (settled === undefined || settled.isSpooled) return {}
   return {
     'x-credit-charged': creditsText(settled.amount),

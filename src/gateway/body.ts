@@ -1,18 +1,12 @@
 // Takes in a request's body, up to the limit and within what the process can afford. It goes into
 // one buffer as it comes and what it came in is given back at once, so that a body of 32 MiB costs
 // 32 MiB. The buffer is its own memory from end to end: it can be handed to a thread and back.
-import type { IncomingMessage } from 'node:http'
+import type { Request } from '../http/http.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { Exchange } from './exchange.ts'
 
 /** From here on a body is read in a worker thread: below, one takes under 0.2 ms. */
 export const LARGE_BYTES = 262_144
-
-/**
- * How long and how much of an unwanted body is still taken, so that the client reads our answer.
- */
-const DRAIN_MS = 5_000
-const DRAIN_BYTES_MAX = 67_108_864
 
 /**
  * What all bodies together may take of one turn of the event loop, some 2 ms. A connection alone
@@ -29,7 +23,7 @@ export type BodyBudget = ReturnType<typeof createBodyBudget>
 
 /** What all bodies of a process share: its memory and its turns. */
 export function createBodyBudget(bytesMax: number) {
-  const paused: IncomingMessage[] = []
+  const paused: Request[] = []
   let turnBytes = 0
 
   function nextTurn(): void {
@@ -42,7 +36,7 @@ export function createBodyBudget(bytesMax: number) {
     bytes: 0,
 
     /** Notes what has come in; lets the body wait for the next turn once this one is used up. */
-    pace(incoming: IncomingMessage, bytes: number): void {
+    pace(incoming: Request, bytes: number): void {
       turnBytes += bytes
       if (turnBytes < TURN_BYTES_MAX) return
       incoming.pause()
@@ -58,8 +52,6 @@ export async function readBody(
   budget: BodyBudget,
 ): Promise<{ body: Body; free: () => void }> {
   const { incoming } = exchange
-  // Gone while its key was looked up: it will say nothing more, not even that it closed.
-  if (incoming.destroyed) throw brokenOff()
   const announced = Number(incoming.headers['content-length'] ?? Number.NaN)
   const taken = { bytes: 0 }
   const free = () => {
@@ -75,19 +67,24 @@ export async function readBody(
     taken.bytes += bytes
   }
   try {
+    const whole = incoming.takeWhole()
+    if (whole !== undefined) {
+      take(whole.length)
+      return { body: whole, free }
+    }
     const body = Number.isInteger(announced)
       ? await readKnown(incoming, announced, take, budget)
       : await readUnknown(incoming, bodyBytesMax, take, budget)
     return { body, free }
   } catch (error) {
     free()
-    if (!incoming.destroyed) drain(incoming)
+    incoming.discard()
     throw error
   }
 }
 
 async function readKnown(
-  incoming: IncomingMessage,
+  incoming: Request,
   length: number,
   take: (bytes: number) => void,
   budget: BodyBudget,
@@ -117,7 +114,7 @@ async function readKnown(
 }
 
 async function readUnknown(
-  incoming: IncomingMessage,
+  incoming: Request,
   bodyBytesMax: number,
   take: (bytes: number) => void,
   budget: BodyBudget,
@@ -138,22 +135,19 @@ async function readUnknown(
 }
 
 /** Resolves at the body's end. What `act` throws ends the reading. */
-function eachChunk(incoming: IncomingMessage, act: (chunk: Body) => void): Promise<void> {
+function eachChunk(incoming: Request, act: (chunk: Body) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    incoming.on('data', (chunk: Body) => {
-      try {
-        act(chunk)
-      } catch (error) {
-        incoming.removeAllListeners('data')
-        reject(error)
-      }
-    })
-    // `on` and not `once`, which wraps each listener; a promise settles only once anyway.
-    incoming.on('end', resolve)
-    incoming.on('error', () => reject(brokenOff()))
-    // Every request closes; an error with its stack is made only for one that has not ended.
-    incoming.on('close', () => {
-      if (!incoming.readableEnded) reject(brokenOff())
+    incoming.read({
+      data(chunk) {
+        try {
+          act(chunk)
+        } catch (error) {
+          incoming.discard()
+          reject(error)
+        }
+      },
+      end: resolve,
+      broken: () => reject(brokenOff()),
     })
   })
 }
@@ -178,19 +172,6 @@ function enlarged(body: Body, bytes: number, bytesMax: number): Body {
 function release({ buffer, length }: Body): void {
   // What does not fill its memory may share it; NOTHING is shared by all.
   if (length > 0 && length === buffer.byteLength) buffer.transfer(0)
-}
-
-// A client that is still sending when we close sees a reset instead of our answer. So the rest is
-// taken and thrown away, for a while.
-function drain(incoming: IncomingMessage): void {
-  let bytes = 0
-  const timer = setTimeout(() => incoming.destroy(), DRAIN_MS)
-  incoming.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
-    if (bytes > DRAIN_BYTES_MAX) incoming.destroy()
-  })
-  incoming.once('close', () => clearTimeout(timer))
-  incoming.once('end', () => clearTimeout(timer))
 }
 
 function tooLarge(bodyBytesMax: number): Refusal {

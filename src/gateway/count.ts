@@ -43,12 +43,12 @@ export async function postCountTokens(exchange: Exchange, rooms: Rooms): Promise
       throw new Refusal('upstream_failed', 'The upstream failed.', { status })
     }
     const text = rooms.upstreams.withoutSecrets(body.toString('latin1'), reply.headers)
-    exchange.outgoing.writeHead(status, {
+    exchange.outgoing.begin(status, {
       'content-type': 'application/json',
       'content-length': text.length,
       'request-id': exchange.requestId,
     })
-    exchange.outgoing.end(text, 'latin1')
+    exchange.outgoing.endText(text)
   } finally {
     parsed.free()
   }

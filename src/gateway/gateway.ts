@@ -1,7 +1,6 @@
-// The door of the gateway: the routes of /v1 on node:http. Everything it answers, errors included,
+// The door of the gateway: the routes of /v1. Everything it answers, errors included,
 // has the vendor's shape and a request id. It never redirects; TLS and port 80 are the edge's.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { Server as NetServer } from 'node:net'
+import { createHttpServer, type Reply, type Request } from '../http/http.ts'
 import { newHoldId, requestIdOf } from '../platform/ids.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { accept } from './1-accept.ts'
@@ -15,9 +14,8 @@ import { getModel, getModels } from './models.ts'
 import { getOpenapi, readOpenapi } from './openapi.ts'
 import { createPulse } from './pulse.ts'
 import { answerError } from './refusals.ts'
-import { Incoming } from './request-headers.ts'
 import type { Rooms } from './rooms.ts'
-import { answerUnparsed } from './unparsed.ts'
+import { unparsedReply } from './unparsed.ts'
 
 export type GatewayOptions = Omit<Rooms, 'pulse' | 'largeBodies' | 'budget' | 'openapi'> & {
   /** All bodies of requests under way in this process together. */
@@ -26,11 +24,11 @@ export type GatewayOptions = Omit<Rooms, 'pulse' | 'largeBodies' | 'budget' | 'o
 
 /** Above the 60 s after which common CDNs let an idle connection go: they close it, not we. */
 const KEEP_ALIVE_MS = 75_000
-const HEADERS_MS = 60_000
+const HEAD_MS = 60_000
 /** 32 MiB over a slow line; a body that takes longer is a client that stopped. */
 const REQUEST_MS = 300_000
 /** Agents send long lists of betas; the default of 16 KiB is near. */
-const HEADER_BYTES_MAX = 65_536
+const HEAD_BYTES_MAX = 65_536
 
 const IDLE_LOOK_MS = 250
 /** What was broken off at the drain's limit is charged 700 ms later, and then committed. */
@@ -62,9 +60,6 @@ const plainPaths: ReadonlyMap<string, string> = new Map(
   ),
 )
 
-const newestReply = Symbol('newest reply')
-type Speaking = object & { [newestReply]?: ServerResponse }
-
 export function createGateway(options: GatewayOptions) {
   const pulse = createPulse(options.clock)
   const largeBodies = createLargeBodies()
@@ -77,44 +72,23 @@ export function createGateway(options: GatewayOptions) {
   }
   options.metrics.gauge('gateway_replies_open', 'Replies under way', () => pulse.size())
   options.metrics.gauge('gateway_body_bytes', 'Request bodies in memory', () => budget.bytes)
-  const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    // An error of the parser must not be written into a reply.
-    ;(incoming.socket as Speaking)[newestReply] = outgoing
-    // The client opens its next connection elsewhere.
-    if (state.isDraining) outgoing.shouldKeepAlive = false
-    state.underWay += 1
-    void serve(incoming, outgoing, rooms).finally(over)
-  }
-  const server = createServer(
-    {
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      headersTimeout: HEADERS_MS,
-      requestTimeout: REQUEST_MS,
-      maxHeaderSize: HEADER_BYTES_MAX,
-      // Nothing here depends on it, and Node would refuse its absence in a shape of its own.
-      requireHostHeader: false,
-      noDelay: true,
-      IncomingMessage: Incoming,
+  const server = createHttpServer({
+    limits: {
+      keepAliveMs: KEEP_ALIVE_MS,
+      headMs: HEAD_MS,
+      requestMs: REQUEST_MS,
+      headBytesMax: HEAD_BYTES_MAX,
     },
-    answer,
-  )
-  // An expectation we do not know is ignored, which costs nobody anything.
-  server.on('checkExpectation', answer)
-  server.on('clientError', (error, socket) => {
-    const id = requestIdOf(newHoldId(options.limits.cell, options.clock.nowMs()))
-    const reply = (socket as Speaking)[newestReply]
-    answerUnparsed(error, socket, id, reply?.headersSent === true && !reply.writableFinished)
+    clock: options.clock,
+    answer(incoming, outgoing) {
+      state.underWay += 1
+      void serve(incoming, outgoing, rooms).finally(over)
+    },
+    unparsed: (problem) =>
+      unparsedReply(problem, requestIdOf(newHoldId(options.limits.cell, options.clock.nowMs()))),
   })
   return {
-    /** Resolves with the port taken. */
-    listen: (port: number, host: string): Promise<number> =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject)
-        server.listen(port, host, () => {
-          const address = server.address()
-          resolve(typeof address === 'object' && address !== null ? address.port : port)
-        })
-      }),
+    listen: server.listen,
     /**
      * Takes no new connection. Those that are there may still bring a request, and are told to
      * close with its answer; idle ones are closed after a while, and what is not over at the limit
@@ -125,16 +99,13 @@ export function createGateway(options: GatewayOptions) {
       const idle = Promise.withResolvers<void>()
       const timers = [
         setTimeout(() => {
-          timers.push(setInterval(() => server.closeIdleConnections(), IDLE_LOOK_MS))
+          timers.push(setInterval(() => server.closeIdle(), IDLE_LOOK_MS))
         }, idleMs),
-        setTimeout(() => server.closeAllConnections(), limitMs),
+        setTimeout(() => server.closeAll(), limitMs),
         setTimeout(() => idle.resolve(), limitMs + BROKEN_OFF_MS),
       ]
-      // Of net and not of http: that one closes idle connections at once, under a request that may
-      // be on its way on one of them.
-      await new Promise<void>((resolve) => {
-        NetServer.prototype.close.call(server, () => resolve())
-      })
+      // Idle ones stay for now: a request may be on its way on one of them.
+      await server.drain()
       state.onIdle = idle.resolve
       if (state.underWay > 0) await idle.promise
       for (const timer of timers) clearTimeout(timer)
@@ -142,25 +113,25 @@ export function createGateway(options: GatewayOptions) {
       await largeBodies.stop()
     },
     isDraining: () => state.isDraining,
-    closeAll: () => server.closeAllConnections(),
+    closeAll: () => server.closeAll(),
   }
 }
 
 export type Gateway = ReturnType<typeof createGateway>
 
-async function serve(incoming: IncomingMessage, outgoing: ServerResponse, rooms: Rooms) {
+async function serve(incoming: Request, outgoing: Reply, rooms: Rooms) {
   const exchange = accept(incoming, outgoing, rooms)
   try {
     await route(exchange, rooms)
   } catch (error) {
     answerError(exchange, error, rooms.log)
   }
-  rooms.metrics.answered(labelOf(pathOf(incoming.url ?? '/')), outgoing.statusCode)
+  rooms.metrics.answered(labelOf(pathOf(incoming.url)), outgoing.statusCode)
 }
 
 function route(exchange: Exchange, rooms: Rooms): Promise<void> {
   const { method } = exchange.incoming
-  const path = pathOf(exchange.incoming.url ?? '/')
+  const path = pathOf(exchange.incoming.url)
   const found = routes.find((one) => one.path === path && one.method === method)
   if (found !== undefined) return found.handler(exchange, rooms)
   const here = routes.filter((one) => one.path === path)
@@ -201,6 +172,6 @@ function decoded(text: string): string {
 
 /** Agents warm their connection up with it. */
 async function hello({ outgoing, requestId }: Exchange): Promise<void> {
-  outgoing.writeHead(200, { 'content-length': 0, 'request-id': requestId })
+  outgoing.begin(200, { 'content-length': 0, 'request-id': requestId })
   outgoing.end()
 }

@@ -2,10 +2,10 @@
 import type { Exchange } from './exchange.ts'
 
 export function writeJson({ outgoing, requestId }: Exchange, value: unknown): void {
-  const body = JSON.stringify(value)
-  outgoing.writeHead(200, {
+  const body = Buffer.from(JSON.stringify(value))
+  outgoing.begin(200, {
     'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
+    'content-length': body.length,
     'cache-control': 'no-store',
     'request-id': requestId,
   })

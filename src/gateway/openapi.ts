@@ -15,7 +15,7 @@ export async function getOpenapi(
   { outgoing, requestId }: Exchange,
   { openapi }: Pick<Rooms, 'openapi'>,
 ): Promise<void> {
-  outgoing.writeHead(200, {
+  outgoing.begin(200, {
     'content-type': 'application/json',
     'content-length': openapi.length,
     'cache-control': 'no-cache',

@@ -1,9 +1,10 @@
 // A plain reply on its way: taken in whole up to 4 MiB, settled, and answered in one write with
 // what it cost. A larger one is passed on as it comes, with only its last chunk held back until the
 // settle. A client that left changes nothing: the reply was ordered, and is read to its end.
-import type { OutgoingHttpHeaders } from 'node:http'
+import type { ReplyHeaders } from '../http/http.ts'
 import type { Settled } from '../ledger/ledger.ts'
 import { Refusal } from '../platform/refusal.ts'
+import { NOWHERE } from '../platform/roster.ts'
 import { type Passing, UNREAD_MS_MAX } from './passing.ts'
 import type { Reply } from './reply.ts'
 
@@ -33,8 +34,8 @@ export function collect(reply: Reply): Promise<Buffer> {
 /** Refuses upstream_failed and request_overdue while nothing has been sent. */
 export async function passPlain(
   passing: Passing,
-  head: OutgoingHttpHeaders,
-  creditHeaders: (settled: Settled | undefined) => OutgoingHttpHeaders,
+  head: ReplyHeaders,
+  creditHeaders: (settled: Settled | undefined) => ReplyHeaders,
 ): Promise<void> {
   const { exchange, reply, meter, settlement } = passing
   const { outgoing } = exchange
@@ -48,17 +49,17 @@ export async function passPlain(
   }
   const settled = await settlement.charge('complete', meter.completePlain(bytes))
   if (exchange.isGone) return
-  if (outgoing.headersSent) {
+  if (outgoing.isBegun) {
     outgoing.end(chunks[0])
     return
   }
-  outgoing.writeHead(reply.status, {
+  outgoing.begin(reply.status, {
     ...head,
     'content-length': bytes,
     ...creditHeaders(settled),
   })
   // As text of the same bytes, head and body are one piece and one write: 3 us less.
-  if (bytes <= TEXT_BYTES_MAX) outgoing.end(textOf(chunks), 'latin1')
+  if (bytes <= TEXT_BYTES_MAX) outgoing.endText(textOf(chunks))
   else outgoing.end(Buffer.concat(chunks))
 }
 
@@ -69,7 +70,7 @@ function textOf(chunks: readonly Buffer[]): string {
 /** Resolves at the reply's end with what has not been sent: all of it, or the last chunk. */
 function takeIn(
   { exchange, reply, meter, settlement, pulse, clock, requestSecondsMax }: Passing,
-  head: OutgoingHttpHeaders,
+  head: ReplyHeaders,
 ): Promise<{ chunks: Buffer[]; bytes: number }> {
   const { outgoing, startedMs } = exchange
   const chunks: Buffer[] = []
@@ -81,6 +82,7 @@ function takeIn(
   }
   return new Promise((resolve, reject) => {
     const deadline = {
+      place: NOWHERE,
       beat(nowMs: number) {
         if (pausedMs !== undefined && nowMs - pausedMs > UNREAD_MS_MAX) outgoing.destroy()
         if (nowMs - startedMs < requestSecondsMax * 1_000) return
@@ -106,7 +108,7 @@ function takeIn(
         }
         chunks.push(chunk)
         if (bytes <= WHOLE_BYTES_MAX) return
-        if (!outgoing.headersSent) outgoing.writeHead(reply.status, head)
+        if (!outgoing.isBegun) outgoing.begin(reply.status, head)
         const last = chunks.pop() as Buffer
         const isRoom = chunks
           .splice(0)
@@ -116,7 +118,7 @@ function takeIn(
         if (isRoom || pausedMs !== undefined) return
         pausedMs = clock.spanMs()
         reply.pause()
-        outgoing.once('drain', resume)
+        outgoing.afterDrain(resume)
       },
       end() {
         pulse.remove(deadline)

@@ -1,7 +1,7 @@
 // How each no looks to a client: refusal code → status, vendor error type, log level, and whether
 // asking again can help. One table; a new code without a line here does not compile.
 // docs/errors.md says the same in words, and a test compares the two.
-import type { ServerResponse } from 'node:http'
+import type { Reply } from '../http/http.ts'
 import type { Log } from '../platform/log.ts'
 import type { Refusal, RefusalCode } from '../platform/refusal.ts'
 import { isRefusal } from '../platform/refusal.ts'
@@ -129,23 +129,18 @@ export function answerError(exchange: Exchange, error: unknown, log: Log): void 
     const fields = { request: requestId, code: error.code, ...error.detail }
     // Not its sentence: that is for the client, and may quote what the client sent.
     log[answer.level](fields, 'refused')
-    if (!outgoing.headersSent) writeRefusal(outgoing, requestId, error, answer)
+    if (!outgoing.isBegun) writeRefusal(outgoing, requestId, error, answer)
   } else {
     log.error({ request: requestId, err: error }, 'a fault')
-    if (!outgoing.headersSent) {
+    if (!outgoing.isBegun) {
       const body = errorBody({ type: 'api_error', message: 'Internal server error', requestId })
       writeError(outgoing, 500, requestId, body, {})
     }
   }
-  if (!outgoing.writableEnded) outgoing.destroy()
+  if (!outgoing.isEnded) outgoing.destroy()
 }
 
-function writeRefusal(
-  outgoing: ServerResponse,
-  requestId: string,
-  refusal: Refusal,
-  answer: Answer,
-): void {
+function writeRefusal(outgoing: Reply, requestId: string, refusal: Refusal, answer: Answer): void {
   const { type, status } = answer
   const { message } = refusal
   const code = detailCodes[refusal.code]
@@ -169,17 +164,18 @@ function secondsOf({ retryAfterMs }: Refusal): number | undefined {
 }
 
 function writeError(
-  outgoing: ServerResponse,
+  outgoing: Reply,
   status: number,
   requestId: string,
   body: string,
   headers: Record<string, string>,
 ): void {
-  outgoing.writeHead(status, {
+  const bytes = Buffer.from(body)
+  outgoing.begin(status, {
     'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
+    'content-length': bytes.length,
     'request-id': requestId,
     ...headers,
   })
-  outgoing.end(body)
+  outgoing.end(bytes)
 }

@@ -2,9 +2,9 @@
 // silent; its end only after the settle. Whatever happens first decides how it ended: the reply's
 // own end, a failure of the upstream, or the client leaving. Never ends cleanly without
 // message_stop.
-import type { OutgoingHttpHeaders } from 'node:http'
+import type { ReplyHeaders } from '../http/http.ts'
+import { NOWHERE } from '../platform/roster.ts'
 import { errorRecord, PING_RECORD } from '../wire/errors.ts'
-import { afterDrain, writeChunk } from './chunks.ts'
 import { type Passing, UNREAD_MS_MAX } from './passing.ts'
 
 /** Intermediaries cut connections after 60 s of silence or more, agents complain after 20. */
@@ -21,7 +21,7 @@ const TAIL_MS = 250
 const PING = Buffer.from(PING_RECORD)
 
 /** Resolves when the stream is over for the client and settled for us. */
-export function passStream(passing: Passing, head: OutgoingHttpHeaders): Promise<void> {
+export function passStream(passing: Passing, head: ReplyHeaders): Promise<void> {
   return new Promise((resolve) => {
     const stream = new Stream(passing, resolve)
     stream.start(head)
@@ -30,6 +30,7 @@ export function passStream(passing: Passing, head: OutgoingHttpHeaders): Promise
 
 // A class, for once: ten thousand of these live at the same time.
 class Stream {
+  place = NOWHERE
   private readonly passing: Passing
   private readonly done: () => void
   private held: Buffer[] = []
@@ -48,11 +49,11 @@ class Stream {
     this.lastWriteMs = passing.clock.spanMs()
   }
 
-  start(head: OutgoingHttpHeaders): void {
+  start(head: ReplyHeaders): void {
     const { exchange, reply, pulse } = this.passing
     const { outgoing } = exchange
-    outgoing.writeHead(reply.status, { 'cache-control': 'no-cache', ...head })
-    outgoing.flushHeaders()
+    outgoing.begin(reply.status, { 'cache-control': 'no-cache', ...head })
+    outgoing.flush()
     exchange.onGone = () => this.leave()
     pulse.add(this)
     // First: what has come in by now came after the client left.
@@ -114,11 +115,11 @@ class Stream {
   private write(bytes: Buffer): void {
     const { exchange, reply, clock } = this.passing
     this.lastWriteMs = clock.spanMs()
-    if (writeChunk(exchange.outgoing, bytes) || this.isPaused) return
+    if (exchange.outgoing.write(bytes) || this.isPaused) return
     this.isPaused = true
     this.pausedMs = this.lastWriteMs
     reply.pause()
-    afterDrain(exchange.outgoing, () => {
+    exchange.outgoing.afterDrain(() => {
       this.isPaused = false
       reply.resume()
     })
@@ -143,8 +144,8 @@ class Stream {
     const { exchange } = this.passing
     if (!this.isSettled || this.isOver) return
     if (!exchange.isGone) {
-      for (const one of this.held.splice(0)) exchange.outgoing.write(one)
-      exchange.outgoing.end()
+      const last = this.held.splice(0)
+      exchange.outgoing.end(last.length === 1 ? last[0] : Buffer.concat(last))
     }
     this.close()
   }
@@ -160,9 +161,8 @@ class Stream {
         const message = 'The upstream broke off its reply; nothing was charged.'
         const record = errorRecord({ type: 'api_error', message, requestId })
         // A record that was cut in the middle is closed first, or ours would be part of it.
-        outgoing.write(meter.stream.isBetweenRecords ? record : `\n\n${record}`)
-      }
-      outgoing.end()
+        outgoing.end(Buffer.from(meter.stream.isBetweenRecords ? record : `\n\n${record}`))
+      } else outgoing.end()
     }
     this.close()
   }

@@ -1,48 +1,39 @@
-// What Node's parser refuses never becomes an exchange: broken HTTP, too many bytes of headers, a
-// request that takes too long to arrive or ends before it is whole. It is answered on the bare
-// socket, in the same shape as everything else.
+// What is no request never becomes an exchange: broken HTTP, too many bytes of headers, a request
+// that takes too long to arrive or ends before it is whole. It is answered all the same, in the
+// same shape as everything else.
 import { STATUS_CODES } from 'node:http'
-import type { Duplex } from 'node:stream'
+import type { Problem } from '../http/http.ts'
 import type { RequestId } from '../platform/ids.ts'
 import { type ErrorType, errorBody } from '../wire/errors.ts'
 
 type Answer = { readonly status: number; readonly type: ErrorType; readonly message: string }
 
-const answers: Readonly<Record<string, Answer>> = {
-  HPE_HEADER_OVERFLOW: {
+const answers: Readonly<Record<Problem, Answer>> = {
+  malformed: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'The request is not valid HTTP.',
+  },
+  overflow: {
     status: 431,
     type: 'invalid_request_error',
     message: 'The request headers are too large.',
   },
-  HPE_INVALID_EOF_STATE: {
+  cut: {
     status: 400,
     type: 'invalid_request_error',
     message: 'The request ended before it was whole.',
   },
-  ERR_HTTP_REQUEST_TIMEOUT: {
+  late: {
     status: 408,
     type: 'timeout_error',
     message: 'The request took too long to arrive.',
   },
 }
-const otherwise: Answer = {
-  status: 400,
-  type: 'invalid_request_error',
-  message: 'The request is not valid HTTP.',
-}
 
-/** Ends the connection: after a parse error nobody knows where the next request would begin. */
-export function answerUnparsed(
-  error: NodeJS.ErrnoException,
-  socket: Duplex,
-  requestId: RequestId,
-  isReplyBegun: boolean,
-): void {
-  if (error.code === 'ECONNRESET' || !socket.writable || isReplyBegun) {
-    socket.destroy(error)
-    return
-  }
-  const { status, type, message } = answers[error.code ?? ''] ?? otherwise
+/** The connection ends with it: nobody knows where the next request would begin. */
+export function unparsedReply(problem: Problem, requestId: RequestId): string {
+  const { status, type, message } = answers[problem]
   const body = errorBody({ type, message, requestId })
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -51,5 +42,5 @@ export function answerUnparsed(
     `request-id: ${requestId}`,
     'connection: close',
   ]
-  socket.end([...head, '', body].join('\r\n'), () => socket.destroy())
+  return [...head, '', body].join('\r\n')
 }

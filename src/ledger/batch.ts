@@ -12,6 +12,8 @@ import { isLockTimeout, isPassing } from './connection.ts'
 
 /** Beyond 256 a pair costs no less, and the locks of one call are held longer. */
 const BATCH_MAX = 256
+/** Books without an operation that are still remembered: some 100 bytes each. */
+const BOOKS_MAX = 10_000
 /** A server that refuses connections is asked again after this long, doubling up to the maximum. */
 const RETRY_MS = 50
 const RETRY_MS_MAX = 1_000
@@ -39,7 +41,7 @@ type Lane = { readonly book: Book; readonly waiting: AnyOperation[]; isActive: b
 /** A connection and how many calls it carries. */
 type Carrier = { readonly connection: Connection; calls: number }
 
-/** A book with operations in the batcher; it is forgotten with the last of them. */
+/** A book with operations in the batcher, or which had some. */
 type Book = {
   readonly id: BookId
   operations: number
@@ -79,7 +81,8 @@ export function createBatcher(options: {
     connection,
     calls: 0,
   }))
-  const flying = new Set<readonly AnyOperation[]>()
+  // Not a Set: see platform/roster.ts. There is one for each connection, or two.
+  const flying: (readonly AnyOperation[])[] = []
   const idleLanes = [...options.laneConnections]
   const idleWaiters: (() => void)[] = []
   const state = { isClosed: false, failures: 0, isScheduled: false }
@@ -115,7 +118,12 @@ export function createBatcher(options: {
 
   function leave({ book }: AnyOperation): void {
     book.operations -= 1
-    if (book.operations === 0) books.delete(book.id)
+    // Kept for its next request; all idle ones go together, seldom.
+    if (book.operations === 0 && books.size > BOOKS_MAX) forgetIdle()
+  }
+
+  function forgetIdle(): void {
+    for (const book of books.values()) if (book.operations === 0) books.delete(book.id)
   }
 
   // One turn of the event loop gathers what arrived together: thirty requests read from thirty
@@ -139,7 +147,7 @@ export function createBatcher(options: {
       if (idleLanes.length === 0) break
       if (!lane.isActive) startLane(lane, idleLanes.pop() as Connection)
     }
-    if (waiting.length === 0 && flying.size === 0 && lanes.size === 0) {
+    if (waiting.length === 0 && flying.length === 0 && lanes.size === 0) {
       for (const wake of idleWaiters.splice(0)) wake()
     }
   }
@@ -231,7 +239,7 @@ export function createBatcher(options: {
 
   /** Never rejects: every operation ends with its outcome, or waits again. */
   async function carry(connection: Connection, batch: AnyOperation[], isLane: boolean) {
-    flying.add(batch)
+    flying.push(batch)
     for (const operation of batch) operation.wasSent = true
     try {
       await call(connection, batch, isLane)
@@ -244,7 +252,7 @@ export function createBatcher(options: {
         requeue(batch, isLane)
       } else await carryOneByOne(connection, batch, error)
     } finally {
-      flying.delete(batch)
+      flying.splice(flying.indexOf(batch), 1)
     }
   }
 

@@ -5,6 +5,7 @@ import { Fault } from '../platform/assert.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { BookId, HoldId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
+import { type Listed, NOWHERE, Roster } from '../platform/roster.ts'
 import type { Credits } from '../units/credits.ts'
 import { tokens } from '../units/tokens.ts'
 import type { Batcher } from './batch.ts'
@@ -22,7 +23,7 @@ export type Settled =
     }
   | { readonly isSpooled: true }
 
-type Pending = {
+type Pending = Listed & {
   readonly ask: SettleAsk
   readonly sinceMs: number
   readonly waiter: PromiseWithResolvers<Settled>
@@ -38,10 +39,11 @@ export function createSettlement(options: {
   readonly spoolAfterMs: number
 }) {
   const { batcher, spool, clock, log } = options
-  const pending = new Set<Pending>()
+  const pending = new Roster<Pending>()
 
   function submit(ask: SettleAsk, ticket: Ticket | undefined): Promise<Settled> {
     const one: Pending = {
+      place: NOWHERE,
       ask,
       sinceMs: clock.spanMs(),
       waiter: Promise.withResolvers<Settled>(),
@@ -79,7 +81,7 @@ export function createSettlement(options: {
   }
 
   function forget(one: Pending): void {
-    pending.delete(one)
+    pending.remove(one)
     if (one.ticket === undefined) return
     spool.done(one.ticket).catch((error: unknown) => {
       log.error({ err: error }, 'a committed settle stays in the spool; it will be repeated')
@@ -108,13 +110,13 @@ export function createSettlement(options: {
     /** Moves settles that have waited long enough to disk. */
     async spoolOverdue(): Promise<void> {
       const now = clock.spanMs()
-      const late = [...pending].filter((one) => now - one.sinceMs >= options.spoolAfterMs)
+      const late = pending.list().filter((one) => now - one.sinceMs >= options.spoolAfterMs)
       await Promise.all(late.map(toSpool))
     },
 
     /** Before the process ends: nothing may exist in memory only. */
     async spoolAll(): Promise<void> {
-      await Promise.all([...pending].map(toSpool))
+      await Promise.all(pending.list().map(toSpool))
     },
 
     /** Takes over what processes that are gone have left behind. */

@@ -47,7 +47,7 @@ class ReplyMeter {
     while (at < chunk.length) {
       if (this.isInString) at = this.passString(chunk, text, at)
       else {
-        this.passByte(chunk, text, at)
+        this.passByte(chunk, at)
         at += 1
       }
     }
@@ -74,19 +74,19 @@ class ReplyMeter {
     return quote + 1
   }
 
-  private passByte(chunk: Buffer, text: string, at: number): void {
+  private passByte(chunk: Buffer, at: number): void {
     const byte = chunk[at]
     if (byte === QUOTE) {
       this.isInString = true
       if (this.depth === 1 && this.name === '') this.startName(at + 1)
     } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) this.depth += 1
     else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
-      if (this.depth === 1) this.endValue(chunk, text, at)
+      if (this.depth === 1) this.endValue(chunk, at)
       this.depth -= 1
       if (this.depth === 0) this.isComplete = true
     } else if (this.depth === 1) {
       if (byte === COLON && wanted.has(this.name)) this.from = at + 1
-      else if (byte === COMMA) this.endValue(chunk, text, at)
+      else if (byte === COMMA) this.endValue(chunk, at)
     }
   }
 
@@ -100,10 +100,10 @@ class ReplyMeter {
     this.name = this.taken(chunk, text, at, NAME_BYTES_MAX) || UNWANTED
   }
 
-  private endValue(chunk: Buffer, text: string, at: number): void {
+  private endValue(chunk: Buffer, at: number): void {
     const { name } = this
     this.name = ''
-    const json = this.taken(chunk, text, at, VALUE_BYTES_MAX)
+    const json = this.taken(chunk, undefined, at, VALUE_BYTES_MAX)
     if (json === undefined) return
     const plain = plainString(json)
     try {
@@ -121,16 +121,23 @@ class ReplyMeter {
     else this.slices.push(Buffer.from(chunk.subarray(this.from, end)))
   }
 
-  /** Ends what is being taken: undefined when nothing was, or too much. */
-  private taken(chunk: Buffer, text: string, end: number, bytesMax: number): string | undefined {
+  /**
+   * Ends what is being taken: undefined when nothing was, or too much. Names are cut out of the
+   * text; values are not, because one that is kept would keep all of the reply.
+   */
+  private taken(
+    chunk: Buffer,
+    text: string | undefined,
+    end: number,
+    bytesMax: number,
+  ): string | undefined {
     const { from } = this
     if (from === NOTHING_TAKEN) return undefined
     // All of it in this chunk, as with nearly every reply: nothing to gather, 6 us less.
     if (this.bytesBefore === 0) {
       this.from = NOTHING_TAKEN
       if (end - from > bytesMax) return undefined
-      const found = text.slice(from, end)
-      return NOT_ASCII.test(found) ? chunk.toString('utf8', from, end) : found
+      return text === undefined ? chunk.toString('utf8', from, end) : text.slice(from, end)
     }
     this.extend(chunk, end)
     const json =
@@ -149,7 +156,6 @@ function plainString(json: string): string | undefined {
 
 const UNWANTED = '?'
 const NOTHING_TAKEN = -1
-const NOT_ASCII = /[\x80-\xff]/
 
 export type { ReplyMeter }
 

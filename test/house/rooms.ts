@@ -18,6 +18,7 @@ const everyday = ['platform', 'units', 'keys', 'ledger', 'pricing']
 export const roomTable: Readonly<Record<string, readonly string[]>> = {
   units: [],
   platform: [],
+  http: ['platform'],
   wire: ['units'],
   // Applied versions of the catalogue live in a table, so pricing reaches the database.
   pricing: ['units', 'platform'],
@@ -28,7 +29,7 @@ export const roomTable: Readonly<Record<string, readonly string[]>> = {
   upstreams: ['platform', 'wire'],
   payments: ['platform', 'units', 'ledger'],
   guards: ['platform', 'units', 'ledger'],
-  gateway: [...everyday, 'wire', 'upstreams'],
+  gateway: [...everyday, 'http', 'wire', 'upstreams'],
   cabinet: [...everyday, 'accounts', 'payments', 'guards'],
   operator: [...everyday, 'accounts', 'payments', 'upstreams'],
 }

@@ -136,7 +136,7 @@ describe('the way in', () => {
     const before = logLines.length
     const told = await speak([...head, ...more, '', '{"model":'])
     assert.match(told, /^HTTP\/1\.1 400 /)
-    assert.match(told, /"The request ended before it was whole\."/)
+    assert.match(told, /"The request body ended before its announced length\."/)
     const isLogged = () => logLines.slice(before).some((line) => /body_broken_off/.test(line))
     while (!isLogged()) await new Promise((resolve) => setImmediate(resolve))
   })

@@ -1,7 +1,6 @@
-// The headers of a request as an object, built for the dozen that every client sends: node:http's
-// own getter looks at each name anew, 7 us a request where this takes 3. The rules are the same: of
-// headers that may come once the first counts, others are joined.
-import { IncomingMessage } from 'node:http'
+// The headers of a request as an object, built for the dozen that every client sends: node:http
+// looks at each name anew, 7 us a request where this takes 3. The rules are the same: of headers
+// that may come once the first counts, others are joined.
 
 /** A client has its dozen names, in its own spelling; more are not worth remembering. */
 const NAMES_MAX = 1_000
@@ -30,29 +29,13 @@ const firstCounts: ReadonlySet<string> = new Set([
 
 const lowered = new Map<string, string>()
 
-const kept = Symbol('headers')
-
-export class Incoming extends IncomingMessage {
-  private [kept]: Record<string, string> | undefined
-
-  // An accessor of the prototype, as in node:http; the types call it a property, so it cannot be
-  // written as one.
-  static {
-    Object.defineProperty(Incoming.prototype, 'headers', {
-      get(this: Incoming) {
-        this[kept] ??= headersOf(this.rawHeaders)
-        return this[kept]
-      },
-    })
-  }
-}
-
-export function headersOf(raw: readonly string[]): Record<string, string> {
+/** Of names in lower case and values, in turn. */
+export function headersOf(fields: readonly string[]): Record<string, string> {
   // Not without a prototype: such an object is a dictionary from the start, at twice the price.
   const headers: Record<string, string> = {}
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = nameOf(raw[i] as string)
-    const value = raw[i + 1] as string
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i] as string
+    const value = fields[i + 1] as string
     const before = headers[name]
     // What an object inherits, such as `constructor`, is no string.
     if (typeof before !== 'string') headers[name] = value
@@ -62,7 +45,8 @@ export function headersOf(raw: readonly string[]): Record<string, string> {
   return headers
 }
 
-function nameOf(raw: string): string {
+/** In lower case, and always the same object: a name that is looked up again is found sooner. */
+export function nameOf(raw: string): string {
   const known = lowered.get(raw)
   if (known !== undefined) return known
   const name = raw.toLowerCase()
