@@ -50,6 +50,9 @@ export async function ours(options: Partial<HttpOptions> = {}): Promise<Listener
         },
       })
     },
+    untaken: (error) => {
+      throw error
+    },
     unparsed: () => 'HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n',
     ...options,
   })

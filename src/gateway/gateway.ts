@@ -84,6 +84,7 @@ export function createGateway(options: GatewayOptions) {
       state.underWay += 1
       void serve(incoming, outgoing, rooms).finally(over)
     },
+    untaken: (error) => options.log.warn({ err: error }, 'a connection was not taken'),
     unparsed: (problem) =>
       unparsedReply(problem, requestIdOf(newHoldId(options.limits.cell, options.clock.nowMs()))),
   })

@@ -18,12 +18,15 @@ export type HttpOptions = {
   answer(request: Request, reply: Reply): void
   /** The whole reply, head and body, to what is no request. The connection closes behind it. */
   unparsed(problem: Problem): string
+  /** A connection could not be taken, for want of files as a rule. The server goes on. */
+  untaken(error: Error): void
 }
 
 /** Limits are seconds and more. */
 const LOOK_MS = 1_000
 
-export function createHttpServer({ limits, clock, answer, unparsed }: HttpOptions) {
+export function createHttpServer(options: HttpOptions) {
+  const { limits, clock, answer, unparsed } = options
   const all = new Set<Connection>()
   const date = { second: 0, line: '' }
   const host: Host & { isDraining: boolean } = {
@@ -60,6 +63,8 @@ export function createHttpServer({ limits, clock, answer, unparsed }: HttpOption
       new Promise((resolve, reject) => {
         server.once('error', reject)
         server.listen(port, address, () => {
+          server.off('error', reject)
+          server.on('error', options.untaken)
           const taken = server.address()
           resolve(typeof taken === 'object' && taken !== null ? taken.port : port)
         })

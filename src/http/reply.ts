@@ -32,7 +32,7 @@ export class Reply {
   /** Told once, when the client goes before the end. */
   onGone: (() => void) | undefined
   private readonly outlet: Outlet
-  private readonly hasBody: boolean
+  private hasBody: boolean
   private readonly isOldVersion: boolean
   private isChunked = false
   private isClosed = false
@@ -53,6 +53,7 @@ export class Reply {
   begin(status: number, headers: ReplyHeaders): void {
     this.statusCode = status
     this.isBegun = true
+    if (status === 204 || status === 304) this.hasBody = false
     let head = statusLineOf(status) + this.extra
     let hasLength = false
     for (const name in headers) {
