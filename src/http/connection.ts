@@ -234,6 +234,7 @@ export class Connection {
   private refuse(problem: Problem): void {
     const { request, reply, socket } = this
     if (reply?.isBegun || !socket.writable) {
+      this.phase = 'closing' // or the bytes that were refused would be looked at again, for ever
       socket.destroy()
       return
     }

@@ -101,6 +101,17 @@ test('requests that come before their turn are answered in order, a hundred at o
   assert.deepEqual(bodies, [...paths, '/'])
 })
 
+test('nonsense behind a reply that is broken off is looked at once at most', async (t) => {
+  const { port } = await serving(t, (_, reply) => {
+    reply.begin(200, { 'content-length': 0 })
+    reply.end()
+    reply.destroy()
+  })
+  const told = await say(port, `${get()}nonsense\r\n\r\n`)
+  assert.doesNotMatch(told, / 400 /)
+  assert.match(await say(port, get()), /^(?:HTTP\/1\.1 200 |$)/, 'and others are served')
+})
+
 test('a body is asked for when the client waits to be asked', async (t) => {
   const { port, close } = await ours()
   t.after(close)

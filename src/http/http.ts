@@ -1,6 +1,6 @@
 // The door: a server for HTTP/1.1 over node:net, for the one place where every microsecond counts.
 // node:http builds a stream for each request and each reply, 28 us that nobody here needs. What
-// reads HTTP is the same llhttp; decision 0023 tells the rest.
+// reads HTTP is the same llhttp; decision 0022 tells the rest.
 import { createServer, type Socket } from 'node:net'
 import { type Clock, dateAt } from '../platform/clock.ts'
 import { Connection, type Host, type HttpLimits, type Problem } from './connection.ts'
