@@ -76,6 +76,7 @@ test('a value with a line end never leaves: no header of somebody else’s choic
         reply.begin(200, { 'x-value': value })
       } catch (error) {
         tried.push(error)
+        assert.equal(reply.isBegun, false, 'another answer may be given')
       }
     }
     reply.begin(204, {})

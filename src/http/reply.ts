@@ -39,7 +39,7 @@ export class Reply {
   private head = ''
   private extra = ''
 
-  constructor(outlet: Outlet, { method, isOldVersion }: Request) {
+  constructor(outlet: Outlet, { method, isOldVersion }: Pick<Request, 'method' | 'isOldVersion'>) {
     this.outlet = outlet
     this.hasBody = method !== 'HEAD'
     this.isOldVersion = isOldVersion
@@ -51,8 +51,6 @@ export class Reply {
   }
 
   begin(status: number, headers: ReplyHeaders): void {
-    this.statusCode = status
-    this.isBegun = true
     if (status === 204 || status === 304) this.hasBody = false
     let head = statusLineOf(status) + this.extra
     let hasLength = false
@@ -70,6 +68,9 @@ export class Reply {
       }
     }
     this.head = head + this.outlet.tail()
+    // Only now: a value that is refused leaves room for another answer.
+    this.statusCode = status
+    this.isBegun = true
   }
 
   /** The head goes out alone: the client learns that its reply has begun. */
@@ -118,8 +119,9 @@ export class Reply {
     this.outlet.socket.destroy()
   }
 
-  /** From the connection: nobody is there any more. */
+  /** From the connection: nobody is there any more. May be repeated. */
   close(): void {
+    if (this.isClosed) return
     this.isClosed = true
     if (!this.isEnded) this.onGone?.()
   }
