@@ -11,6 +11,7 @@ export const limits = {
   headMs: 60_000,
   requestMs: 60_000,
   keepAliveMs: 60_000,
+  unreadMs: 60_000,
 }
 
 export type Understood = {
@@ -53,7 +54,10 @@ export async function ours(options: Partial<HttpOptions> = {}): Promise<Listener
     untaken: (error) => {
       throw error
     },
-    unparsed: () => 'HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n',
+    unparsed(_, reply) {
+      reply.begin(400, { 'content-length': 0 })
+      reply.end()
+    },
     ...options,
   })
   return {

@@ -23,10 +23,6 @@ const ours = new Set([
 /** What the upstream is told when the client names no version: the oldest every client knows. */
 const VERSION_DEFAULT = '2023-06-01'
 
-/** Clients send the same dozen names each time: looked at once, then found. */
-const names = new Map<string, boolean>()
-const NAMES_MAX = 1_000
-
 /** A client that left before the upstream answered is waited for so long; its input may be owed. */
 const LEFT_MS = 10_000
 
@@ -200,12 +196,7 @@ function nameEdits(
 }
 
 function isForwarded(name: string): boolean {
-  const known = names.get(name)
-  if (known !== undefined) return known
-  const isVendors = name.startsWith('anthropic-') && !ours.has(name)
-  const goes = isVendors || forwarded.has(name)
-  if (names.size < NAMES_MAX) names.set(name, goes)
-  return goes
+  return forwarded.has(name) || (name.startsWith('anthropic-') && !ours.has(name))
 }
 
 function headersOf({ incoming }: Exchange): string[] {

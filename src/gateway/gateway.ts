@@ -12,10 +12,11 @@ import { getMe } from './me.ts'
 import { postMessages } from './messages.ts'
 import { getModel, getModels } from './models.ts'
 import { getOpenapi, readOpenapi } from './openapi.ts'
+import { UNREAD_MS_MAX } from './passing.ts'
 import { createPulse } from './pulse.ts'
 import { answerError } from './refusals.ts'
 import type { Rooms } from './rooms.ts'
-import { unparsedReply } from './unparsed.ts'
+import { answerUnparsed } from './unparsed.ts'
 
 export type GatewayOptions = Omit<Rooms, 'pulse' | 'largeBodies' | 'budget' | 'openapi'> & {
   /** All bodies of requests under way in this process together. */
@@ -65,7 +66,7 @@ export function createGateway(options: GatewayOptions) {
   const largeBodies = createLargeBodies()
   const budget = createBodyBudget(options.waitBytesMax)
   const rooms: Rooms = { ...options, pulse, largeBodies, budget, openapi: readOpenapi() }
-  const state = { isDraining: false, underWay: 0, onIdle: () => {} }
+  const state = { underWay: 0, onIdle: () => {} }
   const over = () => {
     state.underWay -= 1
     if (state.underWay === 0) state.onIdle()
@@ -78,6 +79,7 @@ export function createGateway(options: GatewayOptions) {
       headMs: HEAD_MS,
       requestMs: REQUEST_MS,
       headBytesMax: HEAD_BYTES_MAX,
+      unreadMs: UNREAD_MS_MAX,
     },
     clock: options.clock,
     answer(incoming, outgoing) {
@@ -85,8 +87,12 @@ export function createGateway(options: GatewayOptions) {
       void serve(incoming, outgoing, rooms).finally(over)
     },
     untaken: (error) => options.log.warn({ err: error }, 'a connection was not taken'),
-    unparsed: (problem) =>
-      unparsedReply(problem, requestIdOf(newHoldId(options.limits.cell, options.clock.nowMs()))),
+    unparsed: (problem, reply) =>
+      answerUnparsed(
+        problem,
+        reply,
+        requestIdOf(newHoldId(options.limits.cell, options.clock.nowMs())),
+      ),
   })
   return {
     listen: server.listen,
@@ -96,7 +102,6 @@ export function createGateway(options: GatewayOptions) {
      * is broken off. Resolves when the last reply is over, also of a client that has left.
      */
     async drain({ idleMs, limitMs }: { idleMs: number; limitMs: number }): Promise<void> {
-      state.isDraining = true
       const idle = Promise.withResolvers<void>()
       const timers = [
         setTimeout(() => {
@@ -113,8 +118,8 @@ export function createGateway(options: GatewayOptions) {
       pulse.stop()
       await largeBodies.stop()
     },
-    isDraining: () => state.isDraining,
-    closeAll: () => server.closeAll(),
+    isDraining: server.isDraining,
+    closeAll: server.closeAll,
   }
 }
 

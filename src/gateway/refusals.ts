@@ -163,7 +163,7 @@ function secondsOf({ retryAfterMs }: Refusal): number | undefined {
   return retryAfterMs === undefined ? undefined : Math.max(1, Math.ceil(retryAfterMs / 1_000))
 }
 
-function writeError(
+export function writeError(
   outgoing: Reply,
   status: number,
   requestId: string,

@@ -1,10 +1,10 @@
 // What is no request never becomes an exchange: broken HTTP, too many bytes of headers, a request
 // that takes too long to arrive or ends before it is whole. It is answered all the same, in the
 // same shape as everything else.
-import { STATUS_CODES } from 'node:http'
-import type { Problem } from '../http/http.ts'
+import type { Problem, Reply } from '../http/http.ts'
 import type { RequestId } from '../platform/ids.ts'
 import { type ErrorType, errorBody } from '../wire/errors.ts'
+import { writeError } from './refusals.ts'
 
 type Answer = { readonly status: number; readonly type: ErrorType; readonly message: string }
 
@@ -32,15 +32,7 @@ const answers: Readonly<Record<Problem, Answer>> = {
 }
 
 /** The connection ends with it: nobody knows where the next request would begin. */
-export function unparsedReply(problem: Problem, requestId: RequestId): string {
+export function answerUnparsed(problem: Problem, reply: Reply, requestId: RequestId): void {
   const { status, type, message } = answers[problem]
-  const body = errorBody({ type, message, requestId })
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'content-type: application/json',
-    `content-length: ${Buffer.byteLength(body)}`,
-    `request-id: ${requestId}`,
-    'connection: close',
-  ]
-  return [...head, '', body].join('\r\n')
+  writeError(reply, status, requestId, errorBody({ type, message, requestId }), {})
 }

@@ -18,8 +18,8 @@ export type Host = {
   /** Replies that begin now tell the client to go elsewhere next. */
   readonly isDraining: boolean
   answer(request: Request, reply: Reply): void
-  /** The whole reply, head and body, to what is no request. */
-  unparsed(problem: Problem): string
+  /** Answers what is no request, at once. */
+  unparsed(problem: Problem, reply: Reply): void
   /** The `date` line of this second. */
   dateLine(): string
   gone(connection: Connection): void
@@ -32,6 +32,8 @@ export type HttpLimits = {
   /** From the first byte to the last. */
   readonly requestMs: number
   readonly keepAliveMs: number
+  /** A client that takes nothing for so long of a reply that has ended is gone. */
+  readonly unreadMs: number
 }
 
 /** What comes of the next request while a reply is under way; then the client has to wait. */
@@ -44,8 +46,6 @@ const UNWANTED_BYTES_MAX = 67_108_864
 const UNWANTED_MS_MAX = 5_000
 /** What chunks may weigh beside their content: the smallest take 5 bytes to carry one. */
 const OVERHEAD_FACTOR = 8
-/** A client that takes nothing for so long of a reply that has ended is gone. */
-const UNREAD_MS_MAX = 60_000
 
 /** For whoever traces the process, as node:http has one: { request, port }. */
 const started = channel('tollgate.http.request.start')
@@ -213,7 +213,7 @@ export class Connection {
       this.request?.break()
     } else if (this.phase === 'head' && this.headBytes > 0) this.refuse('cut')
     else if (this.reply?.isEnded === false) this.socket.destroy()
-    else if (this.phase !== 'closing') this.close('')
+    else if (this.phase !== 'closing') this.close()
   }
 
   private closed(): void {
@@ -238,9 +238,11 @@ export class Connection {
       socket.destroy()
       return
     }
-    this.close(this.host.unparsed(problem))
+    // Whoever has the reply of a request that went wrong in its middle says nothing more.
     reply?.close()
     request?.break()
+    this.isKeepAlive = false
+    this.host.unparsed(problem, new Reply(this, { method: '', isOldVersion: false }))
   }
 
   // ── for the request ──
@@ -268,7 +270,7 @@ export class Connection {
   replied(): void {
     this.hasServed = true
     this.sinceMs = this.host.clock.spanMs()
-    if (!this.isKeepAlive) this.close('')
+    if (!this.isKeepAlive) this.close()
     else if (this.isInBody) this.request?.discard()
     else this.next()
   }
@@ -295,12 +297,12 @@ export class Connection {
     if (early !== undefined) this.take(early)
   }
 
-  /** Says the last word. Closes when the client does, or after a while. */
-  private close(last: string): void {
+  /** The last word is said. Closes when the client does, or after a while. */
+  private close(): void {
     this.phase = 'closing'
     this.sinceMs = this.host.clock.spanMs()
     this.giveParser()
-    this.socket.end(last, 'latin1')
+    this.socket.end()
     this.socket.resume()
   }
 
@@ -318,10 +320,10 @@ export class Connection {
         if (ms > limits.headMs) this.refuse('late')
       } else if (ms > (this.hasServed ? limits.keepAliveMs : limits.headMs)) this.socket.destroy()
     } else if (this.phase === 'closing' || this.reply?.isEnded) {
-      if (ms > (isSending ? UNREAD_MS_MAX : UNWANTED_MS_MAX)) this.socket.destroy()
+      if (ms > (isSending ? limits.unreadMs : UNWANTED_MS_MAX)) this.socket.destroy()
     } else if (this.isInBody) {
       if (ms > limits.requestMs) this.refuse('late')
-    } else if (this.reply === undefined && ms > UNREAD_MS_MAX) this.socket.destroy()
+    } else if (this.reply === undefined && ms > limits.unreadMs) this.socket.destroy()
   }
 
   /** True while a reply that has ended is still being taken; each byte is a new beginning. */

@@ -1,6 +1,7 @@
 // The headers of a request as an object, built for the dozen that every client sends: node:http
 // looks at each name anew, 7 us a request where this takes 3. The rules are the same: of headers
 // that may come once the first counts, others are joined.
+import { remembered } from '../platform/remembered.ts'
 
 /** A client has its dozen names, in its own spelling; more are not worth remembering. */
 const NAMES_MAX = 1_000
@@ -27,7 +28,8 @@ const firstCounts: ReadonlySet<string> = new Set([
   'age',
 ])
 
-const lowered = new Map<string, string>()
+/** In lower case, and always the same object: a name that is looked up again is found sooner. */
+export const nameOf = remembered(NAMES_MAX, (raw) => raw.toLowerCase())
 
 /** Of names in lower case and values, in turn. */
 export function headersOf(fields: readonly string[]): Record<string, string> {
@@ -43,13 +45,4 @@ export function headersOf(fields: readonly string[]): Record<string, string> {
     else if (!firstCounts.has(name)) headers[name] = `${before}, ${value}`
   }
   return headers
-}
-
-/** In lower case, and always the same object: a name that is looked up again is found sooner. */
-export function nameOf(raw: string): string {
-  const known = lowered.get(raw)
-  if (known !== undefined) return known
-  const name = raw.toLowerCase()
-  if (lowered.size < NAMES_MAX) lowered.set(raw, name)
-  return name
 }

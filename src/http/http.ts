@@ -16,8 +16,8 @@ export type HttpOptions = {
   readonly limits: HttpLimits
   readonly clock: Clock
   answer(request: Request, reply: Reply): void
-  /** The whole reply, head and body, to what is no request. The connection closes behind it. */
-  unparsed(problem: Problem): string
+  /** Answers what is no request, at once. The connection closes behind it. */
+  unparsed(problem: Problem, reply: Reply): void
   /** A connection could not be taken, for want of files as a rule. The server goes on. */
   untaken(error: Error): void
 }
@@ -82,6 +82,7 @@ export function createHttpServer(options: HttpOptions) {
         })
       })
     },
+    isDraining: () => host.isDraining,
     closeIdle(): void {
       for (const connection of all) if (connection.isIdle) connection.socket.destroy()
     },

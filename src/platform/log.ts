@@ -3,6 +3,7 @@
 // or a key that reaches a log is a promise broken, so the gate refuses what it does not know.
 import pino from 'pino'
 import { DOTS, Masked } from './masked.ts'
+import { remembered } from './remembered.ts'
 
 export type LogFields = Readonly<Record<string, unknown>>
 type Verb = { (message: string): void; (fields: LogFields, message?: string): void }
@@ -105,16 +106,10 @@ function named(name: string, value: unknown, depth: number): unknown {
 
 // Names of fields are few and known; the limit is for an object keyed by data.
 const KINDS_MAX = 2_000
-const kinds = new Map<string, 'secret' | 'body' | 'other'>()
-
-function kindOf(name: string) {
-  const known = kinds.get(name)
-  if (known !== undefined) return known
+const kindOf = remembered(KINDS_MAX, (name) => {
   const bare = name.toLowerCase().replace(/[-_]/g, '')
-  const kind = SECRET_NAMES.test(bare) ? 'secret' : BODY_NAMES.has(bare) ? 'body' : 'other'
-  if (kinds.size < KINDS_MAX) kinds.set(name, kind)
-  return kind
-}
+  return SECRET_NAMES.test(bare) ? 'secret' : BODY_NAMES.has(bare) ? 'body' : 'other'
+})
 
 /** The value if it is plain, or what stands for it. Unknown classes are refused: a pg client, a
  * request or a socket carries passwords and bodies somewhere inside. */
