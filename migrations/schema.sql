@@ -134,14 +134,7 @@ CREATE TABLE books (
     day date DEFAULT '-infinity'::date NOT NULL,
     blocked_reason blocked_reason,
     day_limit_met date,
-    short_seq bigint,
-    CONSTRAINT books_available_is_never_negative CHECK ((available >= 0)),
-    CONSTRAINT books_day_limit_is_not_negative CHECK ((day_limit >= 0)),
-    CONSTRAINT books_debt_is_never_negative CHECK ((debt >= 0)),
-    CONSTRAINT books_debt_leaves_nothing_available CHECK (((debt = 0) OR (available = 0))),
-    CONSTRAINT books_held_is_never_negative CHECK ((held >= 0)),
-    CONSTRAINT books_velocity_limit_is_not_negative CHECK ((velocity_limit >= 0)),
-    CONSTRAINT books_velocity_window_is_positive CHECK ((velocity_seconds > 0))
+    short_seq bigint
 )
 WITH (fillfactor='40', autovacuum_vacuum_scale_factor='0.02');
 
@@ -320,11 +313,7 @@ CREATE TABLE entries (
     estimated boolean,
     message_id text,
     ref text,
-    note text,
-    CONSTRAINT entries_charge_what_was_priced_less_what_was_written_off CHECK (((kind <> 'charge'::entry_kind) OR ((priced = (written_off - amount)) AND (amount <= 0) AND (written_off >= 0)))),
-    CONSTRAINT entries_of_rare_kinds_name_their_posting CHECK (((kind = ANY (ARRAY['charge'::entry_kind, 'void'::entry_kind])) OR (ref IS NOT NULL))),
-    CONSTRAINT entries_of_requests_name_their_hold CHECK (((kind <> ALL (ARRAY['charge'::entry_kind, 'void'::entry_kind])) OR ((hold_id IS NOT NULL) AND (ending IS NOT NULL)))),
-    CONSTRAINT entries_of_voids_are_free CHECK (((kind <> 'void'::entry_kind) OR (amount = 0)))
+    note text
 )
 PARTITION BY RANGE (day);
 
@@ -350,11 +339,7 @@ CREATE TABLE entries_default (
     estimated boolean,
     message_id text,
     ref text,
-    note text,
-    CONSTRAINT entries_charge_what_was_priced_less_what_was_written_off CHECK (((kind <> 'charge'::entry_kind) OR ((priced = (written_off - amount)) AND (amount <= 0) AND (written_off >= 0)))),
-    CONSTRAINT entries_of_rare_kinds_name_their_posting CHECK (((kind = ANY (ARRAY['charge'::entry_kind, 'void'::entry_kind])) OR (ref IS NOT NULL))),
-    CONSTRAINT entries_of_requests_name_their_hold CHECK (((kind <> ALL (ARRAY['charge'::entry_kind, 'void'::entry_kind])) OR ((hold_id IS NOT NULL) AND (ending IS NOT NULL)))),
-    CONSTRAINT entries_of_voids_are_free CHECK (((kind <> 'void'::entry_kind) OR (amount = 0)))
+    note text
 );
 
 CREATE TABLE guards (
@@ -390,11 +375,7 @@ CREATE TABLE holds (
     ending ending,
     entry_seq bigint,
     charged bigint,
-    closed_at timestamp with time zone,
-    CONSTRAINT holds_charge_no_more_than_they_hold CHECK (((charged IS NULL) OR ((charged >= 0) AND (charged <= granted)))),
-    CONSTRAINT holds_close_with_an_ending CHECK ((((state = 'open'::hold_state) = (ending IS NULL)) AND ((state = 'open'::hold_state) = (closed_at IS NULL)))),
-    CONSTRAINT holds_grant_no_more_than_the_worst_case CHECK ((((granted >= 0) AND (granted <= worst)) AND ((floor >= 0) AND (floor <= worst)))),
-    CONSTRAINT holds_settle_with_an_entry CHECK (((state <> 'settled'::hold_state) OR ((charged IS NOT NULL) AND (entry_seq IS NOT NULL))))
+    closed_at timestamp with time zone
 )
 PARTITION BY RANGE (day);
 
@@ -414,11 +395,7 @@ CREATE TABLE holds_default (
     ending ending,
     entry_seq bigint,
     charged bigint,
-    closed_at timestamp with time zone,
-    CONSTRAINT holds_charge_no_more_than_they_hold CHECK (((charged IS NULL) OR ((charged >= 0) AND (charged <= granted)))),
-    CONSTRAINT holds_close_with_an_ending CHECK ((((state = 'open'::hold_state) = (ending IS NULL)) AND ((state = 'open'::hold_state) = (closed_at IS NULL)))),
-    CONSTRAINT holds_grant_no_more_than_the_worst_case CHECK ((((granted >= 0) AND (granted <= worst)) AND ((floor >= 0) AND (floor <= worst)))),
-    CONSTRAINT holds_settle_with_an_entry CHECK (((state <> 'settled'::hold_state) OR ((charged IS NOT NULL) AND (entry_seq IS NOT NULL))))
+    closed_at timestamp with time zone
 )
 WITH (fillfactor='44');
 
@@ -939,6 +916,9 @@ ALTER TABLE ONLY accounts
 ALTER TABLE ONLY audit_marks
     ADD CONSTRAINT audit_marks_pkey PRIMARY KEY (book_id);
 
+ALTER TABLE books
+    ADD CONSTRAINT books_keep_their_rules CHECK (books_keep_rules(available, held, debt, day_limit, velocity_limit, velocity_seconds)) NOT VALID;
+
 ALTER TABLE ONLY books
     ADD CONSTRAINT books_pkey PRIMARY KEY (id);
 
@@ -972,6 +952,9 @@ ALTER TABLE ONLY entries
 ALTER TABLE ONLY entries_default
     ADD CONSTRAINT entries_default_pkey PRIMARY KEY (book_id, seq, day);
 
+ALTER TABLE entries
+    ADD CONSTRAINT entries_keep_their_rules CHECK (entries_keep_rules(kind, amount, priced, written_off, hold_id, ending, ref)) NOT VALID;
+
 ALTER TABLE ONLY guards
     ADD CONSTRAINT guards_pkey PRIMARY KEY (book_id);
 
@@ -980,6 +963,9 @@ ALTER TABLE ONLY holds
 
 ALTER TABLE ONLY holds_default
     ADD CONSTRAINT holds_default_pkey PRIMARY KEY (day, id);
+
+ALTER TABLE holds
+    ADD CONSTRAINT holds_keep_their_rules CHECK (holds_keep_rules(worst, floor, granted, state, ending, entry_seq, charged, closed_at)) NOT VALID;
 
 ALTER TABLE ONLY instances
     ADD CONSTRAINT instances_pkey PRIMARY KEY (id);

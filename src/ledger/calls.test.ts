@@ -7,27 +7,37 @@ import { createTestDatabase, settingsOf } from '../../test/harness.ts'
 import { openClient } from '../platform/db.ts'
 import type { BookId, HoldId } from '../platform/ids.ts'
 import { newHoldId } from '../platform/ids.ts'
+import type { Statement } from '../platform/statement.ts'
 import type { Credits } from '../units/credits.ts'
 import { micro } from '../units/credits.ts'
 import { noTokens, tokens } from '../units/tokens.ts'
 import type { Verb } from './calls.ts'
 import { holdVerb, settleVerb, voidVerb } from './calls.ts'
-import type { Statement } from './connection.ts'
+import type { Connection } from './connection.ts'
+import { createConnection } from './connection.ts'
 import { ledgerSession } from './ledger.ts'
 
 const hold = holdVerb(1n, 60)
 const voids = voidVerb(1n)
 let database: TestDatabase
+let connection: Connection
 
 before(async () => {
   database = await createTestDatabase()
+  connection = createConnection({
+    open: () => openClient(settingsOf(database.url), 'test', ledgerSession),
+    deadlineMs: 5_000,
+  })
   await database.db.query(
     `insert into tariffs
        (catalogue_version, model, coefficient, cache_read, cache_write_5m, cache_write_1h)
      values (1, 'model', 1000000, 1000000, 1000000, 1000000)`,
   )
 })
-after(() => database.drop())
+after(async () => {
+  await connection.close()
+  await database.drop()
+})
 
 test('an id twice in one array is refused, and the array leaves nothing behind', async () => {
   const rich = await bookWith(1_000n)
@@ -220,9 +230,7 @@ async function many<Ask, Reply>(
   isWaiting = true,
 ): Promise<Reply[]> {
   // Waiting: a server that refuses answers before it lets go of its locks.
-  const { text, values } = verb.many(asks, isWaiting)
-  const { rows } = await database.db.query(text, [...values])
-  return verb.readMany(rows[0] as Record<string, unknown>, asks)
+  return verb.readMany(await connection.run(verb.many(asks, isWaiting)), asks)
 }
 
 async function bookWith(amount: bigint): Promise<BookId> {

@@ -2,10 +2,10 @@
 // how their answers are read.
 import type { BookId, HoldId } from '../platform/ids.ts'
 import { dayOfHold } from '../platform/ids.ts'
+import type { Row, Statement } from '../platform/statement.ts'
 import type { Credits } from '../units/credits.ts'
 import type { TokenCounts } from '../units/tokens.ts'
 import { int4Array, int8Array, textArray, uuidArray, wordArray } from './arrays.ts'
-import type { Statement } from './connection.ts'
 
 export const endings = [
   'complete',
@@ -60,9 +60,9 @@ export type VoidReply = { outcome: string }
 export type Verb<Ask, Reply> = {
   readonly name: string
   one(ask: Ask): Statement
-  readOne(row: Record<string, unknown>): Reply
+  readOne(row: Row): Reply
   many(asks: readonly Ask[], isWaiting: boolean): Statement
-  readMany(row: Record<string, unknown>, asks: readonly Ask[]): Reply[]
+  readMany(row: Row, asks: readonly Ask[]): Reply[]
 }
 
 export function holdVerb(instance: bigint, holdSeconds: number): Verb<HoldAsk, HoldReply> {
@@ -70,7 +70,8 @@ export function holdVerb(instance: bigint, holdSeconds: number): Verb<HoldAsk, H
     name: 'hold',
     one: (a) => ({
       name: 'hold',
-      text: 'select * from ledger_hold(false, $1, $2, $3, $4, $5, $6, $7, $8, $9)',
+      text: `select outcome, granted, available
+        from ledger_hold(false, $1, $2, $3, $4, $5, $6, $7, $8, $9)`,
       values: [
         instance,
         holdSeconds,
@@ -83,10 +84,15 @@ export function holdVerb(instance: bigint, holdSeconds: number): Verb<HoldAsk, H
         a.floor,
       ],
     }),
-    readOne: (row) => row as HoldReply,
+    readOne: ([outcome, granted, available]) => ({
+      outcome: outcome as string,
+      granted: amountOf(granted),
+      available: amountOf(available),
+    }),
     many: (asks, isWaiting) => ({
       name: 'hold_many',
-      text: 'select * from ledger_hold_many($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+      text: `select outcomes, granted, available
+        from ledger_hold_many($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
       values: [
         isWaiting,
         instance,
@@ -100,17 +106,17 @@ export function holdVerb(instance: bigint, holdSeconds: number): Verb<HoldAsk, H
         int8Array(asks, (a) => a.floor),
       ],
     }),
-    readMany(row, asks) {
+    readMany([words, granted, available], asks) {
       // No amounts: each was granted its worst case.
-      if (row.granted === null) {
+      if (granted === null) {
         return asks.map((a) => ({ outcome: 'granted', granted: a.worst, available: a.worst }))
       }
-      const granted = parts(row.granted)
-      const available = parts(row.available)
-      return outcomes(row, asks.length).map((outcome, i) => ({
+      const grants = parts(granted)
+      const left = parts(available)
+      return outcomes(words, asks.length).map((outcome, i) => ({
         outcome,
-        granted: BigInt(granted[i] ?? 0),
-        available: BigInt(available[i] ?? 0),
+        granted: amountOf(grants[i]),
+        available: amountOf(left[i]),
       }))
     },
   }
@@ -120,7 +126,8 @@ export const settleVerb: Verb<SettleAsk, SettleReply> = {
   name: 'settle',
   one: (a) => ({
     name: 'settle',
-    text: 'select * from ledger_settle(false, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
+    text: `select outcome, amount, available
+      from ledger_settle(false, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     values: [
       dayOfHold(a.id),
       a.id,
@@ -136,11 +143,15 @@ export const settleVerb: Verb<SettleAsk, SettleReply> = {
       a.messageId,
     ],
   }),
-  readOne: (row) => row as SettleReply,
+  readOne: ([outcome, amount, available]) => ({
+    outcome: outcome as string,
+    amount: amountOf(amount),
+    available: amountOf(available),
+  }),
   many: (asks, isWaiting) => ({
     name: 'settle_many',
-    text: `select * from ledger_settle_many($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
-      $13)`,
+    text: `select outcomes, amounts, books, available
+      from ledger_settle_many($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     values: [
       isWaiting,
       int4Array(asks, (a) => dayOfHold(a.id)),
@@ -157,16 +168,16 @@ export const settleVerb: Verb<SettleAsk, SettleReply> = {
       textArray(asks, (a) => a.messageId),
     ],
   }),
-  readMany(row, asks) {
+  readMany([words, amounts, books, available], asks) {
     const lesser = new Map<number, bigint>()
-    for (const part of parts(row.amounts)) {
+    for (const part of parts(amounts)) {
       const [place, amount] = part.split(':') as [string, string]
       lesser.set(Number(place) - 1, BigInt(amount))
     }
     const left = new Map<string, bigint>()
-    const available = parts(row.available)
-    for (const [i, book] of parts(row.books).entries()) left.set(book, BigInt(available[i] ?? 0))
-    return outcomes(row, asks.length).map((outcome, i) => {
+    const leftEach = parts(available)
+    for (const [i, book] of parts(books).entries()) left.set(book, amountOf(leftEach[i]))
+    return outcomes(words, asks.length).map((outcome, i) => {
       const ask = asks[i] as SettleAsk
       return {
         outcome,
@@ -182,13 +193,13 @@ export function voidVerb(instance: bigint): Verb<VoidAsk, VoidReply> {
     name: 'void',
     one: (a) => ({
       name: 'void',
-      text: 'select * from ledger_void(false, $1, $2, $3, $4, $5, $6, $7)',
+      text: 'select outcome from ledger_void(false, $1, $2, $3, $4, $5, $6, $7)',
       values: [instance, dayOfHold(a.id), a.id, a.book, a.tariff, a.ending, a.reason],
     }),
-    readOne: (row) => row as VoidReply,
+    readOne: ([outcome]) => ({ outcome: outcome as string }),
     many: (asks, isWaiting) => ({
       name: 'void_many',
-      text: 'select * from ledger_void_many($1, $2, $3, $4, $5, $6, $7, $8) as outcomes',
+      text: 'select outcomes from ledger_void_many($1, $2, $3, $4, $5, $6, $7, $8) as outcomes',
       values: [
         isWaiting,
         instance,
@@ -200,16 +211,23 @@ export function voidVerb(instance: bigint): Verb<VoidAsk, VoidReply> {
         textArray(asks, (a) => a.reason),
       ],
     }),
-    readMany: (row, asks) => outcomes(row, asks.length).map((outcome) => ({ outcome })),
+    readMany: ([words], asks) => outcomes(words, asks.length).map((outcome) => ({ outcome })),
   }
 }
 
-function parts(text: unknown): string[] {
-  return typeof text === 'string' ? text.split(',') : []
+type Column = string | null | undefined
+
+/** Nothing is said of an amount where nothing was granted or charged. */
+function amountOf(column: Column): bigint {
+  return BigInt(column ?? 0)
+}
+
+function parts(column: Column): string[] {
+  return typeof column === 'string' ? column.split(',') : []
 }
 
 /** One word may stand for all. */
-function outcomes(row: Record<string, unknown>, count: number): string[] {
-  const words = parts(row.outcomes)
+function outcomes(column: Column, count: number): string[] {
+  const words = parts(column)
   return words.length === 1 && count > 1 ? new Array(count).fill(words[0]) : words
 }

@@ -35,7 +35,7 @@ after(async () => {
 })
 
 const run = (text: string) => connection.run({ name: '', text, values: [] })
-const backend = async () => (await run('select pg_backend_pid() as pid')).pid
+const backend = async () => (await run('select pg_backend_pid()'))[0]
 
 test('an answer with a warning counts as unknown, and its connection is dropped', async () => {
   const before = await backend()
@@ -44,7 +44,27 @@ test('an answer with a warning counts as unknown, and its connection is dropped'
 })
 
 test('an answer with a notice counts', async () => {
-  assert.deepEqual(await run(`select say('notice')`), { say: 'notice' })
+  assert.deepEqual(await run(`select say('notice')`), ['notice'])
+})
+
+test('a named statement is prepared once, and every kind of value arrives', async () => {
+  const values = [-(2n ** 63n), 7, true, 'ключ, "key" \\ ', null, Buffer.from([0, 255])]
+  const kinds = {
+    name: 'kinds',
+    text: 'select $1::int8, $2::int4, $3::boolean, $4::text, $5::text, $6::bytea',
+    values,
+  }
+  const told = ['-9223372036854775808', '7', 't', 'ключ, "key" \\ ', null, '\\x00ff']
+  assert.deepEqual(await Promise.all([connection.run(kinds), connection.run(kinds)]), [told, told])
+  const prepared = `select count(*) from pg_prepared_statements where name = 'kinds'`
+  assert.deepEqual(await run(prepared), ['1'])
+})
+
+test('a statement that could not be prepared is prepared when it can be', async () => {
+  const late = { name: 'late', text: 'select count(*) from late_marks', values: [] }
+  await assert.rejects(connection.run(late), { code: '42P01' })
+  await database.db.query('create table late_marks ()')
+  assert.deepEqual(await connection.run(late), ['0'])
 })
 
 test('no answer before the deadline counts as unknown, and nothing is cancelled', async () => {
@@ -73,14 +93,14 @@ test('calls made together share a connection, in order, each its own transaction
     open: () => openClient(settingsOf(database.url), 'test', ''),
     deadlineMs: 5_000,
   })
-  const who = 'select pg_backend_pid() as pid, pg_current_xact_id()::text as xact'
+  const who = 'select pg_backend_pid(), pg_current_xact_id()'
   const [first, refused, third] = await Promise.allSettled(
     [who, 'select 1 / 0', who].map((text) => fresh.run({ name: '', text, values: [] })),
   )
   assert.equal(refused?.status, 'rejected')
   assert.ok(first?.status === 'fulfilled' && third?.status === 'fulfilled')
-  assert.equal(first.value.pid, third.value.pid)
-  assert.ok(BigInt(first.value.xact as string) < BigInt(third.value.xact as string))
+  assert.equal(first.value[0], third.value[0])
+  assert.ok(BigInt(first.value[1] ?? 0) < BigInt(third.value[1] ?? 0))
   await fresh.close()
 })
 

@@ -4,21 +4,17 @@
 // for a row that can still be lost.
 import type { Socket } from 'node:net'
 import type pg from 'pg'
+import type { Row, Statement } from '../platform/statement.ts'
+import { send } from '../platform/statement.ts'
 
 /** The call may or may not have committed. Only a repeat by id tells. */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown'
 }
 
-export type Statement = {
-  readonly name: string
-  readonly text: string
-  readonly values: readonly unknown[]
-}
-
 export type Connection = {
   /** Runs one statement. Rejects with OutcomeUnknown, or with the server's own refusal. */
-  run(statement: Statement): Promise<Record<string, unknown>>
+  run(statement: Statement): Promise<Row>
   close(): Promise<void>
 }
 
@@ -95,45 +91,43 @@ export function createConnection(options: {
     return session
   }
 
-  async function connected(): Promise<Session> {
-    if (state.session !== undefined) return state.session
+  /** Whatever keeps us from connecting, be it a word of the server, nothing was sent: it passes. */
+  function connected({ name }: Statement): Promise<Session> {
     state.opening ??= open().finally(() => {
       state.opening = undefined
     })
-    return state.opening
+    return state.opening.catch((error: Error) => {
+      throw new OutcomeUnknown(`${name}: ${error.message}`)
+    })
   }
 
-  async function run(statement: Statement): Promise<Record<string, unknown>> {
-    // Whatever keeps us from connecting, be it a word of the server, nothing was sent: it passes.
-    const session = await connected().catch((error: Error) => {
-      throw new OutcomeUnknown(`${statement.name}: ${error.message}`)
-    })
-    let timer: NodeJS.Timeout | undefined
-    const deadline = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        drop(session)
-        reject(new OutcomeUnknown(`${statement.name}: no answer in ${options.deadlineMs} ms`))
-      }, options.deadlineMs)
-    })
-    session.calls += 1
-    try {
-      const result = await Promise.race([
-        session.client.query({ ...statement, values: statement.values as unknown[] }),
-        deadline,
-      ])
-      // It may have been about the call behind this one; a repeat costs little and doubt does not.
-      if (session.warning !== undefined) {
-        throw new OutcomeUnknown(`${statement.name}: ${session.warning}`)
-      }
-      return result.rows[0] as Record<string, unknown>
-    } catch (error) {
+  function run(statement: Statement): Promise<Row> {
+    if (state.session !== undefined) return call(state.session, statement)
+    return connected(statement).then((session) => call(session, statement))
+  }
+
+  function call(session: Session, statement: Statement): Promise<Row> {
+    const answered = Promise.withResolvers<Row>()
+    const fail = (error: Error) => {
       // After a server's refusal the connection is still good; after anything else it is not.
       if (isPassing(error) && !isLockTimeout(error)) drop(session)
-      throw error
-    } finally {
+      answered.reject(error)
+    }
+    const unknown = (why: string) => fail(new OutcomeUnknown(`${statement.name}: ${why}`))
+    const timer = setTimeout(
+      () => unknown(`no answer in ${options.deadlineMs} ms`),
+      options.deadlineMs,
+    )
+    session.calls += 1
+    send(session.client, statement, (error, row) => {
       clearTimeout(timer)
       session.calls -= 1
-    }
+      if (error !== undefined) fail(error)
+      // It may have been about the call behind this one; a repeat costs little and doubt does not.
+      else if (session.warning !== undefined) unknown(session.warning)
+      else answered.resolve(row)
+    })
+    return answered.promise
   }
 
   return {
