@@ -211,13 +211,13 @@ function overheard(url: string): Connection {
   let calls = 0
   return {
     ...connection,
-    async run(statement) {
+    async run(statement, onRow) {
       const waiting = statement.values[0] === true ? ', waiting' : ''
       const behind = calls > 0 ? ', behind another' : ''
       sent.push(`${statement.name}${size(statement)}${waiting}${behind}`)
       calls += 1
       try {
-        return await connection.run(statement)
+        return await connection.run(statement, onRow)
       } finally {
         calls -= 1
       }

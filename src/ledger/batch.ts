@@ -6,6 +6,7 @@
 import type { Clock } from '../platform/clock.ts'
 import type { BookId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
+import type { Row } from '../platform/statement.ts'
 import type { Verb } from './calls.ts'
 import type { Connection } from './connection.ts'
 import { isLockTimeout, isPassing } from './connection.ts'
@@ -29,6 +30,8 @@ export type Operation<Ask extends Keyed = Keyed, Reply = unknown> = {
   /** True once a call has carried it: from then on the database may know it. */
   wasSent: boolean
   isDropped: boolean
+  /** Told the reply ahead of its commit, if somebody can use it then. */
+  readonly ahead: ((reply: Reply) => void) | undefined
   resolve(reply: Reply): void
   reject(error: unknown): void
 }
@@ -55,6 +58,7 @@ export type Batcher = {
   submit<Ask extends Keyed, Reply>(
     verb: Verb<Ask, Reply>,
     ask: Ask,
+    ahead?: (reply: Reply) => void,
   ): Operation<Ask, Reply> & {
     readonly reply: Promise<Reply>
   }
@@ -87,7 +91,11 @@ export function createBatcher(options: {
   const idleWaiters: (() => void)[] = []
   const state = { isClosed: false, failures: 0, isScheduled: false }
 
-  function submit<Ask extends Keyed, Reply>(verb: Verb<Ask, Reply>, ask: Ask) {
+  function submit<Ask extends Keyed, Reply>(
+    verb: Verb<Ask, Reply>,
+    ask: Ask,
+    ahead?: (reply: Reply) => void,
+  ) {
     const settled = Promise.withResolvers<Reply>()
     const book = bookOf(ask.book)
     const operation = {
@@ -97,6 +105,7 @@ export function createBatcher(options: {
       sinceMs: clock.spanMs(),
       wasSent: false,
       isDropped: false,
+      ahead,
       resolve: settled.resolve,
       reject: settled.reject,
       reply: settled.promise,
@@ -257,20 +266,25 @@ export function createBatcher(options: {
   }
 
   async function call(connection: Connection, batch: AnyOperation[], isLane: boolean) {
-    const first = batch[0] as AnyOperation
-    const { verb } = first
-    if (batch.length === 1 && !isLane) {
-      const reply = verb.readOne(await connection.run(verb.one(first.ask)))
-      if (reply.outcome === 'busy') toLanes(batch)
-      else answer(first, reply)
-      return
-    }
-    const asks = batch.map((operation) => operation.ask)
-    const replies = verb.readMany(await connection.run(verb.many(asks, isLane)), asks)
+    const { verb, ask, ahead } = batch[0] as AnyOperation
+    const isOne = batch.length === 1 && !isLane
+    const asks = isOne ? [ask] : batch.map((operation) => operation.ask)
+    const read = (row: Row) => (isOne ? [verb.readOne(row)] : verb.readMany(row, asks))
+    // Not after a failure: commits may hang, and whoever goes ahead then goes in vain.
+    const isAhead = ahead !== undefined && state.failures === 0
+    const onRow = isAhead ? (row: Row) => tellAhead(batch, read(row)) : undefined
+    const row = await connection.run(isOne ? verb.one(ask) : verb.many(asks, isLane), onRow)
+    const replies = read(row)
     for (let i = 0; i < batch.length; i++) {
       const operation = batch[i] as AnyOperation
       if (replies[i].outcome === 'busy') toLanes([operation])
       else answer(operation, replies[i])
+    }
+  }
+
+  function tellAhead(batch: AnyOperation[], replies: { outcome: string }[]): void {
+    for (let i = 0; i < batch.length; i++) {
+      if (replies[i]?.outcome !== 'busy') batch[i]?.ahead?.(replies[i])
     }
   }
 

@@ -4,7 +4,7 @@
 // for a row that can still be lost.
 import type { Socket } from 'node:net'
 import type pg from 'pg'
-import type { Row, Statement } from '../platform/statement.ts'
+import type { OnRow, Row, Statement } from '../platform/statement.ts'
 import { send } from '../platform/statement.ts'
 
 /** The call may or may not have committed. Only a repeat by id tells. */
@@ -13,8 +13,11 @@ export class OutcomeUnknown extends Error {
 }
 
 export type Connection = {
-  /** Runs one statement. Rejects with OutcomeUnknown, or with the server's own refusal. */
-  run(statement: Statement): Promise<Row>
+  /**
+   * Runs one statement. Rejects with OutcomeUnknown, or with the server's own refusal. `onRow` is
+   * told ahead of the commit, which may still fail.
+   */
+  run(statement: Statement, onRow?: OnRow): Promise<Row>
   close(): Promise<void>
 }
 
@@ -101,12 +104,12 @@ export function createConnection(options: {
     })
   }
 
-  function run(statement: Statement): Promise<Row> {
-    if (state.session !== undefined) return call(state.session, statement)
-    return connected(statement).then((session) => call(session, statement))
+  function run(statement: Statement, onRow?: OnRow): Promise<Row> {
+    if (state.session !== undefined) return call(state.session, statement, onRow)
+    return connected(statement).then((session) => call(session, statement, onRow))
   }
 
-  function call(session: Session, statement: Statement): Promise<Row> {
+  function call(session: Session, statement: Statement, onRow?: OnRow): Promise<Row> {
     const answered = Promise.withResolvers<Row>()
     const fail = (error: Error) => {
       // After a server's refusal the connection is still good; after anything else it is not.
@@ -119,14 +122,15 @@ export function createConnection(options: {
       options.deadlineMs,
     )
     session.calls += 1
-    send(session.client, statement, (error, row) => {
+    const done = (error: Error | undefined, row: Row) => {
       clearTimeout(timer)
       session.calls -= 1
       if (error !== undefined) fail(error)
       // It may have been about the call behind this one; a repeat costs little and doubt does not.
       else if (session.warning !== undefined) unknown(session.warning)
       else answered.resolve(row)
-    })
+    }
+    send(session.client, statement, done, onRow)
     return answered.promise
   }
 

@@ -8,16 +8,15 @@ import type { Clock } from '../platform/clock.ts'
 import type { Db, Executor, Tx } from '../platform/db.ts'
 import type { BookId, HoldId, InstanceId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
-import type { RefusalCode } from '../platform/refusal.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { Credits } from '../units/credits.ts'
-import { creditsText } from '../units/credits.ts'
 import type { Price } from '../units/price.ts'
 import { audit } from './audit.ts'
 import { createBatcher } from './batch.ts'
-import type { HoldAsk, SettleAsk, VoidAsk } from './calls.ts'
-import { holdVerb, voidVerb } from './calls.ts'
+import type { SettleAsk, VoidAsk } from './calls.ts'
+import { voidVerb } from './calls.ts'
 import { createConnection, isPassing } from './connection.ts'
+import { createHolding, OVERLOADED } from './holding.ts'
 import { createRequestLog } from './log.ts'
 import { detachEntriesBefore, dropHoldsBefore, makePartitions } from './partitions.ts'
 import type { Contra, CreditKind, Posted } from './queries.ts'
@@ -39,8 +38,6 @@ export type { Settled } from './settlement.ts'
 export type { ModelUsed } from './tally.ts'
 export type { UsedDay, UsedStep } from './usage.ts'
 export type { StoppedBook, WatchedBook } from './watch-queries.ts'
-
-const OVERLOADED = 'The service is overloaded; try again shortly.'
 
 /** How often waiting operations are looked at for their time limits. */
 const TICK_MS = 250
@@ -89,25 +86,9 @@ export async function createLedger(options: LedgerOptions) {
   const settlement = createSettlement({ batcher, spool, ...options })
   const usage = { ...createUsage(db), ...createRequestLog(db) }
   const rollup = createRollup(options)
-  const hold_ = holdVerb(instance, options.holdSeconds)
   const void_ = voidVerb(instance)
   const tariffs = new Map<string, Promise<number>>()
   const timers: NodeJS.Timeout[] = []
-
-  /**
-   * Sets credits aside: the worst case, or what the book can afford of it down to the floor.
-   * Refuses with the reason; repeatable by id. After the wait it gives up and undoes itself.
-   */
-  async function hold(ask: HoldAsk): Promise<{ granted: Credits }> {
-    if (!spool.isWritable()) {
-      throw new Refusal('ledger_unavailable', 'The service cannot take requests right now.', {
-        why: 'the spool is not writable',
-      })
-    }
-    const reply = await batcher.submit(hold_, ask).reply
-    if (reply.outcome === 'granted') return { granted: reply.granted as Credits }
-    throw holdRefusal(reply.outcome, ask, reply.available as Credits)
-  }
 
   /** Gives a hold back, free. Repeatable; an unknown id is closed for ever. */
   async function voidHold(ask: VoidAsk): Promise<{ outcome: 'voided' | 'settled' }> {
@@ -117,25 +98,7 @@ export async function createLedger(options: LedgerOptions) {
     throw new Fault(`void of ${ask.id} in book ${ask.book} answered ${outcome}`)
   }
 
-  // A request that waited too long is refused, and its hold undone if the database may know it.
-  function giveUpHolds(): void {
-    const now = clock.spanMs()
-    for (const operation of batcher.pending()) {
-      if (operation.verb !== hold_ || now - operation.sinceMs < options.holdWaitMs) continue
-      if (operation.isDropped) continue
-      operation.isDropped = true
-      operation.reject(
-        new Refusal('ledger_unavailable', OVERLOADED, {
-          waitedMs: Math.round(now - operation.sinceMs),
-        }),
-      )
-      if (!operation.wasSent) continue
-      const { id, book, tariff } = operation.ask as HoldAsk
-      voidHold({ id, book, tariff, ending: 'given_up', reason: 'waited too long' }).catch(
-        (error: unknown) => log.error({ err: error, hold: id }, 'a given-up hold was not voided'),
-      )
-    }
-  }
+  const holding = createHolding({ batcher, spool, undo: voidHold, ...options })
 
   async function beat(): Promise<void> {
     await instanceBeat(db, instance, options.role).catch((error: unknown) => {
@@ -144,7 +107,7 @@ export async function createLedger(options: LedgerOptions) {
   }
 
   async function tick(): Promise<void> {
-    giveUpHolds()
+    holding.giveUp()
     await settlement.spoolOverdue()
     if (!spool.isWritable()) await spool.probe()
   }
@@ -196,7 +159,8 @@ export async function createLedger(options: LedgerOptions) {
       return posted(await queries.creditPost(tx, p), `${p.kind} ${p.ref}`)
     },
 
-    hold,
+    hold: holding.hold,
+    holdAhead: holding.holdAhead,
     settle: (ask: SettleAsk) => settlement.settle(clean(ask)),
     void: voidHold,
 
@@ -320,35 +284,6 @@ export async function createLedger(options: LedgerOptions) {
 }
 
 export type Ledger = Awaited<ReturnType<typeof createLedger>>
-
-function holdRefusal(outcome: string, ask: HoldAsk, headroom: Credits): Error {
-  const detail = { book: ask.book, needed: ask.floor, headroom, hold: ask.id }
-  const refuse = (code: RefusalCode, sentence: string) => new Refusal(code, sentence, detail)
-  switch (outcome) {
-    case 'credits':
-      return refuse(
-        'credits_insufficient',
-        `Your credit balance is too low: this request needs ${creditsText(ask.floor)} credits ` +
-          `and ${creditsText(headroom)} are available.`,
-      )
-    case 'day_limit':
-      return refuse('day_limit_reached', 'Your daily credit limit is reached.')
-    case 'velocity_stopped':
-      return refuse('velocity_stopped', 'Spending is stopped: it was faster than your limit.')
-    case 'owner_suspended':
-      return refuse('owner_suspended', 'Spending is suspended by the owner of this account.')
-    case 'operator_blocked':
-      return refuse('operator_blocked', 'This account is blocked.')
-    case 'debt':
-      return refuse('debt_outstanding', 'Your credit balance is too low: the account is in debt.')
-    case 'fence':
-      return refuse('key_revoked', 'This API key has been revoked.')
-    case 'book_unknown':
-      return refuse('book_unknown', 'There is no such account.')
-    default:
-      return new Fault(`hold ${ask.id} of book ${ask.book} answered ${outcome}`)
-  }
-}
 
 function posted(row: Posted, what: string) {
   switch (row.outcome) {

@@ -168,12 +168,13 @@ class Request implements Call {
     this.sink.end()
   }
 
+  // Once it is over its connection belongs to another.
   pause(): void {
-    this.connection?.pause()
+    if (!this.isOver) this.connection?.pause()
   }
 
   resume(): void {
-    this.connection?.resume()
+    if (!this.isOver) this.connection?.resume()
   }
 
   abort(): void {
