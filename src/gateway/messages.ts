@@ -32,7 +32,7 @@ export async function postMessages(exchange: Exchange, rooms: Rooms): Promise<vo
         bodyFor: (target: Target) => upstreamBody(parsed, reserved, target),
       }
       const reply = await relay(exchange, relayed, rooms) //                          5
-      await heldFor(reserved, reply) //                                                4: ends
+      await heldFor(reserved, reply) //                                               4: ends
       const sentMs = clock.spanMs() - exchange.startedMs
       metrics.began(model.id, sentMs / 1_000)
       parsed.free()
