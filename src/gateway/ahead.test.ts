@@ -7,10 +7,9 @@ import { type Account, createTestGateway, type TestGateway } from '../../test/ga
 
 let gateway: TestGateway
 let commits: Commits
-const logLines: string[] = []
 
 before(async () => {
-  gateway = await createTestGateway({ logLines })
+  gateway = await createTestGateway()
   commits = await commitsOf(gateway.database.db)
 })
 after(() => gateway.end())

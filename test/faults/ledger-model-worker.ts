@@ -7,6 +7,7 @@ import pg from 'pg'
 import type { HoldAsk, SettleAsk, Verb, VoidAsk } from '../../src/ledger/calls.ts'
 import { holdVerb, settleVerb, voidVerb } from '../../src/ledger/calls.ts'
 import type { BookId, HoldId } from '../../src/platform/ids.ts'
+import { type Row, send as sendStatement } from '../../src/platform/statement.ts'
 import type { Credits } from '../../src/units/credits.ts'
 import type { Tokens } from '../../src/units/tokens.ts'
 import { noTokens } from '../../src/units/tokens.ts'
@@ -232,8 +233,13 @@ async function send<Ask, Reply>(
   asks: Ask[],
 ): Promise<Reply[]> {
   const statement = step.isBatch ? verb.many(asks, step.isWaiting) : verb.one(asks[0] as Ask)
-  const { rows } = await client.query({ ...statement, values: [...statement.values] })
-  return step.isBatch ? verb.readMany(rows[0], asks) : [verb.readOne(rows[0])]
+  const answered = Promise.withResolvers<Row>()
+  sendStatement(client, statement, (error, row) => {
+    if (error === undefined) answered.resolve(row)
+    else answered.reject(error)
+  })
+  const row = await answered.promise
+  return step.isBatch ? verb.readMany(row, asks) : [verb.readOne(row)]
 }
 
 const bookIdOf = (task: WorkerTask, i: number) => BigInt(task.books[i] ?? 0) as BookId
