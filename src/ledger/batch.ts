@@ -269,15 +269,22 @@ export function createBatcher(options: {
     const { verb, ask, ahead } = batch[0] as AnyOperation
     const isOne = batch.length === 1 && !isLane
     const asks = isOne ? [ask] : batch.map((operation) => operation.ask)
-    const read = (row: Row) => (isOne ? [verb.readOne(row)] : verb.readMany(row, asks))
+    let replies: { outcome: string }[] = []
+    const read = (row: Row) => {
+      replies = isOne ? [verb.readOne(row)] : verb.readMany(row, asks)
+    }
     // Not after a failure: commits may hang, and whoever goes ahead then goes in vain.
     const isAhead = ahead !== undefined && state.failures === 0
-    const onRow = isAhead ? (row: Row) => tellAhead(batch, read(row)) : undefined
-    const row = await connection.run(isOne ? verb.one(ask) : verb.many(asks, isLane), onRow)
-    const replies = read(row)
+    const onRow = (row: Row) => {
+      read(row)
+      tellAhead(batch, replies)
+    }
+    const statement = isOne ? verb.one(ask) : verb.many(asks, isLane)
+    const row = await connection.run(statement, isAhead ? onRow : undefined)
+    if (!isAhead) read(row) // otherwise it is the row that was told ahead
     for (let i = 0; i < batch.length; i++) {
       const operation = batch[i] as AnyOperation
-      if (replies[i].outcome === 'busy') toLanes([operation])
+      if (replies[i]?.outcome === 'busy') toLanes([operation])
       else answer(operation, replies[i])
     }
   }

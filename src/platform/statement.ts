@@ -49,8 +49,8 @@ class Call extends pg.Query {
   /** pg calls it when it is this query's turn to be written. */
   prepare(wire: Wire): void {
     const { name, text, values } = this.#statement
-    if (wire.parsedStatements[name] === undefined) {
-      if (wire.submittedNamedStatements[name] === undefined) wire.parse({ name, text })
+    if ((wire.parsedStatements[name] ?? wire.submittedNamedStatements[name]) === undefined) {
+      wire.parse({ name, text })
       wire.submittedNamedStatements[name] = text
     }
     const bind = serialize.bind({
