@@ -73,6 +73,7 @@ export function authOptions(options: AuthOptions) {
       // A cached session would live on in its cookie after it was revoked.
       cookieCache: { enabled: false },
     },
+    databaseHooks: { session: { create: { before: keepSignInTime } } },
     account: { ...tables.credentials, accountLinking: { enabled: false } },
     verification: {
       ...tables.accountCodes,
@@ -97,6 +98,21 @@ export function createAuth(options: AuthOptions) {
 }
 
 export type Auth = ReturnType<typeof createAuth>
+
+type SessionHooks = NonNullable<NonNullable<BetterAuthOptions['databaseHooks']>['session']>
+type BeforeSession = NonNullable<NonNullable<SessionHooks['create']>['before']>
+
+/**
+ * better-auth replaces the session when the password is changed and when the second factor is
+ * switched on or off, and dates the new one from that moment. Such a request proves the password at
+ * most, while a session's time says when somebody signed in, second factor included: an old cookie
+ * and the password would be enough to switch the second factor off. So a session that is made
+ * within a session keeps the time of its sign-in. In a sign-in better-auth has read no session.
+ */
+const keepSignInTime: BeforeSession = async (session, request) => {
+  const current = request?.context.session?.session
+  return { data: { ...session, createdAt: current?.createdAt ?? session.createdAt } }
+}
 
 function secondFactor(brand: Brand) {
   return twoFactor({

@@ -30,6 +30,8 @@ async function switchOn(browser: Browser) {
   return { uri, recoveryCodes }
 }
 
+const newEmail = 'elsewhere@example.net'
+
 async function turnBack(email: string, interval: string): Promise<void> {
   await stage.db.query(
     `update sessions set created_at = created_at - $2::interval
@@ -148,6 +150,43 @@ test('switching the second factor on or off asks for the password', async () => 
   assert.deepEqual((await stage.browser().signIn(owner.email)).body, { status: 'signed_in' })
 })
 
+test('an old cookie and the password do not take the second factor off', async () => {
+  const owner = await stage.person('robbed')
+  await switchOn(owner)
+  await turnBack(owner.email, '5 days')
+  const thief = stage.browser({ address: '192.0.2.66' })
+  for (const [name, value] of owner.jar) thief.jar.set(name, value)
+  const newPassword = 'another quiet evening'
+  const change = { currentPassword: PASSWORD, newPassword }
+  expect(await thief.post('/change-password', change), 200)
+
+  assert.equal((await thief.session())?.isFresh, false, 'a password is not the second factor')
+  const bodies = { '/two-factor/disable': { password: newPassword }, '/email/change': { newEmail } }
+  for (const [path, body] of Object.entries(bodies)) {
+    assert.equal(errorOf(await thief.post(path, body)), 'session_not_fresh', path)
+  }
+  assert.equal((await thief.session())?.hasSecondFactor, true)
+})
+
+test('only a sign-in makes a session fresh: a session replaced within keeps its time', async () => {
+  const owner = await stage.person('kept-time')
+  await turnBack(owner.email, '9 minutes')
+  const signedInAt = (await owner.session())?.signedInAt
+  const steps = {
+    'second factor on': () => switchOn(owner),
+    'second factor off': () => owner.post('/two-factor/disable', { password: PASSWORD }),
+    'password changed': () =>
+      owner.post('/change-password', { currentPassword: PASSWORD, newPassword: 'a loud morning' }),
+  }
+  for (const [step, take] of Object.entries(steps)) {
+    const before = await owner.session()
+    await take()
+    const after = await owner.session()
+    assert.ok(after !== undefined && after.id !== before?.id, `${step}: a copied cookie ends`)
+    assert.deepEqual(after.signedInAt, signedInAt, step)
+  }
+})
+
 test('a stolen session cannot guess the password freely', async () => {
   const owner = await stage.person('stolen')
   for (const _ of Array.from({ length: 10 })) {
@@ -188,6 +227,20 @@ test('a passkey signs in without a password and without a code', async () => {
   const { reply } = await signInWith(passkey, browser)
   assert.deepEqual([reply.status, reply.body], [200, { status: 'signed_in' }])
   assert.equal((await browser.session())?.email, owner.email)
+})
+
+test('signing in again makes an old session fresh: by password and code, by passkey', async () => {
+  const owner = await stage.person('again')
+  const { uri } = await switchOn(owner)
+  const { passkey } = await addPasskey(owner)
+  await turnBack(owner.email, '5 days')
+  expect(await owner.signIn(owner.email), 200)
+  expect(await owner.post('/two-factor/verify-totp', { code: nextCode(uri) }), 200)
+  assert.equal((await owner.session())?.isFresh, true)
+  await turnBack(owner.email, '5 days')
+  assert.equal((await owner.session())?.isFresh, false)
+  expect((await signInWith(passkey, owner)).reply, 200)
+  assert.equal((await owner.session())?.isFresh, true)
 })
 
 test('a passkey’s answer cannot be sent again', async () => {

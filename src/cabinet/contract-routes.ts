@@ -92,9 +92,9 @@ export type OwnerRoutes = {
   'POST /api/promo': { body: { code: string }; answer: { credits: Credits } }
 
   'GET /api/key': { answer: KeyState }
-  /** Makes a pending key. Fresh when one is active: then it is a reissue. */
+  /** Makes a pending key. Fresh when there was one before, in force or revoked. */
   'POST /api/key': { body: object; answer: NewKey }
-  /** Puts the pending key in force and ends the one before. May be repeated. */
+  /** Puts the pending key in force and ends the one before. Fresh as above. May be repeated. */
   'POST /api/key/:id/confirm': { body: object; answer: KeyState }
   /** Whether a pasted value is the account's key in force. */
   'POST /api/key/verify': { body: { plain: string }; answer: { isCurrent: boolean } }

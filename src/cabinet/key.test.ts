@@ -135,6 +135,25 @@ test('a compromised key ends at once, also by an old session, and is told', asyn
   assert.equal(told.length, 1, 'what was not there is not told')
 })
 
+test('after a revoke a new key asks for a fresh session, as a reissue does', async () => {
+  const { turned, lettersTo } = at.stage
+  const own = await buyer('stale')
+  turned.ms = 11 * 60_000
+  const first = await created(own)
+  await own.must('POST /api/key/revoke')
+  const stale = await own.no('POST /api/key')
+  turned.ms = 0
+  assert.equal(stale, '403 session_not_fresh', 'an old cookie alone makes only the first key')
+  const { body: next } = await own.must<NewKey>('POST /api/key')
+  turned.ms = 11 * 60_000
+  const late = await own.no(`POST /api/key/${next.id}/confirm`)
+  turned.ms = 0
+  assert.equal(late, '403 session_not_fresh', 'nor does it put a key in force')
+  await own.must(`POST /api/key/${next.id}/confirm`)
+  assert.deepEqual([await isOpen(first.plain), await isOpen(next.plain)], [false, true])
+  assert.equal((await lettersTo(own.email)).at(-1), 'key-created')
+})
+
 test('the plain value is in no log, no letter and no table', async () => {
   const { db, lines } = at.stage
   const own = await buyer('secret')

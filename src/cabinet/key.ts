@@ -20,7 +20,7 @@ export type KeyOptions = {
   readonly db: Db
   readonly clock: Clock
   readonly keys: Keys
-  readonly ledger: Pick<Ledger, 'usage'>
+  readonly ledger: Pick<Ledger, 'usage' | 'balance'>
   readonly payments: Pick<Payments, 'hasPurchased'>
   readonly accounts: Pick<Accounts, 'tell' | 'requireFresh' | 'sessions'>
 }
@@ -48,14 +48,23 @@ export function createKeyRoutes(options: KeyOptions) {
     return { state: 'active', active: { ...keyOf(active), lastUsedAt }, pending: shown(pending) }
   }
 
+  /**
+   * Every key after the first wants a fresh session, also when the one before is revoked: revoking
+   * works in any session, so a stolen cookie could otherwise revoke the key and make another one.
+   * The book's fence is 0 until its first key comes into force.
+   */
+  async function hasHadKey(book: BookId): Promise<boolean> {
+    const balance = await ledger.balance(book)
+    return balance !== undefined && balance.fence > 0n
+  }
+
   async function make(session: Session): Promise<contract.NewKey> {
     const { book } = session
-    const before = await keys.find(book)
-    // A reissue ends what works now, so it takes more than an open browser.
-    if (before.active !== undefined) accounts.requireFresh(session)
-    else if (!(await payments.hasPurchased(book))) {
+    const { active } = await keys.find(book)
+    if (active === undefined && !(await payments.hasPurchased(book))) {
       throw new OwnNo('purchase_missing', 'A key can be made after the first purchase.')
     }
+    if (await hasHadKey(book)) accounts.requireFresh(session)
     const { keyId, plain } = await db.transaction((tx) => keys.issue(tx, book))
     const { pending } = await keys.find(book)
     if (pending?.keyId !== keyId) {
@@ -66,10 +75,11 @@ export function createKeyRoutes(options: KeyOptions) {
 
   async function confirm(session: Session, id: string, address: string): Promise<void> {
     const { book } = session
+    const isLater = await hasHadKey(book)
     const { active } = await keys.find(book)
-    const isReissue = active !== undefined && active.keyId !== id
     // Asked again: when this key was made, another tab's may not have been in force yet.
-    if (isReissue) accounts.requireFresh(session)
+    if (isLater && active?.keyId !== id) accounts.requireFresh(session)
+    const isReissue = active !== undefined && active.keyId !== id
     await told(session, address, async (tx) => {
       const { last4, isRepeat } = await keys.confirm(tx, book, id)
       return isRepeat ? undefined : { kind: isReissue ? 'key-reissued' : 'key-created', last4 }

@@ -90,10 +90,16 @@ export async function reissueKey(page: Page, language: Language): Promise<void> 
   await button(page, said.key.reissue).click()
   const asked = page.getByRole('dialog', { name: said.key.reissueTitle })
   await asked.getByRole('button', { name: said.key.reissueConfirm }).click()
-  const who = page.getByRole('dialog', { name: said.fresh.title })
-  await who.getByLabel(said.signIn.password, { exact: true }).fill(PASSWORD)
-  await who.getByRole('button', { name: said.fresh.submit, exact: true }).click()
+  await confirmIdentity(page, language)
   await page.getByText(said.key.reissued, { exact: true }).waitFor()
+}
+
+/** Answers the dialog that asks for the password when the session is not fresh. */
+export async function confirmIdentity(page: Page, language: Language): Promise<void> {
+  const said = words[language]
+  const dialog = page.getByRole('dialog', { name: said.fresh.title })
+  await dialog.getByLabel(said.signIn.password, { exact: true }).fill(PASSWORD)
+  await dialog.getByRole('button', { name: said.fresh.submit, exact: true }).click()
 }
 
 type Answer = { readonly status: number; readonly body: Record<string, unknown> }

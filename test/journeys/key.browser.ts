@@ -7,7 +7,16 @@ import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openBrowser, openProfile, type TestBrowser, type TestWindow } from './browser.ts'
 import { createJourneyStage, type JourneyStage, PASSWORD } from './cabinet-stage.ts'
-import { button, copyKey, createKey, link, reissueKey, settle, words } from './cabinet-steps.ts'
+import {
+  button,
+  confirmIdentity,
+  copyKey,
+  createKey,
+  link,
+  reissueKey,
+  settle,
+  words,
+} from './cabinet-steps.ts'
 
 const { ru } = words
 const at = {
@@ -154,6 +163,30 @@ test('two tabs that create at once end with one key, and it works', () =>
       [email],
     )
     assert.deepEqual(rows, [{ state: 'active' }])
+  }))
+
+test('an old session switches the key off at once and makes another after the password', () =>
+  within(async ({ page }) => {
+    await settle(at.stage, page, 'switched-off')
+    await createKey(at.stage, page)
+    const stolen = await copyKey(page, 'ru')
+    await at.stage.letSessionsAge()
+    await button(page, ru.key.revoke).click()
+    const sure = page.getByRole('dialog', { name: ru.key.revokeTitle })
+    await sure.getByRole('button', { name: ru.key.revokeConfirm }).click()
+    await button(page, ru.key.create).waitFor()
+    assert.equal(await statusOf(stolen), 401)
+
+    // The confirmation fails, and the session has aged again when the owner comes back to it.
+    await page.route('**/api/key/*/confirm', (route) => route.fulfill({ status: 429 }))
+    await button(page, ru.key.create).click()
+    await confirmIdentity(page, 'ru')
+    await button(page, ru.key.finish).waitFor()
+    await page.unroute('**/api/key/*/confirm')
+    await at.stage.letSessionsAge()
+    await button(page, ru.key.finish).click()
+    await confirmIdentity(page, 'ru')
+    assert.equal(await statusOf(await copyKey(page, 'ru')), 200)
   }))
 
 test('masked until shown, masked again after half a minute and when nobody looks', () =>

@@ -65,14 +65,14 @@ export function useIssuing(state: KeyState | undefined) {
       }),
     finish: (keyId: string) =>
       once(async () => {
-        const after = await finish(account, keyId)
+        const after = await freshly(() => finish(account, keyId))
         said()
         return after
       }),
     confirmUnkept: () =>
       once(async () => {
         if (unkept === undefined) return undefined
-        const after = await putInForce(unkept.id)
+        const after = await freshly(() => putInForce(unkept.id))
         setUnkept(undefined)
         said()
         return after
