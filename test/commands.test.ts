@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { credits } from '../src/units/credits.ts'
@@ -36,12 +36,14 @@ function environment(extra: Record<string, string> = {}) {
   }
 }
 
-function run(args: string[], extra: Record<string, string> = {}, input = '') {
+type User = { readonly uid?: number; readonly gid?: number }
+
+function run(args: string[], extra: Record<string, string> = {}, input = '', user: User = {}) {
   return new Promise<{ code: number; out: string; err: string }>((resolve) => {
     const child = execFile(
       process.execPath,
       [join(root, 'tools/node.mjs'), 'src/main.ts', ...args],
-      { cwd: root, env: environment(extra) },
+      { cwd: root, env: environment(extra), ...user },
       (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     )
     child.stdin?.end(input)
@@ -134,6 +136,27 @@ test('op grant asks on the terminal, gives, and leaves its line', async () => {
     `select command, outcome from operator_acts where command like 'grant %'`,
   )
   assert.deepEqual(rows, [{ command: `grant ${book} 1000 --reason 'an outage'`, outcome: 'done' }])
+})
+
+const skip = process.getuid?.() === 0 ? false : 'only root starts a process as another user'
+
+test('op acts for a user without a name, as in the image, by its number', { skip }, async () => {
+  const nameless = { uid: 12_345, gid: 12_345 }
+  const spool = await mkdtemp(join(tmpdir(), 'tollgate-nameless-'))
+  await chmod(spool, 0o777)
+  // As the image does: without it the library of PostgreSQL looks for a home that is not there.
+  const extra = { HOME: root, LEDGER_SPOOL_DIRECTORY: spool }
+  const create = ['promo', 'create', 'FIRST', '1', '--times', '1', '--until', '2099-12-31', '--yes']
+  const me = `12345@${hostname()}`
+  for (const [as, by] of [[[], me] as const, [['--as', 'Olga'], 'Olga'] as const]) {
+    const done = await run(['op', ...as, ...create, '--note', by], extra, '', nameless)
+    assert.equal(done.code, 0, done.err)
+    create[2] = 'SECOND'
+    const { out } = await run(['op', 'acts', '--json', '--limit', '1'], extra, '', nameless)
+    const [act] = JSON.parse(out).acts
+    assert.deepEqual([act.by, act.osUser, act.outcome], [by, me, 'done'])
+  }
+  await rm(spool, { recursive: true })
 })
 
 test('op says in a sentence that the database is away, or that it was mistyped', async () => {

@@ -139,8 +139,19 @@ function quoted(word: string): string {
   return /^[\w@.:+,/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
+/** Node throws for a user without a line in /etc/passwd, as the image's is: its number then. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch (error) {
+    const uid = process.getuid?.()
+    if (uid === undefined) throw error
+    return String(uid)
+  }
+}
+
 function whoActs(name: unknown): { readonly by: string; readonly osUser: string } {
-  const osUser = `${userInfo().username}@${hostname()}`.slice(0, 2 * NAME_MAX)
+  const osUser = `${userName()}@${hostname()}`.slice(0, 2 * NAME_MAX)
   const by = typeof name === 'string' && name.trim() !== '' ? name.trim() : osUser
   return { by: by.slice(0, NAME_MAX), osUser }
 }

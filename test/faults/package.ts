@@ -43,6 +43,7 @@ export const fault: Fault = async ({ isFull, say }) => {
     say(container.isReadOnly ? 'files are read-only' : 'files are writable: not run as root')
     const { stdout } = await run(...container.command(['src/main.ts', 'migrate']))
     hold(/^applied 0001/.test(stdout), `it brings its migrations (${stdout.trim()})`)
+    await operate(container, image)
     const [key = ''] = await createAccounts(database, 1)
 
     const roles = { serve: metrics, cabinet: cabinetMetrics, work }
@@ -103,6 +104,20 @@ async function settings(folder: string, databaseUrl: string, upstreamUrl: string
     YOOKASSA_URL: 'https://api.yookassa.ru/v3',
     YOOKASSA_SHOP_ID: '123456',
   }
+}
+
+/** An operator acts, and the line names the image's user by its number: it has no other name. */
+async function operate(container: Container, image: Image): Promise<void> {
+  const op = async (...words: string[]) =>
+    (await run(...container.command(['src/main.ts', 'op', ...words]))).stdout
+  const terms = ['1', '--times', '1', '--until', '2099-12-31', '--note', 'newsletter']
+  const made = await op('promo', 'create', 'WINTER', ...terms, '--yes')
+  hold(/^code WINTER is made/.test(made), `op acts (${made.trim()})`)
+  const { acts } = JSON.parse(await op('acts', '--json')) as { acts: { by: string }[] }
+  const by = acts[0]?.by ?? ''
+  const [number] = image.user.split(':')
+  // Elsewhere than as root it runs as its developer, who has a name.
+  hold(!container.isReadOnly || by.startsWith(`${number}@`), `the line names who acted (${by})`)
 }
 
 type Container = Awaited<ReturnType<typeof openContainer>>
