@@ -14,7 +14,9 @@ import { createLog } from './platform/log.ts'
 import { createFleetMetrics, createMetricsServer, shareMetrics } from './platform/metrics.ts'
 import { migrate } from './platform/migrate.ts'
 import { createPatience } from './platform/patience.ts'
+import { isPlainHttp, PLAIN_UPSTREAM } from './platform/production.ts'
 import { createRounds } from './platform/rounds.ts'
+import { EXAMPLE_CATALOGUE } from './platform/settings.ts'
 import { migrateJobs, startWorker } from './platform/worker.ts'
 import { parseUpstreams, type UpstreamOptions } from './upstreams/upstreams.ts'
 import { type Rooms, watchLetters, watchUsage, wire } from './wiring.ts'
@@ -109,7 +111,7 @@ async function operatorRooms(): Promise<OperatorRooms> {
 }
 
 /** The upstreams of the file, or the one in the settings. */
-function upstreamsOf({ upstream }: Config): UpstreamOptions[] {
+function upstreamsOf({ upstream, mode, allow }: Config): UpstreamOptions[] {
   const { file, url, key, temperatureMax, ...shared } = upstream
   if (file === 'none') {
     const only = { name: 'only', url, keys: [key], models: [], priority: 1, weight: 1 }
@@ -120,7 +122,13 @@ function upstreamsOf({ upstream }: Config): UpstreamOptions[] {
   const missing = read.upstreams
     .flatMap((one) => one.keys)
     .filter((reference) => secretOf(reference) === undefined)
-  if (missing.length > 0) complain(missing.map((one) => `${file}: ${one} is empty or absent`))
+  const isStrict = mode === 'production' && !allow.plainUpstreams
+  const plain = isStrict ? read.upstreams.filter((one) => isPlainHttp(one.url)) : []
+  const complaints = [
+    ...missing.map((one) => `${file}: ${one} is empty or absent`),
+    ...plain.map((one) => `${file}: ${one.name} ${PLAIN_UPSTREAM}`),
+  ]
+  if (complaints.length > 0) complain(complaints)
   return read.upstreams.map((one) => ({
     ...shared,
     ...one,
@@ -131,6 +139,15 @@ function upstreamsOf({ upstream }: Config): UpstreamOptions[] {
 /** The catalogue in force; at the very first start, the one in the file. */
 async function startPricing({ pricing, config, log }: Rooms): Promise<void> {
   if ((await pricing.start()) !== undefined) return
+  const { mode, allow, catalogue } = config
+  const isExample = catalogue.file === EXAMPLE_CATALOGUE
+  if (mode === 'production' && isExample && !allow.exampleCatalogue) {
+    complain([
+      'catalogue.file: the database has no prices yet and production refuses those of the ' +
+        'example; name your own file, apply one with op catalogue apply, or set ' +
+        'allow.exampleCatalogue',
+    ])
+  }
   const read = pricing.parse(await readFile(config.catalogue.file, 'utf8'))
   if ('complaints' in read) {
     complain(read.complaints.map((one) => `${config.catalogue.file}: ${one}`))

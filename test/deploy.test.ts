@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse, parseAllDocuments } from 'yaml'
@@ -22,6 +22,11 @@ const { config } = loaded
 /** What main.ts gives the ledger to settle, and the gateway what was broken off. */
 const SETTLE_SECONDS = 22
 const PRE_STOP_SECONDS = 10
+const OWN_SECRETS: Readonly<Record<string, string>> = {
+  DATABASE_URL: 'postgres://tollgate:password@database/tollgate',
+  MAIL_SMTP_URL: 'smtp://letters:password@relay.your-company.example',
+  YOOKASSA_SECRET_KEY: 'live_key',
+}
 
 type Tree = Record<string, unknown>
 /** The value at a path of a parsed file. */
@@ -109,6 +114,54 @@ test('every secret that production asks for is handed over', () => {
     assert.match(settings, new RegExp(`\\b${env}\\b`))
     for (const unit of globSync('deploy/systemd/*.service', { cwd: root })) {
       assert.match(read(unit), new RegExp(`^Environment=${env}_FILE=%d/`, 'm'), unit)
+    }
+  }
+})
+
+test('what ships starts in production once the owner’s own values are in it', () => {
+  const secrets = Object.fromEntries(
+    listSettings()
+      .filter(({ isSecret }) => isSecret)
+      .map(({ env }) => [env, OWN_SECRETS[env] ?? `a secret of the owner for ${env}, long enough`]),
+  )
+  const image = readEnvironment(
+    readDockerfile(read('deploy/docker/Dockerfile')).at(-1)?.steps ?? [],
+  )
+  const inCompose = at(compose, 'services', 'gateway', 'environment') as Record<string, string>
+  const handedOver = Object.entries(inCompose).filter(
+    ([name]) => name !== 'TOLLGATE_CONFIG' && !(name.replace(/_FILE$/, '') in secrets),
+  )
+  const settings = at(manifest('ConfigMap', 'tollgate'), 'data') as Record<string, string>
+  const { BRAND_DOCUMENTS_FILE: _, CATALOGUE_FILE: __, ...written } = settings
+  const started = {
+    Kubernetes: { ...image, ...settings, ...secrets },
+    // Beside what compose.yaml hands over, its owner writes tollgate.yaml.
+    compose: { ...image, ...written, ...Object.fromEntries(handedOver), ...secrets },
+  }
+  for (const [name, env] of Object.entries(started)) {
+    const result = loadConfig({ env })
+    assert.deepEqual('complaints' in result ? result.complaints : [], [], name)
+    assert.ok('config' in result && result.config.catalogue.file !== config.catalogue.file, name)
+  }
+})
+
+test('prices and legal pages are mounted where the settings look for them', () => {
+  const settings = at(manifest('ConfigMap', 'tollgate'), 'data') as Record<string, string>
+  const inCompose = at(compose, 'services', 'gateway', 'environment') as Record<string, string>
+  for (const [role, names] of Object.entries({
+    gateway: ['CATALOGUE_FILE'],
+    worker: ['CATALOGUE_FILE'],
+    cabinet: ['CATALOGUE_FILE', 'BRAND_DOCUMENTS_FILE'],
+  })) {
+    const pod = at(manifest('StatefulSet', role), 'spec', 'template', 'spec')
+    assert.equal(at(pod, 'volumes', 0, 'configMap', 'name'), 'tollgate-files')
+    const folder = at(pod, 'containers', 0, 'volumeMounts', 1, 'mountPath') as string
+    const volumes = at(compose, 'services', role, 'volumes') as string[]
+    const places = volumes.map((volume) => volume.split(':')[1] ?? '')
+    for (const name of names) {
+      assert.equal(dirname(settings[name] ?? ''), folder, `Kubernetes: ${role} ${name}`)
+      const isMounted = places.some((place) => `${inCompose[name]}/`.startsWith(`${place}/`))
+      assert.ok(isMounted, `compose: ${role} ${name}`)
     }
   }
 })

@@ -23,6 +23,8 @@ const production = {
   ACCOUNTS_SECRET: `${CANARY}-accounts`,
   BRAND_SUPPORT_EMAIL: 'help@example.org',
   BRAND_CABINET_URL: 'https://cabinet.example.org',
+  BRAND_REQUISITES: 'Example Ltd',
+  BRAND_DOCUMENTS_FILE: '/etc/gate/documents.yaml',
   GATEWAY_PUBLIC_URL: 'https://api.example.org',
   UPSTREAM_URL: 'https://upstream.example.org',
   UPSTREAM_KEY: `${CANARY}-upstream`,
@@ -211,6 +213,47 @@ test('production refuses a cabinet without TLS', () => {
   assert.equal(found.length, 1)
   assert.match(found[0] ?? '', /^brand\.cabinetUrl .*must be https/)
 })
+
+test('production has a seller and legal pages, or says that it means to have none', () => {
+  for (const [env, name, flag] of [
+    ['BRAND_REQUISITES', 'brand.requisites', 'noSeller'],
+    ['BRAND_DOCUMENTS_FILE', 'brand.documentsFile', 'noDocuments'],
+  ] as const) {
+    const without = { ...production, [env]: 'none' }
+    const [found, ...more] = complaints({ env: without })
+    assert.match(found ?? '', new RegExp(`^${name} .* production refuses; .*allow\\.${flag}$`))
+    assert.deepEqual(more, [])
+    loaded({ env: { ...without, [envNameOf(flag)]: 'true' } })
+  }
+})
+
+test('production sends nothing readable beyond the loopback, or says that it means to', () => {
+  const upstream = (host: string) => ({ UPSTREAM_URL: `http://${host}` })
+  const relay = (host: string) => ({ MAIL_SMTP_URL: `smtp://${host}?starttls=never` })
+  for (const host of ['127.0.0.1:9', '127.8.9.10', 'localhost:9', '[::1]:9']) {
+    loaded({ env: { ...production, ...upstream(host), ...relay(host) } })
+  }
+  const cases = [
+    [upstream, 'upstream.url', 'plainUpstreams'],
+    [relay, 'mail.smtpUrl', 'plainMail'],
+  ] as const
+  for (const [of, name, flag] of cases) {
+    for (const host of ['10.0.0.1', '127.example.org', 'localhost.example.org', '[::2]']) {
+      const plain = { ...production, ...of(host) }
+      const [found, ...more] = complaints({ env: plain })
+      assert.match(found ?? '', new RegExp(`^${name} .*loopback.*allow\\.${flag}$`), host)
+      assert.deepEqual(more, [])
+      loaded({ env: { ...plain, [envNameOf(flag)]: 'true' } })
+    }
+  }
+  const optional = { MAIL_SMTP_URL: 'smtp://relay.example.org?starttls=optional' }
+  assert.match(complaints({ env: { ...production, ...optional } }).join(), /^mail\.smtpUrl/)
+  loaded({ env: { ...production, MAIL_SMTP_URL: 'smtps://relay.example.org' } })
+})
+
+function envNameOf(flag: string): string {
+  return listSettings().find(({ name }) => name === `allow.${flag}`)?.env ?? flag
+}
 
 test('production refuses a key secret under 32 bytes, development does not', () => {
   const KEYS_TAG_SECRET = 'x'.repeat(31)

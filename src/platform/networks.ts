@@ -26,6 +26,11 @@ export function readNetworks(text: string): Networks | { readonly complaint: str
   }
 }
 
+/** True for this machine's own names, as URL spells a host: an IPv6 address may have brackets. */
+export function isLoopback(host: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i.test(host)
+}
+
 function isBits(text: string, max: number): boolean {
   return /^\d{1,3}$/.test(text) && Number(text) <= max
 }

@@ -1,11 +1,13 @@
 // Every setting there is: one schema with limits and defaults. How values are found (file,
 // environment, secret files) is config.ts's affair; why a default is what it is stands in
-// tollgate.example.yaml. A room that needs a new setting adds one line here and one there.
+// tollgate.example.yaml; production.ts has what production refuses. A room that needs a new setting
+// adds one line here and one there.
 import { z } from 'zod'
 import { assert } from './assert.ts'
 import { CELL_MAX } from './ids.ts'
 import { Masked } from './masked.ts'
 import { readNetworks } from './networks.ts'
+import { refuseInProduction, STAND_IN } from './production.ts'
 import { readSmtpUrl } from './smtp-url.ts'
 import type { Path } from './yaml.ts'
 
@@ -16,6 +18,8 @@ type Traits = {
   readonly isSecret?: boolean
   /** The fallback is for a laptop: production refuses it, wherever it came from. */
   readonly isDevelopmentOnly?: boolean
+  /** What production says about the fallback, and the flag of `allow` that lets it pass. */
+  readonly refusal?: { readonly sentence: string; readonly flag: string }
   /** Production refuses a shorter secret. */
   readonly bytesMin?: number
   /** Short environment names that hosting platforms set; the derived name wins over them. */
@@ -26,6 +30,8 @@ export type Setting = Traits & { readonly path: Path; readonly name: string; rea
 
 const traits = z.registry<Traits>()
 const DEVELOPMENT_ONLY = { isDevelopmentOnly: true }
+/** Its prices are made up: main.ts refuses them for a production database without a catalogue. */
+export const EXAMPLE_CATALOGUE = 'catalogue.example.yaml'
 
 function whole(fallback: number, min: number, max: number, more: Partial<Traits> = {}) {
   return z
@@ -45,6 +51,11 @@ function text(fallback: string, more: Partial<Traits> = {}, shape: z.ZodType<str
     .pipe(z.string().min(1))
     .default(fallback)
     .register(traits, { kind: 'text', fallback, ...more })
+}
+
+/** `none` unless set; production refuses that while the flag of `allow` is false. */
+function none(sentence: string, flag: string) {
+  return text('none', { ...DEVELOPMENT_ONLY, refusal: { sentence, flag } })
 }
 
 function choice<const T extends string>(names: readonly [T, ...T[]], fallback: NoInfer<T>) {
@@ -101,8 +112,6 @@ const KIB = 1024
 const MIB = 1024 * KIB
 const GIB = 1024 * MIB
 const DAY_SECONDS = 86_400
-/** The bank's stand-in, as it starts by itself. */
-const STAND_IN = { url: 'http://127.0.0.1:8790/v3', secretKey: 'test_stand-in-secret' }
 
 export const settingsSchema = z
   .strictObject({
@@ -112,8 +121,8 @@ export const settingsSchema = z
       name: text('Tollgate'),
       supportEmail: text('support@example.com', DEVELOPMENT_ONLY, z.email()),
       cabinetUrl: webAddress('http://127.0.0.1:8081'),
-      requisites: text('none'),
-      documentsFile: text('none'),
+      requisites: none('names no seller', 'noSeller'),
+      documentsFile: none('names no legal pages', 'noDocuments'),
     }),
     vendor: z.strictObject({
       slug: text(
@@ -234,7 +243,14 @@ export const settingsSchema = z
       cabinetPort: whole(9092, 0, 65_535),
     }),
     catalogue: z.strictObject({
-      file: text('catalogue.example.yaml'),
+      file: text(EXAMPLE_CATALOGUE),
+    }),
+    allow: z.strictObject({
+      exampleCatalogue: flag(false),
+      noSeller: flag(false),
+      noDocuments: flag(false),
+      plainUpstreams: flag(false),
+      plainMail: flag(false),
     }),
   })
   .superRefine((config, context) => {
@@ -254,47 +270,10 @@ export const settingsSchema = z
       complain(['cabinet', 'trustedProxies'], 'goes together with cabinet.addressHeader')
     }
     if (config.mode === 'production') {
-      refuseDevelopment(config, complain)
-      refuseUnsafeMoney(config, complain)
-      // The default is on the loopback and refused above; elsewhere cookies would travel readable.
-      if (/^http:\/\/(?!127\.)/.test(config.brand.cabinetUrl)) {
-        complain(['brand', 'cabinetUrl'], 'must be https: session cookies are bound to it')
-      }
+      const found = listSettings().map((one) => ({ ...one, value: valueAt(config, one.path) }))
+      refuseInProduction(config, found, complain)
     }
   })
-
-/** Money over a bare line, or a shop that takes play money for real credits. */
-function refuseUnsafeMoney(
-  { payments, yookassa }: { payments: { money: string }; yookassa: YookassaPart },
-  complain: (path: Path, message: string) => void,
-) {
-  const { url, secretKey } = yookassa
-  // The development defaults were complained of already.
-  if (!url.startsWith('https://') && url !== STAND_IN.url) {
-    complain(['yookassa', 'url'], 'is not https://…, which production refuses')
-  }
-  const isTestShop = secretKey.reveal().startsWith('test_')
-  if (isTestShop && payments.money !== 'test' && secretKey.reveal() !== STAND_IN.secretKey) {
-    complain(
-      ['yookassa', 'secretKey'],
-      'is a test shop’s: its payments would never be credited; or set payments.money to test',
-    )
-  }
-}
-
-type YookassaPart = { readonly url: string; readonly secretKey: Masked<string> }
-
-function refuseDevelopment(config: object, complain: (path: Path, message: string) => void) {
-  for (const { path, fallback, isDevelopmentOnly, bytesMin = 0 } of listSettings()) {
-    const found = valueAt(config, path)
-    const value = found instanceof Masked ? found.reveal() : found
-    if (isDevelopmentOnly && value === fallback) {
-      complain(path, 'is the development default, which production refuses; set your own')
-    } else if (typeof value === 'string' && Buffer.byteLength(value) < bytesMin) {
-      complain(path, `is shorter than ${bytesMin} bytes, which production refuses`)
-    }
-  }
-}
 
 /** The value at a path of nested objects; undefined when there is none. */
 export function valueAt(tree: unknown, path: Path): unknown {

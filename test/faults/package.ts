@@ -4,12 +4,13 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Agent } from 'undici'
 import { startVendor } from '../../stand-ins/vendor/vendor.ts'
+import { writeDocuments } from '../cabinet.ts'
 import { createTestDatabase, keySettings, serverUrl } from '../harness.ts'
 import type { Fault } from './fault.ts'
 import { hold, sleep } from './fault.ts'
@@ -18,6 +19,7 @@ import { createAccounts, freePorts } from './gateway-stage.ts'
 import { buildImage, type Image } from './image.ts'
 
 const run = promisify(execFile)
+const root = join(import.meta.dirname, '../..')
 const READY_MS_MAX = 90_000
 
 export const fault: Fault = async ({ isFull, say }) => {
@@ -91,10 +93,15 @@ async function settings(folder: string, databaseUrl: string, upstreamUrl: string
   for (const [name, value] of Object.entries(secrets)) {
     await writeFile(join(directory, name), `${value}\n`, { mode: 0o444 })
   }
+  // The image brings the example's prices only, and production refuses them.
+  await copyFile(join(root, 'catalogue.example.yaml'), join(folder, 'catalogue.yaml'))
   const files = Object.keys(secrets).map((name) => [`${name}_FILE`, join(directory, name)])
   return {
     ...Object.fromEntries(files),
     UPSTREAM_URL: upstreamUrl,
+    BRAND_REQUISITES: 'Example Ltd',
+    BRAND_DOCUMENTS_FILE: await writeDocuments(folder),
+    CATALOGUE_FILE: join(folder, 'catalogue.yaml'),
     GATEWAY_PUBLIC_URL: 'https://api.example.org',
     GATEWAY_PROCESSES: '2',
     GATEWAY_DRAIN_IDLE_SECONDS: '0',
