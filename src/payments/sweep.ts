@@ -38,12 +38,17 @@ const REFUND_DAYS = 4
 export function createSweep(options: SweepOptions) {
   const { db, instance, log, metrics, reread } = options
 
-  /** Applies a page; the newest capture, and whether all of it went well. */
-  async function applyAll(provider: Provider, page: Page<Snapshot>) {
+  /**
+   * Applies a page; the newest capture, and whether all of it went well. A capture later than the
+   * database's time is applied but not counted: as a watermark it would hide every payment until
+   * then. If the provider's clock is ahead, a later sweep reads the payment again and counts it.
+   */
+  async function applyAll(provider: Provider, page: Page<Snapshot>, now: Date) {
     let newestMs = 0
     let isWhole = true
     for (const snapshot of page.items) {
-      newestMs = Math.max(newestMs, snapshot.capturedAt?.getTime() ?? 0)
+      const capturedMs = snapshot.capturedAt?.getTime() ?? 0
+      if (capturedMs <= now.getTime()) newestMs = Math.max(newestMs, capturedMs)
       try {
         await reread.bring(provider, snapshot, 'sweep')
       } catch (error) {
@@ -55,7 +60,7 @@ export function createSweep(options: SweepOptions) {
     return { newestMs, isWhole }
   }
 
-  async function readAll(provider: Provider, watermark: Date) {
+  async function readAll(provider: Provider, { watermark, now }: { watermark: Date; now: Date }) {
     const since = dateAt(watermark.getTime() - OVERLAP_MS)
     let cursor: string | null = null
     let newestMs = 0
@@ -66,7 +71,7 @@ export function createSweep(options: SweepOptions) {
         log.warn({ provider: provider.name, why: whyOf(page) }, 'a sweep was broken off')
         return { newestMs, isWhole: false }
       }
-      const applied = await applyAll(provider, page.value)
+      const applied = await applyAll(provider, page.value, now)
       newestMs = Math.max(newestMs, applied.newestMs)
       isWhole &&= applied.isWhole
       cursor = page.value.next
@@ -80,7 +85,7 @@ export function createSweep(options: SweepOptions) {
     const own = { provider: provider.name, instance }
     const claimed = await sweepClaim(db, { ...own, leaseSeconds: LEASE_SECONDS })
     if (claimed === undefined) return false
-    const { newestMs, isWhole } = await readAll(provider, claimed.watermark)
+    const { newestMs, isWhole } = await readAll(provider, claimed)
     const { failures } = await sweepEnd(db, {
       ...own,
       isDone: isWhole,

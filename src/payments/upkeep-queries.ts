@@ -102,12 +102,14 @@ export async function noticeDeleteOld(db: Executor, days: number): Promise<void>
 
 /**
  * Takes the sweep for this process, or finds that somebody has it or that it was just done. The
- * first sweep ever begins an hour back: longer than any clock is wrong, and short to read.
+ * first sweep ever begins an hour back: longer than any clock is wrong, and short to read. So does
+ * one whose watermark is later than the database's time, because a sweep from there reads nothing:
+ * a clock that was turned back leaves such a row, and so did an early version's empty sweep.
  */
 export async function sweepClaim(
   db: Executor,
   p: { readonly provider: string; readonly instance: InstanceId; readonly leaseSeconds: number },
-): Promise<{ readonly watermark: Date } | undefined> {
+): Promise<{ readonly watermark: Date; readonly now: Date } | undefined> {
   await db.query(
     `insert into payment_sweeps (provider, watermark)
      select $1, ledger_now() - interval '1 hour'
@@ -117,12 +119,14 @@ export async function sweepClaim(
   )
   const { rows } = await db.query(
     `update payment_sweeps
-     set leased_by = $2, leased_until = ledger_now() + make_interval(secs => $3)
+     set leased_by = $2, leased_until = ledger_now() + make_interval(secs => $3),
+       watermark = case when watermark <= ledger_now() then watermark
+         else ledger_now() - interval '1 hour' end
      where provider = $1 and leased_until <= ledger_now()
-     returning watermark`,
+     returning watermark, ledger_now() as now`,
     [p.provider, p.instance, p.leaseSeconds],
   )
-  return rows[0] as { watermark: Date } | undefined
+  return rows[0] as { watermark: Date; now: Date } | undefined
 }
 
 /** One more page is read: the lease goes on. Locks the row. */
@@ -138,8 +142,8 @@ export async function sweepRenew(
 }
 
 /**
- * Ends a sweep. The watermark only grows, only when everything was applied, and never past ten
- * minutes from now: one absurd time of the provider's must not hide what comes after it.
+ * Ends a sweep. The watermark only grows, and only when everything was applied; null leaves it
+ * where it is, because PostgreSQL's `greatest` passes over nulls. Locks the row.
  */
 export async function sweepEnd(
   db: Executor,
@@ -155,8 +159,7 @@ export async function sweepEnd(
     `update payment_sweeps
      set failures = case when $3 then 0 else failures + 1 end,
        swept_at = case when $3 then ledger_now() else swept_at end,
-       watermark = case when $3 then greatest(watermark,
-         least($4::timestamptz, ledger_now() + interval '10 minutes')) else watermark end,
+       watermark = case when $3 then greatest(watermark, $4::timestamptz) else watermark end,
        leased_until = case when leased_by = $2
          then ledger_now() + make_interval(secs => $5) else leased_until end
      where provider = $1
