@@ -790,9 +790,11 @@ CREATE TABLE top_up_consents (
     threshold bigint NOT NULL,
     ceiling_kopecks bigint NOT NULL,
     given_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    credits bigint,
     CONSTRAINT top_up_consents_addresses_are_short CHECK ((length(address) <= 100)),
     CONSTRAINT top_up_consents_allow_one_purchase CHECK ((ceiling_kopecks >= price_kopecks)),
     CONSTRAINT top_up_consents_are_about_a_price CHECK ((price_kopecks > 0)),
+    CONSTRAINT top_up_consents_are_about_credits CHECK ((credits > 0)),
     CONSTRAINT top_up_consents_have_a_threshold CHECK ((threshold > 0)),
     CONSTRAINT top_up_consents_name_their_text CHECK (((length(version) >= 1) AND (length(version) <= 40)))
 );
@@ -816,7 +818,7 @@ CREATE TABLE top_ups (
     stopped_at timestamp with time zone,
     CONSTRAINT top_ups_are_on_or_stopped CHECK (((is_on = (stopped_why IS NULL)) AND (is_on = (stopped_at IS NULL)))),
     CONSTRAINT top_ups_crossings_are_counted CHECK ((crossing >= 0)),
-    CONSTRAINT top_ups_stop_for_a_reason CHECK ((stopped_why = ANY (ARRAY['owner'::text, 'declined'::text, 'pack_changed'::text])))
+    CONSTRAINT top_ups_stop_for_a_reason CHECK ((stopped_why = ANY (ARRAY['owner'::text, 'declined'::text, 'pack_changed'::text, 'refunded'::text, 'disputed'::text, 'forgotten'::text, 'consent_incomplete'::text])))
 );
 
 CREATE TABLE upstream_settings (

@@ -14,7 +14,7 @@ import {
 } from './payments/payments.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
-import { type Db, openClient, openDatabase } from './platform/db.ts'
+import { type Db, openClient, openDatabase, type Tx } from './platform/db.ts'
 import { type BookId, newInstanceId } from './platform/ids.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { createMail, type Mail } from './platform/mail.ts'
@@ -52,7 +52,7 @@ export async function wire(
   const mail = createMail({ ...ground, ...config.mail })
   const metrics = createMetrics()
   // Asked when something is to be told; the accounts are there by then.
-  const ownerOf = (book: BookId) => accounts.ownerOf(book)
+  const ownerOf = (book: BookId, tx?: Tx) => accounts.ownerOf(book, tx)
   const guards = createGuards({ ...ground, ledger, mail, brand: config.brand, ownerOf })
   const payments = wirePayments(config, { ...ground, mail, ledger, metrics, pricing, ownerOf })
   const documents = openDocuments(config.brand.documentsFile)

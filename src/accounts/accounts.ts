@@ -129,7 +129,7 @@ export function createAccounts(options: AccountsOptions) {
     find: (id: AccountId) => queries.accountFind(db, id),
     findByEmail: (email: string) => queries.accountFindByEmail(db, email.trim().toLowerCase()),
     /** Whose book it is; undefined for a book without an owner, or with a closed account. */
-    ownerOf: (book: BookId) => queries.accountFindByBook(db, book),
+    ownerOf: (book: BookId, executor: Executor = db) => queries.accountFindByBook(executor, book),
 
     /** For operators: by id, book or a part of the address, closed accounts too. */
     search: (text: string, limit: number) => accountSearch(db, { text, limit }),

@@ -27,6 +27,8 @@ export type TopUp = {
   readonly settings: {
     readonly pack: string
     readonly priceKopecks: Kopecks
+    /** Null in agreements of before they were asked for. */
+    readonly credits: Credits | null
     readonly threshold: Credits
     readonly ceilingKopecks: Kopecks
     readonly agreedAt: Time
@@ -35,7 +37,14 @@ export type TopUp = {
   readonly monthKopecks: Kopecks
   /** Why it is off, when it was on. */
   readonly stopped: {
-    readonly why: 'owner' | 'declined' | 'pack_changed'
+    readonly why:
+      | 'owner'
+      | 'declined'
+      | 'pack_changed'
+      | 'refunded'
+      | 'disputed'
+      | 'forgotten'
+      | 'consent_incomplete'
     readonly at: Time
   } | null
 }

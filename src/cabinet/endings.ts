@@ -44,7 +44,7 @@ export function createEndings(options: EndingOptions): Endings {
   return {
     async closing(tx, { account, book }) {
       await keys.revoke(tx, book)
-      await payments.topUps.forget(tx, book)
+      await payments.topUps.close(tx, book)
       // Locks the book: from here on nobody changes what is available.
       await ledger.block(tx, book, 'owner_suspended')
       const left = (await ledger.balance(book, tx))?.available ?? 0n

@@ -156,8 +156,28 @@ test('a top-up wants a kept card, an agreement in force and a fresh session', as
   assert.match(JSON.stringify(copy.guards), /"lowDays":3/)
   const { body: off } = await own.must<TopUp>('POST /api/top-up/off')
   assert.deepEqual([off.isOn, off.stopped?.why], [false, 'owner'])
+})
+
+test('the page and a letter say why a top-up has ended, and it may be agreed to anew', async () => {
+  const { stage } = at
+  const own = await stage.person('ended')
+  const buy = { pack: 'pack-35m', method: 'card', attempt: 'keep-3', savesMethod: true }
+  const { body: order } = await own.must<contract.Order>('POST /api/orders', buy)
+  await stage.sim('pay', { orderId: order.id })
+  await own.must(`POST /api/orders/${order.id}/check`)
+  const { consentVersion } = (await own.must<TopUp>('GET /api/top-up')).body
+  const numbers = { threshold: '1000000', ceilingKopecks: '500000' }
+  const agree = () =>
+    own.must<TopUp>('POST /api/top-up', { pack: 'pack-35m', ...numbers, consentVersion })
+  assert.equal((await agree()).body.settings?.credits?.whole, '35000000')
+  await own.must(`POST /api/orders/${order.id}/refund`, { attempt: 'r1', amountKopecks: '10000' })
+  const { body: refunded } = await own.must<TopUp>('GET /api/top-up')
+  assert.deepEqual([refunded.isOn, refunded.stopped?.why], [false, 'refunded'])
+  assert.equal((await agree()).body.stopped, null)
   const { body: gone } = await own.must<TopUp>('POST /api/top-up/forget')
-  assert.equal(gone.method, null)
+  assert.deepEqual([gone.isOn, gone.stopped?.why, gone.method], [false, 'forgotten', null])
+  const told = (await stage.lettersTo(own.email)).filter((kind) => kind === 'top-up-stopped')
+  assert.equal(told.length, 2)
 })
 
 test('a closed account tops up nothing', async () => {

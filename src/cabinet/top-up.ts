@@ -43,6 +43,7 @@ export function topUpRoutes({
           : {
               pack: word.packId,
               priceKopecks: String(word.price),
+              credits: word.credits === null ? null : creditsOf(word.credits),
               threshold: creditsOf(word.threshold),
               ceilingKopecks: String(word.ceiling),
               agreedAt: timeOf(word.givenAt),

@@ -23,7 +23,8 @@ function applier(takesTest = true) {
   const { db, ledger, mail, metrics, provider } = at.room
   const providers = new Map([[provider.name, provider]])
   const shared = { db, ledger, mail, brand, metrics, cell: 0, providers, takesTest }
-  const topUpEndings = createTopUpEndings({ mail, brand, metrics, log: quiet })
+  const ownerOf = async () => undefined
+  const topUpEndings = createTopUpEndings({ db, mail, brand, metrics, log: quiet, ownerOf })
   return createApply({ ...shared, log: quiet, topUpEndings }).applySnapshot
 }
 

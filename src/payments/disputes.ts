@@ -16,6 +16,7 @@ import { backOf, type Locked, lockWhole, settleState } from './refund-apply.ts'
 import type { Dispute } from './refund-queries.ts'
 import { disputeClose, disputeInsert, disputeList } from './refund-queries.ts'
 import { creditsOf, creditsToTake } from './refund-sums.ts'
+import type { TopUpEndings } from './top-up-endings.ts'
 
 export type DisputeAsk = {
   readonly order: OrderId
@@ -43,6 +44,7 @@ export type DisputeOptions = {
   readonly clock: Clock
   readonly log: Log
   readonly cell: number
+  readonly topUpEndings: Pick<TopUpEndings, 'ended'>
 }
 
 /** A busy book spends while we count; as with refunds. */
@@ -75,6 +77,7 @@ export function createDisputes(options: DisputeOptions) {
     await disputeInsert(tx, { id, order: order.id, amount, reserved, by: ask.by, note: ask.note })
     await settleState(tx, { ...whole, disputes: await disputeList(tx, order.id) })
     await letter(tx, 'dispute-opened', order, id, { amount, credits: reserved })
+    await options.topUpEndings.ended(tx, order.book, 'disputed')
     const { book, lot } = order
     if (reserved > 0n) await ledger.refund(tx, { book, lot, ref: id, amount: reserved, note: '' })
     if (ask.mustBlock) await ledger.block(tx, book, 'operator_blocked')

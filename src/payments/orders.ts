@@ -36,7 +36,7 @@ export type OrderOptions = {
   readonly provider: string
   readonly reread: Reread
   readonly hasTopUps: boolean
-  readonly topUpEndings: Pick<TopUpEndings, 'declined' | 'unresolved'>
+  readonly topUpEndings: Pick<TopUpEndings, 'declined' | 'unresolved' | 'maySend'>
 }
 
 export type BuyAsk = {
@@ -182,6 +182,7 @@ export function createOrders(options: OrderOptions) {
   type Due = Order & { readonly ageSeconds: number; readonly pollSeconds: number }
 
   async function recoverOne(order: Due): Promise<void> {
+    if (!(await options.topUpEndings.maySend(order))) return
     const provider = providerOf(order.provider)
     const { keySeconds } = provider.capabilities()
     if (order.ageSeconds < keySeconds) return post(order, order.looks + 1, 'recovery')
@@ -260,7 +261,9 @@ export function createOrders(options: OrderOptions) {
     /** For top-ups: an order that its kept method pays, to be posted after the commit. */
     placeTopUp: (tx: Tx, ask: OrderAsk, provider: string): Promise<Order> =>
       insert(tx, ask, providerOf(provider)),
-    post: (order: Order): Promise<void> => post(order, 1, 'buy'),
+    async post(order: Order): Promise<void> {
+      if (await options.topUpEndings.maySend(order)) await post(order, 1, 'buy')
+    },
 
     find: async (id: OrderId, book?: BookId): Promise<OrderView> => viewOf(await find(id, book)),
 

@@ -107,7 +107,7 @@ export function createPayments(options: PaymentsOptions) {
   const disputes = createDisputes(shared)
   const reviews = createReviews({ ...shared, apply, refunds })
   const promos = createPromos({ db, ledger, triesPerHour: options.promoTriesPerHour })
-  const topUps = createTopUps({ ...options, orders })
+  const topUps = createTopUps({ ...shared, orders })
   const { reconcile } = createReconcile(shared)
   const search = createSearch(shared)
   const rounds = createRounds(

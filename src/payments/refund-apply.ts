@@ -24,6 +24,7 @@ import {
 import { creditsToTake, stateAfter } from './refund-sums.ts'
 import { reviewOpen } from './review-queries.ts'
 import { refundLookSeconds } from './schedule.ts'
+import type { TopUpEndings } from './top-up-endings.ts'
 
 export type RefundApplyOptions = {
   readonly db: Db
@@ -33,6 +34,7 @@ export type RefundApplyOptions = {
   readonly clock: Clock
   readonly log: Log
   readonly cell: number
+  readonly topUpEndings: Pick<TopUpEndings, 'ended'>
 }
 
 /** An order with everything that was given back of it, locked. */
@@ -95,7 +97,7 @@ function stateUncredited(order: Order, refunds: readonly Refund[]): Order['state
 }
 
 export function createRefundApply(options: RefundApplyOptions) {
-  const { db, ledger, mail, brand, log } = options
+  const { db, ledger, mail, brand, log, topUpEndings } = options
 
   async function succeed(tx: Tx, whole: Locked, refund: Refund, snapshot: RefundSnapshot) {
     // Its reservation was released when it was canceled, and now the money is gone after all.
@@ -104,6 +106,8 @@ export function createRefundApply(options: RefundApplyOptions) {
     const end = { id: refund.id, refundId: snapshot.refundId, cancelReason: null }
     await refundEnd(tx, { ...end, state: 'succeeded', isForced: isForced || refund.isForced })
     await settleState(tx, replaced(whole, { ...refund, state: 'succeeded' }))
+    // Its owner may have agreed anew when it was canceled.
+    if (wasReleased) await topUpEndings.ended(tx, whole.order.book, 'refunded')
     const debt = isForced ? await force(tx, whole.order, refund.id, refund.credits) : undefined
     const facts = { amount: refund.amount, credits: refund.credits, ...(debt && { debt }) }
     await mail.post(tx, letterOf('payment-refunded', whole.order, brand, refund.id, facts))
@@ -152,6 +156,7 @@ export function createRefundApply(options: RefundApplyOptions) {
       credits,
     })
     await settleState(tx, { ...whole, refunds: await refundListLocked(tx, order.id) })
+    await topUpEndings.ended(tx, order.book, 'refunded')
     const debt = credits > 0n ? await force(tx, order, id, credits) : undefined
     const facts = { amount, credits, ...(debt && { debt }) }
     await mail.post(tx, letterOf('payment-refunded', order, brand, id, facts))

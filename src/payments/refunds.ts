@@ -28,6 +28,7 @@ import {
 } from './refund-queries.ts'
 import { creditsOf, worthOf } from './refund-sums.ts'
 import { refundLookSeconds, repeatSeconds } from './schedule.ts'
+import type { TopUpEndings } from './top-up-endings.ts'
 
 export type RefundPolicy = 'prorata' | 'full' | 'none'
 
@@ -40,6 +41,7 @@ export type RefundOptions = {
   readonly providers: ReadonlyMap<string, Provider>
   readonly policy: RefundPolicy
   readonly apply: RefundApply
+  readonly topUpEndings: Pick<TopUpEndings, 'ended'>
 }
 
 export type RefundAsk = {
@@ -144,7 +146,7 @@ export function createRefunds(options: RefundOptions) {
     return refund
   }
 
-  function make(
+  async function make(
     tx: Tx,
     p: {
       readonly order: Order
@@ -167,6 +169,8 @@ export function createRefunds(options: RefundOptions) {
       reason: p.reason,
       receipt: p.order.receipt,
     })
+    // Else the card would be charged for what its owner has just got back.
+    await options.topUpEndings.ended(tx, p.order.book, 'refunded')
     return refundInsert(tx, {
       id,
       order: p.order.id,

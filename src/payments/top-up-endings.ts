@@ -1,26 +1,39 @@
 // What the end of an order means for top-ups, in the transaction that ends it: a card that its
 // payer left with us is kept, a top-up that was paid is told, one that was declined is the last.
-// One that does not end is told as well, and a person sees to it.
-import type { Tx } from '../platform/db.ts'
+// One that does not end is told as well, and a person sees to it. And what ends top-ups themselves:
+// money that goes back, a dispute, a forgotten card, a pack that is not the one agreed to.
+import type { Db, Tx } from '../platform/db.ts'
+import type { BookId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Brand, Mailer } from './letters.ts'
 import type { PaymentMetrics } from './metrics.ts'
 import type { Order } from './order.ts'
-import type { Snapshot } from './port.ts'
+import type { Locale, Snapshot } from './port.ts'
 import { reviewCloseOf, reviewOpen } from './review-queries.ts'
-import { topUpLetter } from './top-up-letters.ts'
-import { methodKeep, topUpStop } from './top-up-queries.ts'
+import { type StopTold, topUpLetter } from './top-up-letters.ts'
+import {
+  methodKeep,
+  type StopReason,
+  topUpCancelUnsent,
+  topUpMaySend,
+  topUpStop,
+} from './top-up-queries.ts'
 
 /** The reason of a review: the provider has said for more than a day neither yes nor no. */
 export const UNRESOLVED = 'top_up_unresolved'
 
-export function createTopUpEndings(options: {
+export type TopUpEndingOptions = {
+  readonly db: Db
   readonly mail: Mailer
   readonly brand: Brand
   readonly log: Log
   readonly metrics: Pick<PaymentMetrics, 'reviewed'>
-}) {
-  const { mail, brand, log, metrics } = options
+  /** Who is asked for the receipt and told; undefined for a closed account. */
+  ownerOf(book: BookId, tx?: Tx): Promise<{ email: string; language: Locale } | undefined>
+}
+
+export function createTopUpEndings(options: TopUpEndingOptions) {
+  const { db, mail, brand, log, metrics } = options
 
   /** True when it was unresolved until now; what a person would have decided is decided. */
   function resolve(tx: Tx, order: Order, decision: 'credit' | 'dismiss'): Promise<boolean> {
@@ -30,9 +43,16 @@ export function createTopUpEndings(options: {
     return reviewCloseOf(tx, { provider, paymentId, reason: UNRESOLVED, ...how })
   }
 
+  /** Nothing is bought or sent from here on. When the agreement was given, if it was in force. */
+  async function stop(tx: Tx, book: BookId, why: StopReason) {
+    const stopped = await topUpStop(tx, book, why)
+    await topUpCancelUnsent(tx, book)
+    return stopped
+  }
+
   /** Off at the first no of the bank: a card that is charged in vain again and again is worse. */
   async function declined(tx: Tx, order: Order): Promise<void> {
-    await topUpStop(tx, order.book, 'declined')
+    await stop(tx, order.book, 'declined')
     const notice = { kind: 'top-up-declined', facts: { price: order.price } } as const
     await mail.post(tx, topUpLetter(notice, order, brand, order.id))
     log.info({ order: order.id }, 'a top-up was declined and is off')
@@ -55,6 +75,32 @@ export function createTopUpEndings(options: {
     },
 
     declined,
+    stop,
+
+    /**
+     * Ends it by something that its owner may not have had in mind, with a letter if it was on. In
+     * the caller's transaction: before the ledger is asked, and after the order that is paid back.
+     */
+    async ended(tx: Tx, book: BookId, why: StopTold): Promise<void> {
+      const stopped = await stop(tx, book, why)
+      if (stopped === undefined) return
+      log.info({ book, why }, 'a top-up has ended')
+      const owner = await options.ownerOf(book, tx)
+      if (owner === undefined) return
+      const to = { email: owner.email, locale: owner.language }
+      const once = `${book} ${stopped.givenAt.toISOString()}`
+      await mail.post(tx, topUpLetter({ kind: 'top-up-stopped', facts: { why } }, to, brand, once))
+    },
+
+    /**
+     * Whether an order may be sent to the provider: a purchase always, a top-up while the agreement
+     * is in force. Asked before each post; one that may not be sent any more is canceled.
+     */
+    async maySend(order: Order): Promise<boolean> {
+      if (!order.isTopUp || (await topUpMaySend(db, order.id))) return true
+      await db.transaction((tx) => topUpCancelUnsent(tx, order.book))
+      return false
+    },
 
     /**
      * The provider says that it is over without money. Where that took more than a day it is the

@@ -6,6 +6,10 @@ import type { Kopecks } from '../units/kopecks.ts'
 import { counted, money } from '../units/spoken.ts'
 import type { Brand } from './letters.ts'
 import type { Locale } from './port.ts'
+import type { StopReason } from './top-up-queries.ts'
+
+/** Ends that owners are written about; a decline has its own letter, their own word needs none. */
+export type StopTold = Exclude<StopReason, 'owner' | 'declined'>
 
 type Purchase = { readonly price: Kopecks; readonly credits: Credits }
 
@@ -14,7 +18,7 @@ export type TopUpFacts = {
   'top-up-credited': Purchase
   'top-up-declined': Pick<Purchase, 'price'>
   'top-up-unresolved': Pick<Purchase, 'price'>
-  'top-up-stopped': object
+  'top-up-stopped': { readonly why: StopTold }
   'top-up-ceiling': { readonly ceiling: Kopecks; readonly spent: Kopecks }
 }
 
@@ -31,6 +35,42 @@ type Setting = {
 }
 type Words = {
   readonly [K in keyof TopUpFacts]: (facts: TopUpFacts[K], setting: Setting) => Sentences
+}
+
+const stoppedRussian: Record<StopTold, string> = {
+  pack_changed:
+    'Пакет, на который вы соглашались, изменился (цена или число кредитов) или больше не ' +
+    'продаётся. Другой мы без вашего согласия не купим.',
+  refunded:
+    'Деньги за вашу покупку возвращаются. Чтобы не списать их с карты снова, мы больше ничего не ' +
+    'покупаем сами.',
+  disputed:
+    'Ваш платёж оспорен в банке. Пока спор не решён и после него мы больше ничего не покупаем ' +
+    'сами.',
+  forgotten:
+    'Карта, с которой оплачивалось автопополнение, удалена из кабинета. Больше мы с неё ничего ' +
+    'не спишем.',
+  consent_incomplete:
+    'В вашем согласии названа цена пакета, но не число кредитов. Мы покупаем, только если вы ' +
+    'согласились и с тем и с другим.',
+}
+
+const stoppedEnglish: Record<StopTold, string> = {
+  pack_changed:
+    'The pack that you agreed to has changed (its price or its credits), or is no longer sold. ' +
+    'We do not buy another one without your word.',
+  refunded:
+    'The money for a purchase of yours is being paid back. So that your card is not charged for ' +
+    'it again, we buy nothing more by ourselves.',
+  disputed:
+    'A payment of yours is disputed at the bank. During the dispute and after it we buy nothing ' +
+    'more by ourselves.',
+  forgotten:
+    'The card that paid for automatic top-up was removed from your account. We do not charge it ' +
+    'again.',
+  consent_incomplete:
+    'Your agreement names the price of the pack but not its credits. We buy only when you have ' +
+    'agreed to both.',
 }
 
 const russian: Words = {
@@ -73,13 +113,14 @@ const russian: Words = {
     button: { label: 'Пополнить баланс', link: at.packs },
     more: [`Настройки автопополнения: ${at.limits}`],
   }),
-  'top-up-stopped': (_, at) => ({
-    subject: `Автопополнение в ${at.brand} выключено: изменилась цена`,
+  'top-up-stopped': ({ why }, at) => ({
+    subject: `Автопополнение в ${at.brand} выключено`,
     lines: [
-      'Пакет, на который вы соглашались, подорожал или больше не продаётся. Без вашего согласия ' +
-        'мы его не купим, поэтому автопополнение выключено.',
+      stoppedRussian[why],
+      'Автопополнение выключено. Если оно нужно, включите его снова: мы спросим согласие заново.',
     ],
-    button: { label: 'Выбрать пакет заново', link: at.limits },
+    button: { label: 'Настроить автопополнение', link: at.limits },
+    ...(why === 'forgotten' && { more: ['Если это были не вы, сразу смените пароль.'] }),
   }),
   'top-up-ceiling': ({ ceiling, spent }, at) => ({
     subject: `Автопополнение в ${at.brand} дошло до предела месяца`,
@@ -132,13 +173,14 @@ const english: Words = {
     button: { label: 'Top up', link: at.packs },
     more: [`Automatic top-up: ${at.limits}`],
   }),
-  'top-up-stopped': (_, at) => ({
-    subject: `Automatic top-up in ${at.brand} is off: the price changed`,
+  'top-up-stopped': ({ why }, at) => ({
+    subject: `Automatic top-up in ${at.brand} is off`,
     lines: [
-      'The pack that you agreed to costs more now, or is no longer sold. We do not buy it ' +
-        'without your word, so automatic top-up is off.',
+      stoppedEnglish[why],
+      'Automatic top-up is off. If you need it, switch it on again: we ask for your word anew.',
     ],
-    button: { label: 'Choose a pack anew', link: at.limits },
+    button: { label: 'Automatic top-up', link: at.limits },
+    ...(why === 'forgotten' && { more: ['If it was not you, change your password at once.'] }),
   }),
   'top-up-ceiling': ({ ceiling, spent }, at) => ({
     subject: `Automatic top-up in ${at.brand} reached the month’s limit`,

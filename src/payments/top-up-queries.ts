@@ -1,7 +1,7 @@
 // The SQL of top-ups: kept methods, what their owners agreed to, and the standing word in force.
 // Locks go: the order's row where there is one, then the top-up's, then, last, the ledger's book.
 import type { Executor, Tx } from '../platform/db.ts'
-import type { BookId } from '../platform/ids.ts'
+import type { BookId, OrderId } from '../platform/ids.ts'
 import type { Credits } from '../units/credits.ts'
 import type { Kopecks } from '../units/kopecks.ts'
 import type { Method } from './port.ts'
@@ -14,15 +14,24 @@ export type KeptMethod = {
   readonly savedAt: Date
 }
 
-export type StopReason = 'owner' | 'declined' | 'pack_changed'
+export type StopReason =
+  | 'owner'
+  | 'declined'
+  | 'pack_changed'
+  | 'refunded'
+  | 'disputed'
+  | 'forgotten'
+  | 'consent_incomplete'
 
 /** What an owner agreed to, and whether it is in force. */
 export type StandingWord = {
   readonly book: BookId
   readonly isOn: boolean
   readonly packId: string
-  /** The price that was agreed to; a dearer pack is another purchase. */
+  /** What was agreed to; a pack with another price or other credits is another purchase. */
   readonly price: Kopecks
+  /** Null: agreed to before migration 0019, when nobody was asked; nothing is bought by it. */
+  readonly credits: Credits | null
   readonly threshold: Credits
   readonly ceiling: Kopecks
   readonly crossing: number
@@ -33,7 +42,7 @@ export type StandingWord = {
 
 const WORD = `
   t.book_id as book, t.is_on as "isOn", c.pack_id as "packId", c.price_kopecks as price,
-  c.threshold, c.ceiling_kopecks as ceiling, t.crossing, c.given_at as "givenAt",
+  c.credits, c.threshold, c.ceiling_kopecks as ceiling, t.crossing, c.given_at as "givenAt",
   t.stopped_why as "stoppedWhy", t.stopped_at as "stoppedAt"`
 
 /** The newest method takes the place of the one before. Locks its row. */
@@ -75,6 +84,7 @@ export async function topUpSet(
     readonly methodTitle: string
     readonly packId: string
     readonly price: Kopecks
+    readonly credits: Credits
     readonly threshold: Credits
     readonly ceiling: Kopecks
   },
@@ -82,15 +92,18 @@ export async function topUpSet(
   await tx.query(
     `with consent as (
        insert into top_up_consents (book_id, version, address, method_title, pack_id,
-         price_kopecks, threshold, ceiling_kopecks)
-       values ($1, $2, $3, $4, $5, $6, $7, $8)
+         price_kopecks, credits, threshold, ceiling_kopecks)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
        returning id
      )
      insert into top_ups (book_id, consent_id, is_on) select $1, id, true from consent
      on conflict (book_id) do update
      set consent_id = excluded.consent_id, is_on = true, stopped_why = null, stopped_at = null,
        ceiling_told = null`,
-    [p.book, p.version, p.address, p.methodTitle, p.packId, p.price, p.threshold, p.ceiling],
+    [
+      ...[p.book, p.version, p.address, p.methodTitle, p.packId],
+      ...[p.price, p.credits, p.threshold, p.ceiling],
+    ],
   )
 }
 
@@ -114,21 +127,21 @@ export async function topUpLockOn(tx: Tx, book: BookId): Promise<StandingWord | 
   return rows[0] as StandingWord | undefined
 }
 
-/** A page of those in force above a book, with their thresholds. Locks nothing. */
+/** A page of those in force above a book, with what decides about them. Locks nothing. */
 export async function topUpListOn(
   db: Executor,
   after: BookId,
   limit: number,
-): Promise<{ book: BookId; threshold: Credits }[]> {
+): Promise<Pick<StandingWord, 'book' | 'threshold' | 'credits'>[]> {
   const { rows } = await db.query(
-    `select t.book_id as book, c.threshold
+    `select t.book_id as book, c.threshold, c.credits
      from top_ups t join top_up_consents c on c.id = t.consent_id
      where t.is_on and t.book_id > $1
      order by t.book_id
      limit $2`,
     [after, limit],
   )
-  return rows as { book: BookId; threshold: Credits }[]
+  return rows as Pick<StandingWord, 'book' | 'threshold' | 'credits'>[]
 }
 
 /**
@@ -186,15 +199,49 @@ export async function topUpTellCeiling(tx: Tx, book: BookId, month: string): Pro
   return rows.length > 0
 }
 
-/** Ends the standing word; true when it was in force. Locks the top-up's row. */
-export async function topUpStop(tx: Executor, book: BookId, why: StopReason): Promise<boolean> {
+/** Ends the standing word; when it was given, if it was in force. Locks the top-up's row. */
+export async function topUpStop(
+  tx: Tx,
+  book: BookId,
+  why: StopReason,
+): Promise<{ readonly givenAt: Date } | undefined> {
   const { rows } = await tx.query(
-    `update top_ups set is_on = false, stopped_why = $2, stopped_at = ledger_now()
-     where book_id = $1 and is_on
-     returning book_id`,
+    `update top_ups t set is_on = false, stopped_why = $2, stopped_at = ledger_now()
+     from top_up_consents c
+     where t.book_id = $1 and t.is_on and c.id = t.consent_id
+     returning c.given_at as "givenAt"`,
     [book, why],
   )
+  return rows[0] as { givenAt: Date } | undefined
+}
+
+/** Whether an order of a top-up may be sent: it waits, and what was agreed to is in force. */
+export async function topUpMaySend(db: Executor, order: OrderId): Promise<boolean> {
+  const { rows } = await db.query(
+    `select from orders o
+     join top_ups t on t.book_id = o.book_id
+     join top_up_consents c on c.id = t.consent_id
+     where o.id = $1 and o.state = 'created' and t.is_on and c.credits is not null`,
+    [order],
+  )
   return rows.length > 0
+}
+
+/**
+ * Cancels a top-up that the provider has not confirmed; it is not sent again. If an earlier post
+ * did reach the provider and was paid, the sweep still credits it. Locks the row and passes over
+ * one that somebody else has: that one brings the provider's answer, or asks `topUpMaySend` next.
+ */
+export async function topUpCancelUnsent(tx: Tx, book: BookId): Promise<void> {
+  await tx.query(
+    `update orders
+     set state = 'canceled', cancel_reason = 'top_up_ended', request_body = null, next_at = null
+     where id in (
+       select id from orders where book_id = $1 and is_top_up and state = 'created'
+       for update skip locked
+     )`,
+    [book],
+  )
 }
 
 /** Ends and forgets the standing word of a book. Locks its row. */
@@ -211,7 +258,8 @@ export async function consentDelete(tx: Tx, book: BookId): Promise<void> {
 export async function consentList(db: Executor, book: BookId): Promise<unknown[]> {
   const { rows } = await db.query(
     `select version, address, method_title as method, pack_id as pack,
-       price_kopecks::text as "priceKopecks", threshold::text as "thresholdMicrocredits",
+       price_kopecks::text as "priceKopecks", credits::text as "microcredits",
+       threshold::text as "thresholdMicrocredits",
        ceiling_kopecks::text as "ceilingKopecks", given_at as "givenAt"
      from top_up_consents where book_id = $1 order by id desc`,
     [book],

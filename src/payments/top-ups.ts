@@ -13,6 +13,7 @@ import type { Brand, Mailer } from './letters.ts'
 import type { Order } from './order.ts'
 import type { BuyAsk, Orders } from './orders.ts'
 import type { Locale } from './port.ts'
+import type { TopUpEndingOptions, TopUpEndings } from './top-up-endings.ts'
 import { topUpLetter } from './top-up-letters.ts'
 import * as queries from './top-up-queries.ts'
 
@@ -23,14 +24,13 @@ export type TopUpOptions = {
   readonly brand: Brand
   readonly log: Log
   readonly orders: Pick<Orders, 'placeTopUp' | 'post' | 'methods'>
+  readonly topUpEndings: Pick<TopUpEndings, 'stop' | 'ended'>
   /** Both must be so: top-ups are offered, and anything is sold. */
   readonly hasTopUps: boolean
   readonly isOpen: boolean
   /** The pack as it is sold now; undefined when it is not. */
   packOf(id: string): BuyAsk['pack'] | undefined
-  /** Who is asked for the receipt and told; undefined for a closed account. */
-  ownerOf(book: BookId): Promise<{ email: string; language: Locale } | undefined>
-}
+} & Pick<TopUpEndingOptions, 'ownerOf'>
 
 export type TopUpAsk = {
   readonly book: BookId
@@ -43,12 +43,12 @@ export type TopUpAsk = {
 }
 
 /** The text that owners agree to is in the cabinet's words; another text is another version. */
-const CONSENT_VERSION = '2026-11-15'
+const CONSENT_VERSION = '2026-11-16'
 /** What the ledger reads at once. */
 const PAGE = 256
 
 export function createTopUps(options: TopUpOptions) {
-  const { db, ledger, mail, brand, log, orders } = options
+  const { db, ledger, mail, brand, log, orders, topUpEndings } = options
   const isOffered = options.hasTopUps && options.isOpen
 
   async function turnOn(ask: TopUpAsk): Promise<void> {
@@ -71,7 +71,7 @@ export function createTopUps(options: TopUpOptions) {
       const { title } = kept
       const facts = { title, price, credits, threshold, ceiling }
       await queries.topUpSet(tx, {
-        ...{ book, version, address, packId, price, threshold, ceiling },
+        ...{ book, version, address, packId, price, credits, threshold, ceiling },
         methodTitle: title,
       })
       const to = { email: owner.email, locale: owner.language }
@@ -91,8 +91,10 @@ export function createTopUps(options: TopUpOptions) {
       const page = await queries.topUpListOn(db, last, PAGE)
       const balances = await ledger.balances(page.map(({ book }) => book))
       for (const { id, available, held } of balances) {
-        const threshold = page.find(({ book }) => book === id)?.threshold ?? 0n
-        if (available + held < threshold && (await buyFor(id))) bought += 1
+        const word = page.find(({ book }) => book === id)
+        // An agreement that names no credits is stopped before anything is due.
+        const isDue = word?.credits === null || available + held < (word?.threshold ?? 0n)
+        if (isDue && (await buyFor(id))) bought += 1
       }
       if (page.length < PAGE) return bought
       last = page.at(-1)?.book ?? last
@@ -104,7 +106,7 @@ export function createTopUps(options: TopUpOptions) {
     try {
       const owner = await options.ownerOf(book)
       if (owner === undefined) {
-        await queries.topUpStop(db, book, 'owner')
+        await db.transaction((tx) => topUpEndings.stop(tx, book, 'owner'))
         return false
       }
       const to = { email: owner.email, locale: owner.language }
@@ -126,6 +128,9 @@ export function createTopUps(options: TopUpOptions) {
   async function place(tx: Tx, book: BookId, to: To): Promise<Order | undefined> {
     const word = await queries.topUpLockOn(tx, book)
     if (word === undefined) return undefined
+    if (word.credits === null) {
+      return void (await topUpEndings.ended(tx, book, 'consent_incomplete'))
+    }
     const { month, spent, hasOpen } = await queries.topUpSumMonth(tx, book)
     if (hasOpen) return undefined
     const found = await ledger.balance(book, tx)
@@ -135,8 +140,9 @@ export function createTopUps(options: TopUpOptions) {
     // Nobody wants credits for a book that is stopped, nor to pay a debt by surprise.
     if (!isDue || found.blockedReason !== null || found.debt > 0n || !kept) return undefined
     const pack = options.packOf(word.packId)
-    if (pack === undefined || pack.priceKopecks > word.price) {
-      return void (await stopForPack(tx, word, to))
+    const isAsAgreed = pack?.priceKopecks === word.price && pack.credits === word.credits
+    if (pack === undefined || !isAsAgreed) {
+      return void (await topUpEndings.ended(tx, book, 'pack_changed'))
     }
     if (spent + pack.priceKopecks > word.ceiling) {
       if (!(await queries.topUpTellCeiling(tx, book, month))) return undefined
@@ -157,12 +163,6 @@ export function createTopUps(options: TopUpOptions) {
     )
   }
 
-  async function stopForPack(tx: Tx, word: queries.StandingWord, to: To): Promise<void> {
-    await queries.topUpStop(tx, word.book, 'pack_changed')
-    const once = `${word.book} ${word.givenAt.toISOString()}`
-    await mail.post(tx, topUpLetter({ kind: 'top-up-stopped', facts: {} }, to, brand, once))
-  }
-
   return {
     isOffered,
     consentVersion: CONSENT_VERSION,
@@ -170,11 +170,17 @@ export function createTopUps(options: TopUpOptions) {
     run,
 
     turnOff: async (book: BookId): Promise<void> =>
-      void (await queries.topUpStop(db, book, 'owner')),
+      void (await db.transaction((tx) => topUpEndings.stop(tx, book, 'owner'))),
 
     /** In the caller's transaction: the method is forgotten, and nothing is bought by it. */
     async forget(tx: Tx, book: BookId): Promise<void> {
-      await queries.topUpStop(tx, book, 'owner')
+      await topUpEndings.ended(tx, book, 'forgotten')
+      await queries.methodDelete(tx, book)
+    },
+
+    /** As `forget`, without a letter: the account is closed, and its owner is told of that. */
+    async close(tx: Tx, book: BookId): Promise<void> {
+      await topUpEndings.stop(tx, book, 'owner')
       await queries.methodDelete(tx, book)
     },
 

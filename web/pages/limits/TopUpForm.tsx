@@ -130,6 +130,7 @@ function Agreement(props: {
   return t('topUp.consent', {
     title,
     rubles: format.rubles(pack?.priceKopecks ?? '0'),
+    credits: phrases.credits(pack?.credits ?? { whole: '0', exact: '0' }),
     threshold: phrases.credits({ whole: threshold, exact: threshold }),
     ceiling: format.rubles(kopecksOf(values.ceiling) || '0'),
   })

@@ -71,7 +71,7 @@ function Kept({ topUp, packs }: { readonly topUp: TopUp; readonly packs: readonl
   const hasForm = isChanging || !topUp.isOn
   return (
     <div className="grid gap-5">
-      <Agreed topUp={topUp} packs={packs} />
+      <Agreed topUp={topUp} />
       {hasForm && <TopUpForm topUp={topUp} packs={packs} onDone={() => setChanging(false)} />}
       <div className="flex flex-wrap gap-3">
         {topUp.isOn && !isChanging && (
@@ -84,22 +84,22 @@ function Kept({ topUp, packs }: { readonly topUp: TopUp; readonly packs: readonl
   )
 }
 
-function Agreed({ topUp, packs }: { readonly topUp: TopUp; readonly packs: readonly Pack[] }) {
+function Agreed({ topUp }: { readonly topUp: TopUp }) {
   const { t } = useTranslation()
   const format = useFormat()
   const phrases = usePhrases()
   const { method, settings, isOn } = topUp
-  const pack = packs.find(({ id }) => id === settings?.pack)
   const card = { name: t('topUp.card'), value: method?.title }
   if (!isOn || settings === null) return <Facts facts={[card]} />
   const rubles = format.rubles(settings.priceKopecks)
+  const { credits } = settings
   return (
     <Facts
       facts={[
         card,
         {
           name: t('topUp.pack'),
-          value: pack === undefined ? rubles : `${phrases.creditsShort(pack.credits)} · ${rubles}`,
+          value: credits === null ? rubles : `${phrases.creditsShort(credits)} · ${rubles}`,
         },
         { name: t('topUp.below'), value: phrases.credits(settings.threshold) },
         {

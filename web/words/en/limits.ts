@@ -78,11 +78,13 @@ export const limits: Same<typeof ru> = {
     ceiling: 'At most in a month, ₽',
     ceilingHint: 'In a calendar month, UTC. Beyond this sum we charge nothing.',
     consent:
-      'I allow charging {{rubles}} to the card {{title}} whenever less than {{threshold}} is ' +
-      'left, but no more than {{ceiling}} in a month, without confirming each charge.',
+      'I allow charging {{rubles}} to the card {{title}} for {{credits}} whenever less than ' +
+      '{{threshold}} is left, but no more than {{ceiling}} in a month, without confirming each ' +
+      'charge.',
     consentHint:
-      'It holds until you withdraw it here. If the bank declines or the pack becomes dearer, ' +
-      'automatic top-up switches itself off.',
+      'It holds until you withdraw it here. If the bank declines, if the price or the credits of ' +
+      'the pack change, or if a payment is paid back or disputed, automatic top-up switches ' +
+      'itself off.',
     agreeFirst: 'Automatic top-up needs your permission.',
     tooHigh: 'The threshold must be below the credits of the pack.',
     tooLow: 'That is not enough for a single pack.',
@@ -102,9 +104,24 @@ export const limits: Same<typeof ru> = {
       declined: 'The bank declined a charge',
       declinedText:
         'Automatic top-up is off: {{moment}}. See to the card, and switch it on again if you want.',
-      pack_changed: 'The price of the pack changed',
+      pack_changed: 'The pack has changed',
       pack_changedText:
-        'Automatic top-up is off: {{moment}}. We do not buy for more than you allowed.',
+        'Automatic top-up is off: {{moment}}. We buy only for the price and the credits that you ' +
+        'allowed.',
+      refunded: 'A purchase is being paid back',
+      refundedText:
+        'Automatic top-up is off: {{moment}}. Your card is not charged for it again. Switch it ' +
+        'on if you still want it.',
+      disputed: 'A payment is disputed at the bank',
+      disputedText:
+        'Automatic top-up is off: {{moment}}. We charge nothing more by ourselves. Switch it on ' +
+        'if you still want it.',
+      forgotten: 'The card was forgotten',
+      forgottenText: 'Automatic top-up is off: {{moment}}. We do not charge that card again.',
+      consent_incomplete: 'Your permission is needed again',
+      consent_incompleteText:
+        'Automatic top-up is off: {{moment}}. Your permission did not name the credits of the ' +
+        'pack.',
     },
   },
 }
