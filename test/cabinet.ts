@@ -49,6 +49,8 @@ export async function writeDocuments(directory: string): Promise<string> {
 type StageOptions = TestPaymentsOptions & {
   readonly pagesDirectory?: string
   readonly addressHeader?: string
+  /** Letters then name this very server, and a browser may follow and sign in; else CABINET. */
+  readonly port?: number
 }
 
 export async function createCabinetStage(options: StageOptions = {}) {
@@ -59,7 +61,9 @@ export async function createCabinetStage(options: StageOptions = {}) {
   const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + turned.ms }
   // Asked when something is to be told; the accounts are there by then.
   const ownerOf = (book: BookId) => accounts.ownerOf(book)
-  const given = { log, ownerOf, ...options.payments }
+  const cabinetUrl = options.port === undefined ? CABINET : `http://127.0.0.1:${options.port}`
+  const ownBrand = { ...brand, cabinetUrl }
+  const given = { log, ownerOf, brand: ownBrand, ...options.payments }
   const pay = await createTestPayments({ ...options, payments: given })
   const { db, ledger, mail, payments } = pay
   const directory = await mkdtemp(join(tmpdir(), 'tollgate-cabinet-'))
@@ -74,10 +78,9 @@ export async function createCabinetStage(options: StageOptions = {}) {
   // It asks nobody: what processes with upstreams of their own saw is what it tells.
   const { instance } = ledger
   const upstreams = createUpstreams({ db, log, clock: systemClock, instance, upstreams: [] })
-  const guardBrand = { ...brand, cabinetUrl: CABINET }
-  const guards = createGuards({ db, ledger, mail, log, brand: guardBrand, ownerOf })
+  const guards = createGuards({ db, ledger, mail, log, brand: ownBrand, ownerOf })
   const accounts: Accounts = createAccounts({
-    ...{ db, mail, clock, log, brand: { ...brand, cabinetUrl: CABINET } },
+    ...{ db, mail, clock, log, brand: ownBrand },
     settings: accountSettings,
     async openBook(tx) {
       const book = await ledger.open(tx)
@@ -99,27 +102,27 @@ export async function createCabinetStage(options: StageOptions = {}) {
     api: {
       ...{ accounts, keys, ledger, guards, payments, pricing, documents, upstreams, mail },
       brand: { ...brand, requisites: ['ООО «Пример»', 'ИНН 7700000000'] },
-      cabinetUrl: CABINET,
+      cabinetUrl,
       apiUrl: 'https://api.example.org',
       vendorSlug: keySettings.slug,
       isSelling: true,
       refundPolicy: 'prorata',
     },
   })
-  const port = await cabinet.listen(0, '127.0.0.1')
+  const port = await cabinet.listen(options.port ?? 0, '127.0.0.1')
   const url = `http://127.0.0.1:${port}`
   await pay.sim('settings', { webhookUrl: `${url}/notifications/yookassa` })
-  const visitor = () => createVisitor(url)
+  const visitor = () => createVisitor(url, cabinetUrl)
 
   /** Somebody with a confirmed account, signed in, and the account's book. */
-  async function person(name: string) {
+  async function person(name: string, language: 'ru' | 'en' = 'en') {
     const email = `${name}@example.org`
     const own = visitor()
     const consents = documents.list().filter((one) => one.isRequired)
     await own.must('POST /api/auth/register', {
       email,
       password: PASSWORD,
-      language: 'en',
+      language,
       consents,
     })
     const { rows } = await db.query(
@@ -135,7 +138,7 @@ export async function createCabinetStage(options: StageOptions = {}) {
 
   return {
     ...{ ...pay, accounts, keys, guards, pricing, cabinet, documents, lines, turned, url },
-    ...{ visitor, person, upstreams },
+    ...{ visitor, person, upstreams, brand: ownBrand },
 
     /** A purchase that is paid and credited. */
     async bought(own: Visitor, pack = 'pack-35m'): Promise<contract.Order> {
@@ -172,10 +175,10 @@ export async function createCabinetStage(options: StageOptions = {}) {
 type Sent = { readonly origin?: string | null; readonly headers?: Record<string, string> }
 
 /** A browser: keeps cookies, names its origin, and speaks to the cabinet over HTTP. */
-export function createVisitor(url: string) {
+export function createVisitor(url: string, ownOrigin: string = CABINET) {
   const jar = new Map<string, string>()
 
-  function headers({ origin = CABINET, headers: more = {} }: Sent, isGet: boolean): Headers {
+  function headers({ origin = ownOrigin, headers: more = {} }: Sent, isGet: boolean): Headers {
     const sent = new Headers({ 'user-agent': AGENT, 'x-real-ip': '203.0.113.7' })
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
     if (cookie !== '') sent.set('cookie', cookie)

@@ -1,5 +1,6 @@
 // The addresses of the pages. Letters link to some of them: confirm, reset, email, sign-in, forgot,
-// security, limits, packs and key keep their names for ever.
+// security, limits, packs, key and orders keep their names for ever; the journey `letters` opens
+// every link of every letter.
 
 export const paths = {
   home: '/',

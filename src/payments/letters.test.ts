@@ -5,7 +5,7 @@ import { brand } from '../../test/payments.ts'
 import { newOrderId } from '../platform/ids.ts'
 import { credits } from '../units/credits.ts'
 import { kopecks } from '../units/kopecks.ts'
-import { letterOf } from './letters.ts'
+import { letterKinds, letterOf } from './letters.ts'
 
 const order = {
   id: newOrderId(0, 0),
@@ -18,16 +18,7 @@ const order = {
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
 
-const kinds = [
-  'payment-credited',
-  'payment-review',
-  'payment-refunded',
-  'refund-canceled',
-  'dispute-opened',
-  'dispute-won',
-  'dispute-lost',
-] as const
-for (const kind of kinds) {
+for (const kind of letterKinds) {
   for (const locale of ['ru', 'en'] as const) {
     test(`the ${locale} letter ${kind} names the order and escapes the title`, () => {
       const letter = letterOf(kind, { ...order, locale }, brand, 'once')

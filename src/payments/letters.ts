@@ -157,6 +157,8 @@ const en: Record<LetterKind, (w: Words) => Sentences> = {
   }),
 }
 
+export const letterKinds = Object.keys(en) as readonly LetterKind[]
+
 /** The letter of one event of an order; `once` names the event, so that it is told once. */
 export function letterOf(
   kind: LetterKind,
@@ -178,7 +180,7 @@ export function letterOf(
   const said = lines.filter((line) => line !== null)
   const number = locale === 'ru' ? `Номер заказа: ${order.id}` : `Order: ${order.id}`
   const help = locale === 'ru' ? 'Вопросы' : 'Questions'
-  const address = `${brand.cabinetUrl}/payments/${order.id}`
+  const address = `${brand.cabinetUrl}/orders/${order.id}`
   return {
     to: order.email,
     kind,

@@ -193,6 +193,9 @@ const english: Words = {
   }),
 }
 
+export const topUpKinds = Object.keys(english) as readonly (keyof TopUpFacts)[]
+export const stopsTold = Object.keys(stoppedEnglish) as readonly StopTold[]
+
 /** The letter of one event; `once` names the event, so that it is told once. */
 export function topUpLetter(
   { kind, facts }: TopUpNotice,

@@ -8,7 +8,7 @@ import { brand, createTestPayments, pack, type TestPayments } from '../../test/p
 import type { BookId } from '../platform/ids.ts'
 import { credits } from '../units/credits.ts'
 import { type Kopecks, kopecks } from '../units/kopecks.ts'
-import { type StopTold, type TopUpNotice, topUpLetter } from './top-up-letters.ts'
+import { stopsTold, type TopUpNotice, topUpKinds, topUpLetter } from './top-up-letters.ts'
 
 const at = { room: undefined as unknown as TestPayments }
 before(async () => {
@@ -339,15 +339,10 @@ test('every letter of top-ups says its sums in both languages', () => {
     ceiling: ceilingKopecks,
     spent: ceilingKopecks,
   }
-  const whys: StopTold[] = [
-    ...(['pack_changed', 'refunded', 'disputed', 'forgotten', 'consent_incomplete'] as const),
-  ]
-  const kinds = ['on', 'credited', 'declined', 'unresolved', 'ceiling']
-  const notices = [
-    ...kinds.map((kind) => ({ kind: `top-up-${kind}`, facts })),
-    ...whys.map((why) => ({ kind: 'top-up-stopped', facts: { why } })),
-  ]
-  for (const notice of notices as TopUpNotice[]) {
+  const notices = stopsTold.flatMap((why) =>
+    topUpKinds.map((kind) => ({ kind, facts: { ...facts, why } }) as TopUpNotice),
+  )
+  for (const notice of notices) {
     for (const locale of ['ru', 'en'] as const) {
       const { subject, text, html } = topUpLetter(notice, { email: 'a@b.ru', locale }, brand, '1')
       assert.ok(subject.length <= 78, subject)
