@@ -4,7 +4,7 @@
 import type { Clock } from '../platform/clock.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { upstreamName } from '../pricing/pricing.ts'
-import type { Outcome, Route, Target } from '../upstreams/upstreams.ts'
+import type { Outcome, Path, Route, Target } from '../upstreams/upstreams.ts'
 import type { CountRequest, MessageRequest } from '../wire/draft.ts'
 import { type Edit, editBody } from '../wire/edit.ts'
 import { isRetryable, retryAfterMs } from '../wire/errors.ts'
@@ -28,7 +28,7 @@ const LEFT_MS = 10_000
 
 export type Relayed = {
   /** Path under the upstream's address, without the query. */
-  readonly path: string
+  readonly path: Path
   readonly model: string
   readonly conversation: number
   readonly isStream: boolean
@@ -50,7 +50,7 @@ export async function relay(
   { upstreams, clock }: Pick<Rooms, 'upstreams' | 'clock'>,
 ): Promise<Reply> {
   const headers = headersOf(exchange)
-  const route = upstreams.route(request.model, request.conversation)
+  const route = upstreams.route(request.path, request.model, request.conversation)
   let tried: Tried | undefined
   for (;;) {
     const target = await nextTarget(exchange, route, tried)
@@ -114,14 +114,14 @@ function isOurFault(status: number): boolean {
 
 async function attempt(
   exchange: Exchange,
-  { path, isStream, bodyFor }: Relayed,
+  { path, model, isStream, bodyFor }: Relayed,
   target: Target,
   headers: readonly string[],
   clock: Clock,
 ): Promise<Tried> {
   const incoming = createIncoming()
   const body = bodyFor(target)
-  const sending = { path: path + exchange.query, headers, body, isStream }
+  const sending = { model, path: path + exchange.query, headers, body, isStream }
   const started = target.send(sending, incoming)
   incoming.started = started
   // A plain reply is read to its end whoever is there; a stream is not begun for nobody.
@@ -155,14 +155,18 @@ function leaveWith(exchange: Exchange, incoming: ReturnType<typeof createIncomin
 }
 
 function tell(outcome: Outcome, reply: Reply, clock: Clock): void {
-  if (isFault(reply.status)) {
-    const { headers } = reply
-    const asked = {
-      retryAfterMs: headers['retry-after-ms'] as string | undefined,
-      retryAfter: headers['retry-after'],
-    }
-    outcome.fail(retryAfterMs(asked, clock.nowMs()))
-  } else outcome.answer()
+  const { status, headers } = reply
+  if (!isFault(status)) {
+    outcome.answer()
+    return
+  }
+  const asked = {
+    retryAfterMs: headers['retry-after-ms'] as string | undefined,
+    retryAfter: headers['retry-after'],
+  }
+  const askedMs = retryAfterMs(asked, clock.nowMs())
+  if (status === 429) outcome.coolDown(askedMs)
+  else outcome.fail(askedMs)
 }
 
 /** The body as it goes upstream: as it came, or with single values changed where they stand. */

@@ -21,7 +21,7 @@ export async function postCountTokens(exchange: Exchange, rooms: Rooms): Promise
   const parsed = await parseCount(exchange, rooms)
   try {
     const relayed = {
-      path: '/v1/messages/count_tokens',
+      path: '/v1/messages/count_tokens' as const,
       model: parsed.model.id,
       conversation: rooms.upstreams.conversationOf(caller.book, parsed.body),
       isStream: false,

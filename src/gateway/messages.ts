@@ -25,7 +25,7 @@ export async function postMessages(exchange: Exchange, rooms: Rooms): Promise<vo
       // Not the body: a name of ours would keep it for as long as the reply lasts.
       const { model, request } = parsed
       const relayed = {
-        path: '/v1/messages',
+        path: '/v1/messages' as const,
         model: model.id,
         conversation: rooms.upstreams.conversationOf(caller.book, parsed.body),
         isStream: request.stream,

@@ -10,8 +10,8 @@ function create() {
     clock,
     ...breaker,
     /** So many requests that fail, one after the other. */
-    failTimes(count: number, retryAfterMs?: number): void {
-      for (let i = 0; i < count; i++) breaker.fail(breaker.begin(), retryAfterMs)
+    failTimes(count: number): void {
+      for (let i = 0; i < count; i++) breaker.fail(breaker.begin())
     },
     /** A request that is answered and comes whole. */
     goWell(): void {
@@ -45,40 +45,9 @@ test('a target that breaks off whatever it begins is taken out too', () => {
   for (let i = 0; i < 5; i++) {
     const ticket = breaker.begin()
     breaker.answer(ticket)
-    breaker.fail(ticket, undefined)
+    breaker.fail(ticket)
   }
   assert.equal(breaker.state(), 'open')
-})
-
-test('a target that asks to wait is left alone at once, for as long as it asked', () => {
-  const breaker = create()
-  breaker.failTimes(1, 7_000)
-  assert.equal(breaker.state(), 'open')
-  breaker.clock.ms += 6_999
-  assert.equal(breaker.isReady(), false)
-  breaker.clock.ms += 1
-  assert.equal(breaker.isReady(), true)
-})
-
-test('a target that asks to wait for an hour is asked again after a minute', () => {
-  const breaker = create()
-  breaker.failTimes(1, 3_600_000)
-  breaker.clock.ms += 59_999
-  assert.equal(breaker.isReady(), false)
-  breaker.clock.ms += 1
-  assert.equal(breaker.isReady(), true)
-})
-
-test('of the waits that requests of the same moment bring, the longest counts', () => {
-  const breaker = create()
-  const [quick, slow] = [breaker.begin(), breaker.begin()]
-  breaker.failTimes(1, 10_000)
-  breaker.fail(slow, 30_000)
-  breaker.fail(quick, undefined)
-  breaker.clock.ms += 29_999
-  assert.equal(breaker.isReady(), false)
-  breaker.clock.ms += 1
-  assert.equal(breaker.isReady(), true)
 })
 
 test('a sick target is asked once a second, by one request at a time if there are others', () => {
@@ -88,14 +57,14 @@ test('a sick target is asked once a second, by one request at a time if there ar
   for (let ms = 0; ms < 10_000; ms += 10, breaker.clock.ms += 10) {
     if (!breaker.isReady()) continue
     probes += 1
-    breaker.fail(breaker.begin(), undefined)
+    breaker.fail(breaker.begin())
   }
   assert.equal(probes, 9)
   breaker.clock.ms += 1_000
   const hanging = breaker.begin()
   breaker.clock.ms += 60_000
   assert.deepEqual(look(breaker), ['probing', false])
-  breaker.fail(hanging, undefined)
+  breaker.fail(hanging)
   assert.deepEqual(look(breaker), ['open', true], 'the last time was a minute ago')
 })
 
@@ -129,9 +98,9 @@ test('a probe that still hangs when another one is answered says nothing any mor
   breaker.clock.ms += 1_000
   const answered = breaker.begin()
   assert.equal(breaker.answer(answered), true)
-  breaker.fail(hanging, undefined)
+  breaker.fail(hanging)
   assert.equal(breaker.state(), 'closed')
-  breaker.fail(answered, undefined)
+  breaker.fail(answered)
   assert.equal(breaker.state(), 'open', 'the one that was answered goes on to count')
 })
 
@@ -179,7 +148,7 @@ test('what was sent before a target was taken out neither helps nor harms it', (
   assert.equal(breaker.state(), 'open')
   breaker.clock.ms += 1_000
   breaker.goWell()
-  for (const ticket of late) breaker.fail(ticket, undefined)
+  for (const ticket of late) breaker.fail(ticket)
   assert.equal(breaker.state(), 'closed')
 })
 

@@ -5,8 +5,6 @@
 const FAILURES_MAX = 5
 /** Between probes of a sick target: it gets at most one request a second. */
 const PROBE_MS = 1_000
-/** A target that says when to come back is left alone so long, but not for ever. */
-const RETRY_AFTER_MS_MAX = 60_000
 
 export type BreakerState = 'closed' | 'open' | 'probing'
 
@@ -95,25 +93,17 @@ export function createBreaker(nowMs: () => number) {
       state.failuresMax = FAILURES_MAX
     },
 
-    /**
-     * `retryAfterMs` is what the target itself asked for, as with 429 and 529. True when this was a
-     * probe: who waits for what it brings need not any more.
-     */
-    fail(ticket: Ticket, retryAfterMs: number | undefined): boolean {
-      const askedMs = Math.min(retryAfterMs ?? 0, RETRY_AFTER_MS_MAX)
+    /** True when this was a probe: who waits for what it brings need not any more. */
+    fail(ticket: Ticket): boolean {
       const wasProbe = probes.delete(ticket)
-      if (state.isOpen) {
-        // Of the waits that are asked for, the longest counts. A probe has had its second already.
-        state.nextProbeMs = Math.max(state.nextProbeMs, nowMs() + askedMs)
-        return wasProbe
-      }
+      if (state.isOpen) return wasProbe
       if (isOld(ticket)) return false
       state.failures += 1
-      if (state.failures < state.failuresMax && askedMs === 0) return false
+      if (state.failures < state.failuresMax) return false
       state.isOpen = true
       state.begunBefore = state.begun
       state.closedBy = 0
-      state.nextProbeMs = nowMs() + Math.max(PROBE_MS, askedMs)
+      state.nextProbeMs = nowMs() + PROBE_MS
       return false
     },
 

@@ -2,7 +2,12 @@
 // status, headers and bytes, with pause and resume for a slow client and abort for one that left.
 import type { IncomingHttpHeaders } from 'node:http'
 
+/** What is sent upstream: messages, which are paid for, and token counts, which are free. */
+export type Path = '/v1/messages' | '/v1/messages/count_tokens'
+
 export type Sending = {
+  /** As the catalogue calls it: an upstream's limits are counted for each model. */
+  readonly model: string
   /** Path and query under the upstream's address. */
   readonly path: string
   /** Flat list of names and values, without credentials: the upstream adds its own. */
@@ -33,8 +38,17 @@ export type Outcome = {
   answer(): void
   /** The reply came whole, whatever its status. */
   finish(): void
-  /** The target failed. `retryAfterMs` is what it asked for itself. May follow an answer. */
+  /**
+   * The target failed, which counts against it with every model. May follow an answer. The wait
+   * that a 529 or another 5xx asks for holds for this model and path only: one busy model of the
+   * vendor must not close the others, and a target that is down fails five times soon enough.
+   */
   fail(retryAfterMs?: number): void
+  /**
+   * The target answered 429. That limits this model on this path for the time it asks for, and is
+   * neither a failure nor a recovery of the target.
+   */
+  coolDown(retryAfterMs?: number): void
   /** The request is over, however it went. May be repeated. */
   end(): void
 }

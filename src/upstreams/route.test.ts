@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createBreaker } from './breaker.ts'
 import { createRetryBudget } from './budget.ts'
+import { createCooling } from './cooling.ts'
 import type { Target } from './port.ts'
 import { type Known, Route } from './route.ts'
 import { createWaiting } from './waiting.ts'
@@ -20,6 +21,7 @@ function create(context: TestContext, names: readonly string[]) {
     weight: 1,
     isDrained: false,
     breaker: createBreaker(clock.spanMs),
+    cooling: createCooling(clock.spanMs),
     send: () => assert.fail('nothing is sent here'),
   }))
   const breakerOf = (target: Target | undefined) => (target as Known).breaker
@@ -27,15 +29,20 @@ function create(context: TestContext, names: readonly string[]) {
     waiting,
     budget,
     targets,
-    route: () => new Route({ fit: targets, conversation: 1, budget, waiting, clock }),
+    route: (model = 'large') =>
+      new Route({ model, fit: targets, conversation: 1, budget, waiting, clock }),
     pass(ms: number): void {
       now.ms += ms
       context.mock.timers.tick(ms)
     },
     /** So many requests go there and fail. */
-    fail(target: Target | undefined, times = 1, retryAfterMs?: number): void {
+    fail(target: Target | undefined, times = 1): void {
       const breaker = breakerOf(target)
-      for (let i = 0; i < times; i++) breaker.fail(breaker.begin(), retryAfterMs)
+      for (let i = 0; i < times; i++) breaker.fail(breaker.begin())
+    },
+    /** A request goes there and is limited. */
+    coolDown(target: Target | undefined, askedMs: number): void {
+      ;(target as Known).cooling.coolDown('large', askedMs)
     },
     /** A request goes there and is answered, as the door tells it. */
     answer(target: Target | undefined): void {
@@ -78,7 +85,7 @@ test('of all that have nowhere to go one asks the sick target, for all', async (
 test('a probe that hangs keeps nobody from asking a second later, one each second', async (t) => {
   const on = create(t, ['a', 'b'])
   on.fail(on.targets[0], 5)
-  on.fail(on.targets[1], 1, 60_000)
+  Object.assign(on.targets[1] ?? {}, { isDrained: true })
   on.pass(1_000)
   on.targets[0]?.breaker.begin()
   on.pass(600)
@@ -98,7 +105,7 @@ test('a probe that hangs keeps nobody from asking a second later, one each secon
 test('an answer that is on its way is waited for a little longer', async (t) => {
   const on = create(t, ['a', 'b'])
   on.fail(on.targets[0], 5)
-  on.fail(on.targets[1], 1, 60_000)
+  Object.assign(on.targets[1] ?? {}, { isDrained: true })
   const found = [on.route(), on.route()].map((route) => route.wait().found)
   on.pass(1_000)
   const asked = await found[0]
@@ -113,7 +120,7 @@ test('an answer that is on its way is waited for a little longer', async (t) => 
 test('a request waits a second and a half, and is told when the next target is due', async (t) => {
   const on = create(t, ['a', 'b'])
   on.fail(on.targets[0], 5)
-  on.fail(on.targets[1], 1, 7_000)
+  Object.assign(on.targets[1] ?? {}, { isDrained: true })
   const [first, second] = [on.route(), on.route()]
   const found = [first.wait().found, second.wait().found]
   on.pass(1_000)
@@ -125,12 +132,8 @@ test('a request waits a second and a half, and is told when the next target is d
   assert.equal(second.retryAfterMs(), 500)
 })
 
-test('nobody waits for what comes too late, or for the operator', async (t) => {
+test('nobody waits for the operator', async (t) => {
   const on = create(t, ['a', 'b'])
-  for (const target of on.targets) on.fail(target, 1, 7_000)
-  const route = on.route()
-  assert.deepEqual(await seen([route.wait().found]), ['none'])
-  assert.equal(route.retryAfterMs(), 7_000)
   for (const target of on.targets) target.isDrained = true
   const drained = on.route()
   assert.deepEqual([drained.next(), await drained.wait().found], [undefined, undefined])
@@ -215,4 +218,54 @@ test('the only target there is is asked though it is sick, and not waited for', 
   const route = on.route()
   assert.equal(route.next()?.upstream, 'only')
   assert.deepEqual(await seen([route.wait().found]), ['none'])
+})
+
+test('of all that cool down the one that is free soonest is asked, once and at once', async (t) => {
+  const on = create(t, ['a', 'b', 'c'])
+  ;[30_000, 20_000, 40_000].forEach((askedMs, i) => {
+    on.coolDown(on.targets[i], askedMs)
+  })
+  while (on.budget.take());
+  const route = on.route()
+  assert.equal(route.next()?.upstream, 'b', 'the first request to it is no repeat')
+  on.coolDown(on.targets[1], 25_000)
+  assert.deepEqual([route.next(), await seen([route.wait().found])], [undefined, ['none']])
+  assert.equal(on.route('small').next()?.upstream, 'a', 'another model goes its own way')
+})
+
+test('where others fail, one that cools down is a repeat within the budget', async (t) => {
+  const on = create(t, ['a', 'b', 'c'])
+  on.coolDown(on.targets[0], 30_000)
+  on.coolDown(on.targets[1], 20_000)
+  const route = on.route()
+  assert.equal(route.next()?.upstream, 'c')
+  on.fail(on.targets[2])
+  const before = on.budget.left()
+  assert.equal(route.next()?.upstream, 'b')
+  assert.equal(on.budget.left(), before - 1)
+  assert.equal(route.next(), undefined, 'a asked to be left alone for longer than b')
+  while (on.budget.take());
+  const late = on.route()
+  assert.equal(late.next()?.upstream, 'c')
+  assert.deepEqual([late.next(), await seen([late.wait().found])], [undefined, ['none']])
+})
+
+test('one that is sick and cools down is asked once a second, and is due when free', async (t) => {
+  const on = create(t, ['a', 'b'])
+  for (const target of on.targets) {
+    on.fail(target, 5)
+    on.coolDown(target, 30_000)
+  }
+  const routes = [on.route(), on.route(), on.route()]
+  assert.deepEqual(
+    routes.map((route) => route.next()),
+    [undefined, undefined, undefined],
+  )
+  const found = routes.map((route) => route.wait().found)
+  on.pass(1_000)
+  assert.deepEqual(await seen(found), ['a', 'b', undefined])
+  on.pass(500)
+  assert.deepEqual(await seen(found), ['a', 'b', 'none'])
+  assert.equal(routes[2]?.retryAfterMs(), 28_500)
+  assert.deepEqual(await seen([routes[0]?.wait().found ?? assert.fail()]), ['none'])
 })

@@ -1,11 +1,12 @@
 // The way of one request: which target it tries next, by priority, then the conversation's own
-// among equals, leaving out the sick and the drained; and, when it has nowhere to go, its short
-// wait for one to get well. So a request fails only if none was well, or none could be known to be
-// in time.
+// among equals, leaving out the sick and the drained, and asking one that cools down only where
+// there is no other; and, when it has nowhere to go, its short wait for one to get well. So a
+// request fails only if none was well, or none could be known to be in time.
 import type { Clock } from '../platform/clock.ts'
 import { rank } from './affinity.ts'
 import type { Breaker } from './breaker.ts'
 import type { RetryBudget } from './budget.ts'
+import type { Cooling } from './cooling.ts'
 import type { Target } from './port.ts'
 import type { Wait, Waiting } from './waiting.ts'
 
@@ -24,9 +25,11 @@ export type Known = Target & {
   readonly weight: number
   readonly isDrained: boolean
   readonly breaker: Breaker
+  readonly cooling: Cooling
 }
 
 type Needs = {
+  readonly model: string
   /** All that serve the model. */
   readonly fit: readonly Known[]
   readonly conversation: number
@@ -41,6 +44,8 @@ export class Route {
   private readonly order: readonly Known[]
   /** How often each had recovered when it was tried. */
   private readonly tried = new Map<Known, number>()
+  /** One for each request: the others that cool down asked to be left alone even longer. */
+  private hasAskedCooling = false
   private waitedMs = 0
   private againUntilMs: number | undefined
 
@@ -51,13 +56,9 @@ export class Route {
 
   /** The next target that may be asked now. A sick one is then nobody else's for a second. */
   next(): Target | undefined {
-    for (const one of this.order) {
-      if (this.tried.has(one)) continue
-      // Where there is no other, its own answer is better than none of ours.
-      const isOpen = this.needs.fit.length === 1 || one.breaker.isReady()
-      if (isOpen && this.isWithin(one)) return this.take(one)
-    }
-    return undefined
+    // Where there is no other, its own answer is better than none of ours.
+    const isOnly = this.needs.fit.length === 1
+    return this.pick((one) => !this.tried.has(one) && (isOnly || one.breaker.isReady()))
   }
 
   /** Waits for a target; of those tried before, for one that got well or may be asked again. */
@@ -70,12 +71,7 @@ export class Route {
     const hasHope = isAsked() || this.sick().some(({ breaker }) => breaker.dueMs() < untilMs)
     const isWaiting = hasHope && fit.length > 1
     const wait = waiting.wait<Target>({
-      look: () => {
-        const found = this.order.find(
-          (one) => this.isWanted(one) && this.isWell(one) && this.isWithin(one),
-        )
-        return found === undefined ? undefined : this.take(found)
-      },
+      look: () => this.pick((one) => this.isWanted(one) && this.isWell(one)),
       nextMs: () => least(this.sick().map(({ breaker }) => breaker.dueMs())),
       untilMs: () => (isWaiting ? untilMs + (isAsked() ? ANSWER_MS : 0) : fromMs),
     })
@@ -87,10 +83,35 @@ export class Route {
 
   /** When asking again may help, from now on; undefined when only the operator can help. */
   retryAfterMs(): number | undefined {
-    const { clock } = this.needs
+    const { clock, model } = this.needs
     const known = this.order.filter((one) => !one.isDrained)
-    const dueMs = least(known.map(({ breaker }) => breaker.dueMs()))
+    const dueMs = least(
+      known.map(({ breaker, cooling }) => Math.max(breaker.dueMs(), cooling.freeAtMs(model))),
+    )
     return dueMs === undefined ? undefined : Math.max(0, dueMs - clock.spanMs())
+  }
+
+  /**
+   * The first in order of those that may be asked and do not cool down; else the one that is free
+   * soonest, at once: its own answer, with its own retry-after, is better than a refusal of ours.
+   */
+  private pick(mayAsk: (one: Known) => boolean): Known | undefined {
+    const { model } = this.needs
+    let soonest: Known | undefined
+    for (const one of this.order) {
+      if (one.isDrained || !mayAsk(one)) continue
+      if (!one.cooling.isCooling(model)) {
+        if (this.isWithin(one)) return this.take(one)
+      } else if (
+        soonest === undefined ||
+        one.cooling.freeAtMs(model) < soonest.cooling.freeAtMs(model)
+      ) {
+        soonest = one
+      }
+    }
+    if (soonest === undefined || this.hasAskedCooling || !this.isWithin(soonest)) return undefined
+    this.hasAskedCooling = true
+    return this.take(soonest)
   }
 
   private take(found: Known): Known {
@@ -100,10 +121,11 @@ export class Route {
     return found
   }
 
-  /** A repeat on a target that fails adds to its trouble; on another one it does not. */
-  private isWithin(one: Known): boolean {
-    if (one.isDrained) return false
-    return this.tried.size === 0 || !one.breaker.isFailing() || this.needs.budget.take()
+  /** A repeat on a target that fails or cools down adds to its load; on another it does not. */
+  private isWithin({ breaker, cooling }: Known): boolean {
+    const { model, budget } = this.needs
+    if (this.tried.size === 0) return true
+    return !(breaker.isFailing() || cooling.isCooling(model)) || budget.take()
   }
 
   /** A target that was tried is asked again only for so long: each may hang for a minute. */
@@ -119,7 +141,10 @@ export class Route {
 
   private sick(): readonly Known[] {
     return this.order.filter(
-      (one) => !one.isDrained && this.isWanted(one) && one.breaker.state() !== 'closed',
+      (one) =>
+        !(one.isDrained || (this.hasAskedCooling && one.cooling.isCooling(this.needs.model))) &&
+        this.isWanted(one) &&
+        one.breaker.state() !== 'closed',
     )
   }
 }

@@ -8,7 +8,7 @@ import { systemClock } from '../platform/clock.ts'
 import { newInstanceId } from '../platform/ids.ts'
 import { createLog } from '../platform/log.ts'
 import { Masked } from '../platform/masked.ts'
-import type { Target } from './port.ts'
+import type { Path, Target } from './port.ts'
 import { createUpstreams, type UpstreamOptions, type Upstreams } from './upstreams.ts'
 
 const at = {
@@ -56,25 +56,29 @@ function create(given: Given[], changes: Partial<Parameters<typeof createUpstrea
 type Routes = Pick<Upstreams, 'route'>
 
 /** All that a request would try now, one after the other. */
-function targetsOf(upstreams: Routes, model = 'any', conversation = 1): Target[] {
-  const route = upstreams.route(model, conversation)
+function targetsOf(upstreams: Routes, model = 'any', path: Path = '/v1/messages'): Target[] {
+  const route = upstreams.route(path, model, 1)
   const found: Target[] = []
   for (let one = route.next(); one !== undefined; one = route.next()) found.push(one)
   return found
 }
 
-const route = (upstreams: Routes, model?: string) =>
-  targetsOf(upstreams, model).map((one) => one.upstream)
+const route = (upstreams: Routes, model?: string, path?: Path) =>
+  targetsOf(upstreams, model, path).map((one) => one.upstream)
 
 /** What a request tries first. */
-const first = (upstreams: Routes) => upstreams.route('any', 1).next()
+const first = (upstreams: Routes, path: Path = '/v1/messages') =>
+  upstreams.route(path, 'any', 1).next()
 
 /** One request to a target, told as the relay tells it. */
-async function ask(target: Target | undefined, how: 'answer' | 'fail' | 'leave'): Promise<void> {
+async function ask(
+  target: Target | undefined,
+  how: 'answer' | 'fail' | 'coolDown' | 'leave',
+): Promise<void> {
   assert.ok(target !== undefined)
   const over = Promise.withResolvers<void>()
   const { call, outcome } = target.send(
-    { path: '/v1/messages', headers: [], body: [Buffer.from('{}')], isStream: false },
+    { model: 'any', path: '/v1/messages', headers: [], body: [Buffer.from('{}')], isStream: false },
     { head: () => undefined, data: () => undefined, end: over.resolve, fail: over.reject },
   )
   await over.promise
@@ -132,10 +136,80 @@ test('a target that is sick when the request begins may be well when its turn co
   const upstreams = create([{ name: 'a' }, { name: 'b', priority: 2 }])
   const [, reserve] = targetsOf(upstreams)
   for (let i = 0; i < 5; i++) await ask(reserve, 'fail')
-  const walk = upstreams.route('any', 1)
+  const walk = upstreams.route('/v1/messages', 'any', 1)
   assert.equal(walk.next()?.upstream, 'a')
   upstreams.clock.ms += 1_000
   assert.equal(walk.next()?.upstream, 'b')
+  await upstreams.close()
+})
+
+test('what the free path is answered changes nothing on the paid one', async () => {
+  const free: Path = '/v1/messages/count_tokens'
+  const upstreams = create([
+    { name: 'a', priority: 1 },
+    { name: 'b', priority: 2 },
+  ])
+  for (let i = 0; i < 5; i++) await ask(first(upstreams, free), 'fail')
+  await ask(first(upstreams, free), 'coolDown')
+  assert.deepEqual([route(upstreams), route(upstreams, 'any', free)], [['a', 'b'], ['b']])
+  await upstreams.close()
+})
+
+test('free requests neither use up the repeats of paid ones nor earn any for them', async () => {
+  const free: Path = '/v1/messages/count_tokens'
+  const upstreams = create([
+    { name: 'a', priority: 1 },
+    { name: 'b', priority: 2 },
+  ])
+  // Both fail on both paths, so that asking b after a is a repeat.
+  for (const path of ['/v1/messages', free] as const) {
+    for (const target of targetsOf(upstreams, 'any', path)) await ask(target, 'fail')
+  }
+  /** Of so many requests, how many may be repeated. */
+  const repeats = (count: number, path?: Path) =>
+    Array.from({ length: count }, () => route(upstreams, 'any', path)).filter(
+      (targets) => targets.length > 1,
+    ).length
+  assert.ok(repeats(400, free) < 400, 'the free path has used up its own')
+  assert.equal(repeats(100), 100)
+  assert.ok(repeats(400) < 400, 'and so has the paid one')
+  repeats(400, free)
+  assert.equal(repeats(10), 5)
+  await upstreams.close()
+})
+
+test('the free path avoids what is down on the paid one, without being its probe', async () => {
+  const free: Path = '/v1/messages/count_tokens'
+  const upstreams = create([
+    { name: 'a', priority: 1 },
+    { name: 'b', priority: 2 },
+  ])
+  const [a, b] = targetsOf(upstreams)
+  for (let i = 0; i < 5; i++) await ask(a, 'fail')
+  upstreams.clock.ms += 1_000
+  assert.deepEqual(route(upstreams, 'any', free), ['b'])
+  for (let i = 0; i < 5; i++) await ask(b, 'fail')
+  const counting = upstreams.route(free, 'any', 1)
+  assert.equal(counting.next(), undefined)
+  await ask(await counting.wait().found, 'answer')
+  const states = () => upstreams.views().map(({ state }) => state)
+  assert.deepEqual(states(), ['open', 'open'])
+  assert.equal(first(upstreams)?.upstream, 'a', 'the turn to probe is still there')
+  await upstreams.close()
+})
+
+test('a 429 says nothing of a sick target: the next request asks it again', async () => {
+  const upstreams = create([
+    { name: 'a', priority: 1 },
+    { name: 'b', priority: 2 },
+  ])
+  for (let i = 0; i < 5; i++) await ask(first(upstreams), 'fail')
+  upstreams.clock.ms += 1_000
+  await ask(first(upstreams), 'coolDown')
+  assert.equal(upstreams.views()[0]?.state, 'open')
+  upstreams.clock.ms += 1_000
+  await ask(first(upstreams), 'answer')
+  assert.equal(upstreams.views()[0]?.state, 'closed')
   await upstreams.close()
 })
 

@@ -8,18 +8,19 @@ import type { Executor } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
 import type { Masked } from '../platform/masked.ts'
 import { conversationOf } from './affinity.ts'
-import { createBreaker, type Ticket } from './breaker.ts'
+import { type Breaker, createBreaker, type Ticket } from './breaker.ts'
 import { createRetryBudget } from './budget.ts'
+import { createCooling } from './cooling.ts'
 import { readList } from './list.ts'
 import { createMessagesWire, type Wire } from './messages.ts'
 import { overviewOf, type UpstreamLine } from './overview.ts'
-import type { Outcome, Sending, Sink } from './port.ts'
+import type { Outcome, Path, Sending, Sink } from './port.ts'
 import * as queries from './queries.ts'
 import { Route, type Known as Routed } from './route.ts'
 import { createWaiting } from './waiting.ts'
 
 export type { UpstreamLine } from './overview.ts'
-export type { Call, Outcome, Sending, Sink, Target } from './port.ts'
+export type { Call, Outcome, Path, Sending, Sink, Target } from './port.ts'
 export type { Route } from './route.ts'
 
 /** The operator's changes are looked for this often; views are written at every other look. */
@@ -75,18 +76,22 @@ export function createUpstreams(options: {
     ]),
   )
   const waiting = createWaiting(clock)
-  const targets = options.upstreams.flatMap((upstream) =>
+  const pairs = options.upstreams.flatMap((upstream) =>
     upstream.keys.map((key, i) =>
-      createTarget(upstream, key, i, {
+      createTargets(upstream, key, i, {
         wire: wires.get(upstream.name) as Wire,
         clock,
         onNews: waiting.wake,
       }),
     ),
   )
+  const targets = pairs.map(({ paid }) => paid)
+  const freeTargets = pairs.map(({ free }) => free)
+  const paths: Record<Path, ReturnType<typeof createPath>> = {
+    '/v1/messages': createPath(targets),
+    '/v1/messages/count_tokens': createPath(freeTargets),
+  }
   const secrets = options.upstreams.flatMap((one) => one.keys.map((key) => key.reveal()))
-  const budget = createRetryBudget()
-  const fits = new Map<string, readonly Known[]>()
   const state: { timer?: NodeJS.Timeout; looks: number } = { looks: 0 }
 
   /** Takes up the operator's changes and says what this process sees. */
@@ -94,7 +99,7 @@ export function createUpstreams(options: {
     state.looks += 1
     try {
       const settings = new Map((await queries.settingList(db)).map((one) => [one.name, one]))
-      for (const target of targets) {
+      for (const target of [...targets, ...freeTargets]) {
         const setting = settings.get(target.upstream)
         target.weight = setting?.weight ?? target.options.weight
         target.isDrained = setting?.isDrained ?? false
@@ -110,11 +115,12 @@ export function createUpstreams(options: {
 
   return {
     /** The way of one request for a model. */
-    route(model: string, conversation: number): Route {
+    route(path: Path, model: string, conversation: number): Route {
+      const { all, budget, fits } = paths[path]
       budget.earn()
-      const fit = fits.get(model) ?? targets.filter((one) => serves(one.options, model))
+      const fit = fits.get(model) ?? all.filter((one) => serves(one.options, model))
       fits.set(model, fit) // as many as the catalogue has models
-      return new Route({ fit, conversation, budget, waiting, clock })
+      return new Route({ model, fit, conversation, budget, waiting, clock })
     },
 
     /** A number for the conversation a body belongs to: its turns go the same way. */
@@ -132,7 +138,7 @@ export function createUpstreams(options: {
         .reduce((clean, secret) => clean.replaceAll(secret, STAND), text)
     },
 
-    /** What this process sees. */
+    /** What this process sees; the state is that of the paid path. */
     views: () => targets.map(viewOf),
     /** What all processes see, and the operator's word. */
     seen: () => queries.viewList(db),
@@ -162,50 +168,80 @@ function serves({ models }: UpstreamOptions, model: string): boolean {
   return models.length === 0 || models.includes(model)
 }
 
-function createTarget(
+/**
+ * The targets of one path, and its own retry budget: free requests neither earn repeats for paid
+ * ones nor use them up.
+ */
+function createPath(all: readonly Known[]) {
+  return { all, budget: createRetryBudget(), fits: new Map<string, readonly Known[]>() }
+}
+
+/**
+ * One credential, once for the paid path and once for the free one, each with its own breaker and
+ * its own limits: a customer without credits may send any number of free requests, so their answers
+ * must not decide where paid requests go. Only the counts, which the operator reads, are shared.
+ */
+function createTargets(
   options: UpstreamOptions,
   key: Masked<string>,
   index: number,
   { wire, clock, onNews }: { wire: Wire; clock: Clock; onNews: () => void },
-): Known {
+): { paid: Known; free: Known } {
   const label = `${options.name}#${index + 1}`
-  const breaker = createBreaker(clock.spanMs)
   const counts = { underWay: 0, succeeded: 0, failed: 0 }
   const credential = key.reveal()
-  return {
-    options,
-    label,
-    upstream: options.name,
-    temperatureMax: options.temperatureMax,
-    priority: options.priority,
-    salt: crc32(label),
-    breaker,
-    counts,
-    weight: options.weight,
-    isDrained: false,
-    send(sending: Sending, sink: Sink) {
-      const outcome = new Told(breaker, counts, onNews)
-      counts.underWay += 1
-      return { call: wire.send(credential, sending, sink), outcome }
-    },
+  const forPath = (breaker: Breaker): Known => {
+    const cooling = createCooling(clock.spanMs)
+    return {
+      options,
+      label,
+      upstream: options.name,
+      temperatureMax: options.temperatureMax,
+      priority: options.priority,
+      salt: crc32(label),
+      breaker,
+      cooling,
+      counts,
+      weight: options.weight,
+      isDrained: false,
+      send(sending: Sending, sink: Sink) {
+        const outcome = new Told({ breaker, cooling, counts }, sending.model, onNews)
+        counts.underWay += 1
+        return { call: wire.send(credential, sending, sink), outcome }
+      },
+    }
   }
+  const [paid, free] = [createBreaker(clock.spanMs), createBreaker(clock.spanMs)]
+  // The free path reads the paid one's breaker and changes nothing there: without that, a token
+  // count could hang for ten minutes at an upstream that messages have found to be down. Where all
+  // are down, it asks all the same.
+  const isReady = () => paid.state() === 'closed' && free.isReady()
+  return { paid: forPath(paid), free: forPath({ ...free, isReady }) }
 }
 
 /** What a target is told of one request. */
 class Told implements Outcome {
   private readonly breaker: Known['breaker']
+  private readonly cooling: Known['cooling']
   private readonly counts: Known['counts']
+  private readonly model: string
   private readonly onNews: () => void
   private readonly ticket: Ticket
   private isAnswered = false
   private isWhole = false
   private isOver = false
 
-  constructor(breaker: Known['breaker'], counts: Known['counts'], onNews: () => void) {
-    this.breaker = breaker
-    this.counts = counts
+  constructor(
+    target: Pick<Known, 'breaker' | 'cooling' | 'counts'>,
+    model: string,
+    onNews: () => void,
+  ) {
+    this.breaker = target.breaker
+    this.cooling = target.cooling
+    this.counts = target.counts
+    this.model = model
     this.onNews = onNews
-    this.ticket = breaker.begin()
+    this.ticket = this.breaker.begin()
   }
 
   answer(): void {
@@ -223,7 +259,13 @@ class Told implements Outcome {
 
   fail(retryAfterMs?: number): void {
     this.counts.failed += 1
-    if (this.breaker.fail(this.ticket, retryAfterMs)) this.onNews()
+    if (retryAfterMs !== undefined) this.cooling.coolDown(this.model, retryAfterMs)
+    if (this.breaker.fail(this.ticket)) this.onNews()
+  }
+
+  coolDown(retryAfterMs = 0): void {
+    this.counts.failed += 1
+    this.cooling.coolDown(this.model, retryAfterMs)
   }
 
   end(): void {

@@ -1,6 +1,7 @@
 // Five upstreams, of which every second a random one falls ill or recovers, under steady load: no
 // reply is glued together, begun again after its first byte or charged twice; requests succeed
-// whenever an upstream is well; and a sick one is asked at most once a second.
+// whenever an upstream is well; and a sick one is asked at most once a second. Meanwhile every
+// upstream limits another model and the free path for a minute, again and again.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Agent } from 'undici'
 import type { Received } from '../../stand-ins/vendor/record.ts'
@@ -29,8 +30,16 @@ const early = [
 /** And after it: what the client has seen cannot be taken back, so the reply breaks off, free. */
 const late = ['reset-at=1100', 'silence-after=6 pace-ms=1']
 
-/** What an upstream asked for is kept also when it gets well before: until then nobody knows. */
-const askedMs = (faultWords = '') => Number(/retry-after-ms=(\d+)/.exec(faultWords)?.[1] ?? 0)
+/** For a whole minute, so that the gateway may not ask again during the short form of the storm. */
+const LIMITED = 'status=429 retry-after=60'
+const COUNT_PATH = '/v1/messages/count_tokens'
+
+/**
+ * What an upstream asked for is kept also when it gets well before: until then nobody knows. A 429
+ * without a time counts as a second.
+ */
+const askedMs = (faultWords = '') =>
+  Number(/retry-after-ms=(\d+)/.exec(faultWords)?.[1] ?? (faultWords === 'status=429' ? 1_000 : 0))
 
 type Spell = { readonly fromMs: number; toMs: number; readonly fault: string }
 type Sent = { readonly fromMs: number; toMs: number; answer: Answer | undefined }
@@ -72,6 +81,7 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
     await Promise.all([
       weather(storm, seconds, random(seed)),
       load(storm, seconds, random(seed + 1)),
+      limits(gateway, seconds),
     ])
     clearInterval(watching)
     loop.disable()
@@ -101,7 +111,10 @@ function turn({ gateway, spells }: Storm, i: number, faultWords: string): void {
   const last = spells[i]?.at(-1)
   if (last !== undefined) last.toMs = atMs
   spells[i]?.push({ fromMs: atMs, toMs: Number.POSITIVE_INFINITY, fault: faultWords })
-  gateway.vendors[i]?.mode({ fault: faultWords, reply: `say ${JSON.stringify(textOf(i))}` })
+  gateway.vendors[i]?.mode(
+    { path: COUNT_PATH, fault: LIMITED },
+    { fault: faultWords, reply: `say ${JSON.stringify(textOf(i))}` },
+  )
 }
 
 /** What only this stand-in says, word by word. */
@@ -151,6 +164,26 @@ async function load({ gateway, sent }: Storm, seconds: number, draw: () => numbe
   await Promise.all(asks)
   await agent.close()
   await Promise.all(accounts.map(({ book }) => gateway.settled(book)))
+}
+
+/** Once a second somebody else runs into the limits: on the free path, and with another model. */
+async function limits({ url, account }: TestGateway, seconds: number): Promise<void> {
+  const [poor, rich] = await Promise.all([account(0), account(10n ** 10n)])
+  const agent = new Agent()
+  const send = async (key: string, path: string, body: object) => {
+    const headers = { 'content-type': 'application/json', 'x-api-key': key }
+    const sent = { origin: url, path, method: 'POST' as const, headers, body: JSON.stringify(body) }
+    await (await agent.request(sent)).body.dump()
+  }
+  const messages = [{ role: 'user', content: `[[fault: ${LIMITED}]]` }]
+  for (let second = 0; second < seconds; second++) {
+    await Promise.all([
+      send(poor.key, COUNT_PATH, { model: 'model-large', messages }),
+      send(rich.key, '/v1/messages', { model: 'model-medium', max_tokens: 9, messages }),
+      sleep(1_000),
+    ])
+  }
+  await agent.close()
 }
 
 type Asked = Received & { readonly vendor: number }
@@ -254,6 +287,7 @@ function judgeProbes({ gateway, spells, views }: Storm) {
       const [fromMs, toMs] = [atMs + EDGE_MS, (seen[at + 1]?.atMs ?? now()) - EDGE_MS]
       openMs += Math.max(0, toMs - fromMs)
       const arrivals = vendor.requests
+        .filter((one) => one.url === '/v1/messages')
         .map((one) => one.arrivedAt)
         .filter((ms) => ms > fromMs && ms < toMs)
         .filter((ms) => {

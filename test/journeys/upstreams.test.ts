@@ -51,7 +51,12 @@ async function heal(): Promise<void> {
   for (const vendor of at.gateway.vendors) vendor.mode()
   // A 408 is passed by without a word against who said it.
   stand(0).mode({ fault: 'status=408', times: 1 })
-  for (let i = 0; i < 2; i++) assert.equal((await ask({ key: at.healer.key })).status, 200)
+  // A 429 lasts a second: until it is over, the second upstream answers everything.
+  const deadline = performance.now() + 5_000
+  do {
+    stand(0).clear()
+    for (let i = 0; i < 2; i++) assert.equal((await ask({ key: at.healer.key })).status, 200)
+  } while (stand(0).requests.length < 2 && performance.now() < deadline)
 }
 
 type Asked = {
