@@ -66,6 +66,7 @@ export async function createTestGateway(options: TestGatewayOptions = {}) {
     clock: systemClock,
     log,
   })
+  const metrics = createMetrics()
   const gateway = createGateway({
     keys,
     ledger,
@@ -73,7 +74,7 @@ export async function createTestGateway(options: TestGatewayOptions = {}) {
     upstreams,
     clock: options.clock ?? systemClock,
     log,
-    metrics: createMetrics(),
+    metrics,
     waitBytesMax: options.waitBytesMax ?? 2 ** 30,
     limits: { ...gatewayLimits, ...options.limits },
   })
@@ -118,6 +119,12 @@ export async function createTestGateway(options: TestGatewayOptions = {}) {
       return (await ledger.statement({ book, beforeSeq: null, limit: 1_000 })).reverse()
     },
     settled: (book: BookId) => settled(ledger, book),
+    /** A metric as an operator reads it: the sum over its labels. */
+    async metric(name: string): Promise<number> {
+      const read = await metrics.registry.getSingleMetric(name)?.get()
+      if (read === undefined) throw new Error(`there is no metric ${name}`)
+      return read.values.reduce((sum, { value }) => sum + value, 0)
+    },
     async end() {
       gateway.closeAll()
       await gateway.drain({ idleMs: 0, limitMs: 0 })

@@ -6,7 +6,7 @@ import { boundInput } from '../wire/bound.ts'
 import type { CountRequest, MessageRequest, ReadResult, RequestProblem } from '../wire/draft.ts'
 import { readCountRequest, readMessageRequest } from '../wire/request.ts'
 import { type Body, LARGE_BYTES, readBody } from './body.ts'
-import type { Exchange, Parsed } from './exchange.ts'
+import type { Authenticated, Exchange, Parsed } from './exchange.ts'
 import type { LargeBodies } from './large-bodies.ts'
 import type { Rooms } from './rooms.ts'
 
@@ -15,22 +15,31 @@ const NOTHING = Buffer.alloc(0)
 type Needs = Pick<Rooms, 'pricing' | 'largeBodies' | 'limits' | 'budget'>
 
 /** Refuses: what reading the body refuses, field_invalid, thread_unsupported, model_unknown. */
-export function parse(exchange: Exchange, rooms: Needs): Promise<Parsed<MessageRequest>> {
-  return parseAs<MessageRequest>(exchange, rooms, 'message', readMessageRequest)
+export function parse(
+  exchange: Exchange,
+  caller: Authenticated,
+  rooms: Needs,
+): Promise<Parsed<MessageRequest>> {
+  return parseAs<MessageRequest>(exchange, caller, rooms, 'message', readMessageRequest)
 }
 
 /** The same for count_tokens, which asks for no reply. */
-export function parseCount(exchange: Exchange, rooms: Needs): Promise<Parsed<CountRequest>> {
-  return parseAs<CountRequest>(exchange, rooms, 'count', readCountRequest)
+export function parseCount(
+  exchange: Exchange,
+  caller: Authenticated,
+  rooms: Needs,
+): Promise<Parsed<CountRequest>> {
+  return parseAs<CountRequest>(exchange, caller, rooms, 'count', readCountRequest)
 }
 
 async function parseAs<Request extends CountRequest>(
   exchange: Exchange,
+  { book }: Authenticated,
   { pricing, largeBodies, limits, budget }: Needs,
   kind: 'message' | 'count',
   read: (body: Buffer) => ReadResult<Request>,
 ): Promise<Parsed<Request>> {
-  const { body: taken, free } = await readBody(exchange, limits.bodyBytesMax, budget)
+  const { body: taken, free } = await readBody(exchange, book, limits.bodyBytesMax, budget)
   try {
     const catalogue = pricing.current()
     const large =

@@ -2,6 +2,7 @@
 // one buffer as it comes and what it came in is given back at once, so that a body of 32 MiB costs
 // 32 MiB. The buffer is its own memory from end to end: it can be handed to a thread and back.
 import type { Request } from '../http/http.ts'
+import type { BookId } from '../platform/ids.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -21,8 +22,15 @@ const NOTHING: Body = Buffer.alloc(0)
 
 export type BodyBudget = ReturnType<typeof createBodyBudget>
 
-/** What all bodies of a process share: its memory and its turns. */
+/**
+ * What all bodies of a process share: its memory and its turns. Bytes count when they arrive. While
+ * more than half of the memory is in use, an account takes at most a quarter of it, so no two
+ * accounts can use it up: one that came first and alone has half, the next a quarter. Of the
+ * default of 512 MiB a quarter is four of the largest bodies. Below half memory is not short, and
+ * no account is limited.
+ */
 export function createBodyBudget(bytesMax: number) {
+  const bytesOf = new Map<BookId, number>()
   const paused: Request[] = []
   let turnBytes = 0
 
@@ -31,9 +39,28 @@ export function createBodyBudget(bytesMax: number) {
     for (const incoming of paused.splice(0)) incoming.resume()
   }
 
-  return {
-    bytesMax,
+  const budget = {
     bytes: 0,
+
+    /** Refuses: body_bytes_exhausted. */
+    take(book: BookId, bytes: number): void {
+      const ofAll = budget.bytes + bytes
+      const ofBook = (bytesOf.get(book) ?? 0) + bytes
+      if (ofAll > bytesMax) throw exhausted('The service is overloaded; try again shortly.')
+      if (ofAll > bytesMax / 2 && ofBook > bytesMax / 4) {
+        throw exhausted('The requests of this account under way are too large; try again shortly.')
+      }
+      budget.bytes = ofAll
+      bytesOf.set(book, ofBook)
+    },
+
+    /** What was taken before. */
+    give(book: BookId, bytes: number): void {
+      budget.bytes -= bytes
+      const ofBook = (bytesOf.get(book) ?? 0) - bytes
+      if (ofBook > 0) bytesOf.set(book, ofBook)
+      else bytesOf.delete(book)
+    },
 
     /** Notes what has come in; lets the body wait for the next turn once this one is used up. */
     pace(incoming: Request, bytes: number): void {
@@ -43,27 +70,29 @@ export function createBodyBudget(bytesMax: number) {
       if (paused.push(incoming) === 1) setImmediate(nextTurn)
     },
   }
+  return budget
 }
 
-/** Refuses: body_too_large, body_broken_off, body_bytes_exhausted. `free` gives the bytes back. */
+/**
+ * Refuses: body_too_large, body_broken_off, body_bytes_exhausted. `free` gives the bytes back to
+ * the budget and may be repeated; a body that is refused has given them back already.
+ */
 export async function readBody(
-  exchange: Exchange,
+  { incoming }: Exchange,
+  book: BookId,
   bodyBytesMax: number,
   budget: BodyBudget,
 ): Promise<{ body: Body; free: () => void }> {
-  const { incoming } = exchange
   const announced = Number(incoming.headers['content-length'] ?? Number.NaN)
+  const isAnnounced = Number.isInteger(announced)
   const taken = { bytes: 0 }
   const free = () => {
-    budget.bytes -= taken.bytes
+    budget.give(book, taken.bytes)
     taken.bytes = 0
   }
   const take = (bytes: number) => {
     if (taken.bytes + bytes > bodyBytesMax) throw tooLarge(bodyBytesMax)
-    if (budget.bytes + bytes > budget.bytesMax) {
-      throw new Refusal('body_bytes_exhausted', 'The service is overloaded; try again shortly.')
-    }
-    budget.bytes += bytes
+    budget.take(book, bytes)
     taken.bytes += bytes
   }
   try {
@@ -72,9 +101,10 @@ export async function readBody(
       take(whole.length)
       return { body: whole, free }
     }
-    const body = Number.isInteger(announced)
-      ? await readKnown(incoming, announced, take, budget)
-      : await readUnknown(incoming, bodyBytesMax, take, budget)
+    if (announced > bodyBytesMax) throw tooLarge(bodyBytesMax)
+    const body = await readChunks(incoming, isAnnounced ? announced : bodyBytesMax, take, budget)
+    // Never what was in that memory before, whatever the parser let through.
+    if (isAnnounced && body.length !== announced) throw brokenOff()
     return { body, free }
   } catch (error) {
     free()
@@ -83,39 +113,10 @@ export async function readBody(
   }
 }
 
-async function readKnown(
+/** `bytesMax` is the announced length or, of a body in chunks, the most that one may have. */
+async function readChunks(
   incoming: Request,
-  length: number,
-  take: (bytes: number) => void,
-  budget: BodyBudget,
-): Promise<Body> {
-  take(length)
-  let body = NOTHING
-  let at = 0
-  await eachChunk(incoming, (chunk) => {
-    budget.pace(incoming, chunk.length)
-    if (chunk.length === length) {
-      body = chunk
-      at = length
-      return
-    }
-    // Not sooner: who only announces a body is counted for it, and costs nothing. Pages that
-    // nobody has written to take no memory, so the rest costs nothing either until it comes.
-    if (at === 0) body = Buffer.allocUnsafeSlow(length)
-    // The parser never hands over more than content-length announced.
-    at += chunk.copy(body, at)
-    if (length >= LARGE_BYTES) release(chunk)
-  })
-  // Never what was in that memory before, whatever the parser let through.
-  if (at !== length) throw brokenOff()
-  const whole = body
-  body = NOTHING // the listener stays with the request, which lasts as long as the reply
-  return whole
-}
-
-async function readUnknown(
-  incoming: Request,
-  bodyBytesMax: number,
+  bytesMax: number,
   take: (bytes: number) => void,
   budget: BodyBudget,
 ): Promise<Body> {
@@ -124,13 +125,19 @@ async function readUnknown(
   await eachChunk(incoming, (chunk) => {
     budget.pace(incoming, chunk.length)
     take(chunk.length)
+    if (chunk.length === bytesMax) {
+      body = chunk
+      at = bytesMax
+      return
+    }
     const needed = at + chunk.length
-    if (needed > body.length) body = enlarged(body, at, roomFor(needed, bodyBytesMax))
+    if (needed > body.length) body = enlarged(body, at, roomFor(needed, bytesMax))
+    // The parser never hands over more than content-length announced.
     at += chunk.copy(body, at)
-    release(chunk)
+    if (bytesMax >= LARGE_BYTES) release(chunk)
   })
   const whole = body.subarray(0, at)
-  body = NOTHING
+  body = NOTHING // the listener stays with the request, which lasts as long as the reply
   return whole
 }
 
@@ -152,10 +159,14 @@ function eachChunk(incoming: Request, act: (chunk: Body) => void): Promise<void>
   })
 }
 
-// Past a MiB room for the longest body, in pages that are not there until they are written to: to
-// double it further would leave the smaller ones behind, with an allocator that keeps them.
-function roomFor(bytes: number, bodyBytesMax: number): number {
-  return bytes > 1_048_576 ? bodyBytesMax : Math.min(2 * bytes, bodyBytesMax)
+/**
+ * Grows with what has come, not with what was announced: V8 counts the whole buffer, and 2,000
+ * sockets that announced 32 MiB and sent one byte cost 12 s of garbage collection. From 1 MiB on it
+ * is all of it at once: pages that nobody has written to take no memory, while doubling further
+ * would leave the smaller buffers with an allocator that keeps them.
+ */
+function roomFor(bytes: number, bytesMax: number): number {
+  return bytes > 1_048_576 ? bytesMax : Math.min(2 * bytes, bytesMax)
 }
 
 function enlarged(body: Body, bytes: number, bytesMax: number): Body {
@@ -176,6 +187,10 @@ function release({ buffer, length }: Body): void {
 
 function tooLarge(bodyBytesMax: number): Refusal {
   return new Refusal('body_too_large', `Request exceeds the maximum size of ${bodyBytesMax} bytes`)
+}
+
+function exhausted(sentence: string): Refusal {
+  return new Refusal('body_bytes_exhausted', sentence)
 }
 
 function brokenOff(): Refusal {

@@ -18,7 +18,7 @@ export async function postCountTokens(exchange: Exchange, rooms: Rooms): Promise
   expectJson(exchange)
   const caller = await authenticate(exchange, rooms.keys, rooms.limits.slug)
   await rooms.keys.fresh(caller)
-  const parsed = await parseCount(exchange, rooms)
+  const parsed = await parseCount(exchange, caller, rooms)
   try {
     const relayed = {
       path: '/v1/messages/count_tokens' as const,

@@ -17,7 +17,7 @@ export async function postMessages(exchange: Exchange, rooms: Rooms): Promise<vo
   const { limits, metrics, clock } = rooms
   expectJson(exchange) //                                                             1
   const caller = await authenticate(exchange, rooms.keys, limits.slug) //             2
-  const parsed = await parse(exchange, rooms) //                                      3
+  const parsed = await parse(exchange, caller, rooms) //                              3
   try {
     const reserved = await reserve(exchange, caller, parsed, rooms) //                4
     const settlement = settle(exchange, reserved, parsed.model.id, rooms) //          7: waits

@@ -5,7 +5,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 
 export type Sending = {
   readonly url: string
-  readonly key: string
+  /** The bodies are those of these keys in turn. */
+  readonly keys: readonly string[]
   readonly body: SharedArrayBuffer
   readonly times: number
   /** Of each connection; 0 for as fast as it is taken. */
@@ -15,13 +16,13 @@ export type Sending = {
 // Short enough to come as a flow, long enough for twenty timers.
 const TICK_MS = 10
 
-const { url, key, body, times, bytesPerSecond } = workerData as Sending
+const { url, keys, body, times, bytesPerSecond } = workerData as Sending
 const bytes = Buffer.from(body)
 for (let i = 0; i < times; i++) {
   const outgoing = request(`${url}/v1/messages`, {
     method: 'POST',
     headers: {
-      'x-api-key': key,
+      'x-api-key': keys[i % keys.length],
       'content-type': 'application/json',
       'content-length': body.byteLength,
     },
