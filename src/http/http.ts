@@ -24,6 +24,11 @@ export type HttpOptions = {
 
 /** Limits are seconds and more. */
 const LOOK_MS = 1_000
+/**
+ * A paused socket goes on reading until it has so much, and 64 KiB, the default, can come as 65,536
+ * buffers of one byte that take some 16 MB.
+ */
+const PAUSED_BYTES_MAX = 1_024
 
 export function createHttpServer(options: HttpOptions) {
   const { limits, clock, answer, unparsed } = options
@@ -53,9 +58,12 @@ export function createHttpServer(options: HttpOptions) {
   // Behind the sockets: after a long turn of the event loop what has come is read first.
   const timer = setInterval(() => setImmediate(look), LOOK_MS).unref()
   // Half open, because who has sent a broken request and closed its side can still be told so.
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => {
-    all.add(new Connection(host, socket))
-  })
+  const server = createServer(
+    { allowHalfOpen: true, noDelay: true, highWaterMark: PAUSED_BYTES_MAX },
+    (socket: Socket) => {
+      all.add(new Connection(host, socket))
+    },
+  )
 
   return {
     /** Resolves with the port taken. */

@@ -18,6 +18,12 @@ export type Outlet = {
   replied(): void
 }
 
+/**
+ * From here on a client does not keep up with what is written to it. 64 KiB, as much as one read
+ * from an upstream brings: with less, every full read would pause the upstream.
+ */
+export const UNSENT_BYTES_MAX = 65_536
+
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 /** What RFC 9110 allows in a value; a line end in one would begin a header of somebody's choice. */
 const UNFIT = /[^\t\x20-\x7e\x80-\xff]/
@@ -84,7 +90,9 @@ export class Reply {
     // An empty chunk would end the reply.
     if (this.isClosed || !this.hasBody || bytes.length === 0) return true
     this.flush()
-    return this.outlet.socket.write(this.isChunked ? chunkOf(bytes, false) : bytes)
+    const { socket } = this.outlet
+    socket.write(this.isChunked ? chunkOf(bytes, false) : bytes)
+    return socket.writableLength < UNSENT_BYTES_MAX
   }
 
   afterDrain(act: () => void): void {
