@@ -125,6 +125,7 @@ export async function createTestGateway(options: TestGatewayOptions = {}) {
       if (read === undefined) throw new Error(`there is no metric ${name}`)
       return read.values.reduce((sum, { value }) => sum + value, 0)
     },
+    drain: gateway.drain,
     async end() {
       gateway.closeAll()
       await gateway.drain({ idleMs: 0, limitMs: 0 })

@@ -11,7 +11,7 @@ import type { Rooms } from './rooms.ts'
 export function accept(
   incoming: Request,
   outgoing: Reply,
-  { clock, limits }: Pick<Rooms, 'clock' | 'limits'>,
+  { clock, limits, shutdown }: Pick<Rooms, 'clock' | 'limits' | 'shutdown'>,
 ): Exchange {
   const id = newHoldId(limits.cell, clock.nowMs())
   const { url } = incoming
@@ -25,10 +25,12 @@ export function accept(
     query: questionMark === -1 ? '' : url.slice(questionMark),
     startedMs: clock.spanMs(),
     isGone: false,
+    isStopped: false,
     onGone: undefined,
   }
   outgoing.onGone = () => {
     exchange.isGone = true
+    exchange.isStopped = shutdown.isForced
     exchange.onGone?.()
   }
   return exchange

@@ -69,6 +69,7 @@ async function nextTarget(
   route: Route,
   tried: Tried | undefined,
 ): Promise<Target | undefined> {
+  if (exchange.isStopped) return undefined
   if (tried !== undefined && (exchange.isGone || !isWorthAnother(tried))) return undefined
   const ready = route.next()
   if (ready !== undefined) return ready
@@ -87,6 +88,7 @@ function unavailable(route: Route): Refusal {
   return refusal
 }
 
+type Incoming = ReturnType<typeof createIncoming>
 type Tried = { readonly reply: Reply } | { readonly error: unknown }
 
 /** What another target might answer better: no status at all, or one that passes. */
@@ -124,8 +126,7 @@ async function attempt(
   const sending = { model, path: path + exchange.query, headers, body, isStream }
   const started = target.send(sending, incoming)
   incoming.started = started
-  // A plain reply is read to its end whoever is there; a stream is not begun for nobody.
-  const stay = isStream ? leaveWith(exchange, incoming) : undefined
+  const stay = leaveWith(exchange, incoming, isStream)
   try {
     const reply = await incoming.reply
     tell(started.outcome, reply, clock)
@@ -133,25 +134,31 @@ async function attempt(
   } catch (error) {
     return { error }
   } finally {
-    stay?.()
+    stay()
   }
 }
 
-/** Gives the request up some time after its client left; the returned function forgets about it. */
-function leaveWith(exchange: Exchange, incoming: ReturnType<typeof createIncoming>): () => void {
+/**
+ * Gives the request up when we close its connection, and a stream also some time after its client
+ * left: a plain reply is read to its end without one. The returned function forgets about it.
+ */
+function leaveWith(exchange: Exchange, incoming: Incoming, isStream: boolean): () => void {
   let timer: NodeJS.Timeout | undefined
   exchange.onGone = () => {
-    timer = setTimeout(() => {
-      incoming.abort()
-      incoming.started = undefined // that it came to nothing is not the target's doing
-      incoming.fail(new Error('the client left before the upstream answered'))
-    }, LEFT_MS)
+    if (exchange.isStopped) giveUp(incoming)
+    else if (isStream) timer = setTimeout(giveUp, LEFT_MS, incoming)
   }
   if (exchange.isGone) exchange.onGone()
   return () => {
     exchange.onGone = undefined
     clearTimeout(timer)
   }
+}
+
+function giveUp(incoming: Incoming): void {
+  incoming.abort()
+  incoming.started = undefined // that it came to nothing is not the target's doing
+  incoming.fail(new Error('the client left before the upstream answered'))
 }
 
 function tell(outcome: Outcome, reply: Reply, clock: Clock): void {

@@ -32,6 +32,7 @@ class Latch implements Settlement {
   }
 
   async charge(ending: PaidEnding, metered: Metered): Promise<Settled | undefined> {
+    if (this.exchange.isStopped) this.stop()
     if (this.isDecided) return undefined
     this.isDecided = true
     const { ledger, log, metrics } = this.rooms
@@ -52,6 +53,10 @@ class Latch implements Settlement {
       // The ledger has logged what it refused; whoever waits must not end the reply as paid.
       throw new Fault(`the charge of ${requestId} was refused`, { cause: error })
     }
+  }
+
+  stop(): void {
+    this.free('process_lost', 'the gateway was stopped before the reply ended')
   }
 
   free(ending: VoidAsk['ending'], reason: string): void {

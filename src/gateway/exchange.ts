@@ -21,7 +21,9 @@ export type Exchange = {
   readonly startedMs: number
   /** True once the client closed its connection before the reply was complete. */
   isGone: boolean
-  /** Told once, when the client goes. */
+  /** True once we closed the connection, at the limit of a drain: the client did not leave. */
+  isStopped: boolean
+  /** Told once, when the client goes or is stopped. */
   onGone: (() => void) | undefined
 }
 

@@ -18,7 +18,10 @@ import { answerError } from './refusals.ts'
 import type { Rooms } from './rooms.ts'
 import { answerUnparsed } from './unparsed.ts'
 
-export type GatewayOptions = Omit<Rooms, 'pulse' | 'largeBodies' | 'budget' | 'openapi'> & {
+export type GatewayOptions = Omit<
+  Rooms,
+  'pulse' | 'largeBodies' | 'budget' | 'shutdown' | 'openapi'
+> & {
   /** All bodies of requests under way in this process together. */
   readonly waitBytesMax: number
 }
@@ -32,7 +35,10 @@ const REQUEST_MS = 300_000
 const HEAD_BYTES_MAX = 65_536
 
 const IDLE_LOOK_MS = 250
-/** What was broken off at the drain's limit is charged 700 ms later, and then committed. */
+/**
+ * What is broken off at the drain's limit is voided, what its client left just before is charged
+ * 700 ms later, and either is then committed.
+ */
 const BROKEN_OFF_MS = 2_000
 
 type Route = {
@@ -65,7 +71,9 @@ export function createGateway(options: GatewayOptions) {
   const pulse = createPulse(options.clock)
   const largeBodies = createLargeBodies()
   const budget = createBodyBudget(options.waitBytesMax)
-  const rooms: Rooms = { ...options, pulse, largeBodies, budget, openapi: readOpenapi() }
+  const shutdown = { isForced: false }
+  const openapi = readOpenapi()
+  const rooms: Rooms = { ...options, pulse, largeBodies, budget, shutdown, openapi }
   const state = { underWay: 0, onIdle: () => {} }
   const over = () => {
     state.underWay -= 1
@@ -94,12 +102,16 @@ export function createGateway(options: GatewayOptions) {
         requestIdOf(newHoldId(options.limits.cell, options.clock.nowMs())),
       ),
   })
+  function closeAll(): void {
+    shutdown.isForced = true
+    server.closeAll()
+  }
   return {
     listen: server.listen,
     /**
      * Takes no new connection. Those that are there may still bring a request, and are told to
      * close with its answer; idle ones are closed after a while, and what is not over at the limit
-     * is broken off. Resolves when the last reply is over, also of a client that has left.
+     * is broken off and free. Resolves when the last reply is over, also of a client that has left.
      */
     async drain({ idleMs, limitMs }: { idleMs: number; limitMs: number }): Promise<void> {
       const idle = Promise.withResolvers<void>()
@@ -107,7 +119,7 @@ export function createGateway(options: GatewayOptions) {
         setTimeout(() => {
           timers.push(setInterval(() => server.closeIdle(), IDLE_LOOK_MS))
         }, idleMs),
-        setTimeout(() => server.closeAll(), limitMs),
+        setTimeout(closeAll, limitMs),
         setTimeout(() => idle.resolve(), limitMs + BROKEN_OFF_MS),
       ]
       // Idle ones stay for now: a request may be on its way on one of them.
@@ -119,7 +131,7 @@ export function createGateway(options: GatewayOptions) {
       await largeBodies.stop()
     },
     isDraining: server.isDraining,
-    closeAll: server.closeAll,
+    closeAll,
   }
 }
 

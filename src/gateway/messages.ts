@@ -50,7 +50,9 @@ export async function postMessages(exchange: Exchange, rooms: Rooms): Promise<vo
       metrics.lasted(model.id, (clock.spanMs() - exchange.startedMs) / 1_000)
     } catch (error) {
       // Nothing of a reply came, or it was refused: whatever was not charged is given back.
-      if (exchange.isGone) settlement.free('given_up', 'the client left before the reply began')
+      if (exchange.isStopped) settlement.stop()
+      else if (exchange.isGone)
+        settlement.free('given_up', 'the client left before the reply began')
       else settlement.free('upstream_failed', 'no reply')
       throw error
     }

@@ -38,10 +38,15 @@ export type Meter = {
 export type Settlement = {
   /** True once an ending has decided. */
   readonly isDecided: boolean
-  /** Charges; resolves when the charge is durable. The second call and later ones do nothing. */
+  /**
+   * Charges; resolves when the charge is durable. The second call and later ones do nothing. A
+   * client whose connection we closed has not got its reply, and is not charged.
+   */
   charge(ending: PaidEnding, metered: Metered): Promise<Settled | undefined>
   /** Gives everything back. The same latch. */
   free(ending: VoidAsk['ending'], reason: string): void
+  /** Gives everything back because we closed the connection: `exchange.isStopped`. */
+  stop(): void
 }
 
 export type Passing = {

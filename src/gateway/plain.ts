@@ -5,6 +5,7 @@ import type { ReplyHeaders } from '../http/http.ts'
 import type { Settled } from '../ledger/ledger.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { NOWHERE } from '../platform/roster.ts'
+import { ClientWait } from './client-wait.ts'
 import { type Passing, UNREAD_MS_MAX } from './passing.ts'
 import type { Reply } from './reply.ts'
 
@@ -12,6 +13,11 @@ import type { Reply } from './reply.ts'
 const WHOLE_BYTES_MAX = 4_194_304
 /** A larger reply is not worth being copied once more. */
 const TEXT_BYTES_MAX = 16_384
+/**
+ * How long the rest of a reply is awaited beyond the limit, when the time went by because its
+ * client did not read: the model has written it, and only its bytes have yet to come.
+ */
+const REST_MS = 10_000
 /** An error body is a few hundred bytes; more than this is not worth passing on. */
 const ERROR_BYTES_MAX = 1_048_576
 
@@ -40,6 +46,7 @@ export async function passPlain(
   const { exchange, reply, meter, settlement } = passing
   const { outgoing } = exchange
   const { chunks, bytes } = await takeIn(passing, head)
+  if (settlement.isDecided) return
   const { isComplete, facts } = meter.plain
   // An object without an id and without counters is no message, whatever status it came with.
   if (!isComplete || (facts.messageId === undefined && facts.usage === undefined)) {
@@ -74,18 +81,24 @@ function takeIn(
 ): Promise<{ chunks: Buffer[]; bytes: number }> {
   const { outgoing, startedMs } = exchange
   const chunks: Buffer[] = []
+  const wait = new ClientWait()
   let bytes = 0
-  let pausedMs: number | undefined
+  let restMs = 0
   const resume = () => {
-    pausedMs = undefined
+    wait.end(clock.spanMs())
     reply.resume()
   }
   return new Promise((resolve, reject) => {
     const deadline = {
       place: NOWHERE,
       beat(nowMs: number) {
-        if (pausedMs !== undefined && nowMs - pausedMs > UNREAD_MS_MAX) outgoing.destroy()
-        if (nowMs - startedMs < requestSecondsMax * 1_000) return
+        if (wait.lastsMs(nowMs) > UNREAD_MS_MAX) outgoing.destroy()
+        if (nowMs - startedMs < requestSecondsMax * 1_000 + restMs) return
+        if (restMs === 0 && wait.isMostSince(startedMs, nowMs)) {
+          restMs = REST_MS
+          outgoing.destroy()
+          return
+        }
         reply.abort()
         over(new Refusal('request_overdue', 'The request took too long.'), 'it took too long')
       },
@@ -96,8 +109,16 @@ function takeIn(
       reject(error)
     }
     pulse.add(deadline)
-    // Nobody will take what the reply waits with; its end is what we still want.
-    exchange.onGone = resume
+    // Nobody will take what the reply waits with; its end is what we still want, unless we stop.
+    exchange.onGone = () => {
+      if (!exchange.isStopped) resume()
+      else {
+        settlement.stop()
+        reply.abort()
+        pulse.remove(deadline)
+        resolve({ chunks: [], bytes })
+      }
+    }
     reply.attach({
       data(chunk) {
         meter.plain.push(chunk)
@@ -115,8 +136,8 @@ function takeIn(
           .map((one) => outgoing.write(one))
           .every(Boolean)
         chunks.push(last)
-        if (isRoom || pausedMs !== undefined) return
-        pausedMs = clock.spanMs()
+        if (isRoom || wait.isNow) return
+        wait.begin(clock.spanMs())
         reply.pause()
         outgoing.afterDrain(resume)
       },

@@ -21,6 +21,8 @@ export type Rooms = {
   readonly pulse: Pulse
   readonly largeBodies: LargeBodies
   readonly budget: BodyBudget
+  /** Becomes true when the gateway closes all connections, replies under way or not. */
+  readonly shutdown: { isForced: boolean }
   /** The description that GET /openapi.json answers with. */
   readonly openapi: Buffer
   readonly limits: Limits

@@ -1,10 +1,11 @@
 // A stream on its way to the client: bytes as they come, with backpressure; pings when it is
 // silent; its end only after the settle. Whatever happens first decides how it ended: the reply's
-// own end, a failure of the upstream, or the client leaving. Never ends cleanly without
-// message_stop.
+// own end, a failure of the upstream, the client leaving or reading too slowly. Never ends cleanly
+// without message_stop.
 import type { ReplyHeaders } from '../http/http.ts'
 import { NOWHERE } from '../platform/roster.ts'
 import { errorRecord, PING_RECORD } from '../wire/errors.ts'
+import { ClientWait } from './client-wait.ts'
 import { type Passing, UNREAD_MS_MAX } from './passing.ts'
 
 /** Intermediaries cut connections after 60 s of silence or more, agents complain after 20. */
@@ -34,12 +35,11 @@ class Stream {
   private readonly passing: Passing
   private readonly done: () => void
   private held: Buffer[] = []
-  private isPaused = false
+  private readonly wait = new ClientWait()
   private isUpstreamOver = false
   private isSettled = false
   private isOver = false
   private lastWriteMs: number
-  private pausedMs = 0
   private leftTimer: NodeJS.Timeout | undefined
   private hasLeftEarly = false
 
@@ -81,13 +81,22 @@ class Stream {
   end(): void {
     this.isUpstreamOver = true
     if (this.passing.meter.stream.isStopComplete) this.finish()
-    else this.broken('the upstream ended without message_stop')
+    else this.brokenOff('the upstream ended without message_stop')
   }
 
   fail(error: Error): void {
     this.isUpstreamOver = true
     if (this.passing.meter.stream.isStopComplete) this.finish()
-    else this.broken(`the upstream broke off: ${error.message}`)
+    else this.brokenOff(`the upstream broke off: ${error.message}`)
+  }
+
+  private brokenOff(reason: string): void {
+    const { exchange, clock } = this.passing
+    if (this.isOver) return
+    if (this.wait.hasBrokenUpstream(clock.spanMs())) {
+      exchange.outgoing.destroy()
+      this.settleLeft()
+    } else this.broken(reason)
   }
 
   // ── to the client ──
@@ -115,12 +124,11 @@ class Stream {
   private write(bytes: Buffer): void {
     const { exchange, reply, clock } = this.passing
     this.lastWriteMs = clock.spanMs()
-    if (exchange.outgoing.write(bytes) || this.isPaused) return
-    this.isPaused = true
-    this.pausedMs = this.lastWriteMs
+    if (exchange.outgoing.write(bytes) || this.wait.isNow) return
+    this.wait.begin(this.lastWriteMs)
     reply.pause()
     exchange.outgoing.afterDrain(() => {
-      this.isPaused = false
+      this.wait.end(clock.spanMs())
       reply.resume()
     })
   }
@@ -170,13 +178,19 @@ class Stream {
   // ── the client leaves ──
 
   private leave(): void {
-    if (this.isOver || this.passing.settlement.isDecided) return
+    const { exchange, settlement } = this.passing
+    if (this.isOver || settlement.isDecided) return
+    if (exchange.isStopped) {
+      settlement.stop()
+      this.close()
+      return
+    }
     this.hasLeftEarly = !this.hasStarted
     this.leftTimer = setTimeout(
       () => this.settleLeft(),
       this.hasLeftEarly ? LEFT_EARLY_MS : LEFT_MS,
     )
-    if (this.isPaused) this.passing.reply.resume()
+    if (this.wait.isNow) this.passing.reply.resume()
     this.afterLeaving()
   }
 
@@ -205,12 +219,17 @@ class Stream {
 
   beat(nowMs: number): void {
     const { exchange, meter, reply, requestSecondsMax } = this.passing
-    if (nowMs - exchange.startedMs > requestSecondsMax * 1_000) {
-      reply.abort()
-      this.broken('it took too long')
-    } else if (exchange.isGone || meter.stream.hasStop) return
-    else if (this.isPaused) {
-      if (nowMs - this.pausedMs > UNREAD_MS_MAX) exchange.outgoing.destroy()
+    const { startedMs, outgoing } = exchange
+    if (exchange.isGone) return // what it left is settled in a moment
+    if (nowMs - startedMs > requestSecondsMax * 1_000) {
+      if (this.wait.isMostSince(startedMs, nowMs)) outgoing.destroy()
+      else {
+        reply.abort()
+        this.broken('it took too long')
+      }
+    } else if (meter.stream.hasStop) return
+    else if (this.wait.isNow) {
+      if (this.wait.lastsMs(nowMs) > UNREAD_MS_MAX) outgoing.destroy()
     } else if (nowMs - this.lastWriteMs > PING_AFTER_MS && meter.stream.isBetweenRecords) {
       this.write(PING)
     }
