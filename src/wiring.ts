@@ -205,6 +205,16 @@ function watch(
     () => ledger.health().spooled,
   )
   metrics.gauge(
+    'gateway_ledger_refused',
+    'Charges that the database refused, kept on disk',
+    () => ledger.health().refused.waiting,
+  )
+  metrics.counter(
+    'gateway_ledger_refusals_total',
+    'Charges that the database refused, ever since the process started',
+    () => ledger.health().refused.total,
+  )
+  metrics.gauge(
     'gateway_keys_argon2_runs',
     'Keys checked by Argon2id',
     () => keys.stats().argon2.runs,

@@ -96,7 +96,11 @@ test('op audit is silent on a ledger that ties out and loud on one that does not
   )
   await ledger.end()
   const clean = await run(['op', 'audit'])
-  assert.deepEqual([clean.code, clean.out.trim()], [0, 'the ledger ties out'])
+  assert.equal(clean.code, 0)
+  // No process has ever had its spool here, so nothing is known of refused charges.
+  const [ties, refused] = clean.out.trim().split('\n')
+  assert.equal(ties, 'the ledger ties out')
+  assert.match(refused ?? '', /^refused charges are not known here, .*: ENOENT/)
   await db.query('update books set available = available + 1 where id = $1', [book])
   const broken = await run(['op', '--json', 'audit'])
   assert.equal(broken.code, 1)

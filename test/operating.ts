@@ -81,7 +81,10 @@ export async function createOperatingStage() {
       const { out, err } = await stage.op(['--as', 'olga', ...args], answer)
       const asked = err.replace(/((?:to do it:|\[y\/N\]) )(?=\n|$)/, `$1${answer ?? ''}`)
       const all = [asked, out].filter((text) => text !== '').join('\n')
-      return all.replaceAll(prices, 'prices.yaml').split('\n')
+      return all
+        .replaceAll(prices, 'prices.yaml')
+        .replaceAll(stage.ledger.spoolDirectory, '/var/lib/tollgate/spool')
+        .split('\n')
     },
 
     /** Binds what differs; the two texts are then alike, or they differ in earnest. */

@@ -1,7 +1,6 @@
 // Step 7: usage and ending become one charge, or none. Whichever ending comes first decides, once;
 // the hold is closed exactly once, also when the client is gone and nobody waits for the answer.
 import type { PaidEnding, Settled, VoidAsk } from '../ledger/ledger.ts'
-import { Fault } from '../platform/assert.ts'
 import type { Exchange, Reserved } from './exchange.ts'
 import type { Metered, Settlement } from './passing.ts'
 import type { Rooms } from './rooms.ts'
@@ -46,13 +45,8 @@ class Latch implements Settlement {
       // Above the bound: the upstream counts what cannot be there. The customer pays the hold.
       log.error({ request: requestId, priced, granted }, 'usage beyond the bound')
     }
-    try {
-      const { counts, isEstimated, messageId } = metered
-      return await ledger.settle({ id, book, ending, counts, priced, isEstimated, messageId })
-    } catch (error) {
-      // The ledger has logged what it refused; whoever waits must not end the reply as paid.
-      throw new Fault(`the charge of ${requestId} was refused`, { cause: error })
-    }
+    const { counts, isEstimated, messageId } = metered
+    return ledger.settle({ id, book, ending, counts, priced, isEstimated, messageId })
   }
 
   stop(): void {

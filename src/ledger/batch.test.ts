@@ -174,6 +174,26 @@ test('an element that the database refuses does not hurt its neighbours', async 
   assert.equal(batcher.isAway(), false)
 })
 
+test('a damaged page stops the book that needs it, and no other', async () => {
+  const [first, second, third] = [alice.holdAsk(), bob.holdAsk(), bob.holdAsk()]
+  await Promise.all([first, second, third].map((ask) => batcher.submit(hold, ask).reply))
+  await database.db.query(
+    `create function meet_damage() returns trigger language plpgsql as $$
+       begin raise exception 'invalid page' using errcode = 'XX001'; end $$;
+     create trigger meet_damage before insert on entries for each row
+       when (new.book_id = ${alice.book}) execute function meet_damage()`,
+  )
+  const stuck = batcher.submit(settleVerb, alice.settleAsk(first.id)).reply
+  const beside = batcher.submit(settleVerb, bob.settleAsk(second.id)).reply
+  assert.equal((await beside).outcome, 'settled')
+  assert.equal((await batcher.submit(settleVerb, bob.settleAsk(third.id)).reply).outcome, 'settled')
+  assert.equal(await bob.balance(), '9940 0 0')
+  assert.equal([...batcher.pending()].length, 1)
+  await database.db.query('drop trigger meet_damage on entries; drop function meet_damage')
+  assert.equal((await stuck).outcome, 'settled')
+  assert.equal(await alice.balance(), '9970 0 0')
+})
+
 test('an operation given up on leaves its lane empty, and nothing is away', async () => {
   const strangerIsDone = await lock(alice.book)
   const operation = batcher.submit(hold, alice.holdAsk())

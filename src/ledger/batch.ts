@@ -9,7 +9,7 @@ import type { Log } from '../platform/log.ts'
 import type { Row } from '../platform/statement.ts'
 import type { Verb } from './calls.ts'
 import type { Connection } from './connection.ts'
-import { isLockTimeout, isPassing } from './connection.ts'
+import { isLockTimeout, isPassing, isServerFault } from './connection.ts'
 
 /** Beyond 256 a pair costs no less, and the locks of one call are held longer. */
 const BATCH_MAX = 256
@@ -40,7 +40,13 @@ export type Operation<Ask extends Keyed = Keyed, Reply = unknown> = {
 // biome-ignore lint/suspicious/noExplicitAny: the queue holds Operation<A, R> of several A and R.
 type AnyOperation = Operation<any, any>
 
-type Lane = { readonly book: Book; readonly waiting: AnyOperation[]; isActive: boolean }
+type Lane = {
+  readonly book: Book
+  readonly waiting: AnyOperation[]
+  isActive: boolean
+  /** Faults of the server in a row: only this book waits for them. */
+  faults: number
+}
 /** A connection and how many calls it carries. */
 type Carrier = { readonly connection: Connection; calls: number }
 
@@ -178,7 +184,7 @@ export function createBatcher(options: {
         book.carried -= 1
         if (book.carried === 0) book.carrier = undefined
       }
-      rest(() => {
+      rest(state.failures, () => {
         carrier.calls -= 1
       })
     })
@@ -193,12 +199,14 @@ export function createBatcher(options: {
     // Empty when everyone in it was given up on: nothing is sent, and the lane ends.
     const carried = batch.length === 0 ? Promise.resolve() : carry(connection, batch, true)
     void carried.then(() => {
-      lane.isActive = false
-      if (lane.waiting.length === 0) {
+      // The connection does not wait with the lane: other books need it.
+      rest(lane.faults, () => {
+        lane.isActive = false
+        if (lane.waiting.length > 0) return
         lanes.delete(lane)
         lane.book.lane = undefined
-      }
-      rest(() => idleLanes.push(connection))
+      })
+      rest(state.failures, () => idleLanes.push(connection))
     })
   }
 
@@ -233,13 +241,13 @@ export function createBatcher(options: {
 
   // After failures a connection rests before it is used again: a database that is away would
   // otherwise be asked thousands of times a second.
-  function rest(free: () => void): void {
-    if (state.failures === 0) {
+  function rest(failures: number, free: () => void): void {
+    if (failures === 0) {
       free()
       pump()
       return
     }
-    const backoffMs = Math.min(RETRY_MS * 2 ** (state.failures - 1), RETRY_MS_MAX)
+    const backoffMs = Math.min(RETRY_MS * 2 ** (failures - 1), RETRY_MS_MAX)
     setTimeout(() => {
       free()
       pump()
@@ -253,16 +261,25 @@ export function createBatcher(options: {
     try {
       await call(connection, batch, isLane)
       state.failures = 0
+      const { lane } = (batch[0] as AnyOperation).book
+      if (lane !== undefined) lane.faults = 0
     } catch (error) {
       if (isLockTimeout(error)) toLanes(batch)
-      else if (isPassing(error)) {
-        if (state.failures === 0) log.warn({ err: error }, 'the ledger waits for its database')
-        state.failures += 1
-        requeue(batch, isLane)
-      } else await carryOneByOne(connection, batch, error)
+      else if (isPassing(error)) waitFor(error, batch, isLane)
+      else await carryOneByOne(connection, batch, error)
     } finally {
       flying.splice(flying.indexOf(batch), 1)
     }
+  }
+
+  // A damaged page fails every array that touches its book: in lanes of their own, that book waits
+  // and the others of the array go on.
+  function waitFor(error: unknown, batch: AnyOperation[], isLane: boolean): void {
+    const isKnown = state.failures > 0 || batch.some(({ book }) => (book.lane?.faults ?? 0) > 0)
+    if (!isKnown) log.warn({ err: error }, 'the ledger waits for its database')
+    state.failures += 1
+    if (!isServerFault(error)) requeue(batch, isLane)
+    else for (const lane of toLanes(batch)) lane.faults += 1
   }
 
   async function call(connection: Connection, batch: AnyOperation[], isLane: boolean) {
@@ -322,13 +339,16 @@ export function createBatcher(options: {
     else waiting.unshift(...batch)
   }
 
-  function toLanes(batch: AnyOperation[]): void {
+  function toLanes(batch: AnyOperation[]): Set<Lane> {
+    const joined = new Set<Lane>()
     for (const operation of batch) {
       const { book } = operation
-      book.lane ??= { book, waiting: [], isActive: false }
+      book.lane ??= { book, waiting: [], isActive: false, faults: 0 }
       book.lane.waiting.push(operation)
       lanes.add(book.lane)
+      joined.add(book.lane)
     }
+    return joined
   }
 
   return {

@@ -67,6 +67,14 @@ test('a statement that could not be prepared is prepared when it can be', async 
   assert.deepEqual(await connection.run(late), ['0'])
 })
 
+test('a statement that the server has forgotten is refused once, then prepared anew', async () => {
+  const kept = { name: 'kept', text: 'select 7', values: [] }
+  assert.deepEqual(await connection.run(kept), ['7'])
+  await run('deallocate all')
+  await assert.rejects(connection.run(kept), { code: '26000' })
+  assert.deepEqual(await connection.run(kept), ['7'])
+})
+
 test('no answer before the deadline counts as unknown, and nothing is cancelled', async () => {
   await database.db.query('create table slow_marks (at timestamptz)')
   await assert.rejects(
@@ -136,6 +144,7 @@ test('a connection that the server ends is replaced by the next call', async () 
 
 test('what passes is told from what never will', () => {
   const passing = ['08006', '40001', '40P01', '53300', '55P03', '57P01', '25006', 'ECONNREFUSED']
+  passing.push('58030', '58P01', 'XX000', 'XX001')
   for (const code of passing)
     assert.equal(isPassing(Object.assign(new Error(), { code })), true, code)
   for (const code of ['22012', '23514', 'TG002', '42883']) {

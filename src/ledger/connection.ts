@@ -45,6 +45,7 @@ export function isPassing(error: unknown): boolean {
     code.startsWith('08') || // connection exceptions
     code.startsWith('53') || // out of memory, disk full, too many connections
     code.startsWith('57') || // shutdown, crash, not yet accepting; a statement that was cancelled
+    isServerFault(error) ||
     code === '25006' || // read only: the old primary after a failover
     code === '40001' ||
     code === '40P01' ||
@@ -55,6 +56,18 @@ export function isPassing(error: unknown): boolean {
 export function isLockTimeout(error: unknown): boolean {
   return (error as { code?: unknown }).code === '55P03'
 }
+
+/**
+ * Classes 58 and XX: PostgreSQL could not read or write a file, or met an internal error or a
+ * damaged page. Every statement may meet it, or only those that need one page.
+ */
+export function isServerFault(error: unknown): boolean {
+  const { code } = error as { code?: unknown }
+  return typeof code === 'string' && /^(?:58|XX)[0-9A-Z]{3}$/.test(code)
+}
+
+// The server has forgotten a prepared statement: somebody reset the session behind our back.
+const STATEMENT_UNKNOWN = '26000'
 
 /** From the moment the server let us in until something is in doubt. */
 type Session = { readonly client: pg.Client; calls: number; warning: string | undefined }
@@ -113,7 +126,8 @@ export function createConnection(options: {
     const answered = Promise.withResolvers<Row>()
     const fail = (error: Error) => {
       // After a server's refusal the connection is still good; after anything else it is not.
-      if (isPassing(error) && !isLockTimeout(error)) drop(session)
+      const isLost = (error as { code?: unknown }).code === STATEMENT_UNKNOWN
+      if (isLost || (isPassing(error) && !isLockTimeout(error))) drop(session)
       answered.reject(error)
     }
     const unknown = (why: string) => fail(new OutcomeUnknown(`${statement.name}: ${why}`))

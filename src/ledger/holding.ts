@@ -12,13 +12,13 @@ import { creditsText } from '../units/credits.ts'
 import type { Batcher } from './batch.ts'
 import type { HoldAsk, HoldReply, VoidAsk } from './calls.ts'
 import { holdVerb } from './calls.ts'
-import type { Spool } from './spool.ts'
 
 export const OVERLOADED = 'The service is overloaded; try again shortly.'
 
 export function createHolding(options: {
   readonly batcher: Batcher
-  readonly spool: Spool
+  /** False while a settle could not be kept on disk. */
+  readonly isSpoolWritable: () => boolean
   readonly instance: InstanceId
   readonly clock: Clock
   readonly log: Log
@@ -27,7 +27,7 @@ export function createHolding(options: {
   /** Voids a hold that the database may or may not know. */
   readonly undo: (ask: VoidAsk) => Promise<unknown>
 }) {
-  const { batcher, spool, clock, log, undo } = options
+  const { batcher, isSpoolWritable, clock, log, undo } = options
   const hold_ = holdVerb(options.instance, options.holdSeconds)
 
   /**
@@ -48,7 +48,7 @@ export function createHolding(options: {
   async function holdAhead(
     ask: HoldAsk,
   ): Promise<{ readonly granted: Credits; readonly committed: Promise<void> }> {
-    if (!spool.isWritable()) {
+    if (!isSpoolWritable()) {
       throw new Refusal('ledger_unavailable', 'The service cannot take requests right now.', {
         why: 'the spool is not writable',
       })

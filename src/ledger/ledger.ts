@@ -21,6 +21,8 @@ import { createRequestLog } from './log.ts'
 import { detachEntriesBefore, dropHoldsBefore, makePartitions } from './partitions.ts'
 import type { Contra, CreditKind, Posted } from './queries.ts'
 import * as queries from './queries.ts'
+import { createRefusedFiles } from './refused.ts'
+import { createRefusedRetry } from './refused-retry.ts'
 import { holdFind } from './request-queries.ts'
 import { createRollup } from './rollup.ts'
 import { createSettlement } from './settlement.ts'
@@ -33,6 +35,7 @@ import { bookListStopped, bookListWatched } from './watch-queries.ts'
 
 export type { Ending, HoldAsk, PaidEnding, SettleAsk, VoidAsk } from './calls.ts'
 export type { BlockedReason, Book, Contra, Entry, EntryKind, Lot } from './queries.ts'
+export type { RefusedList, RefusedSettle } from './refused-retry.ts'
 export type { RequestFacts } from './request-queries.ts'
 export type { Settled } from './settlement.ts'
 export type { ModelUsed } from './tally.ts'
@@ -78,12 +81,9 @@ export async function createLedger(options: LedgerOptions) {
     clock,
     log,
   })
-  const spool = await createSpool({
-    directory: options.spoolDirectory,
-    owner: String(instance),
-    log,
-  })
-  const settlement = createSettlement({ batcher, spool, ...options })
+  const { spool, refused, isSpoolWritable } = await openSpoolDirectory(options)
+  const settlement = createSettlement({ batcher, spool, refused, ...options })
+  const retry = createRefusedRetry({ batcher, files: refused, ...options })
   const usage = { ...createUsage(db), ...createRequestLog(db) }
   const rollup = createRollup(options)
   const void_ = voidVerb(instance)
@@ -98,7 +98,7 @@ export async function createLedger(options: LedgerOptions) {
     throw new Fault(`void of ${ask.id} in book ${ask.book} answered ${outcome}`)
   }
 
-  const holding = createHolding({ batcher, spool, undo: voidHold, ...options })
+  const holding = createHolding({ batcher, isSpoolWritable, undo: voidHold, ...options })
 
   async function beat(): Promise<void> {
     await instanceBeat(db, instance, options.role).catch((error: unknown) => {
@@ -106,9 +106,17 @@ export async function createLedger(options: LedgerOptions) {
     })
   }
 
+  /** Refused ones first: a settle that is in the spool too is then kept once. */
+  async function replayOrphans(): Promise<void> {
+    await retry.adopt()
+    await settlement.replayOrphans()
+  }
+
   async function tick(): Promise<void> {
     holding.giveUp()
     await settlement.spoolOverdue()
+    await settlement.keepRefused()
+    retry.tick()
     if (!spool.isWritable()) await spool.probe()
   }
 
@@ -121,11 +129,11 @@ export async function createLedger(options: LedgerOptions) {
       if (!(await spool.probe())) {
         log.error({ directory: options.spoolDirectory }, 'the spool is not writable: none admitted')
       }
-      await settlement.replayOrphans()
+      await replayOrphans()
       timers.push(
         setInterval(() => void tick(), TICK_MS),
         setInterval(() => void beat(), BEAT_MS),
-        setInterval(() => void settlement.replayOrphans(), 30_000),
+        setInterval(() => void replayOrphans(), 30_000),
       )
     },
 
@@ -138,6 +146,7 @@ export async function createLedger(options: LedgerOptions) {
       ])
       await settlement.spoolAll()
       await batcher.close()
+      await refused.close()
       await spool.close()
     },
 
@@ -269,6 +278,13 @@ export async function createLedger(options: LedgerOptions) {
 
     /** Findings of the audit; empty when all is well. */
     audit: (scope: 'new' | 'all') => audit(db, scope),
+    /**
+     * Settles that the database refused, in the spool directory of this machine and of no other;
+     * `unseen` says why that directory tells nothing.
+     */
+    refused: retry.list,
+    /** Gives a refused charge up, for an operator. A retry under way may still charge it. */
+    removeRefused: refused.remove,
     makePartitions: () => makePartitions(db),
     detachEntriesBefore: (day: string) => detachEntriesBefore(db, day, rollup.round),
     dropHoldsBefore: () => dropHoldsBefore(db),
@@ -277,10 +293,17 @@ export async function createLedger(options: LedgerOptions) {
     /** For readiness and metrics. */
     health: () => ({
       isAway: batcher.isAway(),
-      isSpoolWritable: spool.isWritable(),
+      isSpoolWritable: isSpoolWritable(),
       spooled: spool.size(),
+      refused: settlement.refused(),
     }),
   }
+}
+
+async function openSpoolDirectory({ spoolDirectory: directory, instance, log }: LedgerOptions) {
+  const spool = await createSpool({ directory, owner: String(instance), log })
+  const refused = await createRefusedFiles({ directory, owner: String(instance), log })
+  return { spool, refused, isSpoolWritable: () => spool.isWritable() && refused.isWritable() }
 }
 
 export type Ledger = Awaited<ReturnType<typeof createLedger>>

@@ -1,19 +1,23 @@
 // Settling: each hold is charged once, and a reply may end only when its charge is in the database
-// or in the spool. A settle that the database does not take in time goes to disk, its caller goes
-// on, and the settle stays in the batcher until it commits, however long that takes.
+// or on disk. A settle that the database does not take in time goes to the spool, and stays in the
+// batcher until it commits. A settle that the database refuses goes to a file of its own, from
+// which refused-retry.ts sends it again.
 import { Fault } from '../platform/assert.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { BookId, HoldId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import { type Listed, NOWHERE, Roster } from '../platform/roster.ts'
 import type { Credits } from '../units/credits.ts'
-import { tokens } from '../units/tokens.ts'
 import type { Batcher } from './batch.ts'
-import type { PaidEnding, SettleAsk, SettleReply } from './calls.ts'
+import type { SettleAsk, SettleReply } from './calls.ts'
 import { settleVerb } from './calls.ts'
+import type { RefusedFiles } from './refused.ts'
+import { askOf, textOf } from './settle-text.ts'
 import type { Spool, Ticket } from './spool.ts'
 
-/** What a settle did. From the spool nothing is known yet but that it will be charged. */
+/** Two lines of a terminal; the log has the whole error. */
+const REASON_LENGTH_MAX = 160
+
+/** What a settle did. While it is only on disk, the amount is not known yet. */
 export type Settled =
   | {
       readonly isSpooled: false
@@ -29,17 +33,22 @@ type Pending = Listed & {
   readonly waiter: PromiseWithResolvers<Settled>
   ticket: Ticket | undefined
   isSpooling: boolean
+  /** Why the database refused it; from then on it is to be kept as refused. */
+  refusal: string | undefined
+  keeping: Promise<void> | undefined
 }
 
 export function createSettlement(options: {
   readonly batcher: Batcher
   readonly spool: Spool
+  readonly refused: RefusedFiles
   readonly clock: Clock
   readonly log: Log
   readonly spoolAfterMs: number
 }) {
-  const { batcher, spool, clock, log } = options
+  const { batcher, spool, refused, clock, log } = options
   const pending = new Roster<Pending>()
+  const state = { refusals: 0 }
 
   function submit(ask: SettleAsk, ticket: Ticket | undefined): Promise<Settled> {
     const one: Pending = {
@@ -49,6 +58,8 @@ export function createSettlement(options: {
       waiter: Promise.withResolvers<Settled>(),
       ticket,
       isSpooling: false,
+      refusal: undefined,
+      keeping: undefined,
     }
     pending.add(one)
     batcher.submit(settleVerb, ask).reply.then(
@@ -60,7 +71,7 @@ export function createSettlement(options: {
 
   function finish(one: Pending, reply: SettleReply): void {
     if (reply.outcome !== 'settled') {
-      fail(one, new Fault(`settle of ${one.ask.id} answered ${reply.outcome}`))
+      fail(one, new Fault(`answered ${reply.outcome}`))
       return
     }
     forget(one)
@@ -72,19 +83,46 @@ export function createSettlement(options: {
     })
   }
 
-  // A settle that can never commit is a bug; the log keeps all of it, and the spool lets it go, or
-  // every restart would meet it again.
+  // Only a fault of ours or of the database refuses a settle, and the reply was generated: it ends
+  // once the refused settle is on disk, because it is charged when the fault is repaired.
   function fail(one: Pending, error: unknown): void {
     log.fatal({ err: error, settle: textOf(one.ask) }, 'a settle was refused by the database')
+    state.refusals += 1
+    one.refusal = reasonOf(error)
+    void keep(one)
+  }
+
+  /** Until the disk takes it, it stays here and in the spool, and `keepRefused` tries again. */
+  function keep(one: Pending): Promise<void> {
+    one.keeping ??= keepOnDisk(one).finally(() => {
+      one.keeping = undefined
+    })
+    return one.keeping
+  }
+
+  async function keepOnDisk(one: Pending): Promise<void> {
+    const { ask, refusal = '' } = one
+    const wasWritable = refused.isWritable()
+    const record = { hold: ask.id, settle: textOf(ask), reason: refusal, atMs: clock.nowMs() }
+    try {
+      await refused.keep(record)
+    } catch (error) {
+      if (wasWritable) log.error({ err: error }, 'a refused settle cannot be kept: admissions stop')
+      return
+    }
     forget(one)
-    one.waiter.reject(error)
+    one.waiter.resolve({ isSpooled: true })
+  }
+
+  function unkept(): Pending[] {
+    return pending.list().filter((one) => one.refusal !== undefined)
   }
 
   function forget(one: Pending): void {
     pending.remove(one)
     if (one.ticket === undefined) return
     spool.done(one.ticket).catch((error: unknown) => {
-      log.error({ err: error }, 'a committed settle stays in the spool; it will be repeated')
+      log.error({ err: error }, 'a settle stays in the spool; it will be repeated')
     })
   }
 
@@ -94,7 +132,7 @@ export function createSettlement(options: {
     try {
       one.ticket = await spool.append(textOf(one.ask))
       one.waiter.resolve({ isSpooled: true })
-      // It committed while it was being written.
+      // It committed, or was kept as refused, while it was being written.
       if (!pending.has(one)) await spool.done(one.ticket)
     } catch (error) {
       log.error({ err: error }, 'the spool is not writable: admissions stop')
@@ -114,59 +152,35 @@ export function createSettlement(options: {
       await Promise.all(late.map(toSpool))
     },
 
+    /** Tries the disk again for refused settles that it has not taken. */
+    async keepRefused(): Promise<void> {
+      await Promise.all(unkept().map(keep))
+    },
+
     /** Before the process ends: nothing may exist in memory only. */
     async spoolAll(): Promise<void> {
-      await Promise.all(pending.list().map(toSpool))
+      await Promise.all(
+        pending.list().map(async (one) => {
+          if (one.refusal !== undefined) await keep(one)
+          if (pending.has(one)) await toSpool(one)
+        }),
+      )
     },
 
     /** Takes over what processes that are gone have left behind. */
     async replayOrphans(): Promise<void> {
       const tickets = await spool.adopt()
       if (tickets.length > 0) log.info({ settles: tickets.length }, 'replaying an orphaned spool')
-      for (const ticket of tickets) {
-        submit(askOf(ticket.text), ticket).catch(() => undefined) // logged by fail()
-      }
+      for (const ticket of tickets) void submit(askOf(ticket.text), ticket)
     },
+
+    /** For metrics: refused settles that wait, and how many were refused since the start. */
+    refused: () => ({ waiting: refused.size() + unkept().length, total: state.refusals }),
   }
 }
 
-function textOf(ask: SettleAsk): string {
-  const c = ask.counts
-  return JSON.stringify([
-    ask.id,
-    String(ask.book),
-    [c.input, c.output, c.cacheRead, c.cacheWrite5m, c.cacheWrite1h].map(String),
-    String(ask.priced),
-    ask.ending,
-    ask.isEstimated,
-    ask.messageId,
-  ])
-}
-
-function askOf(text: string): SettleAsk {
-  const [id, book, counts, priced, ending, isEstimated, messageId] = JSON.parse(text) as [
-    HoldId,
-    string,
-    string[],
-    string,
-    PaidEnding,
-    boolean,
-    string | null,
-  ]
-  const count = (i: number) => tokens(BigInt(counts[i] ?? '0'))
-  return {
-    id,
-    book: BigInt(book) as BookId,
-    counts: {
-      input: count(0),
-      output: count(1),
-      cacheRead: count(2),
-      cacheWrite5m: count(3),
-      cacheWrite1h: count(4),
-    },
-    priced: BigInt(priced) as Credits,
-    ending,
-    isEstimated,
-    messageId,
-  }
+function reasonOf(error: unknown): string {
+  const { code, message = '' } = error as { code?: unknown; message?: string }
+  const text = typeof code === 'string' ? `${code} ${message}` : message
+  return text.replace(/[^\x20-\x7e]/g, '?').slice(0, REASON_LENGTH_MAX)
 }

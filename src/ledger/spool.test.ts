@@ -1,7 +1,6 @@
 // The spool: what it acknowledged is read again, whatever happened to the process, the file or the
 // disk in between; and a ledger whose spool cannot be written admits nothing.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import {
   appendFile,
   copyFile,
@@ -14,24 +13,23 @@ import {
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createCustomer } from '../../test/customer.ts'
 import { createTestDatabase, createTestLedger } from '../../test/harness.ts'
+import { mountSmallDisk, unmountSmallDisk } from '../../test/small-disk.ts'
 import { createLog } from '../platform/log.ts'
 import type { Spool } from './spool.ts'
 import { createSpool } from './spool.ts'
 
 const log = createLog({ level: 'silent' })
-const mounted = new Set<string>()
 let directory: string
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'tollgate-spool-'))
 })
 afterEach(async () => {
-  if (mounted.delete(directory)) execFileSync('umount', ['--lazy', directory])
+  unmountSmallDisk(directory)
   await rm(directory, { recursive: true, force: true })
 })
 
@@ -137,15 +135,16 @@ describe('a spool', () => {
   })
 
   test('on a full disk refuses, and goes on when there is room', async (t) => {
-    if (!mountSmallDisk(t)) return
+    const disk = mountSmallDisk(t, directory)
+    if (disk === undefined) return
     const spool = await spoolOf('a')
     await spool.append('one')
-    await writeFile(join(directory, 'other'), Buffer.alloc(1 << 20)).catch(() => undefined)
+    await disk.fill()
     // Longer than what is left of the file's last block.
     await assert.rejects(spool.append('x'.repeat(5_000)), { code: 'ENOSPC' })
     assert.equal(spool.isWritable(), false)
     assert.equal(await spool.probe(), false)
-    await rm(join(directory, 'other'))
+    await disk.free()
     assert.equal(await spool.probe(), true)
     await spool.append('two')
     await die('a')
@@ -225,17 +224,6 @@ async function files(owner: string): Promise<string[]> {
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => line.slice(9))
-}
-
-/** Makes the directory a disk of a few blocks, when the tests may mount one. */
-function mountSmallDisk(t: TestContext): boolean {
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=32k', 'tmpfs', directory])
-    mounted.add(directory)
-  } catch {
-    t.skip('needs the right to mount a small disk')
-  }
-  return mounted.has(directory)
 }
 
 async function until(isSo: () => boolean): Promise<void> {

@@ -5,8 +5,15 @@
 import type { FileHandle } from 'node:fs/promises'
 import { mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { crc32 } from 'node:zlib'
 import type { Log } from '../platform/log.ts'
+import {
+  ignoreMissing,
+  isOwnerAlive,
+  line,
+  ownPrefix,
+  readLines,
+  syncDirectory,
+} from './spool-files.ts'
 
 /** A probe writes a block: on a full disk the last block of a file may still have room. */
 const PROBE = '\n'.repeat(4_096)
@@ -35,7 +42,7 @@ export async function createSpool(options: {
   readonly log: Log
 }): Promise<Spool> {
   const { directory, log } = options
-  const me = `${options.owner}.${process.pid}.${await startOf(process.pid)}`
+  const me = await ownPrefix(options.owner)
   const ownFile = join(directory, `${me}.spool`)
   const outstanding = new Map<string, Set<Ticket>>()
   const state: {
@@ -174,52 +181,4 @@ export async function createSpool(options: {
       if (ticketsOf(ownFile).size === 0) await unlink(ownFile).catch(ignoreMissing)
     },
   }
-}
-
-/** A checksum before each line tells a torn tail from a record. */
-function line(text: string): string {
-  return `${crc32(text).toString(16).padStart(8, '0')} ${text}\n`
-}
-
-function readLines(bytes: Buffer, file: string, log: Log): string[] {
-  const texts: string[] = []
-  for (const one of bytes.toString('utf8').split('\n')) {
-    if (one === '') continue
-    const text = one.slice(9)
-    // A torn line was never acknowledged: its fsync did not return.
-    if (line(text) === `${one}\n`) texts.push(text)
-    else log.warn({ file, bytes: one.length }, 'a torn line in a spool file was passed over')
-  }
-  return texts
-}
-
-/** Names carry pid and start time; a pid alone may have been given to another process. */
-async function isOwnerAlive(name: string): Promise<boolean> {
-  const [, pid, start] = name.split('.')
-  return pid !== undefined && start !== undefined && (await startOf(Number(pid))) === start
-}
-
-/** When a process started, in ticks since boot; `none` when there is no such process. */
-async function startOf(pid: number): Promise<string> {
-  try {
-    const text = await readFile(`/proc/${pid}/stat`, 'utf8')
-    // The second field is the command in parentheses and may contain spaces.
-    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? 'none'
-  } catch {
-    return pid === process.pid ? 'alive' : 'none'
-  }
-}
-
-/** A new file survives a power cut only when its directory's entry is on disk too. */
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
-function ignoreMissing(error: unknown): void {
-  if ((error as { code?: unknown }).code !== 'ENOENT') throw error
 }

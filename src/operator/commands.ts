@@ -19,6 +19,7 @@ import { adjust, grant } from './money.ts'
 import { createPromo, endPromo, listPromos } from './promo.ts'
 import { reconcile } from './reconcile.ts'
 import { refund } from './refund.ts'
+import { listRefused, removeRefused } from './refused.ts'
 import { listReviews, resolveReview } from './reviews.ts'
 import { statement } from './statement.ts'
 import { drain, listUpstreams, undrain, weigh } from './upstreams.ts'
@@ -46,6 +47,7 @@ export const families: Readonly<Record<string, string>> = {
   mail: 'letters: the outbox, and a test of the relay',
   reviews: 'money that waits for a person',
   disputes: 'payers who went to their bank',
+  refused: 'charges that the database refused',
 }
 
 export const commands: readonly OperatorCommand[] = [
@@ -194,6 +196,17 @@ export const commands: readonly OperatorCommand[] = [
     usage: 'audit',
     says: 'check every rule of the ledger; exit 1 when something is found',
     work: audit,
+  },
+  {
+    usage: 'refused list',
+    says: 'those in the spool directory of this machine',
+    work: listRefused,
+  },
+  {
+    usage: 'refused remove <request>',
+    says: 'give a charge up: it is not sent again',
+    options: [REASON],
+    work: removeRefused,
   },
   {
     usage: 'acts',

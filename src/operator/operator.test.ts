@@ -126,7 +126,8 @@ test('scripts find the same members each time', async () => {
     [['reviews'], 'reviews'],
     [['disputes'], 'disputes'],
     [['reconcile'], 'providers'],
-    [['audit'], 'findings'],
+    [['audit'], 'findings spoolDirectory refused unseen'],
+    [['refused'], 'spoolDirectory refused unseen'],
     [['acts'], 'acts'],
   ]
   for (const [args, names] of members) {

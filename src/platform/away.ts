@@ -24,6 +24,7 @@ export function isPassing(error: Error): boolean {
   // Only the server's own errors have a severity; the driver's and the socket's have no class of
   // their own, or are several in one when an address has several spellings.
   if (severity === undefined) return ['Error', 'AggregateError'].includes(error.name)
-  // Connection, resources, shutdown or time limit; a table that a migration has locked.
-  return /^(?:08|53|57|55P03)/.test(String(code))
+  // Connection, resources, shutdown or time limit; a disk that failed, an internal error; a table
+  // that a migration has locked.
+  return /^(?:08|53|57|58|XX|55P03)/.test(String(code))
 }

@@ -79,7 +79,20 @@ export function createMetrics() {
       })
       void gauge
     },
-    /** The same for numbers that take a question to the database, asked at each scrape. */
+    /** A number that only grows, and starts anew with its process. */
+    counter(name: string, help: string, read: () => number): void {
+      const counter: Counter = new Counter({
+        name,
+        help,
+        registers,
+        collect() {
+          this.reset()
+          this.inc(read())
+        },
+      })
+      void counter
+    },
+    /** A gauge for numbers that take a question to the database, asked at each scrape. */
     asked(name: string, help: string, read: () => Promise<Readonly<Record<string, number>>>): void {
       const gauge: Gauge<string> = new Gauge({
         name,
