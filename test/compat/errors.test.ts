@@ -199,8 +199,9 @@ test('47 whether and when to try again is relayed, and the library obeys', async
   assert.deepEqual(await attempts('status=529 should-retry=false'), [])
   assert.equal((await attempts('status=400 should-retry=true retry-after-ms=10')).length, 2)
   const byMs = await attempts('status=500 retry-after-ms=300 retry-after=60')
-  assert.ok(byMs.length === 2 && byMs.every((ms) => ms > 290 && ms < 2_000), `${byMs}`)
+  // Half of the minute that the other header asks for tells them apart, on a busy machine too.
+  assert.ok(byMs.length === 2 && byMs.every((ms) => ms > 290 && ms < 30_000), `${byMs}`)
   const bySeconds = await attempts('status=429 retry-after=1')
-  assert.ok(bySeconds.length === 2 && bySeconds.every((ms) => ms > 990 && ms < 3_000))
+  assert.ok(bySeconds.length === 2 && bySeconds.every((ms) => ms > 990), `${bySeconds}`)
   await stage.assertFree(account)
 })

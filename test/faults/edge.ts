@@ -31,7 +31,7 @@ export const fault: Fault = async ({ isFull, say }) => {
       say(`${wrong} wrong keys beside them: ${limited} were answered 429`)
       return { strangers, ...guessed }
     })
-    const streams = await compare(stage, isFull ? 61 : 11)
+    const streams = await compare(stage, isFull)
     say(`a stream's events are ${streams.streamAddedP99Ms} ms later through the edge (p99)`)
     const cases = await attack(stage, vendor)
     const { refusedByEdge, refusedByGateway, readAlike } = cases
@@ -132,12 +132,12 @@ function handshake(port: number, flags: readonly string[]): Promise<string> {
   })
 }
 
-async function compare(stage: Stage, rounds: number) {
+async function compare(stage: Stage, isFull: boolean) {
   const upstream = await startClockUpstream()
   const key = stage.keys[0] as string
   try {
     return await withEdge(stage, upstream.url, ({ edge, serving }) =>
-      compareStreams({ edge, directUrl: serving.url, key, rounds }),
+      compareStreams({ edge, directUrl: serving.url, key, isFull }),
     )
   } finally {
     await upstream.close()

@@ -1,7 +1,7 @@
 // npm run faults -- <name> [--full] [--seed n]: one program per fault, over one harness. Each
 // breaks something real, checks a promise, prints its figures last as one JSON line, and exits
 // non-zero when the promise does not hold. The short form is what CI runs; --full is the size we
-// publish.
+// publish, and judges milliseconds as well, which a machine with other work would fail.
 import { parseArgs } from 'node:util'
 import type { Fault } from './fault.ts'
 import { PromiseBroken } from './fault.ts'

@@ -1,20 +1,25 @@
-// npm run journeys [-- <name>]: what people do, in a real Chromium against real processes. A name
-// chooses those that begin with it. Debian's Chromium is used; as root it is installed when it is
-// missing, else the program says so. Pictures of the pages go to .screens, outside of git.
+// npm run journeys [-- <name>] [--full]: what people do, in a real Chromium against real processes.
+// A name chooses those that begin with it; --full also judges how long pages take. Debian's
+// Chromium is used; as root it is installed when it is missing, else the program says so. Pictures
+// of the pages go to .screens, outside of git.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { ensureProgram } from '../../bench/relay-tools.ts'
 
 const root = dirname(dirname(import.meta.dirname))
 const names = globSync('test/journeys/*.browser.ts', { cwd: root })
   .map((file) => basename(file, '.browser.ts'))
   .sort()
-const given = process.argv[2] ?? ''
-const chosen = names.filter((name) => name.startsWith(given))
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { full: { type: 'boolean', default: false } },
+})
+const chosen = names.filter((name) => name.startsWith(positionals[0] ?? ''))
 if (chosen.length === 0) {
-  console.error(`usage: npm run journeys [-- <name>]\nnames: ${names.join(' ')}`)
+  console.error(`usage: npm run journeys [-- <name>] [--full]\nnames: ${names.join(' ')}`)
   process.exit(2)
 }
 const chromium = await findChromium()
@@ -39,6 +44,7 @@ async function findChromium(): Promise<string> {
 
 async function test(path: string): Promise<number> {
   process.env.CHROMIUM_PATH = path
+  if (values.full) process.env.FULL = '1'
   return runs('tools/test.ts', ...chosen.map((name) => `test/journeys/${name}.browser.ts`))
 }
 

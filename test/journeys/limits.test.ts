@@ -1,6 +1,7 @@
 // Limits in bytes and milliseconds, measured on a gateway in a process of its own: how soon the
 // first byte of a stream arrives, what a body of 32 MiB costs, and that neither such bodies nor a
-// client that does not read disturb the others. Each test prints its figures. Runs alone.
+// client that does not read disturb the others. Each test prints its figures; FULL=1 also judges
+// the milliseconds, on a quiet machine. Runs alone.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -12,6 +13,7 @@ import { type Client, createClient, question, refusalOf } from './client.ts'
 import { type GatewayChild, startGatewayChild } from './gateway-child.ts'
 import { chunkOf, headOf, type RawUpstream, startRawUpstream } from './raw-upstream.ts'
 
+const isFull = process.env.FULL === '1'
 const MIB = 1_048_576
 const BODY_BYTES_MAX = 32 * MIB
 
@@ -63,12 +65,14 @@ function figures(measured: readonly number[]) {
   return { count: sorted.length, median: ms(0.5), p99: ms(0.99), max: ms(1) }
 }
 
-test('the first byte of a stream is passed on within 5 ms, 25 ms at the p99', async (t) => {
+const soon = isFull ? ' within 5 ms, 25 ms at the p99' : ''
+test(`the first byte of a stream is passed on${soon}, before there is another`, async (t) => {
   let sentMs = 0
+  let finish = () => {}
   servers.first = (socket) => {
     sentMs = performance.now()
     socket.write(headOf(200, 'text/event-stream') + chunkOf(START))
-    setTimeout(() => socket.write(Buffer.concat([chunkOf(END), chunkOf('')])), 2)
+    finish = () => void socket.write(Buffer.concat([chunkOf(END), chunkOf('')]))
   }
   const delays: number[] = []
   for (let i = 0; i < 320; i++) {
@@ -76,10 +80,12 @@ test('the first byte of a stream is passed on within 5 ms, 25 ms at the p99', as
     await sent.until((bytes) => bytes.length > 0)
     // The first ones compile the way they go.
     if (i >= 20) delays.push(performance.now() - sentMs)
+    finish()
     assert.equal((await sent.answer).brokenBy, null)
   }
   const { median, p99 } = figures(delays)
   t.diagnostic(`first byte: ${JSON.stringify(figures(delays))} ms`)
+  if (!isFull) return
   assert.ok(median <= 5, `median ${median} ms`)
   assert.ok(p99 <= 25, `99th percentile ${p99} ms`)
 })
@@ -157,16 +163,17 @@ for (const [how, headers] of [
 // What else runs on the machine only adds to a delay, so the best of a few rounds is judged. Events
 // that go to the client past the gateway at the same time tell how busy the machine is: where these
 // are late too, it is shared with something else, and four times as much is allowed.
-const ROUNDS = 3
+const ROUNDS = isFull ? 3 : 1
 const BODIES = 20
 const EVENT_MS_MAX = 50
 const NOISE_MS_MAX = 10
 const allowedMs = (noiseMs: number) => (noiseMs > NOISE_MS_MAX ? 4 : 1) * EVENT_MS_MAX
 // Each a tenth of a 1 Gbit/s line: two lines' worth together. FULL=1 sends as fast as it is taken,
 // which needs a core of its own for every process that takes part.
-const bytesPerSecond = process.env.FULL === '1' ? 0 : 12_500_000
+const bytesPerSecond = isFull ? 0 : 12_500_000
 
-test('while twenty bodies of 32 MiB arrive, 200 streams go on within 50 ms', async (t) => {
+const inTime = isFull ? ' within 50 ms' : ''
+test(`while twenty bodies of 32 MiB arrive, 200 streams go on${inTime}`, async (t) => {
   const paced = startPaced(50)
   servers.paced = (socket) => paced.add(socket)
   const direct = createClient(upstream.url, key)
@@ -207,7 +214,7 @@ test('while twenty bodies of 32 MiB arrive, 200 streams go on within 50 ms', asy
   const answers = await Promise.all(through.streams.map(({ answer }) => answer))
   direct.end()
   assert.ok(answers.every(({ brokenBy, bytes }) => brokenBy === null && bytes.includes(END)))
-  assert.ok(isGood(), `99th percentiles in ms: ${JSON.stringify(rounds)}`)
+  assert.ok(!isFull || isGood(), `99th percentiles in ms: ${JSON.stringify(rounds)}`)
   t.diagnostic(`memory a body, ${BODIES} at once: rss +${Math.max(...grown).toFixed(1)} MiB`)
   assert.ok(Math.max(...grown) < 64, 'a body takes less than twice its size')
 })
@@ -301,7 +308,7 @@ test('a client that does not read holds back the upstream and nobody else', asyn
   // The kernel's buffers of two connections take a few MiB of it, the gateway next to nothing.
   assert.ok(stoodAt < 32 * MIB, `${stoodAt} bytes were taken`)
   assert.ok(grown < 24, `the process grew by ${grown.toFixed(1)} MiB`)
-  assert.ok(figures(delays).median < 50, 'the others are served as ever')
+  assert.ok(!isFull || figures(delays).median < 50, 'the others are served as ever')
 })
 
 /** Events without end, as fast as they are taken. */

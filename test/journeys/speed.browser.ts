@@ -1,15 +1,17 @@
 // How soon the pages can be used on a slow machine: a cold cache, a processor slowed four times,
-// and the time until a button has answered a click. Runs alone, since it measures milliseconds.
+// and the time until a button has answered a click. Only --full (FULL=1) judges the time, on a
+// quiet machine; the short form asserts that the button answers. Runs alone: it measures.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { paths } from '../../web/paths.ts'
 import { openBrowser, type TestBrowser } from './browser.ts'
 import { createScreensStage, type Person, type ScreensStage } from './screens-stage.ts'
 
+const isFull = process.env.FULL === '1'
 const SLOWER = 4
-const LOADS = 7
+const LOADS = isFull ? 7 : 1
 /** Somebody else may use the machine for a while; for so many rounds it is our own doing. */
-const ROUNDS_MAX = 3
+const ROUNDS_MAX = isFull ? 3 : 1
 const INTERACTIVE_MS_MAX = 1_500
 /** A handful of answers, one after the other, from a server that is not far away. */
 const WAITING_MS = 100
@@ -94,7 +96,8 @@ for (const { name, path, main, button, answer, isOwner } of [
     ...{ button: 'header button[aria-haspopup=menu]', answer: '[role=menu]' },
   },
 ]) {
-  test(`${name} answers a click within 1.5 s of a cold start, four times slowed`, async () => {
+  const soon = isFull ? 'within 1.5 s of' : 'after'
+  test(`${name} answers a click ${soon} a cold start, four times slowed`, async () => {
     const measured = () => measure(path, watcher(main, button, answer), isOwner)
     let { busyMs, wallMs } = await measured()
     for (let round = 1; ; round += 1) {
@@ -102,7 +105,9 @@ for (const { name, path, main, button, answer, isOwner } of [
       if (wallMs < INTERACTIVE_MS_MAX || round === ROUNDS_MAX) break
       ;({ busyMs, wallMs } = await measured())
     }
-    assert.ok(busyMs > 0 && busyMs + WAITING_MS < INTERACTIVE_MS_MAX, `${busyMs} ms of its own`)
+    assert.ok(busyMs > 0 && wallMs > 0, `${busyMs} ms of its own, ${wallMs} ms by the clock`)
+    if (!isFull) return
+    assert.ok(busyMs + WAITING_MS < INTERACTIVE_MS_MAX, `${busyMs} ms of its own`)
     assert.ok(wallMs < INTERACTIVE_MS_MAX, `${wallMs} ms by the clock`)
   })
 }
