@@ -207,6 +207,34 @@ test('production refuses a development default that was written out by hand', ()
   assert.match(found[0] ?? '', /^database\.url \(DATABASE_URL\): is the development default/)
 })
 
+test('a mistyped setting hides no other complaint of production', () => {
+  const other = { BRAND_REQUISITES: 'none' }
+  // Every value is one that its own rule refuses, so that nobody has parsed it.
+  for (const [env, text] of [
+    ['MAIL_SMTP_URL', 'mail.example.org:587'],
+    ['MAIL_SMTP_URL', 'smtp://relay.example.org?STARTTLS=never'],
+    ['DATABASE_URL', 'db.example.org'],
+    ['UPSTREAM_URL', 'upstream.example.org'],
+    ['YOOKASSA_URL', 'https://api.example.org/v3/'],
+    ['BRAND_CABINET_URL', 'cabinet.example.org'],
+    ['GATEWAY_PUBLIC_URL', 'http://api.example.org/'],
+    ['CABINET_TRUSTED_PROXIES', 'the edge'],
+    ['LEDGER_HOLD_SECONDS', '1'],
+  ] as const) {
+    const found = complaints({ env: { ...production, ...other, [env]: text } })
+    const name = listSettings().find((one) => one.env === env)?.name
+    const names = found.map((each) => each.split(' ')[0])
+    assert.deepEqual(names.toSorted(), [name, 'brand.requisites'].toSorted(), text)
+  }
+  for (const { env, path, name } of listSettings().filter(({ isSecret }) => isSecret)) {
+    const [area, thing] = path.map(String)
+    const file = write('empty.yaml', `${area}:\n  ${thing}: ""\n`)
+    const found = complaints({ file, env: { ...production, ...other, [env]: '' } })
+    const names = new Set(found.map((each) => each.split(' ')[0]))
+    assert.deepEqual([...names].toSorted(), [name, 'brand.requisites'].toSorted())
+  }
+})
+
 test('production refuses a cabinet without TLS', () => {
   const BRAND_CABINET_URL = 'http://cabinet.example.org'
   const found = complaints({ env: { ...production, BRAND_CABINET_URL } })

@@ -159,7 +159,7 @@ function misspelt(settings: readonly Setting[], env: Environment): string[] {
 }
 
 /**
- * Two passes, because zod skips the rules between settings while any single setting is wrong: the
+ * Two passes, because the rules between settings are skipped while any single setting is wrong: the
  * second pass leaves the wrong ones out, so that all complaints come at once.
  */
 function check(tree: Tree) {

@@ -254,6 +254,9 @@ export const settingsSchema = z
     }),
   })
   .superRefine((config, context) => {
+    // zod leaves a value that its own rule refused as it was written: a secret would be a string
+    // here, not Masked. config.ts parses once more without such values.
+    if (context.issues.length > 0) return
     const complain = (path: Path, message: string) => {
       context.addIssue({ code: 'custom', path: [...path], message })
     }
