@@ -235,11 +235,20 @@ test('a mistyped setting hides no other complaint of production', () => {
   }
 })
 
-test('production refuses a cabinet without TLS', () => {
-  const BRAND_CABINET_URL = 'http://cabinet.example.org'
-  const found = complaints({ env: { ...production, BRAND_CABINET_URL } })
-  assert.equal(found.length, 1)
-  assert.match(found[0] ?? '', /^brand\.cabinetUrl .*must be https/)
+test('production names its customers no address without TLS beyond the loopback', () => {
+  for (const [env, name] of [
+    ['BRAND_CABINET_URL', 'brand.cabinetUrl'],
+    ['GATEWAY_PUBLIC_URL', 'gateway.publicUrl'],
+  ] as const) {
+    for (const host of ['example.org', '127.example.org', '127.0.0.1@example.org', '127.0.0.256']) {
+      const [found, ...more] = complaints({ env: { ...production, [env]: `http://${host}` } })
+      assert.match(found ?? '', new RegExp(`^${name} .*must be https`), host)
+      assert.deepEqual(more, [])
+    }
+    for (const host of ['127.0.0.1:9', 'localhost:9', '[::1]:9']) {
+      loaded({ env: { ...production, [env]: `http://${host}` } })
+    }
+  }
 })
 
 test('production has a seller and legal pages, or says that it means to have none', () => {
@@ -266,7 +275,7 @@ test('production sends nothing readable beyond the loopback, or says that it mea
     [relay, 'mail.smtpUrl', 'plainMail'],
   ] as const
   for (const [of, name, flag] of cases) {
-    for (const host of ['10.0.0.1', '127.example.org', 'localhost.example.org', '[::2]']) {
+    for (const host of ['10.0.0.1', '127.example.org', '127.999.0.1', 'localhost.x.org', '[::2]']) {
       const plain = { ...production, ...of(host) }
       const [found, ...more] = complaints({ env: plain })
       assert.match(found ?? '', new RegExp(`^${name} .*loopback.*allow\\.${flag}$`), host)

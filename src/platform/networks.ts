@@ -1,6 +1,6 @@
 // Lists of addresses and networks, such as the proxies whose word we take: 10.0.0.0/8, ::1. An IPv4
 // address that arrives in IPv6 clothes (::ffff:10.0.0.1) is the IPv4 address.
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, isIPv4 } from 'node:net'
 
 export type Networks = { has(address: string): boolean }
 
@@ -28,7 +28,9 @@ export function readNetworks(text: string): Networks | { readonly complaint: str
 
 /** True for this machine's own names, as URL spells a host: an IPv6 address may have brackets. */
 export function isLoopback(host: string): boolean {
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i.test(host)
+  // 127.999.0.1 is no address but a name, which a resolver may send anywhere.
+  if (isIPv4(host)) return host.startsWith('127.')
+  return /^(?:localhost|::1|\[::1\])$/i.test(host)
 }
 
 function isBits(text: string, max: number): boolean {

@@ -27,6 +27,7 @@ type Found = {
 type Checked = {
   readonly allow: Readonly<Record<string, boolean>>
   readonly brand: { readonly cabinetUrl: string }
+  readonly gateway: { readonly publicUrl: string }
   readonly mail: { readonly smtpUrl: Masked<string> }
   readonly payments: { readonly money: string }
   readonly upstream: { readonly file: string; readonly url: string }
@@ -77,11 +78,15 @@ function refuseUnsafeMoney({ payments, yookassa }: Checked, complain: Complain):
   }
 }
 
-/** Cookies, prompts, letters and passwords that anybody on the way could read. */
-function refusePlainLines({ allow, brand, mail, upstream }: Checked, complain: Complain): void {
-  // The default is on the loopback and refused above; elsewhere cookies would travel readable.
-  if (/^http:\/\/(?!127\.)/.test(brand.cabinetUrl)) {
+/** Cookies, keys, prompts, letters and passwords that anybody on the way could read. */
+function refusePlainLines(config: Checked, complain: Complain): void {
+  const { allow, brand, gateway, mail, upstream } = config
+  // No flag of `allow` for these two: where a CDN ends TLS, customers still type https://.
+  if (isPlainHttp(brand.cabinetUrl)) {
     complain(['brand', 'cabinetUrl'], 'must be https: session cookies are bound to it')
+  }
+  if (isPlainHttp(gateway.publicUrl)) {
+    complain(['gateway', 'publicUrl'], 'must be https: customers send their keys there')
   }
   if (upstream.file === 'none' && isPlainHttp(upstream.url) && !allow.plainUpstreams) {
     complain(['upstream', 'url'], PLAIN_UPSTREAM)
