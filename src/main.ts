@@ -159,6 +159,15 @@ async function startPricing({ pricing, config, log }: Rooms): Promise<void> {
   )
 }
 
+/** Production registers nobody without a text to agree to, unless that is meant. */
+function refuseNoDocuments({ documents, config: { mode, allow, brand } }: Rooms): void {
+  if (mode !== 'production' || allow.noDocuments || documents.list().length > 0) return
+  complain([
+    `brand.documentsFile: ${brand.documentsFile} lists no legal pages, which production refuses; ` +
+      'add your own, or set allow.noDocuments',
+  ])
+}
+
 /** The parent of the processes that serve, and each of them. */
 async function serve(config: Config): Promise<void> {
   if (isFleetMember()) return serveHere(config)
@@ -285,6 +294,7 @@ async function serveCabinet(config: Config): Promise<void> {
   const stopped = ended()
   const rooms = await wired(config, 'cabinet')
   const { cabinet, log } = rooms
+  refuseNoDocuments(rooms)
   await rooms.accounts.check()
   await startPricing(rooms)
   const { host, drainSeconds } = config.cabinet

@@ -85,6 +85,7 @@ export async function wire(
     ...ground,
     config,
     ...{ pricing, ledger, keys, mail, guards, payments, accounts, upstreams, metrics },
+    documents,
     gateway,
     cabinet,
   }

@@ -127,6 +127,16 @@ test('everything that is missing is said at once, by every command', async () =>
   }
 })
 
+test('a file that lists no legal pages is none, and takes the same flag', async () => {
+  const file = join(place.directory, 'empty.yaml')
+  await writeFile(file, 'documents: []\n')
+  const without = { BRAND_DOCUMENTS_FILE: file, CATALOGUE_FILE: own() }
+  const { code, said } = await run(['cabinet'], without)
+  assert.match(said, /^brand\.documentsFile: .*empty\.yaml .*, or set allow\.noDocuments$/m)
+  assert.equal(code, 2, said)
+  await assertServes({ ...without, ALLOW_NO_DOCUMENTS: 'true' })
+})
+
 test('a list of upstreams is held to the same rule', async () => {
   const file = join(place.directory, 'upstreams.yaml')
   const line = (name: string, url: string) => `  - { name: ${name}, url: "${url}", keys: [env:K] }`

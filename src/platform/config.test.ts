@@ -256,11 +256,14 @@ test('production has a seller and legal pages, or says that it means to have non
     ['BRAND_REQUISITES', 'brand.requisites', 'noSeller'],
     ['BRAND_DOCUMENTS_FILE', 'brand.documentsFile', 'noDocuments'],
   ] as const) {
-    const without = { ...production, [env]: 'none' }
-    const [found, ...more] = complaints({ env: without })
-    assert.match(found ?? '', new RegExp(`^${name} .* production refuses; .*allow\\.${flag}$`))
-    assert.deepEqual(more, [])
-    loaded({ env: { ...without, [envNameOf(flag)]: 'true' } })
+    for (const text of ['none', 'None', ' none ', ' ', '|', ' | \n|']) {
+      const without = { ...production, [env]: text }
+      const [found, ...more] = complaints({ env: without })
+      assert.match(found ?? '', new RegExp(`^${name} .* production refuses; .*allow\\.${flag}$`))
+      assert.deepEqual(more, [])
+      const { config } = loaded({ env: { ...without, [envNameOf(flag)]: 'true' } })
+      assert.equal(valueAt(config, name.split('.')), 'none')
+    }
   }
 })
 

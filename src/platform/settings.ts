@@ -53,9 +53,17 @@ function text(fallback: string, more: Partial<Traits> = {}, shape: z.ZodType<str
     .register(traits, { kind: 'text', fallback, ...more })
 }
 
-/** `none` unless set; production refuses that while the flag of `allow` is false. */
+/**
+ * `none` unless set; production refuses that while the flag of `allow` is false. A text without a
+ * word, bars included, and `None` are `none`: a page that shows them names nobody either.
+ */
 function none(sentence: string, flag: string) {
-  return text('none', { ...DEVELOPMENT_ONLY, refusal: { sentence, flag } })
+  const isNone = (value: string) => /^(?:none)?$/i.test(value.replaceAll(/[\s|]/g, ''))
+  return text(
+    'none',
+    { ...DEVELOPMENT_ONLY, refusal: { sentence, flag } },
+    z.string().transform((value) => (isNone(value) ? 'none' : value)),
+  )
 }
 
 function choice<const T extends string>(names: readonly [T, ...T[]], fallback: NoInfer<T>) {
