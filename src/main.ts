@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { Command } from 'commander'
 import { isFleetMember, joinFleet, runFleet } from './fleet.ts'
 import { createJobs } from './jobs.ts'
@@ -18,6 +19,7 @@ import { isPlainHttp, PLAIN_UPSTREAM } from './platform/production.ts'
 import { createRounds } from './platform/rounds.ts'
 import { EXAMPLE_CATALOGUE } from './platform/settings.ts'
 import { migrateJobs, startWorker } from './platform/worker.ts'
+import type { Catalogue } from './pricing/pricing.ts'
 import { parseUpstreams, type UpstreamOptions } from './upstreams/upstreams.ts'
 import { type Rooms, watchLetters, watchUsage, wire } from './wiring.ts'
 
@@ -28,6 +30,8 @@ const STOP_MS = 20_000
 /** An operator's command has nothing under way in the ledger's batches. */
 const OPERATOR_STOP_MS = 1_000
 const DAY_MS = 86_400_000
+/** Beside the program: a copy of it under another name has the same made-up prices. */
+const SHIPPED_EXAMPLE = join(import.meta.dirname, '..', EXAMPLE_CATALOGUE)
 
 const program = new Command('tollgate').description('A prepaid gateway for model messages')
 program.option('--config <file>', 'YAML file of settings; without it the defaults stand')
@@ -139,24 +143,31 @@ function upstreamsOf({ upstream, mode, allow }: Config): UpstreamOptions[] {
 /** The catalogue in force; at the very first start, the one in the file. */
 async function startPricing({ pricing, config, log }: Rooms): Promise<void> {
   if ((await pricing.start()) !== undefined) return
-  const { mode, allow, catalogue } = config
-  const isExample = catalogue.file === EXAMPLE_CATALOGUE
-  if (mode === 'production' && isExample && !allow.exampleCatalogue) {
-    complain([
-      'catalogue.file: the database has no prices yet and production refuses those of the ' +
-        'example; name your own file, apply one with op catalogue apply, or set ' +
-        'allow.exampleCatalogue',
-    ])
+  const { mode, allow } = config
+  const { file } = config.catalogue
+  const catalogue = await readCatalogue(pricing, file)
+  if (mode === 'production' && !allow.exampleCatalogue) {
+    const example = await readCatalogue(pricing, SHIPPED_EXAMPLE)
+    if (pricing.hasOnlyPricesOf(example, catalogue)) {
+      complain([
+        `catalogue.file: the database has no prices yet, and all those in ${file} are the ` +
+          'example’s, which production refuses; name a file with your own models (id, ' +
+          'coefficient, weights) and packs (credits, priceKopecks), apply one with op catalogue ' +
+          'apply, or set allow.exampleCatalogue',
+      ])
+    }
   }
-  const read = pricing.parse(await readFile(config.catalogue.file, 'utf8'))
-  if ('complaints' in read) {
-    complain(read.complaints.map((one) => `${config.catalogue.file}: ${one}`))
-  }
-  const applied = await pricing.apply(read.catalogue, { by: 'first start', note: '' })
-  log.info(
-    { version: applied.version, file: config.catalogue.file },
-    'the first catalogue is in force',
+  const applied = await pricing.apply(catalogue, { by: 'first start', note: '' })
+  log.info({ version: applied.version, file }, 'the first catalogue is in force')
+}
+
+async function readCatalogue(pricing: Rooms['pricing'], file: string): Promise<Catalogue> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) =>
+    complain([`${file}: cannot be read: ${error.code}`]),
   )
+  const read = pricing.parse(text)
+  if ('complaints' in read) complain(read.complaints.map((one) => `${file}: ${one}`))
+  return read.catalogue
 }
 
 /** Production registers nobody without a text to agree to, unless that is meant. */

@@ -2,7 +2,7 @@
 // migrated: prices of the example, no seller, no legal pages, lines without TLS.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -74,6 +74,8 @@ async function assertServes(more: Environment): Promise<void> {
   await served.stop()
 }
 
+const example = join(root, 'catalogue.example.yaml')
+const copy = () => join(place.directory, 'copy.yaml')
 const own = () => join(place.directory, 'catalogue.yaml')
 const versions = async () =>
   (await place.database.db.query('select version from catalogue_versions')).rows.length
@@ -91,8 +93,24 @@ test('no role starts an empty shop with the prices of the example', async () => 
   assert.equal(await versions(), 0)
 })
 
+test('the prices of the example are refused under every name, and with new titles', async () => {
+  const text = await readFile(example, 'utf8')
+  const titled = text.replaceAll('displayName: ', 'displayName: My ').replaceAll(/ *#.*\n/g, '')
+  await writeFile(copy(), titled.replaceAll('million credits', 'million'))
+  for (const file of ['./catalogue.example.yaml', example, copy()]) {
+    const ended = await run(['cabinet'], { CATALOGUE_FILE: file })
+    assert.match(ended.said, /^catalogue\.file: .*priceKopecks.*, or set allow\.example/m, file)
+    assert.equal(ended.code, 2, file)
+  }
+  const absent = await run(['cabinet'], { CATALOGUE_FILE: join(place.directory, 'absent.yaml') })
+  assert.match(absent.said, /absent\.yaml: cannot be read: ENOENT$/m)
+  assert.equal(absent.code, 2)
+  assert.equal(await versions(), 0)
+})
+
 test('a shop starts with its own prices, with those in force, and where it is meant', async () => {
-  await copyFile(join(root, 'catalogue.example.yaml'), own())
+  const text = await readFile(example, 'utf8')
+  await writeFile(own(), text.replace('priceKopecks: 130000', 'priceKopecks: 140000'))
   await assertServes({ CATALOGUE_FILE: own() })
   assert.equal(await versions(), 1)
   await assertServes({})

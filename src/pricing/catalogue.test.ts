@@ -11,7 +11,7 @@ import { kopecks, rublesText } from '../units/kopecks.ts'
 import { millionths } from '../units/price.ts'
 import { tokens } from '../units/tokens.ts'
 import { type Catalogue, formatCatalogue, type Model, parseCatalogue } from './catalogue.ts'
-import { differences } from './differences.ts'
+import { differences, hasOnlyPricesOf } from './differences.ts'
 
 const exampleText = readFileSync(join(import.meta.dirname, '../../catalogue.example.yaml'), 'utf8')
 
@@ -191,6 +191,26 @@ test('a catalogue cannot be changed after it is read', () => {
   assert.ok(first)
   assert.throws(() => Object.assign(first.price, { coefficient: 1n }), TypeError)
   assert.throws(() => Object.assign(models, { 0: undefined }), TypeError)
+})
+
+test('a copy with other titles, limits or fewer models has only prices of the example', () => {
+  const example = read(exampleText)
+  const isLike = (text: string) => hasOnlyPricesOf(example, read(text))
+  assert.ok(isLike(exampleText))
+  assert.ok(isLike(exampleText.replace('Large', 'Ours').replaceAll('pack-', 'our-')))
+  assert.ok(isLike(exampleText.replace('outputCeiling: 64000', 'outputCeiling: 32000')))
+  assert.ok(hasOnlyPricesOf(example, { ...example, models: example.models.slice(0, 1) }))
+  for (const [theirs, ours] of [
+    ['id: model-large\n', 'id: ours\n    upstreamNames: model-large\n'],
+    ['coefficient: 5', 'coefficient: 4.5'],
+    ['cacheRead: 0.1', 'cacheRead: 0.2'],
+    ['cacheWrite5m: 1.25', 'cacheWrite5m: 1.5'],
+    ['cacheWrite1h: 2', 'cacheWrite1h: 3'],
+    ['credits: 35000000', 'credits: 30000000'],
+    ['priceKopecks: 130000', 'priceKopecks: 140000'],
+  ] as const) {
+    assert.equal(isLike(exampleText.replace(theirs, ours)), false, ours)
+  }
 })
 
 test('other YAML readers see numbers as numbers in what we write', () => {

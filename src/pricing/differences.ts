@@ -15,6 +15,22 @@ export function differences(before: Catalogue, after: Catalogue): string[] {
   ]
 }
 
+/** True when every model and pack is one of the other catalogue's at its price, under any title. */
+export function hasOnlyPricesOf(other: Catalogue, catalogue: Catalogue): boolean {
+  const known = new Set(pricesOf(other))
+  return pricesOf(catalogue).every((price) => known.has(price))
+}
+
+function pricesOf({ models, packs }: Catalogue): string[] {
+  return [
+    ...models.map(({ id, price }) => {
+      const { coefficient, cacheRead, cacheWrite5m, cacheWrite1h } = price
+      return [id, coefficient, cacheRead, cacheWrite5m, cacheWrite1h].join(' ')
+    }),
+    ...packs.map(({ credits, priceKopecks }) => `${credits} for ${priceKopecks}`),
+  ]
+}
+
 function modelFacts({ price, ...model }: Model): Facts {
   const { upstreamNames: names } = model
   const facts: Record<string, string> = {

@@ -9,7 +9,7 @@ import { type Credits, micro } from '../units/credits.ts'
 import { costOf, type Millionths, ONE, type Price } from '../units/price.ts'
 import { type TokenCounts, type Tokens, tokens } from '../units/tokens.ts'
 import { type Catalogue, formatCatalogue, type Model, parseCatalogue } from './catalogue.ts'
-import { differences } from './differences.ts'
+import { differences, hasOnlyPricesOf } from './differences.ts'
 import type { Pack } from './packs.ts'
 import { versionFind, versionList } from './queries.ts'
 import { createVersions, readApplied, type Snapshot } from './versions.ts'
@@ -127,6 +127,7 @@ export function createPricing({
     format: formatCatalogue,
     /** What changes from one catalogue to another, in words. */
     diff: differences,
+    hasOnlyPricesOf,
 
     /**
      * Puts a catalogue in force as the next version, here at once and elsewhere within a poll. May

@@ -4,7 +4,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -93,8 +93,10 @@ async function settings(folder: string, databaseUrl: string, upstreamUrl: string
   for (const [name, value] of Object.entries(secrets)) {
     await writeFile(join(directory, name), `${value}\n`, { mode: 0o444 })
   }
-  // The image brings the example's prices only, and production refuses them.
-  await copyFile(join(root, 'catalogue.example.yaml'), join(folder, 'catalogue.yaml'))
+  // The image brings the example's prices only, and production refuses them and their copy.
+  const example = await readFile(join(root, 'catalogue.example.yaml'), 'utf8')
+  const own = example.replace('priceKopecks: 130000', 'priceKopecks: 140000')
+  await writeFile(join(folder, 'catalogue.yaml'), own)
   const files = Object.keys(secrets).map((name) => [`${name}_FILE`, join(directory, name)])
   return {
     ...Object.fromEntries(files),
