@@ -267,6 +267,13 @@ test('production has a seller and legal pages, or says that it means to have non
   }
 })
 
+test('production asks for no single upstream where a file lists them', () => {
+  const { UPSTREAM_URL: _, UPSTREAM_KEY: __, ...without } = production
+  const names = complaints({ env: without }).map((each) => each.split(':')[0])
+  assert.deepEqual(names, ['upstream.url', 'upstream.key'])
+  loaded({ env: { ...without, UPSTREAM_FILE: '/etc/gate/upstreams.yaml' } })
+})
+
 test('production sends nothing readable beyond the loopback, or says that it means to', () => {
   const upstream = (host: string) => ({ UPSTREAM_URL: `http://${host}` })
   const relay = (host: string) => ({ MAIL_SMTP_URL: `smtp://${host}?starttls=never` })
