@@ -11,6 +11,9 @@ const RESTART_MS = 1_000
 /** A process that is not ready by then will not be; the one it should replace goes on. */
 const READY_MS = 60_000
 
+/** The exit code of a process that refuses its settings, after it has printed why. */
+export const REFUSED_CODE = 2
+
 /**
  * What lives as long as a request is young, whatever survives while the process warms up. V8 takes
  * those early survivors for lasting and makes their like in the old generation from then on, where
@@ -20,6 +23,7 @@ const V8_FLAGS = ['--no-allocation-site-pretenuring']
 
 export type FleetMessage = 'ready' | 'drain'
 
+/** Resolves with the exit code of the parent: 0 when it was told to end, or REFUSED_CODE. */
 export async function runFleet(options: {
   readonly processes: number
   readonly log: Log
@@ -29,10 +33,10 @@ export async function runFleet(options: {
   readonly ended: Promise<void>
   /** Called on SIGHUP and such; the given function replaces all processes. */
   onReplace(replace: () => Promise<void>): void
-}): Promise<void> {
+}): Promise<number> {
   const { log, processes } = options
   cluster.setupPrimary({ execArgv: [...process.execArgv, ...V8_FLAGS] })
-  const state = { isEnding: false }
+  const state = { isReady: false, isRefused: false, isEnding: false }
   /** Those that are to stay. Who was told to leave may serve its streams for long. */
   const members = new Set<Worker>()
 
@@ -49,6 +53,8 @@ export async function runFleet(options: {
     worker.on('error', (error) => log.warn({ process: worker.process.pid, err: error }, 'unheard'))
     worker.once('exit', (code, signal) => {
       ready.reject(new Error(`ended with ${signal ?? code}`))
+      // At the first start the next process would read the same settings, and refuse them again.
+      if (code === REFUSED_CODE && !state.isReady) state.isRefused = state.isEnding = true
       if (!members.delete(worker) || state.isEnding) return
       log.error({ process: worker.process.pid, code, signal }, 'a process died; starting another')
       const livedMs = systemClock.spanMs() - startedMs
@@ -90,7 +96,11 @@ export async function runFleet(options: {
     replacing.last = replacing.last.then(replaceAll)
     return replacing.last
   })
-  await Promise.all(Array.from({ length: processes }, start))
+  await Promise.all(Array.from({ length: processes }, start)).catch((error: unknown) => {
+    if (!state.isRefused) throw error
+  })
+  if (state.isRefused) return REFUSED_CODE
+  state.isReady = true
   options.onReady()
   log.info({ processes }, 'the fleet is ready')
   await options.ended
@@ -98,6 +108,7 @@ export async function runFleet(options: {
   const all = living()
   for (const worker of all) leave(worker)
   await Promise.all(all.map((worker) => new Promise((resolve) => worker.once('exit', resolve))))
+  return 0
 }
 
 function living(): Worker[] {

@@ -5,7 +5,7 @@ import type { Server } from 'node:http'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { isFleetMember, joinFleet, runFleet } from './fleet.ts'
+import { isFleetMember, joinFleet, REFUSED_CODE, runFleet } from './fleet.ts'
 import { createJobs } from './jobs.ts'
 import { createOperator, type OperatorRooms } from './operator/operator.ts'
 import { dayText } from './platform/clock.ts'
@@ -83,7 +83,7 @@ function configured(): Config {
 
 function complain(complaints: readonly string[]): never {
   for (const complaint of complaints) console.error(complaint)
-  process.exit(2)
+  process.exit(REFUSED_CODE)
 }
 
 async function migrateAll(config: Config): Promise<string[]> {
@@ -196,7 +196,7 @@ async function serve(config: Config): Promise<void> {
     }),
   })
   metrics.listen(config.metrics.port, config.gateway.host)
-  await runFleet({
+  const code = await runFleet({
     onReady: () => {
       fleet.isReady = true
     },
@@ -205,8 +205,8 @@ async function serve(config: Config): Promise<void> {
     ended: stopped,
     onReplace: (replace) => void process.on('SIGHUP', () => void replace()),
   })
-  log.info('stopped')
-  process.exit(0)
+  if (code === 0) log.info('stopped')
+  process.exit(code)
 }
 
 async function serveHere(config: Config): Promise<void> {
