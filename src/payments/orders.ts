@@ -145,7 +145,9 @@ export function createOrders(options: OrderOptions) {
   async function post(order: Order, tries: number, by: Trigger): Promise<void> {
     if (order.requestBody === null) return
     const provider = providerOf(order.provider)
-    const answer = await provider.createPayment(order.id, order.requestBody)
+    const answer = await provider.createPayment(order.id, order.requestBody, () =>
+      options.topUpEndings.maySend(order),
+    )
     const fields = { order: order.id, tries, why: whyOf(answer) }
     switch (answer.kind) {
       case 'ok':
@@ -166,6 +168,9 @@ export function createOrders(options: OrderOptions) {
         return
       case 'throttled':
         await queries.orderSetDue(db, order.id, Math.ceil(answer.afterMs / 1_000) + 1)
+        return
+      case 'withheld':
+        log.info(fields, 'a top-up that has ended was not sent')
     }
   }
 
@@ -182,10 +187,10 @@ export function createOrders(options: OrderOptions) {
   type Due = Order & { readonly ageSeconds: number; readonly pollSeconds: number }
 
   async function recoverOne(order: Due): Promise<void> {
-    if (!(await options.topUpEndings.maySend(order))) return
     const provider = providerOf(order.provider)
     const { keySeconds } = provider.capabilities()
     if (order.ageSeconds < keySeconds) return post(order, order.looks + 1, 'recovery')
+    if (!(await options.topUpEndings.maySend(order))) return
     // The key would make a second payment now. If there is a first, it is in the list.
     const fromMs = order.createdAt.getTime()
     const answer = await provider.findByOrder(
@@ -261,9 +266,7 @@ export function createOrders(options: OrderOptions) {
     /** For top-ups: an order that its kept method pays, to be posted after the commit. */
     placeTopUp: (tx: Tx, ask: OrderAsk, provider: string): Promise<Order> =>
       insert(tx, ask, providerOf(provider)),
-    async post(order: Order): Promise<void> {
-      if (await options.topUpEndings.maySend(order)) await post(order, 1, 'buy')
-    },
+    post: (order: Order): Promise<void> => post(order, 1, 'buy'),
 
     find: async (id: OrderId, book?: BookId): Promise<OrderView> => viewOf(await find(id, book)),
 

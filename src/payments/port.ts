@@ -67,6 +67,9 @@ export type Answer<T> =
   | { readonly kind: 'unknown'; readonly why: string }
   | { readonly kind: 'throttled'; readonly afterMs: number }
 
+/** Nothing was sent: whoever asked for it took it back while it waited for its turn. */
+export type Withheld = { readonly kind: 'withheld' }
+
 export type PaymentDraft = {
   readonly order: OrderId
   readonly price: Kopecks
@@ -125,8 +128,15 @@ export type Provider = {
     readonly body: string
     readonly receipt: Record<string, unknown> | null
   }
-  /** Repeatable with the same key and body while the key is young. At most 35 s. */
-  createPayment(key: OrderId, body: string): Promise<Answer<Snapshot>>
+  /**
+   * Repeatable with the same key and body while the key is young. At most 35 s. `mayLeave` is asked
+   * after every wait, immediately before the bytes leave; its no is `withheld`.
+   */
+  createPayment(
+    key: OrderId,
+    body: string,
+    mayLeave?: () => Promise<boolean>,
+  ): Promise<Answer<Snapshot> | Withheld>
   fetchPayment(paymentId: string): Promise<Answer<Snapshot>>
   /** For an order whose key is too old to repeat: looks through what was made around that time. */
   findByOrder(order: OrderId, from: Date, to: Date): Promise<Answer<Snapshot>>

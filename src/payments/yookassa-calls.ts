@@ -5,7 +5,7 @@ import { Agent, request } from 'undici'
 import { z } from 'zod'
 import type { Masked } from '../platform/masked.ts'
 import type { Limiter } from './limiter.ts'
-import type { Answer } from './port.ts'
+import type { Answer, Withheld } from './port.ts'
 
 export type CallOptions = {
   /** Without a slash at the end. */
@@ -23,6 +23,9 @@ export type CallOptions = {
 const ANSWER_BYTES_MAX = 4_194_304
 /** What the provider's older clients wait when it does not say. */
 const THROTTLED_MS = 1_800
+const noTurn = { kind: 'throttled', afterMs: THROTTLED_MS } as const
+
+type Post = { readonly key: string; readonly body: string }
 
 const errorBody = z.looseObject({
   type: z.literal('error'),
@@ -37,12 +40,7 @@ export function createCalls(options: CallOptions) {
   const credential = Buffer.from(`${options.shopId}:${options.secretKey.reveal()}`)
   const headers = { authorization: `Basic ${credential.toString('base64')}` }
 
-  async function send(
-    method: 'GET' | 'POST',
-    path: string,
-    post?: { readonly key: string; readonly body: string },
-  ): Promise<Answer<unknown>> {
-    if (!(await options.limiter.enter())) return { kind: 'throttled', afterMs: THROTTLED_MS }
+  async function send(method: 'GET' | 'POST', path: string, post?: Post): Promise<Answer<unknown>> {
     const limitMs = method === 'POST' ? options.postTimeoutMs : options.getTimeoutMs
     try {
       const { statusCode, body } = await request(`${options.url}${path}`, {
@@ -64,17 +62,32 @@ export function createCalls(options: CallOptions) {
     }
   }
 
-  async function call(name: string, ...what: Parameters<typeof send>): Promise<Answer<unknown>> {
-    const answer = await send(...what)
+  function end(name: string, answer: Answer<unknown>): Answer<unknown> {
     if (answer.kind === 'throttled') options.limiter.holdOff(answer.afterMs)
     options.onEnd(name, answer.kind)
     return answer
+  }
+
+  async function call(name: string, ...what: Parameters<typeof send>): Promise<Answer<unknown>> {
+    return end(name, (await options.limiter.enter()) ? await send(...what) : noTurn)
+  }
+
+  /** The wait for a turn may take 10 s, so `mayLeave` is asked after it; then nothing waits. */
+  async function postIf(
+    mayLeave: () => Promise<boolean>,
+    name: string,
+    path: string,
+    post: Post,
+  ): Promise<Answer<unknown> | Withheld> {
+    if (!(await options.limiter.enter())) return end(name, noTurn)
+    return (await mayLeave()) ? end(name, await send('POST', path, post)) : { kind: 'withheld' }
   }
 
   return {
     get: (name: string, path: string) => call(name, 'GET', path),
     post: (name: string, path: string, key: string, body: string) =>
       call(name, 'POST', path, { key, body }),
+    postIf,
     close: () => agent.destroy(),
   }
 }

@@ -177,6 +177,23 @@ test('the same key and bytes make one payment, however often and however it ende
   assert.equal(((await view.json()) as { payments: unknown[] }).payments.length, 1)
 })
 
+test('a post that its asker takes back while it waits for its turn is not sent', async () => {
+  const slow = open({ callsPerSecond: 1 })
+  const order = newOrder()
+  const { body } = slow.draftPayment(draft(order))
+  await slow.fetchPayment('x')
+  const startedMs = performance.now()
+  let askedMs = 0
+  const answer = await slow.createPayment(order, body, async () => {
+    askedMs = performance.now() - startedMs
+    return false
+  })
+  assert.equal(answer.kind, 'withheld')
+  assert.ok(askedMs > 500, `asked after ${askedMs} ms, its turn was after a second`)
+  const view = await fetch(`${at.bank.controlUrl}/calls?orderId=${order}&method=POST`)
+  assert.deepEqual(((await view.json()) as { calls: unknown[] }).calls, [])
+})
+
 test('a trickling answer is cut at the limit of the whole call', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => undefined)

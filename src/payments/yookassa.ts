@@ -49,7 +49,7 @@ export function createYookassa(options: YookassaOptions): Provider {
   })
 
   async function read<T>(
-    answer: Promise<Answer<unknown>>,
+    answer: Answer<unknown> | Promise<Answer<unknown>>,
     itemOf: (value: unknown) => T | undefined,
   ): Promise<Answer<T>> {
     const found = await answer
@@ -108,7 +108,10 @@ export function createYookassa(options: YookassaOptions): Provider {
       }),
       receipt: options.receipt,
     }),
-    createPayment: (key, body) => read(calls.post('create', '/payments', key, body), paymentOf),
+    async createPayment(key, body, mayLeave = async () => true) {
+      const answer = await calls.postIf(mayLeave, 'create', '/payments', { key, body })
+      return answer.kind === 'withheld' ? answer : read(answer, paymentOf)
+    },
     fetchPayment: (paymentId) =>
       read(calls.get('fetch', `/payments/${encodeURIComponent(paymentId)}`), (value) => {
         const snapshot = paymentOf(value)
