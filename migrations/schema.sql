@@ -521,6 +521,8 @@ CREATE TABLE orders (
     created_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
     is_top_up boolean DEFAULT false NOT NULL,
     saves_method boolean DEFAULT false NOT NULL,
+    consent_id bigint,
+    posted_at timestamp with time zone,
     CONSTRAINT orders_are_confirmed_by_redirect_or_qr CHECK ((confirmation_kind = ANY (ARRAY['redirect'::text, 'qr'::text]))),
     CONSTRAINT orders_are_credited_whole CHECK ((((credited_at IS NULL) = (lot IS NULL)) AND ((credited_at IS NULL) = (credited_by IS NULL)) AND ((credited_at IS NULL) OR (provider_payment_id IS NOT NULL)))),
     CONSTRAINT orders_are_not_credited_without_an_entry CHECK (((credited_at IS NOT NULL) OR (state <> ALL (ARRAY['credited'::order_state, 'partially_refunded'::order_state, 'disputed'::order_state, 'dispute_won'::order_state, 'dispute_lost'::order_state])))),

@@ -36,7 +36,7 @@ const reasons: Readonly<Record<string, DeclineReason>> = {
   expired_on_confirmation: 'time_ran_out',
   expired_on_capture: 'canceled_by_us',
   canceled_by_merchant: 'canceled_by_us',
-  // Our own word: the top-up ended before its order was sent.
+  // Our own word: the top-up ended, and its order never reached the provider.
   top_up_ended: 'canceled_by_us',
   internal_timeout: 'provider_failed',
 }

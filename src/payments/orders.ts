@@ -36,7 +36,10 @@ export type OrderOptions = {
   readonly provider: string
   readonly reread: Reread
   readonly hasTopUps: boolean
-  readonly topUpEndings: Pick<TopUpEndings, 'declined' | 'unresolved' | 'maySend'>
+  readonly topUpEndings: Pick<
+    TopUpEndings,
+    'declined' | 'unresolved' | 'maySend' | 'isInForce' | 'absent'
+  >
 }
 
 export type BuyAsk = {
@@ -60,7 +63,11 @@ export type BuyAsk = {
 }
 
 /** An order to be stored: a purchase, or a top-up that a kept method pays. */
-export type OrderAsk = Required<BuyAsk> & { readonly savedMethodId: string | null }
+export type OrderAsk = Required<BuyAsk> & {
+  readonly savedMethodId: string | null
+  /** The agreement that a top-up is bought by. */
+  readonly consent: bigint | null
+}
 
 /** Longer than a post may take: nobody posts the same order beside the process that is at it. */
 const POST_SECONDS = 45
@@ -70,7 +77,8 @@ const QUIET_SECONDS = 2
 const GRACE_SECONDS = 600
 /** At five calls a second a round lasts four seconds; the next one goes on. */
 const ROUND_MAX = 20
-const MINUTE_MS = 60_000
+/** The provider's clock and ours are never further apart. */
+const CLOCKS_APART_MS = 3_600_000
 
 export function createOrders(options: OrderOptions) {
   const { db, log, reread } = options
@@ -112,13 +120,14 @@ export function createOrders(options: OrderOptions) {
       price: pack.priceKopecks,
     })
     if (open !== undefined) return { order: open, isNew: false }
-    const order = await insert(tx, { ...ask, savesMethod, savedMethodId: null }, provider)
+    const own = { savesMethod, savedMethodId: null, consent: null }
+    const order = await insert(tx, { ...ask, ...own }, provider)
     return { order, isNew: true }
   }
 
   /** Stores an order and the bytes to post; nobody is asked yet. */
   function insert(tx: Tx, ask: OrderAsk, provider: Provider): Promise<Order> {
-    const { book, pack, method, attempt, email, locale, savesMethod, savedMethodId } = ask
+    const { book, pack, method, attempt, email, locale, savesMethod, savedMethodId, consent } = ask
     const id = newOrderId(options.cell, options.clock.nowMs())
     const { body, receipt } = provider.draftPayment({
       ...{ order: id, method, email, locale, savesMethod, savedMethodId },
@@ -128,7 +137,7 @@ export function createOrders(options: OrderOptions) {
       returnUrl: ask.returnUrl.replaceAll('{order}', id),
     })
     return queries.orderInsert(tx, {
-      ...{ id, book, attempt, method, email, locale, receipt, savesMethod },
+      ...{ id, book, attempt, method, email, locale, receipt, savesMethod, consent },
       provider: provider.name,
       packId: pack.id,
       packTitle: pack.title,
@@ -145,9 +154,11 @@ export function createOrders(options: OrderOptions) {
   async function post(order: Order, tries: number, by: Trigger): Promise<void> {
     if (order.requestBody === null) return
     const provider = providerOf(order.provider)
-    const answer = await provider.createPayment(order.id, order.requestBody, () =>
-      options.topUpEndings.maySend(order),
-    )
+    let may = 'over' as Awaited<ReturnType<TopUpEndings['maySend']>>
+    const answer = await provider.createPayment(order.id, order.requestBody, async () => {
+      may = await options.topUpEndings.maySend(order)
+      return may === 'send'
+    })
     const fields = { order: order.id, tries, why: whyOf(answer) }
     switch (answer.kind) {
       case 'ok':
@@ -171,6 +182,7 @@ export function createOrders(options: OrderOptions) {
         return
       case 'withheld':
         log.info(fields, 'a top-up that has ended was not sent')
+        if (may === 'look') await lookFor(order, () => waitOrCancel(order))
     }
   }
 
@@ -190,20 +202,36 @@ export function createOrders(options: OrderOptions) {
     const provider = providerOf(order.provider)
     const { keySeconds } = provider.capabilities()
     if (order.ageSeconds < keySeconds) return post(order, order.looks + 1, 'recovery')
-    if (!(await options.topUpEndings.maySend(order))) return
     // The key would make a second payment now. If there is a first, it is in the list.
+    await lookFor(order, async () => {
+      const isEnded = order.isTopUp && !(await options.topUpEndings.isInForce(order))
+      if (isEnded) await waitOrCancel(order)
+      else await fail(order.id, 'it never reached the provider')
+    })
+  }
+
+  /** For an order that is not posted again: reads the provider's list around its making. */
+  async function lookFor(order: Order, ifAbsent: () => Promise<void>): Promise<void> {
+    const provider = providerOf(order.provider)
     const fromMs = order.createdAt.getTime()
+    const keyMs = provider.capabilities().keySeconds * 1_000
     const answer = await provider.findByOrder(
       order.id,
-      dateAt(fromMs - 10 * MINUTE_MS),
-      dateAt(fromMs + (keySeconds + 3_600) * 1_000),
+      dateAt(fromMs - CLOCKS_APART_MS),
+      dateAt(fromMs + keyMs + CLOCKS_APART_MS),
     )
     if (answer.kind === 'ok') await reread.bring(provider, answer.value, 'recovery')
-    else if (answer.kind === 'absent') await fail(order.id, 'it never reached the provider')
+    else if (answer.kind === 'absent') await ifAbsent()
     else {
-      log.warn({ order: order.id, why: whyOf(answer) }, 'an old order could not be looked for')
+      log.warn({ order: order.id, why: whyOf(answer) }, 'an order could not be looked for')
       await queries.orderSetDue(db, order.id, 10 * 60)
     }
+  }
+
+  /** The agreement has ended and the provider does not show the order: it is over, or late. */
+  async function waitOrCancel(order: Order): Promise<void> {
+    if (await options.topUpEndings.absent(order)) return
+    await queries.orderSetDue(db, order.id, repeatSeconds(order.looks + 1))
   }
 
   async function pollOne(order: Due): Promise<void> {

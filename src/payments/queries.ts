@@ -101,14 +101,14 @@ export async function orderInsert(
     | 'requestBody'
     | 'isTopUp'
     | 'savesMethod'
-  > & { readonly dueSeconds: number },
+  > & { readonly consent: bigint | null; readonly dueSeconds: number },
 ): Promise<Order> {
   const { rows } = await tx.query(
     `insert into orders (id, book_id, attempt, provider, method, state, pack_id, pack_title,
        credits, price_kopecks, catalogue_version, email, locale, receipt, request_body, is_top_up,
-       saves_method, next_at)
-     values ($1, $2, $3, $4, $5, 'created', $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-       ledger_now() + make_interval(secs => $17))
+       saves_method, consent_id, next_at)
+     values ($1, $2, $3, $4, $5, 'created', $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+       ledger_now() + make_interval(secs => $18))
      returning ${COLUMNS}`,
     [
       p.id,
@@ -127,6 +127,7 @@ export async function orderInsert(
       p.requestBody,
       p.isTopUp,
       p.savesMethod,
+      p.consent,
       p.dueSeconds,
     ],
   )

@@ -9,18 +9,28 @@ import type { Brand, Mailer } from './letters.ts'
 import type { PaymentMetrics } from './metrics.ts'
 import type { Order } from './order.ts'
 import type { Locale, Snapshot } from './port.ts'
+import { orderLock } from './queries.ts'
 import { reviewCloseOf, reviewOpen } from './review-queries.ts'
 import { type StopTold, topUpLetter } from './top-up-letters.ts'
 import {
   methodKeep,
   type StopReason,
+  topUpCancelAbsent,
   topUpCancelUnsent,
-  topUpMaySend,
+  topUpLockOf,
+  topUpMarkSent,
   topUpStop,
+  topUpTakeAsSent,
 } from './top-up-queries.ts'
 
 /** The reason of a review: the provider has said for more than a day neither yes nor no. */
 export const UNRESOLVED = 'top_up_unresolved'
+
+/**
+ * A post ends after 35 s, and a payment shows in the provider's list within the sweep's three
+ * minutes. After an hour, one that is not there never was.
+ */
+const ABSENT_SECONDS = 3_600
 
 export type TopUpEndingOptions = {
   readonly db: Db
@@ -93,14 +103,29 @@ export function createTopUpEndings(options: TopUpEndingOptions) {
     },
 
     /**
-     * Whether an order may be sent to the provider: a purchase always, a top-up while the agreement
-     * is in force. Asked before each post; one that may not be sent any more is canceled.
+     * What may be done with an order whose turn to be sent has come: a purchase is sent always, a
+     * top-up while the agreement that it was made by is in force. Else one that was never sent is
+     * canceled, and one that was is only looked for, because its card may have been charged.
      */
-    async maySend(order: Order): Promise<boolean> {
-      if (!order.isTopUp || (await topUpMaySend(db, order.id))) return true
-      await db.transaction((tx) => topUpCancelUnsent(tx, order.book))
-      return false
+    async maySend({ id, book, isTopUp }: Order): Promise<'send' | 'look' | 'over'> {
+      if (!isTopUp) return 'send'
+      return db.transaction(async (tx) => {
+        if ((await orderLock(tx, id))?.state !== 'created') return 'over'
+        if (await topUpLockOf(tx, id)) {
+          await topUpMarkSent(tx, id)
+          return 'send'
+        }
+        if (await topUpCancelUnsent(tx, book, id)) return 'over'
+        await topUpTakeAsSent(tx, id)
+        return 'look'
+      })
     },
+
+    /** Whether the agreement that a top-up was made by is in force. */
+    isInForce: ({ id }: Order): Promise<boolean> => topUpLockOf(db, id),
+
+    /** The provider does not have it. False while it may still turn up there. */
+    absent: ({ id }: Order): Promise<boolean> => topUpCancelAbsent(db, id, ABSENT_SECONDS),
 
     /**
      * The provider says that it is over without money. Where that took more than a day it is the

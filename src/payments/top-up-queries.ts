@@ -26,6 +26,7 @@ export type StopReason =
 /** What an owner agreed to, and whether it is in force. */
 export type StandingWord = {
   readonly book: BookId
+  readonly consent: bigint
   readonly isOn: boolean
   readonly packId: string
   /** What was agreed to; a pack with another price or other credits is another purchase. */
@@ -41,9 +42,9 @@ export type StandingWord = {
 }
 
 const WORD = `
-  t.book_id as book, t.is_on as "isOn", c.pack_id as "packId", c.price_kopecks as price,
-  c.credits, c.threshold, c.ceiling_kopecks as ceiling, t.crossing, c.given_at as "givenAt",
-  t.stopped_why as "stoppedWhy", t.stopped_at as "stoppedAt"`
+  t.book_id as book, t.consent_id as consent, t.is_on as "isOn", c.pack_id as "packId",
+  c.price_kopecks as price, c.credits, c.threshold, c.ceiling_kopecks as ceiling, t.crossing,
+  c.given_at as "givenAt", t.stopped_why as "stoppedWhy", t.stopped_at as "stoppedAt"`
 
 /** The newest method takes the place of the one before. Locks its row. */
 export async function methodKeep(
@@ -215,33 +216,78 @@ export async function topUpStop(
   return rows[0] as { givenAt: Date } | undefined
 }
 
-/** Whether an order of a top-up may be sent: it waits, and what was agreed to is in force. */
-export async function topUpMaySend(db: Executor, order: OrderId): Promise<boolean> {
+/**
+ * Whether an order is of the agreement in force, and by the method that was kept when it was made.
+ * Locks the top-up's row against an end until the caller's, after the order's.
+ */
+export async function topUpLockOf(db: Executor, order: OrderId): Promise<boolean> {
   const { rows } = await db.query(
     `select from orders o
-     join top_ups t on t.book_id = o.book_id
-     join top_up_consents c on c.id = t.consent_id
-     where o.id = $1 and o.state = 'created' and t.is_on and c.credits is not null`,
+     join top_ups t on t.book_id = o.book_id and t.consent_id = o.consent_id
+     join saved_methods m on m.book_id = o.book_id and m.saved_at <= o.created_at
+     where o.id = $1 and t.is_on
+     for share of t`,
     [order],
   )
   return rows.length > 0
 }
 
+/** Its bytes are about to leave. The row is locked by the caller. */
+export async function topUpMarkSent(tx: Tx, order: OrderId): Promise<void> {
+  await tx.query('update orders set posted_at = ledger_now() where id = $1', [order])
+}
+
 /**
- * Cancels a top-up that the provider has not confirmed; it is not sent again. If an earlier post
- * did reach the provider and was paid, the sweep still credits it. Locks the row and passes over
- * one that somebody else has: that one brings the provider's answer, or asks `topUpMaySend` next.
+ * An order without a mark is of an earlier version, which may have sent it until a moment ago. The
+ * row is locked by the caller.
  */
-export async function topUpCancelUnsent(tx: Tx, book: BookId): Promise<void> {
-  await tx.query(
+export async function topUpTakeAsSent(tx: Tx, order: OrderId): Promise<void> {
+  await tx.query('update orders set posted_at = ledger_now() where id = $1 and posted_at is null', [
+    order,
+  ])
+}
+
+/**
+ * Cancels the book's top-up, or the one that is named, if it was certainly never sent. Locks the
+ * row and passes over one that somebody else has: that one asks `topUpLockOf` before it is sent.
+ */
+export async function topUpCancelUnsent(
+  tx: Tx,
+  book: BookId,
+  order: OrderId | null = null,
+): Promise<boolean> {
+  const { rows } = await tx.query(
     `update orders
      set state = 'canceled', cancel_reason = 'top_up_ended', request_body = null, next_at = null
      where id in (
-       select id from orders where book_id = $1 and is_top_up and state = 'created'
+       select id from orders
+       where book_id = $1 and ($2::text is null or id = $2) and is_top_up and state = 'created'
+         and consent_id is not null and posted_at is null
        for update skip locked
-     )`,
-    [book],
+     )
+     returning id`,
+    [book, order],
   )
+  return rows.length > 0
+}
+
+/**
+ * Cancels a top-up that the provider does not have, if it was sent last so many seconds ago; false
+ * when that is too recent to be certain. Locks its row.
+ */
+export async function topUpCancelAbsent(
+  db: Executor,
+  order: OrderId,
+  seconds: number,
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `update orders
+     set state = 'canceled', cancel_reason = 'top_up_ended', request_body = null, next_at = null
+     where id = $1 and state = 'created' and posted_at < ledger_now() - make_interval(secs => $2)
+     returning id`,
+    [order, seconds],
+  )
+  return rows.length > 0
 }
 
 /** Ends and forgets the standing word of a book. Locks its row. */

@@ -74,6 +74,8 @@ export function createTopUps(options: TopUpOptions) {
         ...{ book, version, address, packId, price, credits, threshold, ceiling },
         methodTitle: title,
       })
+      // What waits was agreed to with other words, and maybe with another card.
+      await queries.topUpCancelUnsent(tx, book)
       const to = { email: owner.email, locale: owner.language }
       const { givenAt } = (await queries.topUpFind(tx, book)) ?? {}
       const once = `${book} ${givenAt?.toISOString()}`
@@ -158,6 +160,7 @@ export function createTopUps(options: TopUpOptions) {
         returnUrl: brand.cabinetUrl,
         savesMethod: false,
         savedMethodId: kept.methodId,
+        consent: word.consent,
       },
       kept.provider,
     )

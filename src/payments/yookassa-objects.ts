@@ -131,7 +131,7 @@ export function pageOf<T>(value: unknown, itemOf: (value: unknown) => T | undefi
   const read = list.safeParse(value).data
   const items = read?.items.map(itemOf)
   if (read === undefined || items === undefined) return undefined
-  const whole = items.filter((item): item is T & {} => item !== undefined)
+  const whole = items.filter((item): item is T => item !== undefined)
   if (whole.length < items.length) return undefined
   return { items: whole, next: read.next_cursor ?? null }
 }

@@ -69,22 +69,28 @@ export function createYookassa(options: YookassaOptions): Provider {
     return read(calls.get(name, `${path}?${search}`), (value) => pageOf(value, itemOf))
   }
 
-  /** Page by page until the order turns up. There is no filter on metadata. */
+  /**
+   * Page by page until the order turns up. There is no filter on metadata. A payment that cannot be
+   * read hides no other; but it may be the one, so without another the outcome is unknown.
+   */
   async function findByOrder(order: string, from: Date, to: Date): Promise<Answer<Snapshot>> {
     const span = { 'created_at.gte': from.toISOString(), 'created_at.lte': to.toISOString() }
     let cursor: string | null = null
+    let isWhole = true
     for (let pages = 0; pages < PAGES_MAX; pages++) {
-      const page: Awaited<ReturnType<typeof list<Snapshot>>> = await list(
+      const page: Awaited<ReturnType<typeof list<Snapshot | null>>> = await list(
         'find',
         '/payments',
         { ...span, cursor },
-        paymentOf,
+        (value) => paymentOf(value) ?? null,
       )
       if (page.kind !== 'ok') return page.kind === 'absent' ? unreadable : page
-      const found = page.value.items.find((one) => one.orderRef === order)
-      if (found !== undefined) return { kind: 'ok', value: found }
+      const { items } = page.value
+      const found = items.find((one) => one?.orderRef === order)
+      if (found) return { kind: 'ok', value: found }
+      isWhole &&= !items.includes(null)
       cursor = page.value.next
-      if (cursor === null) return { kind: 'absent' }
+      if (cursor === null) return isWhole ? { kind: 'absent' } : unreadable
     }
     return unreadable
   }
