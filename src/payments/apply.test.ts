@@ -24,7 +24,7 @@ function applier(takesTest = true) {
   const providers = new Map([[provider.name, provider]])
   const shared = { db, ledger, mail, brand, metrics, cell: 0, providers, takesTest }
   const ownerOf = async () => undefined
-  const topUpEndings = createTopUpEndings({ db, mail, brand, metrics, log: quiet, ownerOf })
+  const topUpEndings = createTopUpEndings({ ...shared, log: quiet, ownerOf })
   return createApply({ ...shared, log: quiet, topUpEndings }).applySnapshot
 }
 

@@ -2,6 +2,8 @@
 // payer left with us is kept, a top-up that was paid is told, one that was declined is the last.
 // One that does not end is told as well, and a person sees to it. And what ends top-ups themselves:
 // money that goes back, a dispute, a forgotten card, a pack that is not the one agreed to.
+import type { Ledger } from '../ledger/ledger.ts'
+import { assert } from '../platform/assert.ts'
 import type { Db, Tx } from '../platform/db.ts'
 import type { BookId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
@@ -14,6 +16,7 @@ import { reviewCloseOf, reviewOpen } from './review-queries.ts'
 import { type StopTold, topUpLetter } from './top-up-letters.ts'
 import {
   methodKeep,
+  type StandingWord,
   type StopReason,
   topUpCancelAbsent,
   topUpCancelUnsent,
@@ -34,6 +37,7 @@ const ABSENT_SECONDS = 3_600
 
 export type TopUpEndingOptions = {
   readonly db: Db
+  readonly ledger: Pick<Ledger, 'balance'>
   readonly mail: Mailer
   readonly brand: Brand
   readonly log: Log
@@ -43,7 +47,7 @@ export type TopUpEndingOptions = {
 }
 
 export function createTopUpEndings(options: TopUpEndingOptions) {
-  const { db, mail, brand, log, metrics } = options
+  const { db, ledger, mail, brand, log, metrics } = options
 
   /** True when it was unresolved until now; what a person would have decided is decided. */
   function resolve(tx: Tx, order: Order, decision: 'credit' | 'dismiss'): Promise<boolean> {
@@ -104,14 +108,16 @@ export function createTopUpEndings(options: TopUpEndingOptions) {
 
     /**
      * What may be done with an order whose turn to be sent has come: a purchase is sent always, a
-     * top-up while the agreement that it was made by is in force. Else one that was never sent is
-     * canceled, and one that was is only looked for, because its card may have been charged.
+     * top-up while the agreement that it was made by is in force and the balance wants it. Else one
+     * that was never sent is canceled, and one that was is only looked for, because its card may
+     * have been charged.
      */
     async maySend({ id, book, isTopUp }: Order): Promise<'send' | 'look' | 'over'> {
       if (!isTopUp) return 'send'
       return db.transaction(async (tx) => {
         if ((await orderLock(tx, id))?.state !== 'created') return 'over'
-        if (await topUpLockOf(tx, id)) {
+        const word = await topUpLockOf(tx, id)
+        if (word !== undefined && isWanted(await ledger.balance(book, tx), word)) {
           await topUpMarkSent(tx, id)
           return 'send'
         }
@@ -122,7 +128,7 @@ export function createTopUpEndings(options: TopUpEndingOptions) {
     },
 
     /** Whether the agreement that a top-up was made by is in force. */
-    isInForce: ({ id }: Order): Promise<boolean> => topUpLockOf(db, id),
+    isInForce: async ({ id }: Order): Promise<boolean> => (await topUpLockOf(db, id)) !== undefined,
 
     /** The provider does not have it. False while it may still turn up there. */
     absent: ({ id }: Order): Promise<boolean> => topUpCancelAbsent(db, id, ABSENT_SECONDS),
@@ -157,3 +163,14 @@ export function createTopUpEndings(options: TopUpEndingOptions) {
 }
 
 export type TopUpEndings = ReturnType<typeof createTopUpEndings>
+
+/** Below the threshold. Nobody wants credits for a stopped book, nor to pay a debt by surprise. */
+export function isWanted(
+  found: Awaited<ReturnType<Ledger['balance']>>,
+  { threshold }: Pick<StandingWord, 'threshold'>,
+): boolean {
+  assert(found, 'a book of a top-up is there')
+  return (
+    found.available + found.held < threshold && found.blockedReason === null && found.debt <= 0n
+  )
+}

@@ -217,19 +217,23 @@ export async function topUpStop(
 }
 
 /**
- * Whether an order is of the agreement in force, and by the method that was kept when it was made.
- * Locks the top-up's row against an end until the caller's, after the order's.
+ * What an order was agreed to with, if that is in force and the method that was kept when it was
+ * made still is. Locks the top-up's row against an end until the caller's, after the order's.
  */
-export async function topUpLockOf(db: Executor, order: OrderId): Promise<boolean> {
+export async function topUpLockOf(
+  db: Executor,
+  order: OrderId,
+): Promise<Pick<StandingWord, 'threshold'> | undefined> {
   const { rows } = await db.query(
-    `select from orders o
+    `select c.threshold from orders o
      join top_ups t on t.book_id = o.book_id and t.consent_id = o.consent_id
+     join top_up_consents c on c.id = o.consent_id
      join saved_methods m on m.book_id = o.book_id and m.saved_at <= o.created_at
      where o.id = $1 and t.is_on
      for share of t`,
     [order],
   )
-  return rows.length > 0
+  return rows[0] as { threshold: Credits } | undefined
 }
 
 /** Its bytes are about to leave. The row is locked by the caller. */

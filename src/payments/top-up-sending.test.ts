@@ -245,3 +245,28 @@ test('a card that took the place of another leaves the other uncharged', async (
   assert.deepEqual(await states(book), ['canceled'])
   assert.deepEqual(await chargesOf(book), { paid: 0, posts: 0 })
 })
+
+const unwanted: Record<string, (book: BookId) => Promise<unknown>> = {
+  async 'its owner bought a pack'(book) {
+    const { id } = await at.room.buy(book)
+    await at.room.sim('pay', { orderId: id })
+    await at.room.payments.check(id)
+  },
+  'the book is stopped': (book) =>
+    at.room.db.transaction((tx) => at.room.ledger.block(tx, book, 'operator_blocked')),
+}
+
+for (const [why, act] of Object.entries(unwanted)) {
+  for (const fault of ['never_sent', 'not_charged'] as const) {
+    test(`an order (${fault}) is not sent late when ${why} meanwhile`, async () => {
+      const book = await owner()
+      await unanswered(book, fault)
+      const { posts } = await chargesOf(book)
+      await act(book)
+      await recoverAfter('2 hours')
+      assert.deepEqual(await states(book), ['canceled'])
+      assert.deepEqual(await chargesOf(book), { paid: 0, posts })
+      assert.equal((await at.room.payments.topUps.read(book)).word?.isOn, true)
+    })
+  }
+}

@@ -2,7 +2,6 @@
 // by the method that was kept for it. One order per crossing, never above the month's ceiling, off
 // at the first decline. The order goes the ordinary way from here on.
 import type { Ledger } from '../ledger/ledger.ts'
-import { assert } from '../platform/assert.ts'
 import type { Db, Tx } from '../platform/db.ts'
 import type { BookId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
@@ -13,7 +12,7 @@ import type { Brand, Mailer } from './letters.ts'
 import type { Order } from './order.ts'
 import type { BuyAsk, Orders } from './orders.ts'
 import type { Locale } from './port.ts'
-import type { TopUpEndingOptions, TopUpEndings } from './top-up-endings.ts'
+import { isWanted, type TopUpEndingOptions, type TopUpEndings } from './top-up-endings.ts'
 import { topUpLetter } from './top-up-letters.ts'
 import * as queries from './top-up-queries.ts'
 
@@ -135,12 +134,8 @@ export function createTopUps(options: TopUpOptions) {
     }
     const { month, spent, hasOpen } = await queries.topUpSumMonth(tx, book)
     if (hasOpen) return undefined
-    const found = await ledger.balance(book, tx)
     const kept = await queries.methodFind(tx, book)
-    assert(found, `the book ${book} is not there`)
-    const isDue = found.available + found.held < word.threshold
-    // Nobody wants credits for a book that is stopped, nor to pay a debt by surprise.
-    if (!isDue || found.blockedReason !== null || found.debt > 0n || !kept) return undefined
+    if (!kept || !isWanted(await ledger.balance(book, tx), word)) return undefined
     const pack = options.packOf(word.packId)
     const isAsAgreed = pack?.priceKopecks === word.price && pack.credits === word.credits
     if (pack === undefined || !isAsAgreed) {
