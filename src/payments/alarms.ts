@@ -43,7 +43,7 @@ export function alarmsOf(health: Health): Alarm[] {
     [
       'sweeps_failing',
       health.sweepFailures > SWEEP_FAILURES_MAX || (health.sweepSeconds ?? 0) > SWEEP_SECONDS_MAX,
-      `${health.sweepFailures} failed, the last whole one ${health.sweepSeconds ?? 'never'} s ago`,
+      `${health.sweepFailures} failed, the last whole one ${health.sweepSeconds ?? 'never'} s away`,
     ],
     ['reviews_waiting', health.reviews > 0, `${health.reviews} payments wait for a person`],
     ['orders_stuck', health.createdOld > 0, `${health.createdOld} orders have no answer`],

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { turnClock } from '../../test/harness.ts'
 import { createTestPayments, type TestPayments } from '../../test/payments.ts'
 import type { OrderId } from '../platform/ids.ts'
+import { alarmsOf } from './alarms.ts'
 
 const at = { room: undefined as unknown as TestPayments, seconds: 0 }
 beforeEach(async () => {
@@ -81,4 +82,26 @@ test('a capture time in the future hides no payment that comes after it', async 
   const next = await paid()
   await sweepTimes(1)
   await assertSwept(next)
+})
+
+test('a database clock set back two hours is an alarm, and stops no sweep', async () => {
+  const worker = at.room.open({ sweepSeconds: 15 })
+  await pass(15)
+  assert.equal(await worker.jobs.sweep(), 1)
+  at.seconds -= 7_200
+  await turnClock(at.room.db, `${at.seconds} seconds`)
+  const alarms = async () => alarmsOf(await worker.health()).map(({ name }) => name)
+  assert.deepEqual(await alarms(), ['sweeps_failing'])
+  const id = await paid()
+  await pass(15)
+  assert.equal(await worker.jobs.sweep(), 1)
+  assert.equal((await creditOf(id)).by, 'sweep')
+  assert.deepEqual(await alarms(), [])
+})
+
+test('a sweep that another worker has is left to it', async () => {
+  const [one, two] = [at.room.open({ sweepSeconds: 300 }), at.room.open({ sweepSeconds: 300 })]
+  assert.equal(await one.jobs.sweep(), 1)
+  await pass(15)
+  assert.equal(await two.jobs.sweep(), 0)
 })

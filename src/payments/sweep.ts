@@ -83,15 +83,17 @@ export function createSweep(options: SweepOptions) {
 
   async function sweepOne(provider: Provider): Promise<boolean> {
     const own = { provider: provider.name, instance }
-    const claimed = await sweepClaim(db, { ...own, leaseSeconds: LEASE_SECONDS })
+    // A little less than the pace, or the loop would find it taken every other time.
+    const pauseSeconds = options.sweepSeconds * 0.8
+    const leaseSecondsMax = Math.max(LEASE_SECONDS, pauseSeconds)
+    const claimed = await sweepClaim(db, { ...own, leaseSeconds: LEASE_SECONDS, leaseSecondsMax })
     if (claimed === undefined) return false
     const { newestMs, isWhole } = await readAll(provider, claimed)
     const { failures } = await sweepEnd(db, {
       ...own,
       isDone: isWhole,
       watermark: newestMs === 0 ? null : dateAt(newestMs),
-      // A little less than the pace, or the loop would find it taken every other time.
-      pauseSeconds: options.sweepSeconds * 0.8,
+      pauseSeconds,
     })
     metrics.swept(isWhole ? 'done' : 'failed')
     if (failures >= 3) log.error({ provider: provider.name, failures }, 'sweeps keep failing')

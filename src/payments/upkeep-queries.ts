@@ -104,11 +104,17 @@ export async function noticeDeleteOld(db: Executor, days: number): Promise<void>
  * Takes the sweep for this process, or finds that somebody has it or that it was just done. The
  * first sweep ever begins an hour back: longer than any clock is wrong, and short to read. So does
  * one whose watermark is later than the database's time, because a sweep from there reads nothing:
- * a clock that was turned back leaves such a row, and so did an early version's empty sweep.
+ * a clock that was turned back leaves such a row, and so did an early version's empty sweep. A
+ * lease that ends later than any can is of such a clock as well, and holds nobody up.
  */
 export async function sweepClaim(
   db: Executor,
-  p: { readonly provider: string; readonly instance: InstanceId; readonly leaseSeconds: number },
+  p: {
+    readonly provider: string
+    readonly instance: InstanceId
+    readonly leaseSeconds: number
+    readonly leaseSecondsMax: number
+  },
 ): Promise<{ readonly watermark: Date; readonly now: Date } | undefined> {
   await db.query(
     `insert into payment_sweeps (provider, watermark)
@@ -122,9 +128,10 @@ export async function sweepClaim(
      set leased_by = $2, leased_until = ledger_now() + make_interval(secs => $3),
        watermark = case when watermark <= ledger_now() then watermark
          else ledger_now() - interval '1 hour' end
-     where provider = $1 and leased_until <= ledger_now()
+     where provider = $1 and (leased_until <= ledger_now()
+       or leased_until > ledger_now() + make_interval(secs => $4))
      returning watermark, ledger_now() as now`,
-    [p.provider, p.instance, p.leaseSeconds],
+    [p.provider, p.instance, p.leaseSeconds, p.leaseSecondsMax],
   )
   return rows[0] as { watermark: Date; now: Date } | undefined
 }
@@ -177,6 +184,7 @@ export type Health = {
   readonly reviews: number
   readonly createdOld: number
   readonly noticesOld: number
+  /** Between now and the last whole sweep; one in the future is as wrong as an old one. */
   readonly sweepSeconds: number | null
   readonly sweepFailures: number
   readonly refundsOld: number
@@ -201,7 +209,7 @@ export async function healthRead(db: Executor): Promise<Health> {
           and created_at < ledger_now() - interval '10 minutes') as "createdOld",
        (select count(*)::int4 from payment_notices where next_at is not null
           and received_at < ledger_now() - interval '5 minutes') as "noticesOld",
-       (select extract(epoch from max(ledger_now() - swept_at))::float8
+       (select max(abs(extract(epoch from ledger_now() - swept_at)))::float8
         from payment_sweeps) as "sweepSeconds",
        (select coalesce(max(failures), 0) from payment_sweeps) as "sweepFailures",
        (select count(*)::int4 from refunds where ended_at is null
