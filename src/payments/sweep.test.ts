@@ -61,7 +61,7 @@ test('sweeps of an empty shop hide no payment that comes after them', async () =
   await assertSwept(second)
 })
 
-test('a watermark in the future is brought back, and the last hour is read', async () => {
+test('a watermark in the future is brought back, and the last day is read', async () => {
   const { db } = at.room
   await sweepTimes(1)
   const early = await paid()
@@ -104,4 +104,23 @@ test('a sweep that another worker has is left to it', async () => {
   assert.equal(await one.jobs.sweep(), 1)
   await pass(15)
   assert.equal(await two.jobs.sweep(), 0)
+})
+
+test('after ten minutes away the last day is read, whatever the watermark says', async () => {
+  await sweepTimes(1)
+  const id = await paid()
+  // As an early version stored it: by now it is past, and hides the payment.
+  await at.room.db.query(
+    `update payment_sweeps set watermark = ledger_now() + interval '10 minutes'`,
+  )
+  await pass(660)
+  assert.equal(await at.room.payments.jobs.sweep(), 1)
+  assert.equal((await creditOf(id)).by, 'sweep')
+})
+
+test('a shop whose database clock is 65 minutes ahead sweeps its first payment', async () => {
+  at.seconds = 3_900
+  const id = await paid()
+  await sweepTimes(1)
+  assert.equal((await creditOf(id)).by, 'sweep')
 })

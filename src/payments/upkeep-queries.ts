@@ -102,10 +102,11 @@ export async function noticeDeleteOld(db: Executor, days: number): Promise<void>
 
 /**
  * Takes the sweep for this process, or finds that somebody has it or that it was just done. The
- * first sweep ever begins an hour back: longer than any clock is wrong, and short to read. So does
- * one whose watermark is later than the database's time, because a sweep from there reads nothing:
- * a clock that was turned back leaves such a row, and so did an early version's empty sweep. A
- * lease that ends later than any can is of such a clock as well, and holds nobody up.
+ * first sweep ever reads 25 hours: no clock is wrong by more, and no order is polled for longer.
+ * So does the first after ten minutes without a whole one: a clock that was wrong meanwhile, or an
+ * early version, may have left a watermark that hides a payment. And so does one whose watermark
+ * is later than the database's time, from where nothing is read. A lease that ends later than any
+ * can is of a clock that was set back, and holds nobody up.
  */
 export async function sweepClaim(
   db: Executor,
@@ -118,7 +119,7 @@ export async function sweepClaim(
 ): Promise<{ readonly watermark: Date; readonly now: Date } | undefined> {
   await db.query(
     `insert into payment_sweeps (provider, watermark)
-     select $1, ledger_now() - interval '1 hour'
+     select $1, ledger_now()
      where not exists (select from payment_sweeps where provider = $1)
      on conflict do nothing`,
     [p.provider],
@@ -126,8 +127,10 @@ export async function sweepClaim(
   const { rows } = await db.query(
     `update payment_sweeps
      set leased_by = $2, leased_until = ledger_now() + make_interval(secs => $3),
-       watermark = case when watermark <= ledger_now() then watermark
-         else ledger_now() - interval '1 hour' end
+       watermark = case
+         when watermark <= ledger_now() and swept_at > ledger_now() - interval '10 minutes'
+         then watermark
+         else least(watermark, ledger_now() - interval '25 hours') end
      where provider = $1 and (leased_until <= ledger_now()
        or leased_until > ledger_now() + make_interval(secs => $4))
      returning watermark, ledger_now() as now`,
