@@ -11,7 +11,7 @@ import { kopecks } from '../units/kopecks.ts'
 
 /** What the shop sells, and the language of every owner; tests change them. */
 const shop = { price: pack.priceKopecks, credits: pack.credits }
-const owners = { language: 'ru' as 'ru' | 'en' }
+const owners = { language: 'ru' as 'ru' | 'en', closed: undefined as BookId | undefined }
 const at = { room: undefined as unknown as TestPayments }
 before(async () => {
   at.room = await createTestPayments({
@@ -19,7 +19,10 @@ before(async () => {
       hasTopUps: true,
       packOf: (id) =>
         id === pack.id ? { ...pack, priceKopecks: shop.price, credits: shop.credits } : undefined,
-      ownerOf: async (book) => ({ email: `${book}@example.org`, language: owners.language }),
+      ownerOf: async (book) =>
+        book === owners.closed
+          ? undefined
+          : { email: `${book}@example.org`, language: owners.language },
     },
   })
 })
@@ -279,4 +282,15 @@ test('an agreement without credits stops with a letter; the next one names both'
   )
   await run()
   assert.deepEqual(await states(book), ['credited'])
+})
+
+test('a purchase that is paid after its account was closed leaves no card', async () => {
+  const { room } = at
+  const { book } = await owner()
+  const { id } = await room.buy(book, { savesMethod: true })
+  await room.db.transaction((tx) => room.payments.topUps.close(tx, book))
+  owners.closed = book
+  await room.sim('pay', { orderId: id })
+  assert.equal((await room.payments.check(id)).state, 'credited')
+  assert.equal((await room.payments.topUps.read(book)).method, undefined)
 })

@@ -73,10 +73,14 @@ export function createTopUpEndings(options: TopUpEndingOptions) {
   }
 
   return {
-    /** The payer agreed, and the provider keeps the method. May be repeated. */
+    /**
+     * The payer agreed, and the provider keeps the method. A closed account keeps none: its owner
+     * was told that the card is forgotten. May be repeated.
+     */
     async saved(tx: Tx, order: Order, { savedMethod, provider }: Snapshot): Promise<void> {
       if (savedMethod === null) return
       const { book, method } = order
+      if ((await options.ownerOf(book, tx)) === undefined) return
       const { id: methodId, title } = savedMethod
       await methodKeep(tx, { book, provider, method, methodId, title })
     },
