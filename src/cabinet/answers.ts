@@ -41,6 +41,7 @@ export const statuses = {
   promo_refused: 409,
   promo_attempts_exceeded: 429,
   top_up_refused: 409,
+  pack_changed: 409,
   closing_waits: 409,
   request_unknown: 404,
   document_unknown: 404,

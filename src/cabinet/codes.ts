@@ -37,6 +37,8 @@ export type ErrorCode =
   | 'promo_attempts_exceeded'
   /** No method is saved, or pack, threshold and ceiling do not go together. */
   | 'top_up_refused'
+  /** The pack has another price or other credits than the page showed. */
+  | 'pack_changed'
   /** The account cannot be closed while an order can still be paid. */
   | 'closing_waits'
   /** No such request is in the log of this account. */

@@ -67,9 +67,16 @@ export type GuardRoutes = {
   'POST /api/guards/resume': { body: object; answer: Guards }
 
   'GET /api/top-up': { answer: TopUp }
-  /** Fresh. The agreement is recorded with its time and address. */
+  /** Fresh. The agreement is recorded with its time and address, and the terms that were shown. */
   'POST /api/top-up': {
-    body: { pack: string; threshold: Whole; ceilingKopecks: Kopecks; consentVersion: string }
+    body: {
+      pack: string
+      priceKopecks: Kopecks
+      credits: Whole
+      threshold: Whole
+      ceilingKopecks: Kopecks
+      consentVersion: string
+    }
     answer: TopUp
   }
   'POST /api/top-up/off': { body: object; answer: TopUp }

@@ -110,6 +110,9 @@ test('a stop for speed is lifted at once; a link that is opened lifts nothing', 
   await stage.spend(own.book, 1)
 })
 
+/** What the page shows of the pack. */
+const terms = { priceKopecks: '130000', credits: '35000000' }
+
 test('a top-up wants a kept card, an agreement in force and a fresh session', async () => {
   const { stage } = at
   const own = await stage.person('topup')
@@ -117,7 +120,8 @@ test('a top-up wants a kept card, an agreement in force and a fresh session', as
   assert.deepEqual([first.isOffered, first.isOn, first.method], [true, false, null])
   const { consentVersion } = first
   const ask = {
-    ...{ pack: 'pack-35m', threshold: '1000000', ceilingKopecks: '500000', consentVersion },
+    ...{ pack: 'pack-35m', ...terms, consentVersion },
+    ...{ threshold: '1000000', ceilingKopecks: '500000' },
   }
   assert.equal(await own.no('POST /api/top-up', ask), '409 top_up_refused')
 
@@ -127,6 +131,9 @@ test('a top-up wants a kept card, an agreement in force and a fresh session', as
   await own.must(`POST /api/orders/${order.id}/check`)
   const old = { ...ask, consentVersion: 'yesterday' }
   assert.equal(await own.no('POST /api/top-up', old), '404 consent_unknown')
+  for (const seen of [{ priceKopecks: '129900' }, { credits: '36000000' }]) {
+    assert.equal(await own.no('POST /api/top-up', { ...ask, ...seen }), '409 pack_changed')
+  }
   later()
   assert.equal(await own.no('POST /api/top-up', ask), '403 session_not_fresh')
   const again = { email: own.email, password: PASSWORD }
@@ -166,7 +173,7 @@ test('the page and a letter say why a top-up has ended, and it may be agreed to 
   await stage.sim('pay', { orderId: order.id })
   await own.must(`POST /api/orders/${order.id}/check`)
   const { consentVersion } = (await own.must<TopUp>('GET /api/top-up')).body
-  const numbers = { threshold: '1000000', ceilingKopecks: '500000' }
+  const numbers = { ...terms, threshold: '1000000', ceilingKopecks: '500000' }
   const agree = () =>
     own.must<TopUp>('POST /api/top-up', { pack: 'pack-35m', ...numbers, consentVersion })
   assert.equal((await agree()).body.settings?.credits?.whole, '35000000')
@@ -188,7 +195,7 @@ test('a closed account tops up nothing', async () => {
   await stage.sim('pay', { orderId: order.id })
   await own.must(`POST /api/orders/${order.id}/check`)
   const { consentVersion } = (await own.must<TopUp>('GET /api/top-up')).body
-  const numbers = { threshold: '1000000', ceilingKopecks: '500000' }
+  const numbers = { ...terms, threshold: '1000000', ceilingKopecks: '500000' }
   await own.must('POST /api/top-up', { pack: 'pack-35m', ...numbers, consentVersion })
   await own.must('POST /api/closing', { unspent: 'forfeit' })
   const { method, word } = await stage.payments.topUps.read(own.book)

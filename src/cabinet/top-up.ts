@@ -61,6 +61,8 @@ export function topUpRoutes({
       allowance: AGREEING,
       body: z.object({
         pack: z.string().max(64),
+        priceKopecks: z.string().regex(/^[1-9]\d{0,12}$/),
+        credits: z.string().regex(/^[1-9]\d{0,11}$/),
         threshold: z.string().regex(/^[1-9]\d{0,11}$/),
         ceilingKopecks: z.string().regex(/^[1-9]\d{0,12}$/),
         consentVersion: z.string().max(40),
@@ -71,6 +73,8 @@ export function topUpRoutes({
         }
         await topUps.turnOn({
           ...{ book: session.book, packId: body.pack, version: body.consentVersion, address },
+          priceKopecks: kopecks(BigInt(body.priceKopecks)),
+          credits: credits(BigInt(body.credits)),
           threshold: credits(BigInt(body.threshold)),
           ceilingKopecks: kopecks(BigInt(body.ceilingKopecks)),
         })

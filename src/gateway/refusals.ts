@@ -113,6 +113,7 @@ export const refusals = {
     retryAfterSeconds: 3600,
   },
   top_up_refused: { status: 409, type: 'conflict_error', level: 'info' },
+  pack_changed: { status: 409, type: 'conflict_error', level: 'info' },
 } satisfies Record<RefusalCode, Answer>
 
 /** Codes that name what a client library should do; they travel in `error.details`. */

@@ -192,7 +192,7 @@ export function createPayments(options: PaymentsOptions) {
 
     /**
      * Automatic purchases by a kept method. `turnOn` records the agreement; `forget` also ends
-     * them. Refuses: top_up_refused.
+     * them. Refuses: top_up_refused, pack_changed.
      */
     topUps,
 

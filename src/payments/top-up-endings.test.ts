@@ -37,9 +37,11 @@ beforeEach(async () => {
   await turnClock(at.room.db, '0')
 })
 
-async function agree(book: BookId, threshold = 1_000_000): Promise<void> {
+/** Agrees to the terms that the page shows: the shop's, unless they have changed since. */
+async function agree(book: BookId, threshold = 1_000_000, seen = { ...shop }): Promise<void> {
   const { topUps } = at.room.payments
   await topUps.turnOn({
+    ...{ priceKopecks: seen.price, credits: seen.credits },
     ...{ book, packId: pack.id, version: topUps.consentVersion, address: '203.0.113.7' },
     threshold: credits(threshold),
     ceilingKopecks: kopecks(5n * pack.priceKopecks),
@@ -248,6 +250,21 @@ for (const [how, change] of changes) {
     await agree(book)
     await run()
     assert.deepEqual(await states(book), ['credited'], 'by the new agreement')
+  })
+}
+
+for (const [how, change] of changes) {
+  test(`terms that nobody saw are not agreed to: a pack that ${how} than shown`, async () => {
+    const { book } = await owner()
+    await at.room.payments.topUps.turnOff(book)
+    const seen = { ...shop }
+    Object.assign(shop, change)
+    await assert.rejects(agree(book, 1_000_000, seen), { code: 'pack_changed' })
+    await run()
+    assert.deepEqual(await states(book), [])
+    await agree(book)
+    await run()
+    assert.deepEqual(await states(book), ['credited'], 'at the terms that were shown then')
   })
 }
 

@@ -74,8 +74,8 @@ export function createTopUpEndings(options: TopUpEndingOptions) {
 
   return {
     /**
-     * The payer agreed, and the provider keeps the method. A closed account keeps none: its owner
-     * was told that the card is forgotten. May be repeated.
+     * The payer agreed, and the provider keeps the method. A closed account keeps none:
+     * closing has forgotten its card. May be repeated.
      */
     async saved(tx: Tx, order: Order, { savedMethod, provider }: Snapshot): Promise<void> {
       if (savedMethod === null) return

@@ -30,6 +30,7 @@ async function agree(book: BookId, sold = pack): Promise<void> {
   const { topUps } = at.room.payments
   await topUps.turnOn({
     ...{ book, packId: sold.id, version: topUps.consentVersion, address: '203.0.113.7' },
+    ...{ priceKopecks: sold.priceKopecks, credits: sold.credits },
     threshold: credits(1_000_000),
     // One pack a month: a second charge is above the ceiling.
     ceilingKopecks: sold.priceKopecks,

@@ -27,6 +27,7 @@ function agree(book: BookId, changes: { threshold?: bigint; ceilingKopecks?: Kop
   const { topUps } = at.room.payments
   return topUps.turnOn({
     ...{ book, packId: pack.id, version: topUps.consentVersion, address: '203.0.113.7' },
+    ...{ priceKopecks: pack.priceKopecks, credits: pack.credits },
     threshold: credits(changes.threshold ?? 1_000_000n),
     ceilingKopecks: changes.ceilingKopecks ?? ceilingKopecks,
   })
@@ -309,8 +310,14 @@ test('a word that could not be kept is refused', async () => {
   }
   const closed = at.room.open({ hasTopUps: false })
   assert.equal(closed.topUps.isOffered, false)
+  const { priceKopecks } = pack
   const ask = { book, packId: pack.id, threshold, ceilingKopecks, address: '' }
-  const word = { ...ask, version: closed.topUps.consentVersion }
+  const word = {
+    ...ask,
+    priceKopecks,
+    credits: pack.credits,
+    version: closed.topUps.consentVersion,
+  }
   await assert.rejects(closed.topUps.turnOn(word), { code: 'top_up_refused' })
   assert.equal(await closed.jobs.topUp(), 0)
 })

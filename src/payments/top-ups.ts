@@ -34,6 +34,9 @@ export type TopUpOptions = {
 export type TopUpAsk = {
   readonly book: BookId
   readonly packId: string
+  /** The pack's terms as the owner saw them. */
+  readonly priceKopecks: Kopecks
+  readonly credits: Credits
   readonly threshold: Credits
   readonly ceilingKopecks: Kopecks
   /** The version of the text that was agreed to, and from where. */
@@ -52,18 +55,19 @@ export function createTopUps(options: TopUpOptions) {
 
   async function turnOn(ask: TopUpAsk): Promise<void> {
     const { book, packId, threshold, ceilingKopecks: ceiling, version, address } = ask
-    const pack = options.packOf(packId)
+    const { priceKopecks: price, credits } = ask
     const owner = await options.ownerOf(book)
     const isSound =
       isOffered &&
       version === CONSENT_VERSION &&
-      pack !== undefined &&
-      orders.methods(pack.priceKopecks).includes('card') &&
-      ceiling >= pack.priceKopecks &&
+      orders.methods(price).includes('card') &&
+      ceiling >= price &&
       // Else the threshold would still be crossed when the pack has come.
-      threshold < pack.credits
+      threshold < credits
     if (!isSound || owner === undefined) throw refused({ book, packId, threshold, ceiling })
-    const { priceKopecks: price, credits } = pack
+    if (!isSoldFor(packId, price, credits)) {
+      throw new Refusal('pack_changed', 'The pack is sold at other terms.', { book, packId, price })
+    }
     await db.transaction(async (tx) => {
       const kept = await queries.methodFind(tx, book)
       if (kept === undefined) throw refused({ book, why: 'no method' })
@@ -80,6 +84,11 @@ export function createTopUps(options: TopUpOptions) {
       const once = `${book} ${givenAt?.toISOString()}`
       await mail.post(tx, topUpLetter({ kind: 'top-up-on', facts }, to, brand, once))
     })
+  }
+
+  function isSoldFor(packId: string, price: Kopecks, credits: Credits): boolean {
+    const pack = options.packOf(packId)
+    return pack?.priceKopecks === price && pack.credits === credits
   }
 
   /** Buys for every book below its threshold; how many orders there were. */
@@ -137,8 +146,7 @@ export function createTopUps(options: TopUpOptions) {
     const kept = await queries.methodFind(tx, book)
     if (!kept || !isWanted(await ledger.balance(book, tx), word)) return undefined
     const pack = options.packOf(word.packId)
-    const isAsAgreed = pack?.priceKopecks === word.price && pack.credits === word.credits
-    if (pack === undefined || !isAsAgreed) {
+    if (pack === undefined || !isSoldFor(word.packId, word.price, word.credits)) {
       return void (await topUpEndings.ended(tx, book, 'pack_changed'))
     }
     if (spent + pack.priceKopecks > word.ceiling) {

@@ -48,6 +48,7 @@ export const refusalCodes = [
   'promo_refused',
   'promo_attempts_exceeded',
   'top_up_refused',
+  'pack_changed',
 ] as const
 
 export type RefusalCode = (typeof refusalCodes)[number]

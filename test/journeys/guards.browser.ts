@@ -3,7 +3,7 @@
 // looked at on a desktop and on a phone, light and dark.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { credits } from '../../src/units/credits.ts'
 import { PASSWORD } from '../accounts.ts'
 import { assertSound, openBrowser, picture, type TestBrowser, windows } from './browser.ts'
@@ -124,6 +124,16 @@ async function keepCard(page: Page): Promise<void> {
   await page.waitForURL(`${at.stage.url}/orders/**`)
 }
 
+/** The next page that is opened shows the pack's price of before a change. */
+async function showOldPrice(page: Page): Promise<void> {
+  const alter = async (route: Route) => {
+    const response = await route.fetch()
+    const body = (await response.text()).replaceAll('"130000"', '"120000"')
+    await route.fulfill({ response, body })
+  }
+  await page.route('**/api/packs', alter, { times: 1 })
+}
+
 test('a card is left once, agreed to, buys by itself, and is off after a decline', async (t) => {
   const { stage, browser } = at
   const owner = await stage.owner('topup')
@@ -140,9 +150,16 @@ test('a card is left once, agreed to, buys by itself, and is off after a decline
     await stage.until('the card is kept', async () => {
       return (await stage.payments.topUps.read(owner.book)).method !== undefined
     })
+    await showOldPrice(page)
     await page.goto(`${stage.url}/limits`)
     await button(page, 'Включить автопополнение').click()
     await page.getByText('Без разрешения включить автопополнение нельзя.').waitFor()
+    await page.getByText(/по 1\s200,00\s₽ за/).waitFor()
+    await page.getByRole('checkbox').check()
+    await button(page, 'Включить автопополнение').click()
+    await page.getByText('Цена или число кредитов пакета изменились').waitFor()
+    await page.getByText(/по 1\s300,00\s₽ за/).waitFor()
+    assert.equal(await page.getByRole('checkbox').isChecked(), false, 'agreed to anew')
     await page.getByRole('checkbox').check()
     await button(page, 'Включить автопополнение').click()
     await page.getByText('включено', { exact: true }).waitFor()

@@ -38,6 +38,7 @@ async function owner(): Promise<BookId> {
   const { topUps } = stage.payments
   await topUps.turnOn({
     ...{ book, packId: sold.id, version: topUps.consentVersion, address: '203.0.113.7' },
+    ...{ priceKopecks: sold.priceKopecks, credits: sold.credits },
     threshold: credits(1_000_000),
     ceilingKopecks: kopecks(1_000_000),
   })

@@ -5,8 +5,8 @@ import { useTranslation } from 'react-i18next'
 import type { Pack } from '../../../src/cabinet/contract.ts'
 import type { TopUp } from '../../../src/cabinet/contract-guards.ts'
 import { useFreshly } from '../../account/Freshly.tsx'
-import { call } from '../../api.ts'
-import { topUpAsk } from '../../asks.ts'
+import { call, isNo } from '../../api.ts'
+import { packsAsk, topUpAsk } from '../../asks.ts'
 import { useFormat } from '../../format.ts'
 import { usePhrases } from '../../phrases.ts'
 import { CheckField, SelectField } from '../../ui/Field.tsx'
@@ -53,19 +53,30 @@ export function TopUpForm(props: {
     },
     check: (values) => problemsOf(values, packOf(values.pack)),
     async send({ pack, threshold, ceiling }) {
+      const seen = packOf(pack)
       const body = {
         pack,
+        priceKopecks: seen?.priceKopecks ?? '',
+        credits: seen?.credits.whole ?? '',
         threshold: wholeOf(threshold) ?? '',
         ceilingKopecks: kopecksOf(ceiling) ?? '',
         consentVersion: topUp.consentVersion,
       }
-      const answer = await freshly(() => call('POST /api/top-up', { body }))
+      const answer = await freshly(() => call('POST /api/top-up', { body })).catch(showNewTerms)
       client.setQueryData(topUpAsk.queryKey, answer)
       toast(t('topUp.turnedOn'))
       onDone()
     },
   })
 
+  /** Other terms are other words to agree to: the sentence gets them, and the tick goes. */
+  async function showNewTerms(error: unknown): Promise<never> {
+    if (isNo(error, 'pack_changed')) {
+      await client.invalidateQueries({ queryKey: packsAsk.queryKey })
+      form.set('isAgreed', false)
+    }
+    throw error
+  }
   function thresholdFor(pack: Pack | undefined): string {
     return pack === undefined ? '' : format.whole(BigInt(pack.credits.whole) / THRESHOLD_PART)
   }

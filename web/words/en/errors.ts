@@ -66,6 +66,8 @@ export const errors: Same<typeof ru> = {
   promo_refused: 'The promo code does not fit or was used already.',
   promo_attempts_exceeded: 'Too many attempts to enter a promo code.',
   top_up_refused: 'Automatic top-up cannot be set so: check the card, the threshold and the sum.',
+  pack_changed:
+    'The price or the credits of the pack have changed. Look at the new terms and agree again.',
   closing_waits: 'An order is unpaid. The account can be closed once it expires, within an hour.',
   request_unknown: 'There is no such request in the log.',
   document_unknown: 'There is no such document.',
