@@ -14,13 +14,6 @@ const READY_MS = 60_000
 /** The exit code of a process that refuses its settings, after it has printed why. */
 export const REFUSED_CODE = 2
 
-/**
- * What lives as long as a request is young, whatever survives while the process warms up. V8 takes
- * those early survivors for lasting and makes their like in the old generation from then on, where
- * each dead one keeps what it points to: the collector took 25 % of the time instead of 12.
- */
-const V8_FLAGS = ['--no-allocation-site-pretenuring']
-
 export type FleetMessage = 'ready' | 'drain'
 
 /** Resolves with the exit code of the parent: 0 when it was told to end, or REFUSED_CODE. */
@@ -35,7 +28,6 @@ export async function runFleet(options: {
   onReplace(replace: () => Promise<void>): void
 }): Promise<number> {
   const { log, processes } = options
-  cluster.setupPrimary({ execArgv: [...process.execArgv, ...V8_FLAGS] })
   const state = { isReady: false, isRefused: false, isEnding: false }
   /** Those that are to stay. Who was told to leave may serve its streams for long. */
   const members = new Set<Worker>()

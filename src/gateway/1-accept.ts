@@ -1,7 +1,7 @@
 // Step 1: a request comes in. It gets its number, we learn where it comes from, and we will be told
 // when the client goes. What can be refused from the headers alone is refused here, before the key
 // is looked at: a body in a form we do not read.
-import type { Reply, Request } from '../http/http.ts'
+import type { ClientReply, ClientRequest } from '../http/http.ts'
 import { newHoldId, requestIdOf } from '../platform/ids.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { Exchange } from './exchange.ts'
@@ -9,8 +9,8 @@ import type { Rooms } from './rooms.ts'
 
 /** Never refuses: everything else needs the exchange to answer with. */
 export function accept(
-  incoming: Request,
-  outgoing: Reply,
+  incoming: ClientRequest,
+  outgoing: ClientReply,
   { clock, limits, shutdown }: Pick<Rooms, 'clock' | 'limits' | 'shutdown'>,
 ): Exchange {
   const id = newHoldId(limits.cell, clock.nowMs())
@@ -52,7 +52,7 @@ export function expectJson({ incoming }: Exchange): void {
   }
 }
 
-function addressOf({ headers, remoteAddress }: Request, header: string): string {
+function addressOf({ headers, remoteAddress }: ClientRequest, header: string): string {
   const named = header === 'none' ? undefined : headers[header]
   // The edge sets the header anew, so its last element is the edge's own word.
   return named?.split(',').at(-1)?.trim() || remoteAddress

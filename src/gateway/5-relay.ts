@@ -211,16 +211,12 @@ function isForwarded(name: string): boolean {
 }
 
 function headersOf({ incoming }: Exchange): string[] {
-  const { fields } = incoming
+  const given = incoming.headers
   // Identity: a compressed reply would have to be decompressed to be metered.
   const headers = ['content-type', 'application/json', 'accept-encoding', 'identity']
-  let hasVersion = false
-  for (let i = 0; i < fields.length; i += 2) {
-    const name = fields[i] as string
-    if (!isForwarded(name)) continue
-    if (name === 'anthropic-version') hasVersion = true
-    headers.push(name, fields[i + 1] as string)
+  for (const name in given) {
+    if (isForwarded(name)) headers.push(name, given[name] as string)
   }
-  if (!hasVersion) headers.push('anthropic-version', VERSION_DEFAULT)
+  if (given['anthropic-version'] === undefined) headers.push('anthropic-version', VERSION_DEFAULT)
   return headers
 }

@@ -1,7 +1,7 @@
 // Takes in a request's body, up to the limit and within what the process can afford. It goes into
 // one buffer as it comes and what it came in is given back at once, so that a body of 32 MiB costs
 // 32 MiB. The buffer is its own memory from end to end: it can be handed to a thread and back.
-import type { Request } from '../http/http.ts'
+import type { ClientRequest } from '../http/http.ts'
 import type { BookId } from '../platform/ids.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { Exchange } from './exchange.ts'
@@ -31,7 +31,7 @@ export type BodyBudget = ReturnType<typeof createBodyBudget>
  */
 export function createBodyBudget(bytesMax: number) {
   const bytesOf = new Map<BookId, number>()
-  const paused: Request[] = []
+  const paused: ClientRequest[] = []
   let turnBytes = 0
 
   function nextTurn(): void {
@@ -63,7 +63,7 @@ export function createBodyBudget(bytesMax: number) {
     },
 
     /** Notes what has come in; lets the body wait for the next turn once this one is used up. */
-    pace(incoming: Request, bytes: number): void {
+    pace(incoming: ClientRequest, bytes: number): void {
       turnBytes += bytes
       if (turnBytes < TURN_BYTES_MAX) return
       incoming.pause()
@@ -115,7 +115,7 @@ export async function readBody(
 
 /** `bytesMax` is the announced length or, of a body in chunks, the most that one may have. */
 async function readChunks(
-  incoming: Request,
+  incoming: ClientRequest,
   bytesMax: number,
   take: (bytes: number) => void,
   budget: BodyBudget,
@@ -142,7 +142,7 @@ async function readChunks(
 }
 
 /** Resolves at the body's end. What `act` throws ends the reading. */
-function eachChunk(incoming: Request, act: (chunk: Body) => void): Promise<void> {
+function eachChunk(incoming: ClientRequest, act: (chunk: Body) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     incoming.read({
       data(chunk) {

@@ -1,7 +1,7 @@
 // What travels through the steps: one request of a client and whether the client is still there,
 // and what each step has found out about it. A step takes the findings of those before it and adds
 // its own.
-import type { Reply, Request } from '../http/http.ts'
+import type { ClientReply, ClientRequest } from '../http/http.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { BookId, HoldId, RequestId } from '../platform/ids.ts'
 import type { Model, Snapshot } from '../pricing/pricing.ts'
@@ -12,8 +12,8 @@ export type Exchange = {
   /** The number of the request; its hold has the same. */
   readonly id: HoldId
   readonly requestId: RequestId
-  readonly incoming: Request
-  readonly outgoing: Reply
+  readonly incoming: ClientRequest
+  readonly outgoing: ClientReply
   /** Where the client calls from, as far as we may believe it. */
   readonly address: string
   /** The query of the request with its question mark, or nothing. */

@@ -1,6 +1,6 @@
 // The door of the gateway: the routes of /v1. Everything it answers, errors included,
 // has the vendor's shape and a request id. It never redirects; TLS and port 80 are the edge's.
-import { createHttpServer, type Reply, type Request } from '../http/http.ts'
+import { type ClientReply, type ClientRequest, createHttpServer } from '../http/http.ts'
 import { newHoldId, requestIdOf } from '../platform/ids.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { accept } from './1-accept.ts'
@@ -89,18 +89,13 @@ export function createGateway(options: GatewayOptions) {
       headBytesMax: HEAD_BYTES_MAX,
       unreadMs: UNREAD_MS_MAX,
     },
-    clock: options.clock,
     answer(incoming, outgoing) {
       state.underWay += 1
       void serve(incoming, outgoing, rooms).finally(over)
     },
-    untaken: (error) => options.log.warn({ err: error }, 'a connection was not taken'),
-    unparsed: (problem, reply) =>
-      answerUnparsed(
-        problem,
-        reply,
-        requestIdOf(newHoldId(options.limits.cell, options.clock.nowMs())),
-      ),
+    unaccepted: (error) => options.log.warn({ err: error }, 'a connection was not accepted'),
+    unparsed: (problem) =>
+      answerUnparsed(problem, requestIdOf(newHoldId(options.limits.cell, options.clock.nowMs()))),
   })
   function closeAll(): void {
     shutdown.isForced = true
@@ -137,7 +132,7 @@ export function createGateway(options: GatewayOptions) {
 
 export type Gateway = ReturnType<typeof createGateway>
 
-async function serve(incoming: Request, outgoing: Reply, rooms: Rooms) {
+async function serve(incoming: ClientRequest, outgoing: ClientReply, rooms: Rooms) {
   const exchange = accept(incoming, outgoing, rooms)
   try {
     await route(exchange, rooms)

@@ -1,7 +1,7 @@
 // How each no looks to a client: refusal code → status, vendor error type, log level, and whether
 // asking again can help. One table; a new code without a line here does not compile.
 // docs/errors.md says the same in words, and a test compares the two.
-import type { Reply } from '../http/http.ts'
+import type { ClientReply } from '../http/http.ts'
 import type { Log } from '../platform/log.ts'
 import type { Refusal, RefusalCode } from '../platform/refusal.ts'
 import { isRefusal } from '../platform/refusal.ts'
@@ -141,7 +141,12 @@ export function answerError(exchange: Exchange, error: unknown, log: Log): void 
   if (!outgoing.isEnded) outgoing.destroy()
 }
 
-function writeRefusal(outgoing: Reply, requestId: string, refusal: Refusal, answer: Answer): void {
+function writeRefusal(
+  outgoing: ClientReply,
+  requestId: string,
+  refusal: Refusal,
+  answer: Answer,
+): void {
   const { type, status } = answer
   const { message } = refusal
   const code = detailCodes[refusal.code]
@@ -165,7 +170,7 @@ function secondsOf({ retryAfterMs }: Refusal): number | undefined {
 }
 
 export function writeError(
-  outgoing: Reply,
+  outgoing: ClientReply,
   status: number,
   requestId: string,
   body: string,

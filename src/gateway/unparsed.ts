@@ -1,10 +1,9 @@
-// What is no request never becomes an exchange: broken HTTP, too many bytes of headers, a request
-// that takes too long to arrive or ends before it is whole. It is answered all the same, in the
-// same shape as everything else.
-import type { Problem, Reply } from '../http/http.ts'
+// Bytes that are not a request never become an exchange: broken HTTP, too many bytes of headers, a
+// request that takes too long to arrive or ends in the middle. The answer has the same shape as
+// every other error.
+import type { HttpOptions, Problem } from '../http/http.ts'
 import type { RequestId } from '../platform/ids.ts'
 import { type ErrorType, errorBody } from '../wire/errors.ts'
-import { writeError } from './refusals.ts'
 
 type Answer = { readonly status: number; readonly type: ErrorType; readonly message: string }
 
@@ -31,8 +30,17 @@ const answers: Readonly<Record<Problem, Answer>> = {
   },
 }
 
-/** The connection ends with it: nobody knows where the next request would begin. */
-export function answerUnparsed(problem: Problem, reply: Reply, requestId: RequestId): void {
+/** The connection ends with it: nobody can tell where the next request would begin. */
+export function answerUnparsed(
+  problem: Problem,
+  requestId: RequestId,
+): ReturnType<HttpOptions['unparsed']> {
   const { status, type, message } = answers[problem]
-  writeError(reply, status, requestId, errorBody({ type, message, requestId }), {})
+  const body = errorBody({ type, message, requestId })
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    'request-id': requestId,
+  }
+  return { status, headers, body }
 }

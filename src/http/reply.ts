@@ -1,167 +1,106 @@
-// A reply on its way out. Its head waits for the first bytes of the body and goes with them, in one
-// write where that is possible. Without a length it goes in chunks, or, to a client of HTTP/1.0,
-// until the connection ends.
-import { STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
-import type { Request } from './request.ts'
+// A reply to a client as the gateway writes it. The head waits for the first bytes of the body and
+// leaves with them: one write for a plain reply.
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 
 export type ReplyHeaders = Readonly<Record<string, string | number | undefined>>
 
-/** The side of the connection. */
-export type Outlet = {
-  readonly socket: Socket
-  /** As of now; a reply with an open end makes it false. */
-  isKeepAlive: boolean
-  /** The lines that every head ends with. */
-  tail(): string
-  /** The reply has ended. */
-  replied(): void
-}
-
 /**
- * From here on a client does not keep up with what is written to it. 64 KiB, as much as one read
- * from an upstream brings: with less, every full read would pause the upstream.
+ * How long the rest of a request is read and thrown away after its reply has been written. Closing
+ * a connection on which the client still sends makes its kernel discard our answer.
  */
-export const UNSENT_BYTES_MAX = 65_536
+export const LINGER_MS = 5_000
 
-const LAST_CHUNK = Buffer.from('0\r\n\r\n')
-/** What RFC 9110 allows in a value; a line end in one would begin a header of somebody's choice. */
-const UNFIT = /[^\t\x20-\x7e\x80-\xff]/
-
-const statusLines = new Map<number, string>()
-
-export class Reply {
+export class ClientReply {
   statusCode = 200
   /** The head is decided; it may not have left. */
   isBegun = false
   isEnded = false
-  /** Told once, when the client goes before the end. */
+  /** Makes the head say that the connection closes after this reply. */
+  isLast = false
+  /** Called once, when the client disconnects before the reply has ended. */
   onGone: (() => void) | undefined
-  private readonly outlet: Outlet
-  private hasBody: boolean
-  private readonly isOldVersion: boolean
-  private isChunked = false
+  private readonly message: IncomingMessage
+  private readonly response: ServerResponse
+  private readonly server: { readonly isDraining: boolean }
   private isClosed = false
-  private head = ''
-  private extra = ''
 
-  constructor(outlet: Outlet, { method, isOldVersion }: Pick<Request, 'method' | 'isOldVersion'>) {
-    this.outlet = outlet
-    this.hasBody = method !== 'HEAD'
-    this.isOldVersion = isOldVersion
+  constructor(
+    message: IncomingMessage,
+    response: ServerResponse,
+    server: { readonly isDraining: boolean },
+  ) {
+    this.message = message
+    this.response = response
+    this.server = server
   }
 
-  /** A header for whatever head comes. */
+  /** A header for whatever head follows. */
   setHeader(name: string, value: string): void {
-    this.extra += headerLine(name, value)
+    this.response.setHeader(name, value)
   }
 
+  /** Throws when a value could start another header; another head may then be begun. */
   begin(status: number, headers: ReplyHeaders): void {
-    if (status === 204 || status === 304) this.hasBody = false
-    let head = statusLineOf(status) + this.extra
-    let hasLength = false
+    const head: Record<string, string | number> = {}
     for (const name in headers) {
       const value = headers[name]
-      if (value === undefined) continue
-      if (name === 'content-length') hasLength = true
-      head += headerLine(name, value)
+      if (value !== undefined) head[name] = value
     }
-    if (!hasLength && this.hasBody) {
-      if (this.isOldVersion) this.outlet.isKeepAlive = false
-      else {
-        this.isChunked = true
-        head += 'transfer-encoding: chunked\r\n'
-      }
-    }
-    this.head = head + this.outlet.tail()
-    // Only now: a value that is refused leaves room for another answer.
+    if (this.isLast || this.server.isDraining) head.connection = 'close'
+    if (!this.isClosed) this.response.writeHead(status, STATUS_CODES[status], head)
     this.statusCode = status
     this.isBegun = true
   }
 
-  /** The head goes out alone: the client learns that its reply has begun. */
+  /** Sends the head alone: the client learns that its reply has begun. */
   flush(): void {
-    if (this.head === '' || this.isClosed) return
-    this.outlet.socket.write(this.takeHead(), 'latin1')
+    if (!this.isClosed) this.response.flushHeaders()
   }
 
-  /** False when the client does not keep up; `afterDrain` tells when it has. */
+  /** False when the client reads more slowly than we write; `afterDrain` calls when it has read. */
   write(bytes: Buffer): boolean {
-    // An empty chunk would end the reply.
-    if (this.isClosed || !this.hasBody || bytes.length === 0) return true
-    this.flush()
-    const { socket } = this.outlet
-    socket.write(this.isChunked ? chunkOf(bytes, false) : bytes)
-    return socket.writableLength < UNSENT_BYTES_MAX
+    return this.isClosed || this.response.write(bytes)
   }
 
   afterDrain(act: () => void): void {
-    this.outlet.socket.once('drain', act)
+    this.response.once('drain', act)
   }
 
   end(body?: Buffer): void {
     if (this.isEnded) return
     this.isEnded = true
     if (this.isClosed) return
-    const bytes = this.hasBody ? body : undefined
-    const { socket } = this.outlet
-    socket.cork()
-    this.flush()
-    if (this.isChunked) socket.write(bytes?.length ? chunkOf(bytes, true) : LAST_CHUNK)
-    else if (bytes?.length) socket.write(bytes)
-    socket.uncork()
-    this.outlet.replied()
+    if (this.message.complete) this.response.end(body)
+    else this.linger(body)
   }
 
-  /** A short body as text of the same bytes: with its head it is one piece and one write. */
+  /** A short body as latin1 text of the same bytes: node:http joins it to the head, one write. */
   endText(latin1: string): void {
     if (this.isEnded) return
     this.isEnded = true
-    if (this.isClosed) return
-    this.outlet.socket.write(this.hasBody ? this.takeHead() + latin1 : this.takeHead(), 'latin1')
-    this.outlet.replied()
+    if (!this.isClosed) this.response.end(latin1, 'latin1')
   }
 
-  /** Breaks it off: the client sees no end. */
+  /** Breaks the connection off: the client sees no end. */
   destroy(): void {
-    this.outlet.socket.destroy()
+    this.message.socket.destroy()
   }
 
-  /** From the connection: nobody is there any more. May be repeated. */
+  /** Called by the server: no byte of this reply can reach the client any more. May be repeated. */
   close(): void {
     if (this.isClosed) return
     this.isClosed = true
     if (!this.isEnded) this.onGone?.()
   }
 
-  private takeHead(): string {
-    const { head } = this
-    this.head = ''
-    return head
+  /** The client is still sending: all of the reply is written, its end waits for the body's. */
+  private linger(body: Buffer | undefined): void {
+    const { message, response } = this
+    if (body === undefined || body.length === 0) response.flushHeaders()
+    else response.write(body)
+    const timer = setTimeout(() => this.destroy(), LINGER_MS)
+    message.once('end', () => response.end())
+    message.once('close', () => clearTimeout(timer))
+    message.resume()
   }
-}
-
-function statusLineOf(status: number): string {
-  const known = statusLines.get(status)
-  if (known !== undefined) return known
-  const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n`
-  statusLines.set(status, line)
-  return line
-}
-
-function headerLine(name: string, value: string | number): string {
-  if (typeof value === 'string' && UNFIT.test(value)) {
-    throw new TypeError(`the header ${name} has a character that no header may have`)
-  }
-  return `${name}: ${value}\r\n`
-}
-
-/** A piece as one chunk in one buffer: three pieces in a vector were 10.6 us an event, this 7.2. */
-function chunkOf(bytes: Buffer, isLast: boolean): Buffer {
-  const size = bytes.length.toString(16)
-  const chunk = Buffer.allocUnsafe(size.length + bytes.length + (isLast ? 9 : 4))
-  let at = chunk.write(`${size}\r\n`, 0, 'latin1')
-  at += bytes.copy(chunk, at)
-  chunk.write(isLast ? '\r\n0\r\n\r\n' : '\r\n', at, 'latin1')
-  return chunk
 }

@@ -1,113 +1,108 @@
-// A request as it comes in: its head at once, its body to whoever reads it. What comes before
-// anyone reads is kept, and the connection waits with the rest.
-import { headersOf } from './headers.ts'
-import type { Parser } from './llhttp.ts'
+// A client's request as the gateway sees it: its head at once, its body only when somebody reads
+// it. node:http stops reading the socket when 64 KiB of an unread body are waiting.
+import type { IncomingMessage } from 'node:http'
 
-/** What reads a body. One of `end` and `broken` comes, last. */
+/** Reads a body. One of `end` and `broken` is called last. */
 export type BodySink = {
   data(chunk: Buffer<ArrayBuffer>): void
   end(): void
-  /** The client left, or what it sent was no body. */
+  /** The client left, or stopped before the announced length. */
   broken(): void
 }
 
-/** The side of the connection. */
-export type Line = {
-  readonly remoteAddress: string
-  pause(): void
-  resume(): void
-}
+/**
+ * What may come beside the content of a body: a head, and 8 bytes for each byte of a chunked body,
+ * of which the smallest chunk takes 6. node:http allows 16 KiB of extensions for each chunk.
+ */
+const OVERHEAD_BYTES_MAX = 131_072
+const OVERHEAD_FACTOR_MAX = 8
 
-export class Request {
+const EMPTY: Buffer<ArrayBuffer> = Buffer.alloc(0)
+
+export class ClientRequest {
   readonly method: string
   readonly url: string
-  /** Names in lower case and values, in turn, each as often as it came. */
-  readonly fields: readonly string[]
-  readonly isOldVersion: boolean
-  /** All of it has come. */
-  isWhole = false
-  /** No more of it will come. */
+  private readonly message: IncomingMessage
+  /** The rest of the body will not come. */
   isBroken = false
-  private readonly line: Line
-  private named: Readonly<Record<string, string>> | undefined
   private sink: BodySink | undefined
-  private early: Buffer<ArrayBuffer> | undefined
+  private bodyBytes = 0
 
-  constructor(line: Line, { method, url, fields, isOldVersion }: Parser) {
-    this.line = line
-    this.method = method
-    this.url = url
-    this.fields = fields
-    this.isOldVersion = isOldVersion
+  constructor(message: IncomingMessage) {
+    this.message = message
+    this.method = message.method ?? ''
+    this.url = message.url ?? '/'
   }
 
-  get headers(): Readonly<Record<string, string>> {
-    this.named ??= headersOf(this.fields)
-    return this.named
+  /** A header that came twice is joined by commas, or its first value counts, as RFC 9110 says. */
+  get headers(): Readonly<Record<string, string | undefined>> {
+    // node:http makes an array of `set-cookie` only, which no request has a use for.
+    return this.message.headers as Record<string, string | undefined>
   }
 
   get remoteAddress(): string {
-    return this.line.remoteAddress
+    return this.message.socket.remoteAddress ?? 'unknown'
   }
 
-  /** The whole body, when it has come with the head or while the key was looked up; once. */
+  /** True when the last byte of the body has arrived. */
+  get isWhole(): boolean {
+    return this.message.complete
+  }
+
+  /**
+   * The whole body, when it arrived with the head or while the key was looked up. One read costs
+   * less than the events of a stream; may be called once, before `read`.
+   */
   takeWhole(): Buffer<ArrayBuffer> | undefined {
-    if (!this.isWhole || this.sink !== undefined) return undefined
-    const { early } = this
-    this.early = undefined
-    return early
+    const { message } = this
+    if (!message.complete || message.destroyed || this.sink !== undefined) return undefined
+    return message.read() ?? EMPTY
   }
 
   read(sink: BodySink): void {
-    const { early } = this
-    this.early = undefined
+    const { message } = this
+    if (this.isBroken || message.destroyed) {
+      sink.broken()
+      return
+    }
     this.sink = sink
-    if (early !== undefined) sink.data(early)
-    if (this.isWhole) sink.end()
-    else if (this.isBroken) sink.broken()
-    else this.line.resume()
+    const { socket } = message
+    const readBefore = socket.bytesRead
+    message.on('data', (chunk: Buffer<ArrayBuffer>) => {
+      this.bodyBytes += chunk.length
+      const readMax = OVERHEAD_BYTES_MAX + (1 + OVERHEAD_FACTOR_MAX) * this.bodyBytes
+      if (!message.complete && socket.bytesRead - readBefore > readMax) this.break()
+      else this.sink?.data(chunk)
+    })
+    message.on('end', () => this.takeSink()?.end())
+    // node:http emits `close` last, also after a disconnect in the middle of the body.
+    message.on('close', () => this.takeSink()?.broken())
   }
 
-  /** Nobody wants the rest: it is taken and thrown away, so that the client reads our answer. */
+  /** Throws the rest of the body away, so that the client reaches the point where it reads. */
   discard(): void {
-    this.sink = nobody
-    this.early = undefined
-    if (!this.isWhole) this.line.resume()
+    this.sink = undefined
+    this.message.resume()
   }
 
   pause(): void {
-    this.line.pause()
+    this.message.pause()
   }
 
   resume(): void {
-    this.line.resume()
+    this.message.resume()
   }
 
-  // ── from the connection ──
-
-  arrive(chunk: Buffer<ArrayBuffer>): void {
-    if (this.sink !== undefined) {
-      this.sink.data(chunk)
-      return
-    }
-    this.early = this.early === undefined ? chunk : Buffer.concat([this.early, chunk])
-  }
-
-  /** Some of it is here, and nobody has asked for it. */
-  get isUnread(): boolean {
-    return this.early !== undefined
-  }
-
-  end(): void {
-    this.isWhole = true
-    this.sink?.end()
-  }
-
+  /** Called by the server: the rest of the body will not come, but the client can be answered. */
   break(): void {
-    if (this.isWhole || this.isBroken) return
+    if (this.message.complete) return
     this.isBroken = true
-    this.sink?.broken()
+    this.takeSink()?.broken()
+  }
+
+  private takeSink(): BodySink | undefined {
+    const { sink } = this
+    this.sink = undefined
+    return sink
   }
 }
-
-const nobody: BodySink = { data: () => {}, end: () => {}, broken: () => {} }

@@ -18,7 +18,7 @@ const everyday = ['platform', 'units', 'keys', 'ledger', 'pricing']
 export const roomTable: Readonly<Record<string, readonly string[]>> = {
   units: [],
   platform: [],
-  http: ['platform'],
+  http: [],
   wire: ['units'],
   // Applied versions of the catalogue live in a table, so pricing reaches the database.
   pricing: ['units', 'platform'],

@@ -1,10 +1,8 @@
-// Two servers that tell what they made of the same bytes: ours and node:http. Each request that a
-// server took for one is written down as it was understood.
-import { createServer } from 'node:http'
+// A server that tells what it made of the bytes it was sent: each request is written down as it was
+// understood.
 import { connect, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { createHttpServer, type HttpOptions } from '../src/http/http.ts'
-import { systemClock } from '../src/platform/clock.ts'
 
 export const limits = {
   headBytesMax: 65_536,
@@ -30,11 +28,10 @@ export type Listener = {
   close(): Promise<void>
 }
 
-export async function ours(options: Partial<HttpOptions> = {}): Promise<Listener> {
+export async function openListener(options: Partial<HttpOptions> = {}): Promise<Listener> {
   const heard: Understood[] = []
   const server = createHttpServer({
     limits,
-    clock: systemClock,
     answer(request, reply) {
       const { method, url, headers } = request
       const chunks: Buffer[] = []
@@ -51,13 +48,10 @@ export async function ours(options: Partial<HttpOptions> = {}): Promise<Listener
         },
       })
     },
-    untaken: (error) => {
+    unaccepted: (error) => {
       throw error
     },
-    unparsed(_, reply) {
-      reply.begin(400, { 'content-length': 0 })
-      reply.end()
-    },
+    unparsed: () => ({ status: 400, headers: { 'content-length': 0 }, body: '' }),
     ...options,
   })
   return {
@@ -72,36 +66,7 @@ export async function ours(options: Partial<HttpOptions> = {}): Promise<Listener
   }
 }
 
-export async function nodes(): Promise<Listener> {
-  const heard: Understood[] = []
-  const server = createServer({ requireHostHeader: false, maxHeaderSize: 65_536 }, (q, s) => {
-    if (!/^1\.[01]$/.test(q.httpVersion)) {
-      q.socket.end('HTTP/1.1 400 Bad Request\r\n\r\n') // the only thing it takes that we do not
-      return
-    }
-    const chunks: Buffer[] = []
-    q.on('data', (chunk: Buffer) => chunks.push(chunk))
-    q.on('end', () => {
-      const body = Buffer.concat(chunks).toString('latin1')
-      heard.push({ method: q.method ?? '', url: q.url ?? '', headers: { ...q.headers }, body })
-      s.end('ok')
-    })
-  })
-  server.on('checkExpectation', (q, s) => server.emit('request', q, s))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const closed = () => new Promise<void>((resolve) => server.close(() => resolve()))
-  return {
-    port: (server.address() as { port: number }).port,
-    heard: () => heard.splice(0),
-    drain: closed,
-    async close() {
-      server.closeAllConnections()
-      await closed()
-    },
-  }
-}
-
-/** Who has said nothing for so long waits for more. */
+/** A server that is silent for this long waits for more. */
 const SILENCE_MS = 50
 
 /** Says it in these parts, each a read of its own, and listens until the server closes. */
