@@ -14,10 +14,9 @@ import type { Credits } from '../units/credits.ts'
 import { type Tokens, tokens } from '../units/tokens.ts'
 import type { MessageRequest } from '../wire/draft.ts'
 import type { Authenticated, Exchange, Parsed, Reserved } from './exchange.ts'
-import type { Reply } from './reply.ts'
 import type { Rooms } from './rooms.ts'
 
-/** Refuses: feature_unpriced, and whatever ledger.holdAhead refuses. */
+/** Refuses: feature_unpriced, and whatever ledger.hold refuses. */
 export async function reserve(
   exchange: Exchange,
   caller: Authenticated,
@@ -42,21 +41,8 @@ export async function reserve(
   })
   const { book, fence } = caller
   const asked = { id: exchange.id, book, tariff, fence, worst, floor }
-  const { granted, committed } = await hold(asked, exchange, caller, { ledger, keys, limits })
-  return { book, tariff, granted, committed, loweredMaxTokens: lowered(ask, worst, granted) }
-}
-
-/**
- * The request went upstream as soon as its credits were set aside. Nothing of the reply is passed
- * on before that is committed; whatever keeps it from being so, the reply is not wanted.
- */
-export async function heldFor({ committed }: Reserved, reply: Reply): Promise<void> {
-  try {
-    await committed
-  } catch (error) {
-    reply.abort()
-    throw error
-  }
+  const granted = await hold(asked, exchange, caller, { ledger, keys, limits })
+  return { book, tariff, granted, loweredMaxTokens: lowered(ask, worst, granted) }
 }
 
 async function hold(
@@ -64,16 +50,16 @@ async function hold(
   { address }: Exchange,
   { plain }: Authenticated,
   { ledger, keys, limits }: Pick<Rooms, 'ledger' | 'keys' | 'limits'>,
-): Promise<Pick<Reserved, 'granted' | 'committed'>> {
+): Promise<Credits> {
   try {
-    return await ledger.holdAhead(asked)
+    return (await ledger.hold(asked)).granted
   } catch (error) {
     if (!isRefusal(error, 'key_revoked')) throw withAddress(error, limits.cabinetUrl)
     // The fence was raised since this key was remembered. Asking anew tells a reissued key, which
     // is refused, from one that is still in force behind a newer fence.
     keys.forget(plain)
     const { fence } = await keys.verify(plain, address)
-    return ledger.holdAhead({ ...asked, fence })
+    return (await ledger.hold({ ...asked, fence })).granted
   }
 }
 

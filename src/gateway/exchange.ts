@@ -48,8 +48,6 @@ export type Reserved = {
   readonly book: BookId
   readonly tariff: number
   readonly granted: Credits
-  /** Nothing of a reply may be passed on before; rejects when the hold came to nothing. */
-  readonly committed: Promise<void>
   /** What max_tokens was lowered to; undefined when it stays as asked. */
   readonly loweredMaxTokens: number | undefined
 }

@@ -5,7 +5,7 @@ import type { Target } from '../upstreams/upstreams.ts'
 import { expectJson } from './1-accept.ts'
 import { authenticate } from './2-authenticate.ts'
 import { parse } from './3-parse.ts'
-import { heldFor, reserve } from './4-reserve.ts'
+import { reserve } from './4-reserve.ts'
 import { relay, upstreamBody } from './5-relay.ts'
 import { meter } from './6-meter.ts'
 import { settle } from './7-settle.ts'
@@ -32,7 +32,6 @@ export async function postMessages(exchange: Exchange, rooms: Rooms): Promise<vo
         bodyFor: (target: Target) => upstreamBody(parsed, reserved, target),
       }
       const reply = await relay(exchange, relayed, rooms) //                          5
-      await heldFor(reserved, reply) //                                               4: ends
       const sentMs = clock.spanMs() - exchange.startedMs
       metrics.began(model.id, sentMs / 1_000)
       parsed.free()

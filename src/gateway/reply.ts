@@ -19,9 +19,6 @@ export type Reply = {
   abort(): void
 }
 
-/** What comes while a hold is being committed is less; more of it waits with the upstream. */
-const EARLY_BYTES_MAX = 262_144
-
 // Between the upstream's connection, which speaks when it likes, and whoever reads the body next. A
 // class: a dozen closures for each request were 2 us and a tenth of its garbage.
 class Incoming implements Sink, Reply {
@@ -32,7 +29,6 @@ class Incoming implements Sink, Reply {
   headers: IncomingHttpHeaders = {}
   private readonly settled = Promise.withResolvers<Reply>()
   private early: Buffer[] = []
-  private earlyBytes = 0
   private sink: BodySink | undefined
   private over: Error | 'clean' | undefined
 
@@ -49,13 +45,8 @@ class Incoming implements Sink, Reply {
   }
 
   data(chunk: Buffer): void {
-    if (this.sink !== undefined) {
-      this.sink.data(chunk)
-      return
-    }
-    this.early.push(chunk)
-    this.earlyBytes += chunk.length
-    if (this.earlyBytes > EARLY_BYTES_MAX) this.pause()
+    if (this.sink === undefined) this.early.push(chunk)
+    else this.sink.data(chunk)
   }
 
   end(): void {
@@ -81,8 +72,6 @@ class Incoming implements Sink, Reply {
     const decoder = decoderOf(this.headers)
     const sink = decoder === undefined ? given : decoded(decoder, given)
     this.sink = sink
-    // Before it is handed over: who takes it may want a pause of its own.
-    if (this.earlyBytes > EARLY_BYTES_MAX) this.resume()
     for (const chunk of this.early) sink.data(chunk)
     this.early = []
     if (this.over === 'clean') sink.end()

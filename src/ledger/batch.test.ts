@@ -231,13 +231,13 @@ function overheard(url: string): Connection {
   let calls = 0
   return {
     ...connection,
-    async run(statement, onRow) {
+    async run(statement) {
       const waiting = statement.values[0] === true ? ', waiting' : ''
       const behind = calls > 0 ? ', behind another' : ''
       sent.push(`${statement.name}${size(statement)}${waiting}${behind}`)
       calls += 1
       try {
-        return await connection.run(statement, onRow)
+        return await connection.run(statement)
       } finally {
         calls -= 1
       }

@@ -6,7 +6,6 @@
 import type { Clock } from '../platform/clock.ts'
 import type { BookId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
-import type { Row } from '../platform/statement.ts'
 import type { Verb } from './calls.ts'
 import type { Connection } from './connection.ts'
 import { isLockTimeout, isPassing, isServerFault } from './connection.ts'
@@ -30,8 +29,6 @@ export type Operation<Ask extends Keyed = Keyed, Reply = unknown> = {
   /** True once a call has carried it: from then on the database may know it. */
   wasSent: boolean
   isDropped: boolean
-  /** Told the reply ahead of its commit, if somebody can use it then. */
-  readonly ahead: ((reply: Reply) => void) | undefined
   resolve(reply: Reply): void
   reject(error: unknown): void
 }
@@ -64,7 +61,6 @@ export type Batcher = {
   submit<Ask extends Keyed, Reply>(
     verb: Verb<Ask, Reply>,
     ask: Ask,
-    ahead?: (reply: Reply) => void,
   ): Operation<Ask, Reply> & {
     readonly reply: Promise<Reply>
   }
@@ -97,11 +93,7 @@ export function createBatcher(options: {
   const idleWaiters: (() => void)[] = []
   const state = { isClosed: false, failures: 0, isScheduled: false }
 
-  function submit<Ask extends Keyed, Reply>(
-    verb: Verb<Ask, Reply>,
-    ask: Ask,
-    ahead?: (reply: Reply) => void,
-  ) {
+  function submit<Ask extends Keyed, Reply>(verb: Verb<Ask, Reply>, ask: Ask) {
     const settled = Promise.withResolvers<Reply>()
     const book = bookOf(ask.book)
     const operation = {
@@ -111,7 +103,6 @@ export function createBatcher(options: {
       sinceMs: clock.spanMs(),
       wasSent: false,
       isDropped: false,
-      ahead,
       resolve: settled.resolve,
       reject: settled.reject,
       reply: settled.promise,
@@ -283,32 +274,15 @@ export function createBatcher(options: {
   }
 
   async function call(connection: Connection, batch: AnyOperation[], isLane: boolean) {
-    const { verb, ask, ahead } = batch[0] as AnyOperation
+    const { verb, ask } = batch[0] as AnyOperation
     const isOne = batch.length === 1 && !isLane
     const asks = isOne ? [ask] : batch.map((operation) => operation.ask)
-    let replies: { outcome: string }[] = []
-    const read = (row: Row) => {
-      replies = isOne ? [verb.readOne(row)] : verb.readMany(row, asks)
-    }
-    // Not after a failure: commits may hang, and whoever goes ahead then goes in vain.
-    const isAhead = ahead !== undefined && state.failures === 0
-    const onRow = (row: Row) => {
-      read(row)
-      tellAhead(batch, replies)
-    }
-    const statement = isOne ? verb.one(ask) : verb.many(asks, isLane)
-    const row = await connection.run(statement, isAhead ? onRow : undefined)
-    if (!isAhead) read(row) // otherwise it is the row that was told ahead
+    const row = await connection.run(isOne ? verb.one(ask) : verb.many(asks, isLane))
+    const replies = isOne ? [verb.readOne(row)] : verb.readMany(row, asks)
     for (let i = 0; i < batch.length; i++) {
       const operation = batch[i] as AnyOperation
       if (replies[i]?.outcome === 'busy') toLanes([operation])
       else answer(operation, replies[i])
-    }
-  }
-
-  function tellAhead(batch: AnyOperation[], replies: { outcome: string }[]): void {
-    for (let i = 0; i < batch.length; i++) {
-      if (replies[i]?.outcome !== 'busy') batch[i]?.ahead?.(replies[i])
     }
   }
 

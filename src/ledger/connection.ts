@@ -4,7 +4,7 @@
 // for a row that can still be lost.
 import type { Socket } from 'node:net'
 import type pg from 'pg'
-import type { OnRow, Row, Statement } from '../platform/statement.ts'
+import type { Row, Statement } from '../platform/statement.ts'
 import { send } from '../platform/statement.ts'
 
 /** The call may or may not have committed. Only a repeat by id tells. */
@@ -13,11 +13,8 @@ export class OutcomeUnknown extends Error {
 }
 
 export type Connection = {
-  /**
-   * Runs one statement. Rejects with OutcomeUnknown, or with the server's own refusal. `onRow` is
-   * told ahead of the commit, which may still fail.
-   */
-  run(statement: Statement, onRow?: OnRow): Promise<Row>
+  /** Runs one statement. Rejects with OutcomeUnknown, or with the server's own refusal. */
+  run(statement: Statement): Promise<Row>
   close(): Promise<void>
 }
 
@@ -117,12 +114,12 @@ export function createConnection(options: {
     })
   }
 
-  function run(statement: Statement, onRow?: OnRow): Promise<Row> {
-    if (state.session !== undefined) return call(state.session, statement, onRow)
-    return connected(statement).then((session) => call(session, statement, onRow))
+  function run(statement: Statement): Promise<Row> {
+    if (state.session !== undefined) return call(state.session, statement)
+    return connected(statement).then((session) => call(session, statement))
   }
 
-  function call(session: Session, statement: Statement, onRow?: OnRow): Promise<Row> {
+  function call(session: Session, statement: Statement): Promise<Row> {
     const answered = Promise.withResolvers<Row>()
     const fail = (error: Error) => {
       // After a server's refusal the connection is still good; after anything else it is not.
@@ -144,7 +141,7 @@ export function createConnection(options: {
       else if (session.warning !== undefined) unknown(session.warning)
       else answered.resolve(row)
     }
-    send(session.client, statement, done, onRow)
+    send(session.client, statement, done)
     return answered.promise
   }
 

@@ -1,6 +1,5 @@
-// Holding: credits are set aside for a request before it goes upstream. A hold is told as soon as
-// it is decided, ahead of its commit, to whoever can use the time; and given up when the database
-// does not answer for too long.
+// Holding: credits are set aside, and committed, before a request goes upstream. A hold is given up
+// when the database does not answer for too long.
 import { Fault } from '../platform/assert.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { InstanceId } from '../platform/ids.ts'
@@ -10,7 +9,7 @@ import { Refusal } from '../platform/refusal.ts'
 import type { Credits } from '../units/credits.ts'
 import { creditsText } from '../units/credits.ts'
 import type { Batcher } from './batch.ts'
-import type { HoldAsk, HoldReply, VoidAsk } from './calls.ts'
+import type { HoldAsk, VoidAsk } from './calls.ts'
 import { holdVerb } from './calls.ts'
 
 export const OVERLOADED = 'The service is overloaded; try again shortly.'
@@ -35,39 +34,14 @@ export function createHolding(options: {
    * Refuses with the reason; repeatable by id. After the wait it gives up and undoes itself.
    */
   async function hold(ask: HoldAsk): Promise<{ granted: Credits }> {
-    const { granted, committed } = await holdAhead(ask)
-    await committed
-    return { granted }
-  }
-
-  /**
-   * A hold whose credits are set aside and whose commit is under way: what is granted is known a
-   * commit sooner, which is 0.1 ms, or the way to a standby and back. `committed` rejects when the
-   * hold came to nothing after all; nothing that costs its owner may be passed on before.
-   */
-  async function holdAhead(
-    ask: HoldAsk,
-  ): Promise<{ readonly granted: Credits; readonly committed: Promise<void> }> {
     if (!isSpoolWritable()) {
       throw new Refusal('ledger_unavailable', 'The service cannot take requests right now.', {
         why: 'the spool is not writable',
       })
     }
-    const first = Promise.withResolvers<HoldReply>()
-    const operation = batcher.submit(hold_, ask, (reply) => {
-      // A refusal is told when it is certain.
-      if (reply.outcome === 'granted') first.resolve(reply)
-    })
-    operation.reply.then(first.resolve, first.reject)
-    const granted = grantOf(await first.promise, ask)
-    const committed = operation.reply.then((reply) => {
-      // Lost with its connection and asked again, it was decided anew.
-      if (grantOf(reply, ask) !== granted) {
-        throw new Refusal('ledger_unavailable', OVERLOADED, { hold: ask.id, granted })
-      }
-    })
-    committed.catch(() => {}) // the request may fail for another reason, and nobody waits for it
-    return { granted, committed }
+    const { outcome, granted, available } = await batcher.submit(hold_, ask).reply
+    if (outcome !== 'granted') throw holdRefusal(outcome, ask, available as Credits)
+    return { granted: granted as Credits }
   }
 
   // A request that waited too long is refused, and its hold undone if the database may know it.
@@ -90,12 +64,7 @@ export function createHolding(options: {
     }
   }
 
-  return { hold, holdAhead, giveUp }
-}
-
-function grantOf({ outcome, granted, available }: HoldReply, ask: HoldAsk): Credits {
-  if (outcome === 'granted') return granted as Credits
-  throw holdRefusal(outcome, ask, available as Credits)
+  return { hold, giveUp }
 }
 
 function holdRefusal(outcome: string, ask: HoldAsk, headroom: Credits): Error {

@@ -169,7 +169,6 @@ export async function createLedger(options: LedgerOptions) {
     },
 
     hold: holding.hold,
-    holdAhead: holding.holdAhead,
     settle: (ask: SettleAsk) => settlement.settle(clean(ask)),
     void: voidHold,
 

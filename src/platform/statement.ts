@@ -16,34 +16,25 @@ export type Statement = {
 export type Row = readonly (string | null)[]
 
 type Done = (error: Error | undefined, row: Row) => void
-/** Told the row before it is committed; it may still be lost. */
-export type OnRow = (row: Row) => void
 
 /** Calls back once: with the row, or with why there is none. */
-export function send(client: pg.Client, statement: Statement, done: Done, onRow?: OnRow): void {
-  client.query(new Call(statement, done, onRow))
+export function send(client: pg.Client, statement: Statement, done: Done): void {
+  client.query(new Call(statement, done))
 }
 
-// What a statement did is committed by the sync; a flush before it has the row sent ahead.
+/** The sync commits what the statement did. */
 const EXECUTE_AND_SYNC = Buffer.concat([serialize.execute(), serialize.sync()])
-const EXECUTE_FLUSH_AND_SYNC = Buffer.concat([
-  serialize.execute(),
-  serialize.flush(),
-  serialize.sync(),
-])
 
 /** A pg.Query, because pg sends nothing else behind a call under way. */
 class Call extends pg.Query {
   readonly #statement: Statement
   readonly #done: Done
-  readonly #onRow: OnRow | undefined
   #row: Row = []
 
-  constructor(statement: Statement, done: Done, onRow: OnRow | undefined) {
+  constructor(statement: Statement, done: Done) {
     super(statement as pg.QueryConfig)
     this.#statement = statement
     this.#done = done
-    this.#onRow = onRow
   }
 
   /** pg calls it when it is this query's turn to be written. */
@@ -58,13 +49,11 @@ class Call extends pg.Query {
       values: values as unknown[],
       valueMapper: wireValue,
     })
-    const rest = this.#onRow === undefined ? EXECUTE_AND_SYNC : EXECUTE_FLUSH_AND_SYNC
-    wire.stream.write(Buffer.concat([bind, rest]))
+    wire.stream.write(Buffer.concat([bind, EXECUTE_AND_SYNC]))
   }
 
   handleDataRow({ fields }: { readonly fields: Row }): void {
     this.#row = fields
-    this.#onRow?.(fields)
   }
 
   handleCommandComplete(): void {}
