@@ -17,6 +17,7 @@ const programs: Record<string, () => Promise<{ fault: Fault }>> = {
   'byte-cut': () => import('./byte-cut.ts'),
   'stream-kill': () => import('./stream-kill.ts'),
   'rolling-restart': () => import('./rolling-restart.ts'),
+  unread: () => import('./unread.ts'),
   'upstream-storm': () => import('./upstream-storm.ts'),
   'many-streams': () => import('./many-streams.ts'),
   'payment-storm': () => import('./payment-storm.ts'),

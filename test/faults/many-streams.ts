@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { Fault } from './fault.ts'
 import { hold, sleep } from './fault.ts'
 import { createGatewayStage, freePorts, type Serving } from './gateway-stage.ts'
+import { residentBytes } from './resident.ts'
 import type { HolderNews, HolderTask } from './stream-holder.ts'
 
 /** Besides streams: the database, the log, the parent, the port. */
@@ -113,11 +114,6 @@ async function settle(
   const { swept } = await stage.check()
   hold(swept === 0, `nothing was left to the sweeper (${swept} holds)`)
   return { charged }
-}
-
-async function residentBytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1_024
 }
 
 async function filesMax(pid: number): Promise<number> {
