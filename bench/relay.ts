@@ -18,7 +18,7 @@ import {
   type RelayName,
   startRelay,
 } from './relay-servers.ts'
-import { relayTable } from './relay-table.ts'
+import { GATES, relayTable } from './relay-table.ts'
 import {
   compileTools,
   freePort,
@@ -350,18 +350,9 @@ function camel(key: string): string {
 
 function gates(f: Record<string, number>): string[] {
   const value = (key: string) => f[key] ?? Number.NaN
-  const rules: [string, boolean][] = [
-    ['cpuVsNginx <= 6', value('cpuVsNginx') <= 6],
-    ['cpuVsBareRelay <= 1.75', value('cpuVsBareRelay') <= 1.75],
-    ['cpuVsPortkey >= 7', value('cpuVsPortkey') >= 7],
-    ['sseCpuVsNginx <= 2.4', value('sseCpuVsNginx') <= 2.4],
-    [
-      'bytesPerStream <= 2 x bytesPerStreamNginx',
-      value('bytesPerStream') <= 2 * value('bytesPerStreamNginx'),
-    ],
-    ['addedP50Ms <= 1.5', value('addedP50Ms') <= 1.5],
-  ]
-  return rules
-    .filter(([, isMet]) => !isMet)
-    .map(([gate]) => `${gate}, and ${gate.split(' ')[0]} is ${value(gate.split(' ')[0] as string)}`)
+  return Object.entries(GATES)
+    .filter(([key, limit]) =>
+      key === 'cpuVsPortkey' ? !(value(key) >= limit) : !(value(key) <= limit),
+    )
+    .map(([key, limit]) => `${key} is ${value(key)}, its gate is ${limit}`)
 }
