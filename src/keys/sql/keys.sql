@@ -1,0 +1,22 @@
+-- A key that was revoked never comes back, and no key is deleted.
+
+-- A key goes from pending to active to revoked and nothing else about it ever changes: not even a
+-- bug can bring a revoked key back or move a key to another book. A pending key, which never
+-- worked, may be replaced and so deleted.
+create or replace function keys_refuse_change() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'DELETE' then
+    if old.state = 'pending' then
+      return old;
+    end if;
+  elsif (old.state, new.state) in (('pending', 'active'), ('active', 'revoked'))
+    and (old.id, old.book_id, old.last4, old.hash, old.created_at)
+      = (new.id, new.book_id, new.last4, new.hash, new.created_at)
+    and (old.lookup, old.lookup_slot) is not distinct from (new.lookup, new.lookup_slot)
+    and (old.state = 'pending'
+      or (old.fence, old.activated_at) = (new.fence, new.activated_at)) then
+    return new;
+  end if;
+  raise exception 'a key goes from pending to active to revoked, and nothing else of it changes'
+    using errcode = 'integrity_constraint_violation';
+end $$;
