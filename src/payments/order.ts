@@ -23,6 +23,33 @@ export type OrderState =
 /** Who brought the news. */
 export type Trigger = 'buy' | 'webhook' | 'return' | 'sweep' | 'poll' | 'recovery' | 'operator'
 
+export type BuyAsk = {
+  readonly book: BookId
+  readonly email: string
+  readonly locale: Locale
+  readonly pack: {
+    readonly id: string
+    readonly title: string
+    readonly credits: Credits
+    readonly priceKopecks: Kopecks
+    readonly catalogueVersion: number
+  }
+  readonly method: Method
+  /** Made by the browser, one per purchase. */
+  readonly attempt: string
+  /** Where the payer comes back to; `{order}` in it becomes the order's id. */
+  readonly returnUrl: string
+  /** The payer agreed that the card is kept for top-ups. */
+  readonly savesMethod?: boolean
+}
+
+/** An order to be stored: a purchase, or a top-up that a kept method pays. */
+export type OrderAsk = Required<BuyAsk> & {
+  readonly savedMethodId: string | null
+  /** The agreement that a top-up is bought by. */
+  readonly consent: bigint | null
+}
+
 export type Order = {
   readonly id: OrderId
   readonly book: BookId

@@ -7,14 +7,12 @@ import type { Db, Tx } from '../platform/db.ts'
 import { type BookId, newOrderId, type OrderId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import { Refusal } from '../platform/refusal.ts'
-import type { Credits } from '../units/credits.ts'
 import type { Kopecks } from '../units/kopecks.ts'
 import { LEASE_SECONDS, oneByOne } from './claims.ts'
-import type { Order, OrderView, Trigger } from './order.ts'
+import type { BuyAsk, Order, OrderAsk, OrderView, Trigger } from './order.ts'
 import { viewOf } from './order.ts'
-import type { Locale, Method, Provider } from './port.ts'
+import { type Method, type Provider, whyOf } from './port.ts'
 import * as queries from './queries.ts'
-import { whyOf } from './refunds.ts'
 import type { Reread } from './reread.ts'
 import {
   firstLookSeconds,
@@ -40,33 +38,6 @@ export type OrderOptions = {
     TopUpEndings,
     'declined' | 'unresolved' | 'maySend' | 'isInForce' | 'absent'
   >
-}
-
-export type BuyAsk = {
-  readonly book: BookId
-  readonly email: string
-  readonly locale: Locale
-  readonly pack: {
-    readonly id: string
-    readonly title: string
-    readonly credits: Credits
-    readonly priceKopecks: Kopecks
-    readonly catalogueVersion: number
-  }
-  readonly method: Method
-  /** Made by the browser, one per purchase. */
-  readonly attempt: string
-  /** Where the payer comes back to; `{order}` in it becomes the order's id. */
-  readonly returnUrl: string
-  /** The payer agreed that the card is kept for top-ups. */
-  readonly savesMethod?: boolean
-}
-
-/** An order to be stored: a purchase, or a top-up that a kept method pays. */
-export type OrderAsk = Required<BuyAsk> & {
-  readonly savedMethodId: string | null
-  /** The agreement that a top-up is bought by. */
-  readonly consent: bigint | null
 }
 
 /** Longer than a post may take: nobody posts the same order beside the process that is at it. */

@@ -70,6 +70,11 @@ export type Answer<T> =
 /** Nothing was sent: whoever asked for it took it back while it waited for its turn. */
 export type Withheld = { readonly kind: 'withheld' }
 
+/** Why there is no value, for the log. */
+export function whyOf(answer: Answer<unknown> | Withheld): string {
+  return 'why' in answer ? answer.why : answer.kind
+}
+
 export type PaymentDraft = {
   readonly order: OrderId
   readonly price: Kopecks

@@ -5,9 +5,8 @@ import type { Db } from '../platform/db.ts'
 import type { OrderId } from '../platform/ids.ts'
 import { rublesText } from '../units/kopecks.ts'
 import type { Order } from './order.ts'
-import type { Answer, Page, Provider, Snapshot } from './port.ts'
+import { type Answer, type Page, type Provider, type Snapshot, whyOf } from './port.ts'
 import { orderFindByPayment } from './queries.ts'
-import { whyOf } from './refunds.ts'
 import { orderListCaptured } from './search-queries.ts'
 
 export type Mismatch = {

@@ -13,7 +13,7 @@ import type { Credits } from '../units/credits.ts'
 import type { Kopecks } from '../units/kopecks.ts'
 import { LEASE_SECONDS, oneByOne } from './claims.ts'
 import type { Order } from './order.ts'
-import type { Answer, Page, Provider, RefundSnapshot, Withheld } from './port.ts'
+import { type Answer, type Page, type Provider, type RefundSnapshot, whyOf } from './port.ts'
 import * as queries from './queries.ts'
 import { backOf, type Locked, lockWhole, type RefundApply, settleState } from './refund-apply.ts'
 import type { Refund } from './refund-queries.ts'
@@ -337,8 +337,4 @@ function isNo(answer: Answer<unknown>): boolean {
 
 function isOurs(answer: Answer<unknown>): boolean {
   return answer.kind === 'rejected' && answer.isOurs
-}
-
-export function whyOf(answer: Answer<unknown> | Withheld): string {
-  return 'why' in answer ? answer.why : answer.kind
 }

@@ -7,12 +7,12 @@ import type { Log } from '../platform/log.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { Credits } from '../units/credits.ts'
 import type { Apply } from './apply.ts'
-import type { Provider, Snapshot } from './port.ts'
+import { type Provider, type Snapshot, whyOf } from './port.ts'
 import * as queries from './queries.ts'
 import { type Locked, lockWhole, settleState } from './refund-apply.ts'
 import type { Refund } from './refund-queries.ts'
 import { refundListLocked } from './refund-queries.ts'
-import { type Refunds, whyOf } from './refunds.ts'
+import type { Refunds } from './refunds.ts'
 import {
   type Review,
   reviewClose,

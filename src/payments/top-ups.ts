@@ -9,9 +9,8 @@ import { Refusal } from '../platform/refusal.ts'
 import type { Credits } from '../units/credits.ts'
 import type { Kopecks } from '../units/kopecks.ts'
 import type { Brand, Mailer } from './letters.ts'
-import type { Order } from './order.ts'
-import type { BuyAsk, Orders } from './orders.ts'
-import type { Locale } from './port.ts'
+import type { BuyAsk, Order, OrderAsk } from './order.ts'
+import type { Locale, Method } from './port.ts'
 import { isWanted, type TopUpEndingOptions, type TopUpEndings } from './top-up-endings.ts'
 import { topUpLetter } from './top-up-letters.ts'
 import * as queries from './top-up-queries.ts'
@@ -22,7 +21,7 @@ export type TopUpOptions = {
   readonly mail: Mailer
   readonly brand: Brand
   readonly log: Log
-  readonly orders: Pick<Orders, 'placeTopUp' | 'post' | 'methods'>
+  readonly orders: TopUpOrders
   readonly topUpEndings: Pick<TopUpEndings, 'stop' | 'ended'>
   /** Both must be so: top-ups are offered, and anything is sold. */
   readonly hasTopUps: boolean
@@ -30,6 +29,13 @@ export type TopUpOptions = {
   /** The pack as it is sold now; undefined when it is not. */
   packOf(id: string): BuyAsk['pack'] | undefined
 } & Pick<TopUpEndingOptions, 'ownerOf'>
+
+/** What a top-up needs of orders, which know top-ups themselves. */
+type TopUpOrders = {
+  placeTopUp(tx: Tx, ask: OrderAsk, provider: string): Promise<Order>
+  post(order: Order): Promise<void>
+  methods(price: Kopecks): Method[]
+}
 
 export type TopUpAsk = {
   readonly book: BookId
