@@ -82,7 +82,12 @@ test('every metric is explained, and every line of the log is one that is writte
     told.filter((name) => !name.endsWith('*')).toSorted(),
     [...new Set(metrics)].toSorted(),
   )
-  const files = ['src/jobs.ts', 'src/fleet.ts', 'src/payments/alarms.ts', 'src/gateway/7-settle.ts']
+  const files = [
+    'src/jobs.ts',
+    'src/fleet.ts',
+    'src/payments/reviews/alarms.ts',
+    'src/gateway/7-settle.ts',
+  ]
   files.push('src/main.ts', 'src/platform/patience.ts')
   const rooms = ['src/ledger/settlement.ts', 'src/ledger/sweep.ts', 'src/pricing/versions.ts']
   const lines = [...files, ...rooms].map(source).join('\n')

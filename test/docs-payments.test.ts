@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { alarmsOf } from '../src/payments/alarms.ts'
-import { differenceReasons } from '../src/payments/decide.ts'
-import { UNRESOLVED } from '../src/payments/top-up-endings.ts'
+import { differenceReasons } from '../src/payments/order/decide.ts'
+import { alarmsOf } from '../src/payments/reviews/alarms.ts'
+import { UNRESOLVED } from '../src/payments/top-ups/endings.ts'
 
 const root = join(import.meta.dirname, '..')
 const page = readFileSync(join(root, 'docs/payments.md'), 'utf8')

@@ -1,6 +1,6 @@
 // What the room counts. The labels are few and fixed: never an order, an account or a payment.
 import { Counter, Histogram, type Registry } from 'prom-client'
-import type { Trigger } from './order.ts'
+import type { Trigger } from './order/order.ts'
 import type { Answer } from './port.ts'
 
 /** From a second to five minutes: the promise is one minute, the alarm is at 45 seconds. */

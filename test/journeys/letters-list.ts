@@ -8,14 +8,14 @@ import { english as accountWords } from '../../src/accounts/words-en.ts'
 import { compose as composeGuard } from '../../src/guards/letters.ts'
 import type * as guard from '../../src/guards/notice.ts'
 import { english as guardWords } from '../../src/guards/words-en.ts'
-import { letterKinds, letterOf } from '../../src/payments/letters.ts'
+import { letterKinds, letterOf } from '../../src/payments/order/letters.ts'
 import {
   stopsTold,
   type TopUpFacts,
   type TopUpNotice,
   topUpKinds,
   topUpLetter,
-} from '../../src/payments/top-up-letters.ts'
+} from '../../src/payments/top-ups/letters.ts'
 import type { OrderId } from '../../src/platform/ids.ts'
 import { credits } from '../../src/units/credits.ts'
 import { kopecks } from '../../src/units/kopecks.ts'
@@ -31,13 +31,13 @@ export const writers = [
   'src/accounts/letters.ts',
   'src/guards/guards.ts',
   'src/guards/letters.ts',
-  'src/payments/apply.ts',
-  'src/payments/disputes.ts',
-  'src/payments/letters.ts',
-  'src/payments/refund-apply.ts',
-  'src/payments/top-up-endings.ts',
-  'src/payments/top-up-letters.ts',
-  'src/payments/top-ups.ts',
+  'src/payments/order/letters.ts',
+  'src/payments/purchase/apply.ts',
+  'src/payments/refunds/apply.ts',
+  'src/payments/refunds/disputes.ts',
+  'src/payments/top-ups/endings.ts',
+  'src/payments/top-ups/letters.ts',
+  'src/payments/top-ups/top-ups.ts',
   'src/platform/letter.ts',
 ]
 

@@ -1,0 +1,125 @@
+// An order as the room holds it, and what its owner is shown of it. The words of its life are the
+// states; README.md has them as a table.
+import type { BookId, OrderId } from '../../platform/ids.ts'
+import type { Credits } from '../../units/credits.ts'
+import type { Kopecks } from '../../units/kopecks.ts'
+import type { Confirmation, Locale, Method } from '../port.ts'
+
+export type OrderState =
+  | 'created'
+  | 'pending'
+  | 'failed'
+  | 'canceled'
+  | 'expired'
+  | 'review'
+  | 'credited'
+  | 'refund_pending'
+  | 'partially_refunded'
+  | 'refunded'
+  | 'disputed'
+  | 'dispute_won'
+  | 'dispute_lost'
+
+/** Who brought the news. */
+export type Trigger = 'buy' | 'webhook' | 'return' | 'sweep' | 'poll' | 'recovery' | 'operator'
+
+export type BuyAsk = {
+  readonly book: BookId
+  readonly email: string
+  readonly locale: Locale
+  readonly pack: {
+    readonly id: string
+    readonly title: string
+    readonly credits: Credits
+    readonly priceKopecks: Kopecks
+    readonly catalogueVersion: number
+  }
+  readonly method: Method
+  /** Made by the browser, one per purchase. */
+  readonly attempt: string
+  /** Where the payer comes back to; `{order}` in it becomes the order's id. */
+  readonly returnUrl: string
+  /** The payer agreed that the card is kept for top-ups. */
+  readonly savesMethod?: boolean
+}
+
+/** An order to be stored: a purchase, or a top-up that a kept method pays. */
+export type OrderAsk = Required<BuyAsk> & {
+  readonly savedMethodId: string | null
+  /** The agreement that a top-up is bought by. */
+  readonly consent: bigint | null
+}
+
+export type Order = {
+  readonly id: OrderId
+  readonly book: BookId
+  readonly attempt: string
+  readonly provider: string
+  readonly method: Method
+  readonly state: OrderState
+  readonly packId: string
+  readonly packTitle: string
+  readonly credits: Credits
+  readonly price: Kopecks
+  readonly catalogueVersion: number
+  readonly email: string
+  readonly locale: Locale
+  readonly receipt: Record<string, unknown> | null
+  readonly requestBody: string | null
+  readonly paymentId: string | null
+  readonly confirmation: Confirmation | null
+  readonly payableUntil: Date | null
+  readonly cancelReason: string | null
+  readonly receiptState: 'pending' | 'succeeded' | 'canceled' | null
+  readonly capturedAt: Date | null
+  readonly creditedAt: Date | null
+  readonly creditedBy: Trigger | null
+  readonly lot: bigint | null
+  readonly refunded: Kopecks
+  readonly looks: number
+  readonly polledFrom: Date
+  readonly createdAt: Date
+  /** Asked for by us, at the owner's standing word. */
+  readonly isTopUp: boolean
+  /** The payer agreed that the method is kept for top-ups. */
+  readonly savesMethod: boolean
+}
+
+export type OrderView = {
+  readonly id: OrderId
+  readonly state: OrderState
+  readonly method: Method
+  readonly provider: string
+  readonly pack: { readonly id: string; readonly title: string; readonly credits: Credits }
+  readonly priceKopecks: Kopecks
+  readonly refundedKopecks: Kopecks
+  /** Only while the payer can still use it. */
+  readonly confirmation: Confirmation | null
+  readonly payableUntil: Date | null
+  /** The provider's own word; the list of words is open. */
+  readonly cancelReason: string | null
+  /** What became of the fiscal receipt; null: none is made. */
+  readonly receiptState: Order['receiptState']
+  readonly createdAt: Date
+  readonly creditedAt: Date | null
+  readonly isTopUp: boolean
+}
+
+export function viewOf(order: Order): OrderView {
+  return {
+    id: order.id,
+    state: order.state,
+    method: order.method,
+    provider: order.provider,
+    pack: { id: order.packId, title: order.packTitle, credits: order.credits },
+    priceKopecks: order.price,
+    refundedKopecks: order.refunded,
+    confirmation: order.state === 'pending' ? order.confirmation : null,
+    payableUntil: order.payableUntil,
+    cancelReason: order.cancelReason,
+    receiptState: order.receiptState,
+    createdAt: order.createdAt,
+    creditedAt: order.creditedAt,
+    isTopUp: order.isTopUp,
+  }
+}

@@ -1,0 +1,378 @@
+// The SQL of orders. What an order may become is decided in decide.ts and refused, if wrong, by the
+// table. Locks go: the order's row, then its refunds and disputes, then, last, the ledger's book.
+import type { Executor, Tx } from '../../platform/db.ts'
+import type { BookId, OrderId } from '../../platform/ids.ts'
+import type { Kopecks } from '../../units/kopecks.ts'
+import type { Confirmation } from '../port.ts'
+import type { Order, OrderState, Trigger } from './order.ts'
+
+const COLUMNS = `
+  id, book_id as book, attempt, provider, method, state, pack_id as "packId",
+  pack_title as "packTitle", credits, price_kopecks as price,
+  catalogue_version as "catalogueVersion", email, locale, receipt, request_body as "requestBody",
+  provider_payment_id as "paymentId", confirmation_kind as "confirmationKind", confirmation,
+  payable_until as "payableUntil", cancel_reason as "cancelReason",
+  receipt_state as "receiptState", captured_at as "capturedAt", credited_at as "creditedAt",
+  credited_by as "creditedBy", lot, refunded_kopecks as refunded, looks,
+  polled_from as "polledFrom", created_at as "createdAt", is_top_up as "isTopUp",
+  saves_method as "savesMethod"`
+
+type Row = Omit<Order, 'confirmation'> & {
+  readonly confirmationKind: Confirmation['kind'] | null
+  readonly confirmation: string | null
+}
+
+function orderOf(row: unknown): Order {
+  const { confirmationKind, confirmation, ...rest } = row as Row
+  return {
+    ...rest,
+    confirmation:
+      confirmationKind === null || confirmation === null
+        ? null
+        : { kind: confirmationKind, value: confirmation },
+  }
+}
+
+/**
+ * Until the end of the transaction, purchases of this book are made one at a time: two tabs that
+ * press Buy at once must see each other's order. Advisory, because there may be no row yet, and a
+ * statement of its own: the next one must see what the previous owner committed.
+ */
+export async function bookOrdersLock(tx: Tx, book: BookId): Promise<void> {
+  await tx.query(
+    `select pg_advisory_xact_lock(hashtextextended('orders of book ' || $1::int8, 0))`,
+    [book],
+  )
+}
+
+/** Reads without a lock. */
+export async function orderFindByAttempt(
+  db: Executor,
+  book: BookId,
+  attempt: string,
+): Promise<Order | undefined> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from orders where book_id = $1 and attempt = $2`,
+    [book, attempt],
+  )
+  return rows.map(orderOf)[0]
+}
+
+/** The newest order that can still be paid, for the same thing at the same price. Locks nothing. */
+export async function orderFindReopenable(
+  db: Executor,
+  p: Pick<Order, 'book' | 'provider' | 'method' | 'packId' | 'credits' | 'price' | 'savesMethod'>,
+): Promise<Order | undefined> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from orders
+     where book_id = $1 and provider = $2 and method = $3 and pack_id = $4 and credits = $5
+       and price_kopecks = $6 and saves_method = $7 and not is_top_up
+       and state in ('created', 'pending')
+       and created_at > ledger_now() - interval '1 hour'
+       and (payable_until is null or payable_until > ledger_now())
+     order by id desc
+     limit 1`,
+    [p.book, p.provider, p.method, p.packId, p.credits, p.price, p.savesMethod],
+  )
+  return rows.map(orderOf)[0]
+}
+
+/**
+ * A new order, before anybody has been asked. Locks its row, and the book's against deletion only.
+ * If this process dies before the provider answers, the order is due after the given seconds.
+ */
+export async function orderInsert(
+  tx: Tx,
+  p: Pick<
+    Order,
+    | 'id'
+    | 'book'
+    | 'attempt'
+    | 'provider'
+    | 'method'
+    | 'packId'
+    | 'packTitle'
+    | 'credits'
+    | 'price'
+    | 'catalogueVersion'
+    | 'email'
+    | 'locale'
+    | 'receipt'
+    | 'requestBody'
+    | 'isTopUp'
+    | 'savesMethod'
+  > & { readonly consent: bigint | null; readonly dueSeconds: number },
+): Promise<Order> {
+  const { rows } = await tx.query(
+    `insert into orders (id, book_id, attempt, provider, method, state, pack_id, pack_title,
+       credits, price_kopecks, catalogue_version, email, locale, receipt, request_body, is_top_up,
+       saves_method, consent_id, next_at)
+     values ($1, $2, $3, $4, $5, 'created', $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+       ledger_now() + make_interval(secs => $18))
+     returning ${COLUMNS}`,
+    [
+      p.id,
+      p.book,
+      p.attempt,
+      p.provider,
+      p.method,
+      p.packId,
+      p.packTitle,
+      p.credits,
+      p.price,
+      p.catalogueVersion,
+      p.email,
+      p.locale,
+      p.receipt === null ? null : JSON.stringify(p.receipt),
+      p.requestBody,
+      p.isTopUp,
+      p.savesMethod,
+      p.consent,
+      p.dueSeconds,
+    ],
+  )
+  return orderOf(rows[0])
+}
+
+/** Reads without a lock. */
+export async function orderFind(db: Executor, id: OrderId): Promise<Order | undefined> {
+  const { rows } = await db.query(`select ${COLUMNS} from orders where id = $1`, [id])
+  return rows.map(orderOf)[0]
+}
+
+/** Locks the order's row: the first lock of everything that changes an order. */
+export async function orderLock(tx: Tx, id: OrderId): Promise<Order | undefined> {
+  const { rows } = await tx.query(`select ${COLUMNS} from orders where id = $1 for update`, [id])
+  return rows.map(orderOf)[0]
+}
+
+/** The order of a payment: the one bound to it, else the one it names. Locks nothing. */
+export async function orderFindByPayment(
+  db: Executor,
+  p: { readonly provider: string; readonly paymentId: string; readonly orderRef: string | null },
+): Promise<Order | undefined> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from orders
+     where (provider = $1 and provider_payment_id = $2) or id = $3
+     order by (provider = $1 and provider_payment_id = $2) is true desc
+     limit 1`,
+    [p.provider, p.paymentId, p.orderRef],
+  )
+  return rows.map(orderOf)[0]
+}
+
+/** A page of a book's orders, newest first, below an id. Locks nothing. */
+export async function orderList(
+  db: Executor,
+  p: { readonly book: BookId; readonly before: OrderId | null; readonly limit: number },
+): Promise<Order[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from orders
+     where book_id = $1 and ($2::text is null or id < $2)
+     order by id desc
+     limit $3`,
+    [p.book, p.before, p.limit],
+  )
+  return rows.map(orderOf)
+}
+
+/** Whether anything was ever credited to the book. Locks nothing. */
+export async function orderExistsCredited(db: Executor, book: BookId): Promise<boolean> {
+  const { rows } = await db.query(
+    'select from orders where book_id = $1 and credited_at is not null limit 1',
+    [book],
+  )
+  return rows.length > 0
+}
+
+/** The provider has it. The row is locked by the caller. Its bytes are needed no longer. */
+export async function orderOpen(
+  tx: Tx,
+  p: {
+    readonly id: OrderId
+    readonly paymentId: string
+    readonly confirmation: Confirmation | null
+    readonly createdAt: Date
+    readonly payerTermSeconds: number
+    readonly dueSeconds: number | null
+  },
+): Promise<void> {
+  await tx.query(
+    `update orders
+     set state = 'pending', provider_payment_id = $2, confirmation_kind = $3, confirmation = $4,
+       payable_until = $5::timestamptz + make_interval(secs => $6), request_body = null,
+       polled_from = ledger_now(), looks = 0,
+       next_at = ledger_now() + make_interval(secs => $7)
+     where id = $1`,
+    [
+      p.id,
+      p.paymentId,
+      p.confirmation?.kind ?? null,
+      p.confirmation?.value ?? null,
+      p.createdAt,
+      p.payerTermSeconds,
+      p.dueSeconds,
+    ],
+  )
+}
+
+/** The row is locked by the caller, and the entry is in the ledger. Seconds from capture to now. */
+export async function orderCredit(
+  tx: Tx,
+  p: {
+    readonly id: OrderId
+    readonly paymentId: string
+    readonly capturedAt: Date | null
+    readonly receiptState: Order['receiptState']
+    readonly lot: bigint
+    readonly by: Trigger
+  },
+): Promise<number | null> {
+  const { rows } = await tx.query(
+    `update orders
+     set state = 'credited', provider_payment_id = $2, captured_at = $3, receipt_state = $4,
+       lot = $5, credited_at = ledger_now(), credited_by = $6, cancel_reason = null,
+       request_body = null, next_at = null
+     where id = $1
+     returning extract(epoch from credited_at - captured_at)::float8 as seconds`,
+    [p.id, p.paymentId, p.capturedAt, p.receiptState, p.lot, p.by],
+  )
+  return (rows[0] as { seconds: number | null }).seconds
+}
+
+/** An end without money, or a wait for a person. The row is locked by the caller. */
+export async function orderEnd(
+  tx: Tx,
+  p: {
+    readonly id: OrderId
+    readonly state: Extract<OrderState, 'canceled' | 'failed' | 'review'>
+    readonly paymentId: string | null
+    readonly reason: string | null
+  },
+): Promise<void> {
+  await tx.query(
+    `update orders
+     set state = $2, provider_payment_id = coalesce(provider_payment_id, $3), cancel_reason = $4,
+       request_body = null, next_at = null
+     where id = $1`,
+    [p.id, p.state, p.paymentId, p.reason?.slice(0, 100) || null],
+  )
+}
+
+/** What a refund or a dispute made of it. The row is locked by the caller. */
+export async function orderSetState(
+  tx: Tx,
+  p: { readonly id: OrderId; readonly state: OrderState; readonly refunded: Kopecks },
+): Promise<void> {
+  await tx.query('update orders set state = $2, refunded_kopecks = $3 where id = $1', [
+    p.id,
+    p.state,
+    p.refunded,
+  ])
+}
+
+/** Locks the order's row. True when the receipt has just failed. */
+export async function orderSetReceipt(
+  db: Executor,
+  id: OrderId,
+  state: NonNullable<Order['receiptState']>,
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `update orders set receipt_state = $2
+     where id = $1 and receipt_state is distinct from $2
+     returning receipt_state = 'canceled' as failed`,
+    [id, state],
+  )
+  return (rows[0] as { failed: boolean } | undefined)?.failed ?? false
+}
+
+/** Locks the order's row. When to look at it again, if it is still open; null: never. */
+export async function orderSetDue(
+  db: Executor,
+  id: OrderId,
+  seconds: number | null,
+): Promise<void> {
+  await db.query(
+    `update orders set next_at = ledger_now() + make_interval(secs => $2)
+     where id = $1 and state in ('created', 'pending', 'expired')`,
+    [id, seconds],
+  )
+}
+
+/**
+ * Takes the order that is due first for this process, for a while: if it dies, it is due again.
+ * Locks the row and passes over those that somebody else has.
+ */
+export async function orderClaimDue(
+  db: Executor,
+  isCreated: boolean,
+  leaseSeconds: number,
+): Promise<(Order & { readonly ageSeconds: number; readonly pollSeconds: number }) | undefined> {
+  const { rows } = await db.query(
+    `update orders
+     set looks = looks + 1, looked_at = ledger_now(),
+       next_at = ledger_now() + make_interval(secs => $2)
+     where id = (
+       select id from orders
+       where next_at <= ledger_now() and (state = 'created') = $1
+       order by next_at
+       limit 1
+       for update skip locked
+     )
+     returning ${COLUMNS},
+       extract(epoch from ledger_now() - created_at)::float8 as "ageSeconds",
+       extract(epoch from ledger_now() - polled_from)::float8 as "pollSeconds"`,
+    [isCreated, leaseSeconds],
+  )
+  return rows.map((row) => {
+    const { ageSeconds, pollSeconds } = row as { ageSeconds: number; pollSeconds: number }
+    return { ...orderOf(row), ageSeconds, pollSeconds }
+  })[0]
+}
+
+/**
+ * The payer is back: polling starts anew. Undefined when somebody looked a moment ago, so that a
+ * page that asks every second does not ask the provider every second. Locks the order's row.
+ */
+export async function orderClaimLook(
+  db: Executor,
+  id: OrderId,
+  quietSeconds: number,
+): Promise<Order | undefined> {
+  const { rows } = await db.query(
+    `update orders set looked_at = ledger_now(), polled_from = ledger_now(), looks = 0
+     where id = $1 and credited_at is null
+       and (looked_at is null or looked_at < ledger_now() - make_interval(secs => $2))
+     returning ${COLUMNS}`,
+    [id, quietSeconds],
+  )
+  return rows.map(orderOf)[0]
+}
+
+/**
+ * Ends the hour of the payer, with a grace. Soft: it hides the button, and polling goes on. Locks
+ * the rows and passes over those that are being changed: the next minute sees them as they are.
+ */
+export async function orderExpire(db: Executor, graceSeconds: number): Promise<OrderId[]> {
+  const { rows } = await db.query(
+    `update orders set state = 'expired'
+     where id in (
+       select id from orders
+       where state = 'pending' and payable_until < ledger_now() - make_interval(secs => $1)
+       for update skip locked
+     )
+     returning id`,
+    [graceSeconds],
+  )
+  return (rows as { id: OrderId }[]).map(({ id }) => id)
+}
+
+/** Locks the book's orders. Open ones keep their bytes: they may still have to be posted again. */
+export async function orderErase(tx: Tx, book: BookId): Promise<void> {
+  await tx.query(
+    `update orders set email = 'erased@invalid',
+       request_body = case when state = 'created' then request_body end
+     where book_id = $1`,
+    [book],
+  )
+}

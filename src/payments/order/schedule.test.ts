@@ -1,0 +1,71 @@
+// When orders are looked at, as lists of moments, and which numbers wake an operator.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { alarmsOf } from '../reviews/alarms.ts'
+import { firstLookSeconds, nextLookSeconds, repeatSeconds } from './schedule.ts'
+
+function looks(hasSettledList: boolean): number[] {
+  const found = [firstLookSeconds(hasSettledList)]
+  for (let i = 0; i < 1_000; i++) {
+    const age = found.at(-1) ?? 0
+    const pause = nextLookSeconds(age, hasSettledList)
+    if (pause === null) return found
+    found.push(age + pause)
+  }
+  return assert.fail('it is looked at for ever')
+}
+
+test('without a list an order is polled often at first, and for 25 hours', () => {
+  const found = looks(false)
+  assert.deepEqual(found.slice(0, 9), [3, 6, 10, 15, 20, 30, 60, 90, 120])
+  const pauses = found.slice(1).map((at, i) => at - (found[i] ?? 0))
+  assert.ok(pauses.every((pause) => pause <= 3_600))
+  const last = found.at(-1) ?? 0
+  assert.ok(last >= 25 * 3_600 && last <= 26 * 3_600)
+})
+
+test('beside a sweep it is looked at twice in its hour, once after, then each hour', () => {
+  assert.deepEqual(looks(true).slice(0, 5), [600, 2_400, 4_500, 8_100, 11_700])
+})
+
+test('unknown outcomes are repeated with growing pauses, up to an hour', () => {
+  const pauses = Array.from({ length: 20 }, (_, i) => repeatSeconds(i + 1))
+  assert.deepEqual(pauses.slice(0, 6), [2, 3, 5, 8, 13, 21])
+  assert.equal(pauses.at(-1), 3_600)
+})
+
+const well = {
+  delayP99: 20,
+  credited: 100,
+  byWebhook: 90,
+  reviews: 0,
+  createdOld: 0,
+  noticesOld: 0,
+  sweepSeconds: 14,
+  sweepFailures: 0,
+  refundsOld: 0,
+  refundsCanceled: 0,
+  receiptsFailed: 0,
+}
+const table: [Partial<typeof well>, string[]][] = [
+  [{}, []],
+  [{ delayP99: 46 }, ['credits_late']],
+  [{ byWebhook: 49 }, ['webhooks_missing']],
+  [{ credited: 9, byWebhook: 0 }, []],
+  [{ sweepFailures: 3 }, ['sweeps_failing']],
+  [{ sweepSeconds: 121 }, ['sweeps_failing']],
+  [{ reviews: 1 }, ['reviews_waiting']],
+  [{ createdOld: 1 }, ['orders_stuck']],
+  [{ noticesOld: 1 }, ['notices_stuck']],
+  [{ refundsOld: 1 }, ['refunds_stuck']],
+  [{ refundsCanceled: 1 }, ['refunds_canceled']],
+  [{ receiptsFailed: 1 }, ['receipts_failed']],
+]
+for (const [change, names] of table) {
+  test(`${JSON.stringify(change)} wakes ${names.join() || 'nobody'}`, () => {
+    assert.deepEqual(
+      alarmsOf({ ...well, ...change }).map(({ name }) => name),
+      names,
+    )
+  })
+}

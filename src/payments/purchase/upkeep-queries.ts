@@ -1,0 +1,227 @@
+// The SQL of notices, sweeps, and what the alarms look at.
+import type { Executor } from '../../platform/db.ts'
+import type { InstanceId } from '../../platform/ids.ts'
+
+export type NoticeRow = {
+  readonly id: bigint
+  readonly provider: string
+  readonly event: string
+  readonly paymentId: string
+  readonly tries: number
+  readonly ageSeconds: number
+  readonly claimedAt: Date
+}
+
+/**
+ * An honest payment has two or three. Whoever makes up different ones about his own payment could
+ * fill the disk with them; when so many wait, those that wait will bring any news there is.
+ */
+const WAITING_MAX = 20
+
+/**
+ * Stores a notice once. One payment is asked about at most every ten seconds, however many notices
+ * name it, so that nobody can make us spend our calls on his own payment. Locks the new row.
+ */
+export async function noticeInsert(
+  db: Executor,
+  p: {
+    readonly provider: string
+    readonly dedupe: string
+    readonly event: string
+    readonly paymentId: string
+    readonly body: string
+    readonly peer: string
+  },
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `insert into payment_notices
+       (provider, dedupe, event, provider_payment_id, body, peer, next_at)
+     select $1, $2, $3, $4, $5, $6,
+       greatest(ledger_now(), max(coalesce(done_at, next_at)) + interval '10 seconds')
+     from payment_notices where provider = $1 and provider_payment_id = $4
+     having count(*) filter (where done_at is null) < $7
+     on conflict (provider, dedupe) do nothing
+     returning id`,
+    [p.provider, p.dedupe, p.event, p.paymentId, p.body, p.peer, WAITING_MAX],
+  )
+  return rows.length > 0
+}
+
+/** Takes the notice that is due first, for a while. Locks it and passes over those of others. */
+export async function noticeClaimDue(
+  db: Executor,
+  leaseSeconds: number,
+): Promise<NoticeRow | undefined> {
+  const { rows } = await db.query(
+    `update payment_notices
+     set tries = tries + 1, next_at = ledger_now() + make_interval(secs => $1)
+     where id = (
+       select id from payment_notices where next_at <= ledger_now()
+       order by next_at
+       limit 1
+       for update skip locked
+     )
+     returning id, provider, event, provider_payment_id as "paymentId", tries,
+       extract(epoch from ledger_now() - received_at)::float8 as "ageSeconds",
+       ledger_now() as "claimedAt"`,
+    [leaseSeconds],
+  )
+  return rows[0] as NoticeRow | undefined
+}
+
+/** Locks the row. */
+export async function noticeRetry(db: Executor, id: bigint, seconds: number): Promise<void> {
+  await db.query(
+    `update payment_notices set next_at = ledger_now() + make_interval(secs => $2)
+     where id = $1 and done_at is null`,
+    [id, seconds],
+  )
+}
+
+/**
+ * Ends a notice, and with it all of its kind that had come for the same payment when it was taken:
+ * one answer of the provider's is the answer to them all. Locks those rows.
+ */
+export async function noticeEnd(db: Executor, row: NoticeRow, outcome: string): Promise<void> {
+  await db.query(
+    `update payment_notices set outcome = $4, done_at = ledger_now(), next_at = null
+     where provider = $1 and provider_payment_id = $2 and event = $3 and done_at is null
+       and (id = $5 or received_at <= $6)`,
+    [row.provider, row.paymentId, row.event, outcome, row.id, row.claimedAt],
+  )
+}
+
+/** Old notices are evidence that nobody needs any more. */
+export async function noticeDeleteOld(db: Executor, days: number): Promise<void> {
+  await db.query(
+    `delete from payment_notices
+     where received_at < ledger_now() - make_interval(days => $1) and done_at is not null`,
+    [days],
+  )
+}
+
+/**
+ * Takes the sweep for this process, or finds that somebody has it or that it was just done. The
+ * first sweep ever reads 25 hours: no clock is wrong by more, and no order is polled for longer.
+ * So does the first after ten minutes without a whole one: a clock that was wrong meanwhile, or an
+ * early version, may have left a watermark that hides a payment. And so does one whose watermark
+ * is later than the database's time, from where nothing is read. A lease that ends later than any
+ * can is of a clock that was set back, and holds nobody up.
+ */
+export async function sweepClaim(
+  db: Executor,
+  p: {
+    readonly provider: string
+    readonly instance: InstanceId
+    readonly leaseSeconds: number
+    readonly leaseSecondsMax: number
+  },
+): Promise<{ readonly watermark: Date; readonly now: Date } | undefined> {
+  await db.query(
+    `insert into payment_sweeps (provider, watermark)
+     select $1, ledger_now()
+     where not exists (select from payment_sweeps where provider = $1)
+     on conflict do nothing`,
+    [p.provider],
+  )
+  const { rows } = await db.query(
+    `update payment_sweeps
+     set leased_by = $2, leased_until = ledger_now() + make_interval(secs => $3),
+       watermark = case
+         when watermark <= ledger_now() and swept_at > ledger_now() - interval '10 minutes'
+         then watermark
+         else least(watermark, ledger_now() - interval '25 hours') end
+     where provider = $1 and (leased_until <= ledger_now()
+       or leased_until > ledger_now() + make_interval(secs => $4))
+     returning watermark, ledger_now() as now`,
+    [p.provider, p.instance, p.leaseSeconds, p.leaseSecondsMax],
+  )
+  return rows[0] as { watermark: Date; now: Date } | undefined
+}
+
+/** One more page is read: the lease goes on. Locks the row. */
+export async function sweepRenew(
+  db: Executor,
+  p: { readonly provider: string; readonly instance: InstanceId; readonly leaseSeconds: number },
+): Promise<void> {
+  await db.query(
+    `update payment_sweeps set leased_until = ledger_now() + make_interval(secs => $3)
+     where provider = $1 and leased_by = $2`,
+    [p.provider, p.instance, p.leaseSeconds],
+  )
+}
+
+/**
+ * Ends a sweep. The watermark only grows, and only when everything was applied; null leaves it
+ * where it is, because PostgreSQL's `greatest` passes over nulls. Locks the row.
+ */
+export async function sweepEnd(
+  db: Executor,
+  p: {
+    readonly provider: string
+    readonly instance: InstanceId
+    readonly isDone: boolean
+    readonly watermark: Date | null
+    readonly pauseSeconds: number
+  },
+): Promise<{ readonly failures: number }> {
+  const { rows } = await db.query(
+    `update payment_sweeps
+     set failures = case when $3 then 0 else failures + 1 end,
+       swept_at = case when $3 then ledger_now() else swept_at end,
+       watermark = case when $3 then greatest(watermark, $4::timestamptz) else watermark end,
+       leased_until = case when leased_by = $2
+         then ledger_now() + make_interval(secs => $5) else leased_until end
+     where provider = $1
+     returning failures`,
+    [p.provider, p.instance, p.isDone, p.watermark, p.pauseSeconds],
+  )
+  return rows[0] as { failures: number }
+}
+
+export type Health = {
+  /** Of the last hour; null without a credit. */
+  readonly delayP99: number | null
+  readonly credited: number
+  readonly byWebhook: number
+  readonly reviews: number
+  readonly createdOld: number
+  readonly noticesOld: number
+  /** Between now and the last whole sweep; one in the future is as wrong as an old one. */
+  readonly sweepSeconds: number | null
+  readonly sweepFailures: number
+  readonly refundsOld: number
+  readonly refundsCanceled: number
+  readonly receiptsFailed: number
+}
+
+/** The numbers of the alarms, from the tables, so that they are the same in every process. */
+export async function healthRead(db: Executor): Promise<Health> {
+  const { rows } = await db.query(
+    `select
+       (select percentile_cont(0.99) within group
+          (order by extract(epoch from credited_at - captured_at))
+        from orders where credited_at > ledger_now() - interval '1 hour'
+          and credited_by <> 'operator') as "delayP99",
+       (select count(*)::int4 from orders where credited_at > ledger_now() - interval '1 day'
+          and credited_by <> 'operator') as credited,
+       (select count(*)::int4 from orders where credited_at > ledger_now() - interval '1 day'
+          and credited_by = 'webhook') as "byWebhook",
+       (select count(*)::int4 from payment_reviews where closed_at is null) as reviews,
+       (select count(*)::int4 from orders where next_at is not null and state = 'created'
+          and created_at < ledger_now() - interval '10 minutes') as "createdOld",
+       (select count(*)::int4 from payment_notices where next_at is not null
+          and received_at < ledger_now() - interval '5 minutes') as "noticesOld",
+       (select max(abs(extract(epoch from ledger_now() - swept_at)))::float8
+        from payment_sweeps) as "sweepSeconds",
+       (select coalesce(max(failures), 0) from payment_sweeps) as "sweepFailures",
+       (select count(*)::int4 from refunds where ended_at is null
+          and created_at < ledger_now() - interval '4 days') as "refundsOld",
+       (select count(*)::int4 from refunds where state = 'canceled'
+          and ended_at > ledger_now() - interval '1 day') as "refundsCanceled",
+       (select count(*)::int4 from orders where credited_at > ledger_now() - interval '1 day'
+          and receipt_state = 'canceled') as "receiptsFailed"`,
+    [],
+  )
+  return rows[0] as Health
+}

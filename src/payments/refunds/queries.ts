@@ -1,0 +1,274 @@
+// The SQL of refunds and disputes. Callers have locked the order's row; the ledger comes after.
+import type { Executor, Tx } from '../../platform/db.ts'
+import type { BookId, DisputeId, OrderId, RefundId } from '../../platform/ids.ts'
+import type { Credits } from '../../units/credits.ts'
+import type { Kopecks } from '../../units/kopecks.ts'
+
+export type RefundState = 'created' | 'pending' | 'succeeded' | 'canceled'
+
+export type Refund = {
+  readonly id: RefundId
+  readonly order: OrderId
+  readonly provider: string
+  readonly paymentId: string
+  readonly refundId: string | null
+  readonly attempt: string
+  readonly state: RefundState
+  readonly amount: Kopecks
+  readonly credits: Credits
+  readonly isForced: boolean
+  readonly review: bigint | null
+  readonly askedBy: string
+  readonly reason: string
+  readonly requestBody: string | null
+  readonly cancelReason: string | null
+  readonly looks: number
+  readonly createdAt: Date
+  readonly endedAt: Date | null
+}
+
+const COLUMNS = `
+  id, order_id as "order", provider, provider_payment_id as "paymentId",
+  provider_refund_id as "refundId", attempt, state, amount_kopecks as amount, credits,
+  is_forced as "isForced", review_id as review, asked_by as "askedBy", reason,
+  request_body as "requestBody", cancel_reason as "cancelReason", looks,
+  created_at as "createdAt", ended_at as "endedAt"`
+
+/** A refund that is to be asked for. Locks the new row. Due after the seconds if we die first. */
+export async function refundInsert(
+  tx: Tx,
+  p: Pick<
+    Refund,
+    | 'id'
+    | 'order'
+    | 'provider'
+    | 'paymentId'
+    | 'attempt'
+    | 'amount'
+    | 'credits'
+    | 'review'
+    | 'askedBy'
+    | 'reason'
+    | 'requestBody'
+  > & { readonly dueSeconds: number },
+): Promise<Refund> {
+  const { rows } = await tx.query(
+    `insert into refunds (id, order_id, provider, provider_payment_id, attempt, state,
+       amount_kopecks, credits, review_id, asked_by, reason, request_body, next_at)
+     values ($1, $2, $3, $4, $5, 'created', $6, $7, $8, $9, $10, $11,
+       ledger_now() + make_interval(secs => $12))
+     returning ${COLUMNS}`,
+    [
+      p.id,
+      p.order,
+      p.provider,
+      p.paymentId,
+      p.attempt,
+      p.amount,
+      p.credits,
+      p.review,
+      p.askedBy,
+      p.reason,
+      p.requestBody,
+      p.dueSeconds,
+    ],
+  )
+  return rows[0] as Refund
+}
+
+/** A refund that was made at the provider's own desk. Locks the new row. */
+export async function refundInsertOutside(
+  tx: Tx,
+  p: Pick<Refund, 'id' | 'order' | 'provider' | 'paymentId' | 'refundId' | 'amount' | 'credits'>,
+): Promise<void> {
+  await tx.query(
+    `insert into refunds (id, order_id, provider, provider_payment_id, provider_refund_id, attempt,
+       state, amount_kopecks, credits, is_forced, asked_by, reason, ended_at)
+     values ($1, $2, $3, $4, $5, 'at the provider ' || $5, 'succeeded', $6, $7, true, 'provider',
+       '', ledger_now())`,
+    [p.id, p.order, p.provider, p.paymentId, p.refundId, p.amount, p.credits],
+  )
+}
+
+/** All refunds of an order, oldest first; locks them when it is inside the order's transaction. */
+export async function refundListLocked(tx: Tx, order: OrderId): Promise<Refund[]> {
+  const { rows } = await tx.query(
+    `select ${COLUMNS} from refunds where order_id = $1 order by id for update`,
+    [order],
+  )
+  return rows as Refund[]
+}
+
+/** Reads without a lock. */
+export async function refundListByOrder(db: Executor, order: OrderId): Promise<Refund[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from refunds where order_id = $1 order by id`,
+    [order],
+  )
+  return rows as Refund[]
+}
+
+/** Refunds of a book's orders, newest first. Reads without a lock. */
+export async function refundListByBook(
+  db: Executor,
+  book: BookId,
+  limit: number,
+): Promise<Refund[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from refunds
+     where order_id in (select o.id from orders o where o.book_id = $1)
+     order by id desc
+     limit $2`,
+    [book, limit],
+  )
+  return rows as Refund[]
+}
+
+/** Whether a refund of the provider's is in our books. Reads without a lock. */
+export async function refundIsKnown(
+  db: Executor,
+  provider: string,
+  refundId: string,
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `select from refunds
+     where provider = $1 and provider_refund_id = $2 and state = 'succeeded'`,
+    [provider, refundId],
+  )
+  return rows.length > 0
+}
+
+/** The provider has it. The row is locked by the caller. */
+export async function refundSetPending(
+  tx: Tx,
+  p: { readonly id: RefundId; readonly refundId: string; readonly dueSeconds: number },
+): Promise<void> {
+  await tx.query(
+    `update refunds set state = 'pending', provider_refund_id = $2, request_body = null,
+       looks = 0, next_at = ledger_now() + make_interval(secs => $3)
+     where id = $1`,
+    [p.id, p.refundId, p.dueSeconds],
+  )
+}
+
+/** The row is locked by the caller. */
+export async function refundEnd(
+  tx: Tx,
+  p: {
+    readonly id: RefundId
+    readonly state: Extract<RefundState, 'succeeded' | 'canceled'>
+    readonly refundId: string | null
+    readonly cancelReason: string | null
+    /** When the credits had been released before and were now taken by force. */
+    readonly isForced: boolean
+  },
+): Promise<void> {
+  await tx.query(
+    `update refunds set state = $2, provider_refund_id = coalesce(provider_refund_id, $3),
+       cancel_reason = $4, is_forced = $5, request_body = null, next_at = null,
+       ended_at = ledger_now()
+     where id = $1`,
+    [p.id, p.state, p.refundId, p.cancelReason, p.isForced],
+  )
+}
+
+/** Locks the row. When to look at it again; null: never, a person must. */
+export async function refundSetDue(
+  db: Executor,
+  id: RefundId,
+  seconds: number | null,
+): Promise<void> {
+  await db.query(
+    `update refunds set next_at = ledger_now() + make_interval(secs => $2)
+     where id = $1 and ended_at is null`,
+    [id, seconds],
+  )
+}
+
+/** Takes the refund that is due first, for a while. Locks it and passes over those of others. */
+export async function refundClaimDue(
+  db: Executor,
+  leaseSeconds: number,
+): Promise<(Refund & { readonly ageSeconds: number }) | undefined> {
+  const { rows } = await db.query(
+    `update refunds
+     set looks = looks + 1, next_at = ledger_now() + make_interval(secs => $1)
+     where id = (
+       select id from refunds where next_at <= ledger_now()
+       order by next_at
+       limit 1
+       for update skip locked
+     )
+     returning ${COLUMNS},
+       extract(epoch from ledger_now() - created_at)::float8 as "ageSeconds"`,
+    [leaseSeconds],
+  )
+  return rows[0] as (Refund & { ageSeconds: number }) | undefined
+}
+
+export type Dispute = {
+  readonly id: DisputeId
+  readonly order: OrderId
+  readonly state: 'opened' | 'won' | 'lost'
+  readonly amount: Kopecks
+  readonly reserved: Credits
+  readonly taken: Credits
+  readonly openedAt: Date
+  readonly closedAt: Date | null
+}
+
+/** The disputes of an order, oldest first. Its row is locked by the caller. */
+export async function disputeList(db: Executor, order: OrderId): Promise<Dispute[]> {
+  const { rows } = await db.query(
+    `select id, order_id as "order", state, amount_kopecks as amount,
+       reserved_credits as reserved, taken_credits as taken, opened_at as "openedAt",
+       closed_at as "closedAt"
+     from disputes where order_id = $1 order by id`,
+    [order],
+  )
+  return rows as Dispute[]
+}
+
+/** Disputes of all orders, open ones first, then the newest. Reads without a lock. */
+export async function disputeListAll(db: Executor, limit: number): Promise<Dispute[]> {
+  const { rows } = await db.query(
+    `select id, order_id as "order", state, amount_kopecks as amount,
+       reserved_credits as reserved, taken_credits as taken, opened_at as "openedAt",
+       closed_at as "closedAt"
+     from disputes order by (state = 'opened') desc, id desc limit $1`,
+    [limit],
+  )
+  return rows as Dispute[]
+}
+
+/** Locks the new row; the table refuses a second open one. */
+export async function disputeInsert(
+  tx: Tx,
+  p: Pick<Dispute, 'id' | 'order' | 'amount' | 'reserved'> & {
+    readonly by: string
+    readonly note: string
+  },
+): Promise<void> {
+  await tx.query(
+    `insert into disputes (id, order_id, state, amount_kopecks, reserved_credits, opened_by, note)
+     values ($1, $2, 'opened', $3, $4, $5, $6)`,
+    [p.id, p.order, p.amount, p.reserved, p.by, p.note],
+  )
+}
+
+/** Locks the row. The order's row is locked by the caller. */
+export async function disputeClose(
+  tx: Tx,
+  p: {
+    readonly id: DisputeId
+    readonly state: 'won' | 'lost'
+    readonly taken: Credits
+    readonly by: string
+  },
+): Promise<void> {
+  await tx.query(
+    `update disputes set state = $2, taken_credits = $3, closed_by = $4, closed_at = ledger_now()
+     where id = $1`,
+    [p.id, p.state, p.taken, p.by],
+  )
+}

@@ -1,0 +1,57 @@
+// The arithmetic of giving money back, in whole kopecks and microcredits. Every rounding is named:
+// the customer never gets more money than the credits are worth, and several refunds of one order
+// add up to exactly the whole.
+import type { Credits } from '../../units/credits.ts'
+import type { Kopecks } from '../../units/kopecks.ts'
+import type { OrderState } from '../order/order.ts'
+
+type Sale = { readonly price: Kopecks; readonly credits: Credits }
+
+/** What has been promised back of a sale, and the credits that were taken or set aside for it. */
+type Back = { readonly promised: Kopecks; readonly taken: Credits }
+
+/**
+ * What can be given back: the worth, down to a kopeck, of everything that was not spent, less what
+ * was promised before. Counted from the total, because parts that are each rounded down would leave
+ * the last kopecks with us.
+ */
+export function worthOf(sale: Sale, unspent: Credits, { promised, taken }: Back): Kopecks {
+  const worth = (sale.price * (unspent + taken)) / sale.credits - promised
+  const rest = sale.price - promised
+  const least = worth < rest ? worth : rest
+  return (least > 0n ? least : 0n) as Kopecks
+}
+
+/**
+ * The credits that a part sets aside: the total is rounded up, so that none is paid for twice, and
+ * all parts together take exactly the pack.
+ */
+export function creditsOf(sale: Sale, amount: Kopecks, { promised, taken }: Back): Credits {
+  const total = (sale.credits * (promised + amount) + sale.price - 1n) / sale.price
+  return (total > taken ? total - taken : 0n) as Credits
+}
+
+/**
+ * The credits to take for money that has gone back without being asked: what all of it together is
+ * worth, less what was taken before. Counted from the total, so that thirds add up to the whole.
+ */
+export function creditsToTake(sale: Sale, goneTotal: Kopecks, taken: Credits): Credits {
+  const gone = goneTotal < sale.price ? goneTotal : sale.price
+  const due = (sale.credits * gone) / sale.price - taken
+  return (due > 0n ? due : 0n) as Credits
+}
+
+/** The state of a credited order, from its refunds and disputes. */
+export function stateAfter(order: {
+  readonly price: Kopecks
+  readonly refunded: Kopecks
+  readonly hasRefundUnderWay: boolean
+  readonly dispute: 'opened' | 'won' | 'lost' | null
+}): OrderState {
+  if (order.dispute === 'opened') return 'disputed'
+  if (order.dispute === 'lost') return 'dispute_lost'
+  if (order.hasRefundUnderWay) return 'refund_pending'
+  if (order.refunded >= order.price) return 'refunded'
+  if (order.refunded > 0n) return 'partially_refunded'
+  return order.dispute === 'won' ? 'dispute_won' : 'credited'
+}

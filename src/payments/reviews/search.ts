@@ -1,0 +1,64 @@
+// A purchase as an operator sees it, by whatever number a customer or the provider has of it.
+// Neither the bytes that were posted nor the way to pay are shown: they are for the payer.
+import type { Db } from '../../platform/db.ts'
+import type { Order } from '../order/order.ts'
+import { orderFind } from '../order/queries.ts'
+import { type Review, reviewListAbout } from '../order/review-queries.ts'
+import type { Provider } from '../port.ts'
+import {
+  type Dispute,
+  disputeList,
+  disputeListAll,
+  type Refund,
+  refundListByOrder,
+} from '../refunds/queries.ts'
+import { orderSearch } from './search-queries.ts'
+
+export type FoundOrder = Omit<
+  Order,
+  'attempt' | 'receipt' | 'requestBody' | 'confirmation' | 'looks' | 'polledFrom'
+>
+
+export type FoundPurchase = {
+  /** Null for money whose order we do not have: there are only its reviews. */
+  readonly order: FoundOrder | null
+  readonly refunds: readonly Omit<Refund, 'requestBody'>[]
+  readonly disputes: readonly Dispute[]
+  readonly reviews: readonly Review[]
+}
+
+export function createSearch(options: {
+  readonly db: Db
+  readonly providers: ReadonlyMap<string, Provider>
+}) {
+  const { db } = options
+  const providers = [...options.providers.keys()]
+
+  return {
+    async find(text: string): Promise<FoundPurchase | undefined> {
+      const id = await orderSearch(db, providers, text)
+      const order = id && (await orderFind(db, id))
+      const about = { order: order?.id ?? null, paymentId: order?.paymentId ?? text }
+      const reviews = await reviewListAbout(db, about)
+      if (order === undefined) {
+        return reviews.length === 0
+          ? undefined
+          : { order: null, refunds: [], disputes: [], reviews }
+      }
+      const refunds = await refundListByOrder(db, order.id)
+      return {
+        order: shown(order),
+        refunds: refunds.map(({ requestBody: _, ...refund }) => refund),
+        disputes: await disputeList(db, order.id),
+        reviews,
+      }
+    },
+
+    disputes: (limit = 200): Promise<Dispute[]> => disputeListAll(db, limit),
+  }
+}
+
+function shown(order: Order): FoundOrder {
+  const { attempt, receipt, requestBody, confirmation, looks, polledFrom, ...rest } = order
+  return rest
+}

@@ -1,0 +1,142 @@
+// YooKassa's objects, read into snapshots. Unknown members are ignored, as the provider asks;
+// a missing or misshapen required one makes the whole answer unreadable, which is an unknown
+// outcome and never a guess.
+import { z } from 'zod'
+import { dateOf } from '../../platform/clock.ts'
+import type { Confirmation, RefundSnapshot, SavedMethod, Snapshot } from '../port.ts'
+import { strictKopecks } from './strict-money.ts'
+
+export const PROVIDER = 'yookassa'
+
+const moment = z.string().transform((text, context) => {
+  const date = dateOf(text)
+  if (date !== undefined) return date
+  context.addIssue({ code: 'custom', message: 'expected a moment' })
+  return z.NEVER
+})
+// The value may be anything: what is not strict money is a mismatch, which a person must see.
+const amount = z.looseObject({ value: z.unknown(), currency: z.string() })
+const id = z.string().min(1).max(64)
+const metadata = z.record(z.string(), z.unknown()).optional()
+const canceled = z.looseObject({ reason: z.string() }).optional()
+
+const payment = z.looseObject({
+  id,
+  status: z.enum(['pending', 'waiting_for_capture', 'succeeded', 'canceled']),
+  amount,
+  created_at: moment,
+  captured_at: moment.optional(),
+  test: z.boolean(),
+  recipient: z.looseObject({ account_id: z.string() }),
+  refunded_amount: amount.optional(),
+  receipt_registration: z.enum(['pending', 'succeeded', 'canceled']).optional().catch(undefined),
+  metadata,
+  cancellation_details: canceled,
+  // Only whether it is kept matters here: a method of a kind nobody knows must not hide a payment.
+  payment_method: z
+    .looseObject({
+      id,
+      saved: z.boolean(),
+      title: z.string().optional(),
+      card: z.looseObject({ last4: z.string() }).optional(),
+    })
+    .optional()
+    .catch(undefined),
+  confirmation: z
+    .looseObject({
+      type: z.string(),
+      confirmation_url: z.string().optional(),
+      confirmation_data: z.string().optional(),
+    })
+    .optional(),
+})
+
+const refund = z.looseObject({
+  id,
+  payment_id: id,
+  status: z.enum(['pending', 'succeeded', 'canceled']),
+  amount,
+  created_at: moment,
+  metadata,
+  cancellation_details: canceled,
+})
+
+const list = z.looseObject({ items: z.array(z.unknown()), next_cursor: z.string().optional() })
+
+const statuses = {
+  pending: 'pending',
+  waiting_for_capture: 'authorized',
+  succeeded: 'succeeded',
+  canceled: 'canceled',
+} as const
+
+/** Undefined when it is no payment. */
+export function paymentOf(value: unknown): Snapshot | undefined {
+  const read = payment.safeParse(value).data
+  if (read === undefined) return undefined
+  return {
+    provider: PROVIDER,
+    paymentId: read.id,
+    orderRef: textIn(read.metadata, 'order_id'),
+    shopRef: read.recipient.account_id,
+    status: statuses[read.status],
+    amount: strictKopecks(read.amount.value),
+    amountText: String(read.amount.value).slice(0, 50),
+    currency: read.amount.currency.slice(0, 10),
+    refunded: strictKopecks(read.refunded_amount?.value ?? '0.00'),
+    createdAt: read.created_at,
+    capturedAt: read.captured_at ?? null,
+    cancelReason: read.cancellation_details?.reason.slice(0, 100) || null,
+    isTestMoney: read.test,
+    receipt: read.receipt_registration ?? null,
+    confirmation: confirmationOf(read.confirmation),
+    savedMethod: savedMethodOf(read.payment_method),
+  }
+}
+
+/** A card by its last digits, which its owner knows it by in any language. */
+function savedMethodOf(given: z.output<typeof payment>['payment_method']): SavedMethod | null {
+  if (given === undefined || !given.saved) return null
+  const { id, title, card } = given
+  const known = card === undefined ? (title ?? '') : `•••• ${card.last4}`
+  return { id, title: known.slice(0, 100) }
+}
+
+function confirmationOf(given: z.output<typeof payment>['confirmation']): Confirmation | null {
+  const kind = given?.type
+  const value = kind === 'redirect' ? given?.confirmation_url : given?.confirmation_data
+  if ((kind !== 'redirect' && kind !== 'qr') || value === undefined || value === '') return null
+  return { kind, value: value.slice(0, 4_096) }
+}
+
+export function refundOf(value: unknown): RefundSnapshot | undefined {
+  const read = refund.safeParse(value).data
+  if (read === undefined) return undefined
+  return {
+    provider: PROVIDER,
+    refundId: read.id,
+    paymentId: read.payment_id,
+    refundRef: textIn(read.metadata, 'refund_id'),
+    status: read.status,
+    amount: strictKopecks(read.amount.value),
+    amountText: String(read.amount.value).slice(0, 50),
+    currency: read.amount.currency.slice(0, 10),
+    createdAt: read.created_at,
+    cancelReason: read.cancellation_details?.reason.slice(0, 100) || null,
+  }
+}
+
+/** A page; undefined when any item of it cannot be read, since a page with a hole is not read. */
+export function pageOf<T>(value: unknown, itemOf: (value: unknown) => T | undefined) {
+  const read = list.safeParse(value).data
+  const items = read?.items.map(itemOf)
+  if (read === undefined || items === undefined) return undefined
+  const whole = items.filter((item): item is T => item !== undefined)
+  if (whole.length < items.length) return undefined
+  return { items: whole, next: read.next_cursor ?? null }
+}
+
+function textIn(members: Record<string, unknown> | undefined, name: string): string | null {
+  const value = members?.[name]
+  return typeof value === 'string' ? value.slice(0, 100) : null
+}
