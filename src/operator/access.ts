@@ -1,9 +1,9 @@
 // op revoke, op suspend, op unsuspend: ending a key that was stolen, and stopping an account. Both
 // take effect with the next request on every node, at the commit that also has the line.
-import type { Desk } from './desk.ts'
-import { creditsShown } from './figures.ts'
-import { absent, EXIT_DONE } from './halt.ts'
-import { keyEnd, named, type Whom, whom, whomOf } from './whom.ts'
+import type { Desk } from './desk/desk.ts'
+import { creditsShown } from './desk/figures.ts'
+import { absent, EXIT_DONE } from './desk/halt.ts'
+import { keyEnd, named, type Whom, whom, whomOf } from './desk/whom.ts'
 
 export async function revoke(desk: Desk, text: string): Promise<number> {
   const { keys, accounts, clock } = desk.rooms

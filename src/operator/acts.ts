@@ -1,9 +1,9 @@
 // op acts: what operators did, newest first. An act that began and never said how it ended is shown
 // as begun: whoever looks must find out.
-import type { Desk } from './desk.ts'
-import { countFrom, minuteShown } from './figures.ts'
-import { EXIT_DONE } from './halt.ts'
-import { actList } from './queries.ts'
+import type { Desk } from './desk/desk.ts'
+import { countFrom, minuteShown } from './desk/figures.ts'
+import { EXIT_DONE } from './desk/halt.ts'
+import { actList } from './desk/queries.ts'
 
 const ACTS = 20
 

@@ -1,7 +1,7 @@
 // op audit: reads the whole ledger and prints what breaks a rule, and the charges that the database
 // refused, as far as this machine has them. Changes nothing.
-import type { Desk } from './desk.ts'
-import { EXIT_DONE, EXIT_NO } from './halt.ts'
+import type { Desk } from './desk/desk.ts'
+import { EXIT_DONE, EXIT_NO } from './desk/halt.ts'
 import { refusedLines, refusedPlain } from './refused.ts'
 
 /** A screenful: a fault of the schema refuses every charge. */

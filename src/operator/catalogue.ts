@@ -3,10 +3,10 @@
 // prices they began with.
 import { readFile } from 'node:fs/promises'
 import type { Catalogue } from '../pricing/pricing.ts'
-import type { Desk } from './desk.ts'
-import { countFrom } from './figures.ts'
-import { absent, EXIT_DONE, EXIT_NO, mistake } from './halt.ts'
-import { tableOf } from './table.ts'
+import type { Desk } from './desk/desk.ts'
+import { countFrom } from './desk/figures.ts'
+import { absent, EXIT_DONE, EXIT_NO, mistake } from './desk/halt.ts'
+import { tableOf } from './desk/table.ts'
 
 const COLUMNS = [
   { head: 'version', side: 'right' },

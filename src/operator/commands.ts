@@ -10,18 +10,18 @@ import {
   exportCatalogue,
   listVersions,
 } from './catalogue.ts'
-import type { Desk } from './desk.ts'
-import { listDisputes, loseDispute, openDispute, winDispute } from './disputes.ts'
-import { find } from './find.ts'
+import type { Desk } from './desk/desk.ts'
+import { find } from './find/find.ts'
+import { statement } from './find/statement.ts'
 import { importKeys } from './import-keys.ts'
 import { outbox, testMail } from './mail.ts'
-import { adjust, grant } from './money.ts'
-import { createPromo, endPromo, listPromos } from './promo.ts'
-import { reconcile } from './reconcile.ts'
-import { refund } from './refund.ts'
+import { listDisputes, loseDispute, openDispute, winDispute } from './money/disputes.ts'
+import { adjust, grant } from './money/money.ts'
+import { createPromo, endPromo, listPromos } from './money/promo.ts'
+import { reconcile } from './money/reconcile.ts'
+import { refund } from './money/refund.ts'
+import { listReviews, resolveReview } from './money/reviews.ts'
 import { listRefused, removeRefused } from './refused.ts'
-import { listReviews, resolveReview } from './reviews.ts'
-import { statement } from './statement.ts'
 import { drain, listUpstreams, undrain, weigh } from './upstreams.ts'
 
 export type OperatorCommand = {

@@ -1,7 +1,7 @@
 // op import-keys: reads lines of `<book> <key>` once and stores only hashes. Prints, for each line,
 // what became of it and the last four characters; a plain key is never printed.
-import type { Desk } from './desk.ts'
-import { EXIT_NO } from './halt.ts'
+import type { Desk } from './desk/desk.ts'
+import { EXIT_NO } from './desk/halt.ts'
 
 /** Exit 1 when a line was refused; the others are imported all the same. */
 export async function importKeys(desk: Desk): Promise<number> {

@@ -1,9 +1,9 @@
 // op mail: what waits in the outbox and what the relay would not take; and a letter that is sent
 // now, with all that both sides say. Neither passwords nor letters are shown.
-import type { Desk } from './desk.ts'
-import { countShown, minuteShown } from './figures.ts'
-import { EXIT_DONE, EXIT_NO, mistake } from './halt.ts'
-import { tableOf } from './table.ts'
+import type { Desk } from './desk/desk.ts'
+import { countShown, minuteShown } from './desk/figures.ts'
+import { EXIT_DONE, EXIT_NO, mistake } from './desk/halt.ts'
+import { tableOf } from './desk/table.ts'
 
 const TROUBLED_MAX = 50
 

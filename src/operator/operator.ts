@@ -6,14 +6,14 @@ import { hostname, userInfo } from 'node:os'
 import { Command } from 'commander'
 import { isRefusal } from '../platform/refusal.ts'
 import { commands, families, type OperatorCommand } from './commands.ts'
-import { createDesk, jsonText } from './desk.ts'
-import { EXIT_NO, EXIT_USAGE, Halt } from './halt.ts'
-import { guess } from './nearest.ts'
-import type { OperatorRooms } from './rooms.ts'
-import { openTerminal, type Terminal } from './terminal.ts'
+import { createDesk, jsonText } from './desk/desk.ts'
+import { EXIT_NO, EXIT_USAGE, Halt } from './desk/halt.ts'
+import { guess } from './desk/nearest.ts'
+import type { OperatorRooms } from './desk/rooms.ts'
+import { openTerminal, type Terminal } from './desk/terminal.ts'
 
-export type { OperatorRooms } from './rooms.ts'
-export type { Terminal } from './terminal.ts'
+export type { OperatorRooms } from './desk/rooms.ts'
+export type { Terminal } from './desk/terminal.ts'
 
 const NAME_MAX = 100
 const COMMAND_MAX = 2_000

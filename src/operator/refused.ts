@@ -3,9 +3,9 @@
 import type { RefusedList, RefusedSettle } from '../ledger/ledger.ts'
 import { holdIdOf, requestIdOf } from '../platform/ids.ts'
 import { creditsText } from '../units/credits.ts'
-import type { Desk } from './desk.ts'
-import { countShown, creditsShown, timeShown } from './figures.ts'
-import { absent, EXIT_DONE, mistake } from './halt.ts'
+import type { Desk } from './desk/desk.ts'
+import { countShown, creditsShown, timeShown } from './desk/figures.ts'
+import { absent, EXIT_DONE, mistake } from './desk/halt.ts'
 
 export async function listRefused(desk: Desk): Promise<number> {
   const listed = await desk.rooms.ledger.refused()

@@ -2,10 +2,10 @@
 // is kept in the database with who made it; every process takes it up within two seconds, and
 // requests under way go on.
 import type { UpstreamLine, Upstreams } from '../upstreams/upstreams.ts'
-import type { Desk } from './desk.ts'
-import { EXIT_DONE, mistake } from './halt.ts'
-import { guess } from './nearest.ts'
-import { tableOf } from './table.ts'
+import type { Desk } from './desk/desk.ts'
+import { EXIT_DONE, mistake } from './desk/halt.ts'
+import { guess } from './desk/nearest.ts'
+import { tableOf } from './desk/table.ts'
 
 /** A share among equals; larger numbers say nothing more. */
 const WEIGHT_MAX = 1_000_000

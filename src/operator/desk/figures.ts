@@ -1,9 +1,9 @@
 // Amounts and times as operators read and type them: grouped by thousands, exact, in UTC.
-import { dateAt, dateOf } from '../platform/clock.ts'
-import type { Credits } from '../units/credits.ts'
-import { CREDITS_MAX, creditsText, MICRO } from '../units/credits.ts'
-import type { Kopecks } from '../units/kopecks.ts'
-import { kopecksFromRubles, rublesText } from '../units/kopecks.ts'
+import { dateAt, dateOf } from '../../platform/clock.ts'
+import type { Credits } from '../../units/credits.ts'
+import { CREDITS_MAX, creditsText, MICRO } from '../../units/credits.ts'
+import type { Kopecks } from '../../units/kopecks.ts'
+import { kopecksFromRubles, rublesText } from '../../units/kopecks.ts'
 
 const DAY_MS = 86_400_000
 

@@ -1,13 +1,13 @@
 // op refund: gives back what is unspent of an order, or a part of it. The policy binds owners, not
 // operators. The provider is asked by the payments room, again and again until it has said; the
 // same reference asks once.
-import type { Refund } from '../payments/payments.ts'
-import { randomText } from '../platform/ids.ts'
-import { rublesText } from '../units/kopecks.ts'
-import type { Desk } from './desk.ts'
-import { creditsShown, kopecksFrom, rublesShown } from './figures.ts'
-import { absent, EXIT_DONE } from './halt.ts'
-import { purchaseOf, soldLines } from './order.ts'
+import type { Refund } from '../../payments/payments.ts'
+import { randomText } from '../../platform/ids.ts'
+import { rublesText } from '../../units/kopecks.ts'
+import type { Desk } from '../desk/desk.ts'
+import { creditsShown, kopecksFrom, rublesShown } from '../desk/figures.ts'
+import { absent, EXIT_DONE } from '../desk/halt.ts'
+import { purchaseOf, soldLines } from '../desk/order.ts'
 
 const NOTHING = {
   not_credited: 'it was never credited',

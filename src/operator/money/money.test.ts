@@ -2,8 +2,8 @@
 // provider; and the statement in which all of it shows.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createOperatorStage, type OperatorStage } from '../../test/operator.ts'
-import { credits } from '../units/credits.ts'
+import { createOperatorStage, type OperatorStage } from '../../../test/operator.ts'
+import { credits } from '../../units/credits.ts'
 
 const at = { stage: undefined as unknown as OperatorStage }
 before(async () => {

@@ -1,8 +1,8 @@
 // op promo: codes that give credits. Making one is giving credits away, so the sum that it may cost
 // is typed again.
-import { dateAt } from '../platform/clock.ts'
-import { creditsText } from '../units/credits.ts'
-import type { Desk } from './desk.ts'
+import { dateAt } from '../../platform/clock.ts'
+import { creditsText } from '../../units/credits.ts'
+import type { Desk } from '../desk/desk.ts'
 import {
   countFrom,
   countShown,
@@ -12,10 +12,10 @@ import {
   momentFrom,
   momentTo,
   timeShown,
-} from './figures.ts'
-import { absent, EXIT_DONE, mistake } from './halt.ts'
-import { guess } from './nearest.ts'
-import { tableOf } from './table.ts'
+} from '../desk/figures.ts'
+import { absent, EXIT_DONE, mistake } from '../desk/halt.ts'
+import { guess } from '../desk/nearest.ts'
+import { tableOf } from '../desk/table.ts'
 
 const DAY = 'a day, such as 2026-12-31'
 

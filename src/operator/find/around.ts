@@ -1,14 +1,14 @@
 // Everything around one book that an operator wants to see at once: whose it is, what it has, its
 // key, its last orders and refunds. Never a secret: there is none to be read.
-import type { KeyView } from '../keys/keys.ts'
-import type { Ledger } from '../ledger/ledger.ts'
-import type { OrderView, Refund } from '../payments/payments.ts'
-import { creditsText } from '../units/credits.ts'
-import { rublesText } from '../units/kopecks.ts'
-import type { Desk } from './desk.ts'
-import { countShown, creditsShown, dayShown, rublesShown, timeShown } from './figures.ts'
-import { cardOf, tableOf } from './table.ts'
-import type { Whom } from './whom.ts'
+import type { KeyView } from '../../keys/keys.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { OrderView, Refund } from '../../payments/payments.ts'
+import { creditsText } from '../../units/credits.ts'
+import { rublesText } from '../../units/kopecks.ts'
+import type { Desk } from '../desk/desk.ts'
+import { countShown, creditsShown, dayShown, rublesShown, timeShown } from '../desk/figures.ts'
+import { cardOf, tableOf } from '../desk/table.ts'
+import type { Whom } from '../desk/whom.ts'
 
 const LAST = 5
 

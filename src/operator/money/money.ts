@@ -1,13 +1,13 @@
 // op grant, op adjust: credits given or corrected by hand, with a reason, once per reference. The
 // amount is typed twice; down beyond what is available is refused by the ledger.
-import type { Contra } from '../ledger/ledger.ts'
-import { Fault } from '../platform/assert.ts'
-import { randomText } from '../platform/ids.ts'
-import { type Credits, creditsText } from '../units/credits.ts'
-import type { Desk } from './desk.ts'
-import { creditsFrom, creditsShown } from './figures.ts'
-import { absent, mistake } from './halt.ts'
-import { named, type Whom, whom } from './whom.ts'
+import type { Contra } from '../../ledger/ledger.ts'
+import { Fault } from '../../platform/assert.ts'
+import { randomText } from '../../platform/ids.ts'
+import { type Credits, creditsText } from '../../units/credits.ts'
+import type { Desk } from '../desk/desk.ts'
+import { creditsFrom, creditsShown } from '../desk/figures.ts'
+import { absent, mistake } from '../desk/halt.ts'
+import { named, type Whom, whom } from '../desk/whom.ts'
 
 const CONTRAS: readonly Contra[] = ['loss', 'promo', 'revenue', 'clearing']
 /** Beside the book's number and our own word it fits the ledger's two hundred characters. */

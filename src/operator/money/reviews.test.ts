@@ -2,9 +2,9 @@
 // whether our books agree with the provider's.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createOperatorStage, type OperatorStage } from '../../test/operator.ts'
-import { isRefusal } from '../platform/refusal.ts'
-import { credits } from '../units/credits.ts'
+import { createOperatorStage, type OperatorStage } from '../../../test/operator.ts'
+import { isRefusal } from '../../platform/refusal.ts'
+import { credits } from '../../units/credits.ts'
 
 const at = { stage: undefined as unknown as OperatorStage }
 before(async () => {

@@ -1,5 +1,5 @@
 // Which order a command is about, by any number that somebody has of it.
-import type { FoundOrder, FoundPurchase } from '../payments/payments.ts'
+import type { FoundOrder, FoundPurchase } from '../../payments/payments.ts'
 import type { Desk } from './desk.ts'
 import { rublesShown } from './figures.ts'
 import { absent } from './halt.ts'

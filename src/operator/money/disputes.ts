@@ -1,12 +1,12 @@
 // op disputes: payers who went to their bank. The provider tells it by letter, so it is entered
 // here, and how it ended as well.
-import type { Dispute, DisputeAsk } from '../payments/payments.ts'
-import { creditsText } from '../units/credits.ts'
-import { rublesText } from '../units/kopecks.ts'
-import type { Desk } from './desk.ts'
-import { creditsShown, kopecksFrom, rublesShown, timeShown } from './figures.ts'
-import { EXIT_DONE } from './halt.ts'
-import { purchaseOf, soldLines } from './order.ts'
+import type { Dispute, DisputeAsk } from '../../payments/payments.ts'
+import { creditsText } from '../../units/credits.ts'
+import { rublesText } from '../../units/kopecks.ts'
+import type { Desk } from '../desk/desk.ts'
+import { creditsShown, kopecksFrom, rublesShown, timeShown } from '../desk/figures.ts'
+import { EXIT_DONE } from '../desk/halt.ts'
+import { purchaseOf, soldLines } from '../desk/order.ts'
 
 export async function listDisputes(desk: Desk): Promise<number> {
   const disputes = await desk.rooms.payments.disputes()

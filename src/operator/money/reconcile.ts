@@ -1,11 +1,11 @@
 // op reconcile: the provider's settled payments beside our orders. It only reports, unless told to
 // --apply: then the payments room asks about each payment that was not credited, and looks for
 // refunds that it has not heard of, as it does by itself.
-import type { Mismatch, Reconciled } from '../payments/payments.ts'
-import { dateAt } from '../platform/clock.ts'
-import type { Desk } from './desk.ts'
-import { countShown, momentFrom, momentTo, timeShown } from './figures.ts'
-import { EXIT_DONE, EXIT_NO, mistake } from './halt.ts'
+import type { Mismatch, Reconciled } from '../../payments/payments.ts'
+import { dateAt } from '../../platform/clock.ts'
+import type { Desk } from '../desk/desk.ts'
+import { countShown, momentFrom, momentTo, timeShown } from '../desk/figures.ts'
+import { EXIT_DONE, EXIT_NO, mistake } from '../desk/halt.ts'
 
 const DAY_MS = 86_400_000
 /** Money of the last minutes may be on its way into the ledger. */

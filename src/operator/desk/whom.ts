@@ -1,8 +1,8 @@
 // Whom a command is about: an account, by its id, its whole address, its book, its key or one of
 // its orders. Reading commands may guess; these do not, because credits follow.
-import type { FoundAccount } from '../accounts/accounts.ts'
-import type { Book } from '../ledger/ledger.ts'
-import type { BookId } from '../platform/ids.ts'
+import type { FoundAccount } from '../../accounts/accounts.ts'
+import type { Book } from '../../ledger/ledger.ts'
+import type { BookId } from '../../platform/ids.ts'
 import type { Desk } from './desk.ts'
 import { creditsShown } from './figures.ts'
 import { absent } from './halt.ts'

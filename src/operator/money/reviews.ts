@@ -1,11 +1,11 @@
 // op reviews: money that waits for a person, because its facts differ from the order's. Credited,
 // given back or dismissed, once, with a note.
-import type { Review, ReviewAsk } from '../payments/payments.ts'
-import { rublesText } from '../units/kopecks.ts'
-import type { Desk } from './desk.ts'
-import { countFrom, rublesShown, timeShown } from './figures.ts'
-import { absent, EXIT_DONE, mistake } from './halt.ts'
-import { nearest } from './nearest.ts'
+import type { Review, ReviewAsk } from '../../payments/payments.ts'
+import { rublesText } from '../../units/kopecks.ts'
+import type { Desk } from '../desk/desk.ts'
+import { countFrom, rublesShown, timeShown } from '../desk/figures.ts'
+import { absent, EXIT_DONE, mistake } from '../desk/halt.ts'
+import { nearest } from '../desk/nearest.ts'
 
 const DECISIONS = {
   credit: 'the pack is credited as it was sold',

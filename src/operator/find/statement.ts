@@ -1,14 +1,14 @@
 // op statement: the entries of a book, newest first, as a table, as CSV with everything an entry
 // has, or as one object. Read page by page, so that a book of millions is no harm.
-import type { Entry } from '../ledger/ledger.ts'
-import type { BookId } from '../platform/ids.ts'
-import { requestIdOf } from '../platform/ids.ts'
-import { creditsText } from '../units/credits.ts'
-import type { Desk } from './desk.ts'
-import { countFrom, creditsShown, minuteShown, momentFrom, momentTo } from './figures.ts'
-import { EXIT_DONE } from './halt.ts'
-import { tableOf } from './table.ts'
-import { named, whom } from './whom.ts'
+import type { Entry } from '../../ledger/ledger.ts'
+import type { BookId } from '../../platform/ids.ts'
+import { requestIdOf } from '../../platform/ids.ts'
+import { creditsText } from '../../units/credits.ts'
+import type { Desk } from '../desk/desk.ts'
+import { countFrom, creditsShown, minuteShown, momentFrom, momentTo } from '../desk/figures.ts'
+import { EXIT_DONE } from '../desk/halt.ts'
+import { tableOf } from '../desk/table.ts'
+import { named, whom } from '../desk/whom.ts'
 
 const PAGE = 1_000
 /** More than a screen; who needs all of it says so, or takes the CSV. */

@@ -1,0 +1,24 @@
+// The rooms that commands act through.
+import type { Accounts } from '../../accounts/accounts.ts'
+import type { Keys } from '../../keys/keys.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { Payments } from '../../payments/payments.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Db } from '../../platform/db.ts'
+import type { Mail } from '../../platform/mail.ts'
+import type { Pricing } from '../../pricing/pricing.ts'
+import type { Upstreams } from '../../upstreams/upstreams.ts'
+
+export type OperatorRooms = {
+  readonly db: Db
+  readonly clock: Clock
+  readonly ledger: Ledger
+  readonly keys: Keys
+  readonly accounts: Accounts
+  readonly payments: Payments
+  readonly pricing: Pricing
+  readonly mail: Mail
+  readonly upstreams: Upstreams
+  /** Lets go of every connection. */
+  close(): Promise<void>
+}
