@@ -97,7 +97,7 @@ const faults: Record<string, Tree> = {
   },
   'web/page.ts:2 web-contract': { 'web/page.ts': file("import '../src/pricing/pricing.ts'") },
   'web/form.ts:2 web-contract': {
-    'web/form.ts': file("import { Page } from '../src/cabinet/contract.ts'"),
+    'web/form.ts': file("import { Page } from '../src/cabinet/contract/contract.ts'"),
   },
   'src/ledger/guess.ts:2 dev-dependency': {
     'src/ledger/guess.ts': file("import fc from 'fast-check'"),

@@ -1,7 +1,7 @@
 // Every call to the cabinet, typed by its contract: a route's name gives its parameters, its body
 // and its answer. What is not 2xx becomes a No with the code that words/ has a sentence for.
-import type { AuthErrorCode, ErrorCode, No as NoBody } from '../src/cabinet/contract.ts'
-import type { Routes } from '../src/cabinet/contract-routes.ts'
+import type { AuthErrorCode, ErrorCode, No as NoBody } from '../src/cabinet/contract/contract.ts'
+import type { Routes } from '../src/cabinet/contract/routes.ts'
 import { takeEarly } from './early.ts'
 
 export type Route = keyof Routes

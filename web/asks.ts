@@ -6,7 +6,7 @@ import {
   QueryClient,
   queryOptions,
 } from '@tanstack/react-query'
-import type { Me } from '../src/cabinet/contract.ts'
+import type { Me } from '../src/cabinet/contract/contract.ts'
 import { call, isNo, isPassing, type QueryOf } from './api.ts'
 import { currentZone, type Language } from './here.ts'
 

@@ -1,6 +1,6 @@
 // Exact decimals as whole millionths, for what the browser adds up itself: a sum shown to an owner
 // is never a float.
-import type { Credits } from '../src/cabinet/contract.ts'
+import type { Credits } from '../src/cabinet/contract/contract.ts'
 
 export const MILLION = 1_000_000n
 

@@ -1,6 +1,6 @@
 // Numbers, sums and moments as people read them, in a language and a time zone. Sums arrive as
 // decimal digits and stay integers: a float never meets a balance. Pages use the hook of format.ts.
-import type { Credits, Kopecks, Language, Time, Whole } from '../src/cabinet/contract.ts'
+import type { Credits, Kopecks, Language, Time, Whole } from '../src/cabinet/contract/contract.ts'
 
 /** British days come before months, as in most of the world; American millions are M and not m. */
 const locales = {

@@ -3,7 +3,7 @@
 // for all its tabs; who comes back gets everything anew when it opens.
 import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import type { LiveEvents, OrderWithRefunds } from '../src/cabinet/contract.ts'
+import type { LiveEvents, OrderWithRefunds } from '../src/cabinet/contract/contract.ts'
 import { addressOf } from './api.ts'
 import { homeAsk, keyAsk, meAsk, orderAsk, ordersAsk, requestsKey } from './asks.ts'
 import { useZone } from './zone.ts'

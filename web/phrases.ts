@@ -1,6 +1,6 @@
 // Amounts as words: a figure with its noun in the right form, for sentences and labels.
 import { useTranslation } from 'react-i18next'
-import type { Credits, Whole } from '../src/cabinet/contract.ts'
+import type { Credits, Whole } from '../src/cabinet/contract/contract.ts'
 import { useFormat } from './format.ts'
 
 /** Below it the whole figure is as easy to read: 3 219 rather than 3.21 thousand. */

@@ -9,7 +9,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
-import type { Method } from '../src/cabinet/contract.ts'
+import type { Method } from '../src/cabinet/contract/contract.ts'
 import { Freshly } from './account/Freshly.tsx'
 import { homeAsk, meAsk } from './asks.ts'
 import { GuestFrame } from './frame/GuestFrame.tsx'

@@ -2,7 +2,7 @@
 // of answers, the way back to the page that asked for a sign-in.
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRouteContext, useRouter } from '@tanstack/react-router'
-import type { Me } from '../src/cabinet/contract.ts'
+import type { Me } from '../src/cabinet/contract/contract.ts'
 import { call, isNo } from './api.ts'
 import { brandAsk, meAsk } from './asks.ts'
 import type { Language } from './here.ts'

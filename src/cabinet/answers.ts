@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isDatabaseAway } from '../platform/away.ts'
 import type { Log } from '../platform/log.ts'
 import { isRefusal, type RefusalCode } from '../platform/refusal.ts'
-import type { ErrorCode, No } from './contract.ts'
+import type { ErrorCode, No } from './contract/contract.ts'
 
 export const statuses = {
   path_unknown: 404,

@@ -2,7 +2,7 @@
 // A list of its parts; what they share is in server.ts, what they say in contract.ts.
 import type { Endings } from '../accounts/accounts.ts'
 import type { Db } from '../platform/db.ts'
-import { type ApiOptions, apiParts } from './api.ts'
+import { type ApiOptions, apiParts } from './api/api.ts'
 import { type Documents, readDocuments } from './documents.ts'
 import { createEndings, type EndingOptions } from './endings.ts'
 import { health } from './health.ts'
@@ -11,7 +11,7 @@ import { pagesPart } from './pages.ts'
 import { databaseAnswer } from './queries.ts'
 import { createServer, type ServerOptions } from './server.ts'
 
-export type { ApiOptions } from './api.ts'
+export type { ApiOptions } from './api/api.ts'
 export type { Notification, Notified, Notify } from './notifications.ts'
 export type { Part } from './part.ts'
 

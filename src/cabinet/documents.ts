@@ -6,7 +6,7 @@ import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { complaintsOf, readYaml } from '../platform/yaml.ts'
 import { OwnNo } from './answers.ts'
-import type { DocumentLink, DocumentText, Language } from './contract.ts'
+import type { DocumentLink, DocumentText, Language } from './contract/contract.ts'
 
 const line = z.string().min(1).max(200)
 const both = z.strictObject({ ru: line, en: line })

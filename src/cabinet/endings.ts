@@ -1,7 +1,7 @@
 // What the other rooms do when an account ends, and what they add to its owner's copy. The accounts
 // room may enter none of them, so this is handed to it by wiring. The published rule: what was paid
-// for is given back if the owner asks and the refund rules allow it (closing.ts has asked by then),
-// and everything that is left is given up.
+// for is given back if the owner asks and the refund rules allow it (api/closing.ts has asked by
+// then), and everything that is left is given up.
 import type { Endings } from '../accounts/accounts.ts'
 import type { Guards } from '../guards/guards.ts'
 import type { Keys } from '../keys/keys.ts'

@@ -122,7 +122,7 @@ import type { Page } from './contract.ts'
 
 export const cabinet: Page = { title: '' }
 `,
-  'src/cabinet/contract.ts': `// Contract.\nexport type Page = { title: string }\n`,
+  'src/cabinet/contract/contract.ts': `// Contract.\nexport type Page = { title: string }\n`,
   'src/gateway/gateway.ts': `// Routes.
 import { accept } from './1-accept.ts'
 import { authenticate } from './2-authenticate.ts'
@@ -132,7 +132,7 @@ export const createGateway = () => [accept, authenticate]
   'src/gateway/1-accept.ts': `// Accepts.\nexport const accept = () => 1\n`,
   'src/gateway/2-authenticate.ts': `// Knows.\nexport const authenticate = () => 2\n`,
   'web/api.ts': `// Calls.
-import type { Page } from '../src/cabinet/contract.ts'
+import type { Page } from '../src/cabinet/contract/contract.ts'
 
 export const page = async (): Promise<Page> => (await fetch('/')).json()
 `,

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import type { Prices } from '../../src/cabinet/contract.ts'
+import type { Prices } from '../../src/cabinet/contract/contract.ts'
 import { assertSound, openBrowser, picture, type TestBrowser, windows } from './browser.ts'
 import { createSiteStage, type SiteStage } from './site-stage.ts'
 

@@ -1,5 +1,5 @@
 // An order in every state there is, and a payment declined for every reason we tell.
-import type { DeclineReason, OrderState } from '../../src/cabinet/contract.ts'
+import type { DeclineReason, OrderState } from '../../src/cabinet/contract/contract.ts'
 import type { OrderId } from '../../src/platform/ids.ts'
 import type { Person, ScreensStage } from './screens-stage.ts'
 

@@ -1,6 +1,6 @@
 // Who stands where: people in every situation that a page knows. They are arranged once and then
 // only looked at, so that each screen can be opened as often as one likes.
-import type * as contract from '../../src/cabinet/contract.ts'
+import type * as contract from '../../src/cabinet/contract/contract.ts'
 import { appCode, PASSWORD } from '../accounts.ts'
 import { createAuthenticator } from '../authenticator.ts'
 import { arrangeOrders, type Orders } from './screens-orders.ts'

@@ -1,7 +1,7 @@
 // When a document has a new version that needs agreement, every page says so until it is given.
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Trans, useTranslation } from 'react-i18next'
-import type { DocumentLink } from '../../src/cabinet/contract.ts'
+import type { DocumentLink } from '../../src/cabinet/contract/contract.ts'
 import { call } from '../api.ts'
 import { consentsAsk, meAsk } from '../asks.ts'
 import { currentLanguage } from '../language.ts'

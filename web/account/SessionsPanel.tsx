@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { SessionLine } from '../../src/cabinet/contract.ts'
+import type { SessionLine } from '../../src/cabinet/contract/contract.ts'
 import { call } from '../api.ts'
 import { meAsk, sessionsAsk } from '../asks.ts'
 import { Asked } from '../ui/Asked.tsx'

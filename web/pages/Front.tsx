@@ -2,7 +2,7 @@
 // steps, and what can be relied on.
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import type { Pack } from '../../src/cabinet/contract.ts'
+import type { Pack } from '../../src/cabinet/contract/contract.ts'
 import { brandAsk, pricesAsk } from '../asks.ts'
 import { useFormat } from '../format.ts'
 import { useDescription } from '../frame/SiteFrame.tsx'

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import type { Home, Method, Pack } from '../../src/cabinet/contract.ts'
+import type { Home, Method, Pack } from '../../src/cabinet/contract/contract.ts'
 import { brandAsk, homeAsk, packsAsk, topUpAsk } from '../asks.ts'
 import { useErrorText } from '../errors.ts'
 import { useFormat } from '../format.ts'

@@ -2,7 +2,7 @@
 // a calculator.
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import type { Pack, Prices as PriceList } from '../../src/cabinet/contract.ts'
+import type { Pack, Prices as PriceList } from '../../src/cabinet/contract/contract.ts'
 import { brandAsk, meAsk, pricesAsk } from '../asks.ts'
 import { creditsOf } from '../decimal.ts'
 import { useFormat } from '../format.ts'

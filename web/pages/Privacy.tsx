@@ -2,7 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
-import type { Brand, Consents } from '../../src/cabinet/contract.ts'
+import type { Brand, Consents } from '../../src/cabinet/contract/contract.ts'
 import { ClosePanel } from '../account/ClosePanel.tsx'
 import { useAgree } from '../account/ConsentBanner.tsx'
 import { useFreshly } from '../account/Freshly.tsx'

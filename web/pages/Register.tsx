@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Trans, useTranslation } from 'react-i18next'
-import type { DocumentLink } from '../../src/cabinet/contract.ts'
+import type { DocumentLink } from '../../src/cabinet/contract/contract.ts'
 import { call } from '../api.ts'
 import { brandAsk } from '../asks.ts'
 import { GuestSheet } from '../frame/GuestFrame.tsx'

@@ -1,7 +1,7 @@
 // How the service is doing, part by part, for everybody; looked at anew twice a minute.
 import { useQuery } from '@tanstack/react-query'
 import { Trans, useTranslation } from 'react-i18next'
-import type { PartState, Status as StatusAnswer } from '../../src/cabinet/contract-status.ts'
+import type { PartState, Status as StatusAnswer } from '../../src/cabinet/contract/status.ts'
 import { brandAsk, statusAsk } from '../asks.ts'
 import { useFormat } from '../format.ts'
 import { SitePage } from '../frame/SiteFrame.tsx'

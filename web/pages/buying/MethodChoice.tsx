@@ -1,7 +1,7 @@
 // How to pay: SBP first, since on a phone it is one tap; then cards.
 import { CreditCard, type LucideIcon, Smartphone } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
-import type { Method } from '../../../src/cabinet/contract.ts'
+import type { Method } from '../../../src/cabinet/contract/contract.ts'
 import { classes } from '../../ui/classes.ts'
 import { cardLook } from './PackChoice.tsx'
 

@@ -1,7 +1,7 @@
 // What a token of each model costs, in credits: everything that a charge is made from.
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import type { ModelPrice } from '../../../src/cabinet/contract.ts'
+import type { ModelPrice } from '../../../src/cabinet/contract/contract.ts'
 import { pricesAsk } from '../../asks.ts'
 import { NARROW, useMedia } from '../../media.ts'
 import { Asked } from '../../ui/Asked.tsx'

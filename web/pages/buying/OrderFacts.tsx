@@ -1,6 +1,6 @@
 // What an order says on paper: number, pack, sum, times, receipt, and money that went back.
 import { useTranslation } from 'react-i18next'
-import type { OrderWithRefunds, Refund } from '../../../src/cabinet/contract.ts'
+import type { OrderWithRefunds, Refund } from '../../../src/cabinet/contract/contract.ts'
 import { usePhrases } from '../../phrases.ts'
 import { useMe } from '../../session.ts'
 import { Moment, Rubles } from '../../ui/amounts.tsx'

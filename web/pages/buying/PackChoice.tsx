@@ -1,7 +1,7 @@
 // The packs as cards, one of which is chosen. Radio buttons of the browser: arrows, readers and
 // forms know them.
 import { useTranslation } from 'react-i18next'
-import type { Pack } from '../../../src/cabinet/contract.ts'
+import type { Pack } from '../../../src/cabinet/contract/contract.ts'
 import { useFormat } from '../../format.ts'
 import { Rubles } from '../../ui/amounts.tsx'
 import { classes } from '../../ui/classes.ts'

@@ -2,7 +2,7 @@
 // Asked anew whenever it opens: a running program spends while one reads.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import type { Order, Refundable } from '../../../src/cabinet/contract.ts'
+import type { Order, Refundable } from '../../../src/cabinet/contract/contract.ts'
 import { useFreshly } from '../../account/Freshly.tsx'
 import { call } from '../../api.ts'
 import { brandAsk, homeAsk, orderAsk, ordersAsk, refundableAsk } from '../../asks.ts'

@@ -3,7 +3,7 @@
 import { ExternalLink, Smartphone } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Order } from '../../../src/cabinet/contract.ts'
+import type { Order } from '../../../src/cabinet/contract/contract.ts'
 import { PHONE, useMedia } from '../../media.ts'
 import { ButtonAnchor } from '../../ui/Button.tsx'
 import { Skeleton } from '../../ui/parts.tsx'

@@ -1,6 +1,6 @@
 // What a million costs in a pack, and how much less that is than in the smallest one.
 import { useTranslation } from 'react-i18next'
-import type { Pack } from '../../../src/cabinet/contract.ts'
+import type { Pack } from '../../../src/cabinet/contract/contract.ts'
 import { useFormat } from '../../format.ts'
 import { Badge } from '../../ui/parts.tsx'
 

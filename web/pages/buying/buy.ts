@@ -3,7 +3,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
-import type { Method, Order } from '../../../src/cabinet/contract.ts'
+import type { Method, Order } from '../../../src/cabinet/contract/contract.ts'
 import { call, isNo } from '../../api.ts'
 import { ordersAsk } from '../../asks.ts'
 import { paths } from '../../paths.ts'

@@ -2,7 +2,7 @@
 // who came back from the provider's page waits in front of ours.
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect } from 'react'
-import type { Order, OrderWithRefunds } from '../../../src/cabinet/contract.ts'
+import type { Order, OrderWithRefunds } from '../../../src/cabinet/contract/contract.ts'
 import { call } from '../../api.ts'
 import { homeAsk, keyAsk, orderAsk, ordersAsk } from '../../asks.ts'
 import { hasLeftToPay } from './leaving.ts'

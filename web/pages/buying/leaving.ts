@@ -1,6 +1,6 @@
 // The way to the provider's page and back. This tab remembers for which orders it went there, so
 // that whoever returns is told that the bank is waited for, and not asked to pay again.
-import type { Order } from '../../../src/cabinet/contract.ts'
+import type { Order } from '../../../src/cabinet/contract/contract.ts'
 
 const PREFIX = 'left-to-pay:'
 

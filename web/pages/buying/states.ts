@@ -1,5 +1,5 @@
 // The states of an order sorted by what they mean to its owner.
-import type { Order, OrderState } from '../../../src/cabinet/contract.ts'
+import type { Order, OrderState } from '../../../src/cabinet/contract/contract.ts'
 import type { BadgeTone } from '../../ui/parts.tsx'
 
 type Meaning = {

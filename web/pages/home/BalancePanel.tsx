@@ -1,7 +1,7 @@
 // The balance: what can be spent, what is set aside, what that means in roubles and in days.
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Home } from '../../../src/cabinet/contract.ts'
+import type { Home } from '../../../src/cabinet/contract/contract.ts'
 import { useFormat } from '../../format.ts'
 import { paths } from '../../paths.ts'
 import { usePhrases } from '../../phrases.ts'

@@ -3,7 +3,7 @@
 import { Check } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { NextStep } from '../../../src/cabinet/contract.ts'
+import type { NextStep } from '../../../src/cabinet/contract/contract.ts'
 import { paths } from '../../paths.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { ButtonLink } from '../../ui/Button.tsx'

@@ -1,7 +1,7 @@
 // The latest requests as the ledger has them; they come with live updates and without a reload.
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import type { RequestLine, Requests } from '../../../src/cabinet/contract.ts'
+import type { RequestLine, Requests } from '../../../src/cabinet/contract/contract.ts'
 import { requestsKey } from '../../asks.ts'
 import { useTick } from '../../tick.ts'
 import { Credits, Moment, TokenCounts } from '../../ui/amounts.tsx'

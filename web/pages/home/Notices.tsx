@@ -1,7 +1,7 @@
 // What stands in the way of requests, or soon will: the gravest first, one sentence of what to do.
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import type { Home } from '../../../src/cabinet/contract.ts'
+import type { Home } from '../../../src/cabinet/contract/contract.ts'
 import { brandAsk } from '../../asks.ts'
 import { paths } from '../../paths.ts'
 import { usePhrases } from '../../phrases.ts'

@@ -3,7 +3,7 @@
 import { ChartColumn } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Credits, Home, UsageDay } from '../../../src/cabinet/contract.ts'
+import type { Credits, Home, UsageDay } from '../../../src/cabinet/contract/contract.ts'
 import { useFormat } from '../../format.ts'
 import { usePhrases } from '../../phrases.ts'
 import { Credits as CreditsFigure } from '../../ui/amounts.tsx'

@@ -1,7 +1,7 @@
 // The key is in force, and this browser does not have it: paste it, or reissue it.
 import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import type { Brand, KeyState } from '../../../src/cabinet/contract.ts'
+import type { Brand, KeyState } from '../../../src/cabinet/contract/contract.ts'
 import { KeyringClosed } from '../../keyring.ts'
 import { useMe } from '../../session.ts'
 import { Banner } from '../../ui/Banner.tsx'

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Home } from '../../../src/cabinet/contract.ts'
+import type { Home } from '../../../src/cabinet/contract/contract.ts'
 import { homeAsk } from '../../asks.ts'
 import { useFormat } from '../../format.ts'
 import { usePhrases } from '../../phrases.ts'

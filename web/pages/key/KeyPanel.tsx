@@ -1,7 +1,7 @@
 // The key in force, when this browser has it: masked, shown for a while, copied, saved as a file.
 import { Download, Eye, EyeOff } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
-import type { Brand, KeyState } from '../../../src/cabinet/contract.ts'
+import type { Brand, KeyState } from '../../../src/cabinet/contract/contract.ts'
 import { saveFile } from '../../save-file.ts'
 import { useTick } from '../../tick.ts'
 import { Moment } from '../../ui/amounts.tsx'

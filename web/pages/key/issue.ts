@@ -1,7 +1,7 @@
 // How a key comes into force: the server makes it, this browser keeps it and reads it back, and
 // only then the server is told to put it in force. A lock lets one tab do this at a time; whoever
 // comes second finds the key that the first one made and makes no other.
-import type { KeyState, NewKey } from '../../../src/cabinet/contract.ts'
+import type { KeyState, NewKey } from '../../../src/cabinet/contract/contract.ts'
 import { call, isNo } from '../../api.ts'
 import { KeyringClosed, keep, keepOnly, keptFor } from '../../keyring.ts'
 

@@ -2,7 +2,7 @@
 // and what came of it.
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import type { KeyState, NewKey } from '../../../src/cabinet/contract.ts'
+import type { KeyState, NewKey } from '../../../src/cabinet/contract/contract.ts'
 import { useFreshly } from '../../account/Freshly.tsx'
 import { homeAsk, keyAsk } from '../../asks.ts'
 import { useMe } from '../../session.ts'

@@ -2,7 +2,7 @@
 // minute that somebody wants to look at it.
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import type { KeyState } from '../../../src/cabinet/contract.ts'
+import type { KeyState } from '../../../src/cabinet/contract/contract.ts'
 import { type Kept, KeyringClosed, keptFor, recall, watchKeyring } from '../../keyring.ts'
 import { tidy } from './issue.ts'
 

@@ -2,7 +2,7 @@
 // requests that were refused, and always come.
 import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import type { Guards } from '../../../src/cabinet/contract-guards.ts'
+import type { Guards } from '../../../src/cabinet/contract/guards.ts'
 import { call } from '../../api.ts'
 import { guardsAsk, homeAsk } from '../../asks.ts'
 import { useFormat } from '../../format.ts'

@@ -2,7 +2,7 @@
 // ask "confirm it is you"; the server knows which are.
 import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import type { Guards } from '../../../src/cabinet/contract-guards.ts'
+import type { Guards } from '../../../src/cabinet/contract/guards.ts'
 import { useFreshly } from '../../account/Freshly.tsx'
 import { call } from '../../api.ts'
 import { guardsAsk } from '../../asks.ts'

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Pause, Play } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
-import type { Guards } from '../../../src/cabinet/contract-guards.ts'
+import type { Guards } from '../../../src/cabinet/contract/guards.ts'
 import { brandAsk, homeAsk } from '../../asks.ts'
 import { paths } from '../../paths.ts'
 import { Button, ButtonLink } from '../../ui/Button.tsx'

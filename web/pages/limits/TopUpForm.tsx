@@ -2,8 +2,8 @@
 // text of the agreement has a version, which the server compares.
 import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import type { Pack } from '../../../src/cabinet/contract.ts'
-import type { TopUp } from '../../../src/cabinet/contract-guards.ts'
+import type { Pack } from '../../../src/cabinet/contract/contract.ts'
+import type { TopUp } from '../../../src/cabinet/contract/guards.ts'
 import { useFreshly } from '../../account/Freshly.tsx'
 import { call, isNo } from '../../api.ts'
 import { packsAsk, topUpAsk } from '../../asks.ts'

@@ -1,6 +1,6 @@
 // Amounts that people type: digits in groups as they were shown, or without. Whole numbers only,
 // and as text: they may be beyond what a JavaScript number holds exactly.
-import type { Kopecks, Whole } from '../../../src/cabinet/contract.ts'
+import type { Kopecks, Whole } from '../../../src/cabinet/contract/contract.ts'
 
 /** Empty text is no amount: null. Undefined: it cannot be read. */
 export function wholeOf(text: string): Whole | null | undefined {

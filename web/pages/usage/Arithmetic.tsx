@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
 import { Trans, useTranslation } from 'react-i18next'
-import type { LoggedRequest, PricedPart } from '../../../src/cabinet/contract-usage.ts'
+import type { LoggedRequest, PricedPart } from '../../../src/cabinet/contract/usage.ts'
 import { brandAsk, loggedAsk } from '../../asks.ts'
 import { useFormat } from '../../format.ts'
 import { Asked } from '../../ui/Asked.tsx'

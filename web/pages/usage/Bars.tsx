@@ -1,7 +1,7 @@
 // The drawing of the chart: the lines of its scale, the bars in pieces, the names of some of them;
 // and over each bar a button, which takes pointer, finger and keys and says the figures.
 import type { KeyboardEvent } from 'react'
-import type { UsageBucket } from '../../../src/cabinet/contract-usage.ts'
+import type { UsageBucket } from '../../../src/cabinet/contract/usage.ts'
 import { creditsOf } from '../../decimal.ts'
 import { useFormat } from '../../format.ts'
 import { namedOf, piecesOf } from './chart.ts'

@@ -2,7 +2,7 @@
 // arrow keys, and tells its exact figures above and in the legend. UsageTable has the same numbers.
 import { useId, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Usage, UsageBucket } from '../../../src/cabinet/contract-usage.ts'
+import type { Usage, UsageBucket } from '../../../src/cabinet/contract/usage.ts'
 import { creditsOf } from '../../decimal.ts'
 import { useFormat } from '../../format.ts'
 import { usePhrases } from '../../phrases.ts'

@@ -1,7 +1,7 @@
 // The chart with its switches: by hour or by day, bars or a table.
 import { ChartColumn } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
-import type { Usage } from '../../../src/cabinet/contract-usage.ts'
+import type { Usage } from '../../../src/cabinet/contract/usage.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Choice } from '../../ui/Choice.tsx'
 import { Empty, Panel } from '../../ui/parts.tsx'

@@ -3,7 +3,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { ArrowUp, ListFilter } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
-import type { LogPage } from '../../../src/cabinet/contract-usage.ts'
+import type { LogPage } from '../../../src/cabinet/contract/usage.ts'
 import { logAsk, usageAsk } from '../../asks.ts'
 import { Asked } from '../../ui/Asked.tsx'
 import { Button } from '../../ui/Button.tsx'

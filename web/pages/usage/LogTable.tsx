@@ -3,7 +3,7 @@
 import { ChevronRight } from 'lucide-react'
 import { useId } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { LogLine } from '../../../src/cabinet/contract-usage.ts'
+import type { LogLine } from '../../../src/cabinet/contract/usage.ts'
 import { useFormat } from '../../format.ts'
 import { Credits, TokenCounts } from '../../ui/amounts.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'

@@ -1,6 +1,6 @@
 // What was used, as tables: by time and model, the twin of the chart; and by model alone.
 import { useTranslation } from 'react-i18next'
-import type { ModelUse, Usage } from '../../../src/cabinet/contract-usage.ts'
+import type { ModelUse, Usage } from '../../../src/cabinet/contract/usage.ts'
 import { useFormat } from '../../format.ts'
 import { usePhrases } from '../../phrases.ts'
 import { Credits } from '../../ui/amounts.tsx'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import type { RequestLine } from '../../../src/cabinet/contract.ts'
+import type { RequestLine } from '../../../src/cabinet/contract/contract.ts'
 import { creditsOf, decimalOf, millionthsOf } from '../../decimal.ts'
 import { amountsOf, LOOKS, namedOf, piecesOf, scaleOf, seriesOf, sumOf } from './chart.ts'
 import { newIn } from './news.ts'

@@ -1,5 +1,5 @@
 // What the endings of requests mean for their owner.
-import type { Ending } from '../../../src/cabinet/contract-usage.ts'
+import type { Ending } from '../../../src/cabinet/contract/usage.ts'
 import type { BadgeTone } from '../../ui/parts.tsx'
 
 export const tones: Readonly<Record<Ending, BadgeTone>> = {

@@ -1,6 +1,6 @@
 // Which of the latest requests the shown page of the log does not have yet.
-import type { RequestLine } from '../../../src/cabinet/contract.ts'
-import type { LogLine } from '../../../src/cabinet/contract-usage.ts'
+import type { RequestLine } from '../../../src/cabinet/contract/contract.ts'
+import type { LogLine } from '../../../src/cabinet/contract/usage.ts'
 import type { UsageSearch } from './period.ts'
 
 /** `isMore`: all that we were told of is new, so there may be more of them. */

@@ -1,6 +1,6 @@
 // Which days are looked at, and by what they are told apart: everything of the usage page that a
 // link restores.
-import type { Ending, LogFilter, UsageStep } from '../../../src/cabinet/contract-usage.ts'
+import type { Ending, LogFilter, UsageStep } from '../../../src/cabinet/contract/usage.ts'
 
 export const periods = ['today', 'week', 'month', 'quarter', 'year', 'own'] as const
 export type Period = (typeof periods)[number]

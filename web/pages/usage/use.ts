@@ -1,5 +1,5 @@
 // How the steps of time are named on the page, and what was used in them is added up.
-import type { ModelUse, UsageBucket } from '../../../src/cabinet/contract-usage.ts'
+import type { ModelUse, UsageBucket } from '../../../src/cabinet/contract/usage.ts'
 import { creditsOf, millionthsOf } from '../../decimal.ts'
 import { useFormat } from '../../format.ts'
 import { sumOf } from './chart.ts'

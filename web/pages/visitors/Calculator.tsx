@@ -3,7 +3,11 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Credits as CreditsValue, Pack, Prices } from '../../../src/cabinet/contract.ts'
+import type {
+  Credits as CreditsValue,
+  Pack,
+  Prices,
+} from '../../../src/cabinet/contract/contract.ts'
 import { creditsOf } from '../../decimal.ts'
 import { useFormat } from '../../format.ts'
 import { paths } from '../../paths.ts'

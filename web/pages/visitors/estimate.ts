@@ -1,6 +1,6 @@
 // The arithmetic of the calculator, as of a charge: tokens times credits per token, in whole
 // microcredits. Roubles are rounded up and days down, so that nobody is promised too much.
-import type { ModelPrice, Pack } from '../../../src/cabinet/contract.ts'
+import type { ModelPrice, Pack } from '../../../src/cabinet/contract/contract.ts'
 import { MILLION, millionthsOf } from '../../decimal.ts'
 
 /** Tokens of one request, and how many requests a day has. */

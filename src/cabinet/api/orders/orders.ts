@@ -1,0 +1,222 @@
+// Buying and giving back, as an owner sees it. An order of somebody else is as unknown as one that
+// never was. What an order means and when it is credited is the payments room's affair.
+import { z } from 'zod'
+import type { OrderView, Payments, Refund } from '../../../payments/payments.ts'
+import { type BookId, isOrderId, type OrderId } from '../../../platform/ids.ts'
+import type { Pricing } from '../../../pricing/pricing.ts'
+import { kopecks } from '../../../units/kopecks.ts'
+import { OwnNo } from '../../answers.ts'
+import type * as contract from '../../contract/contract.ts'
+import { creditsOf, timeOf, timeOrNull } from '../amounts.ts'
+import type { Table } from '../routes.ts'
+import { declineOf } from './declines.ts'
+import { packsOf } from './packs.ts'
+
+export type OrderOptions = {
+  readonly payments: Pick<
+    Payments,
+    | 'buy'
+    | 'order'
+    | 'orders'
+    | 'check'
+    | 'refundable'
+    | 'requestRefund'
+    | 'refunds'
+    | 'redeem'
+    | 'methods'
+  >
+  readonly pricing: Pick<Pricing, 'current'>
+  /** Where payers come back to. */
+  readonly cabinetUrl: string
+}
+
+/** Who mistypes a card comes again a few times an hour; a hundred orders are a program. */
+const BUYING = { max: 30, seconds: 3_600 }
+/** A page asks every two seconds while its payer waits; payments themselves ask no more often. */
+const CHECKING = { max: 60, seconds: 60 }
+const REFUNDING = { max: 20, seconds: 3_600 }
+/** Beside the payments' own count of wrong codes per hour. */
+const REDEEMING = { max: 30, seconds: 3_600 }
+const PAGE = 20
+const PAGE_MAX = 100
+
+const attempt = z.string().regex(/^[\w-]{1,100}$/)
+const purchase = z.object({
+  pack: z.string().max(64),
+  method: z.enum(['sbp', 'card']),
+  attempt,
+  savesMethod: z.boolean().optional(),
+})
+
+export function orderRoutes({
+  payments,
+  pricing,
+  cabinetUrl,
+}: OrderOptions): Table<
+  | 'GET /api/packs'
+  | 'POST /api/orders'
+  | 'GET /api/orders'
+  | 'GET /api/orders/:id'
+  | 'POST /api/orders/:id/check'
+  | 'GET /api/orders/:id/refundable'
+  | 'POST /api/orders/:id/refund'
+  | 'POST /api/promo'
+> {
+  return {
+    'GET /api/packs': {
+      session: 'needed',
+      async run() {
+        const { version } = pricing.current()
+        return { catalogueVersion: version, packs: packsOf(pricing, payments) }
+      },
+    },
+
+    'POST /api/orders': {
+      session: 'needed',
+      allowance: BUYING,
+      body: purchase,
+      async run({ session, body }) {
+        // One snapshot: the price that is asked is of the version that is named.
+        const { version, packs } = pricing.current()
+        const pack = packs.find(({ id }) => id === body.pack)
+        if (pack === undefined) throw new OwnNo('pack_unknown', 'There is no such pack.')
+        const { id, name: title, credits, priceKopecks } = pack
+        const { book, email, language: locale } = session
+        const order = await payments.buy({
+          ...{ book, email, locale, method: body.method, attempt: body.attempt },
+          pack: { id, title, credits, priceKopecks, catalogueVersion: version },
+          returnUrl: `${cabinetUrl}/orders/{order}`,
+          savesMethod: body.savesMethod === true && body.method === 'card',
+        })
+        return orderOf(order)
+      },
+    },
+
+    'GET /api/orders': {
+      session: 'needed',
+      query: z.object({
+        before: z.string().max(100).optional(),
+        limit: z.coerce.number().int().min(1).max(PAGE_MAX).optional(),
+      }),
+      async run({ session, query }) {
+        const { before, limit = PAGE } = query
+        const page = await payments.orders({
+          book: session.book,
+          before: before === undefined ? null : orderId(before),
+          limit: limit + 1,
+        })
+        const orders = page.slice(0, limit)
+        const next = page.length > limit ? (orders.at(-1)?.id ?? null) : null
+        return { orders: orders.map(orderOf), next }
+      },
+    },
+
+    'GET /api/orders/:id': {
+      session: 'needed',
+      async run({ session, params }) {
+        const order = await payments.order(orderId(params.id), session.book)
+        const refunds = await payments.refunds(session.book)
+        return {
+          ...orderOf(order),
+          refunds: refunds.filter((one) => one.order === order.id).map(refundOf),
+        }
+      },
+    },
+
+    'POST /api/orders/:id/check': {
+      session: 'needed',
+      allowance: CHECKING,
+      body: z.object({}),
+      async run({ session, params }) {
+        return orderOf(await payments.check(await ownOrder(params.id, session.book)))
+      },
+    },
+
+    'GET /api/orders/:id/refundable': {
+      session: 'needed',
+      async run({ session, params }) {
+        const found = await payments.refundable(orderId(params.id), session.book)
+        return {
+          amountKopecks: String(found.amountKopecks),
+          credits: creditsOf(found.credits),
+          why: found.why,
+        }
+      },
+    },
+
+    'POST /api/orders/:id/refund': {
+      session: 'fresh',
+      allowance: REFUNDING,
+      body: z.object({
+        attempt,
+        amountKopecks: z
+          .string()
+          .regex(/^[1-9]\d{0,14}$/)
+          .optional(),
+      }),
+      async run({ session, params, body }) {
+        const { amountKopecks } = body
+        const refund = await payments.requestRefund({
+          order: orderId(params.id),
+          book: session.book,
+          attempt: body.attempt,
+          ...(amountKopecks !== undefined && { amountKopecks: kopecks(BigInt(amountKopecks)) }),
+          by: session.account,
+          reason: 'The owner asked for it in the cabinet.',
+        })
+        return refundOf(refund)
+      },
+    },
+
+    'POST /api/promo': {
+      session: 'needed',
+      allowance: REDEEMING,
+      body: z.object({ code: z.string().max(100) }),
+      async run({ session, body }) {
+        const { credits } = await payments.redeem(session.book, body.code)
+        return { credits: creditsOf(credits) }
+      },
+    },
+  }
+
+  /** The payments room checks any order for anybody; this is where it must be the owner's. */
+  async function ownOrder(text: string, book: BookId): Promise<OrderId> {
+    return (await payments.order(orderId(text), book)).id
+  }
+}
+
+function orderId(text: string): OrderId {
+  if (isOrderId(text)) return text
+  throw new OwnNo('order_unknown', 'There is no such order.')
+}
+
+export function orderOf(order: OrderView): contract.Order {
+  const { pack, receiptState } = order
+  return {
+    id: order.id,
+    state: order.state,
+    method: order.method,
+    pack: { id: pack.id, title: pack.title, credits: creditsOf(pack.credits) },
+    priceKopecks: String(order.priceKopecks),
+    refundedKopecks: String(order.refundedKopecks),
+    confirmation: order.confirmation,
+    payableUntil: timeOrNull(order.payableUntil),
+    decline: declineOf(order),
+    receipt: receiptState === null ? null : { state: receiptState },
+    createdAt: timeOf(order.createdAt),
+    creditedAt: timeOrNull(order.creditedAt),
+    isTopUp: order.isTopUp,
+  }
+}
+
+function refundOf(refund: Refund): contract.Refund {
+  return {
+    id: refund.id,
+    order: refund.order,
+    state: refund.state,
+    amountKopecks: String(refund.amount),
+    credits: creditsOf(refund.credits),
+    createdAt: timeOf(refund.createdAt),
+    endedAt: timeOrNull(refund.endedAt),
+  }
+}

@@ -1,0 +1,46 @@
+// Packs as customers compare them: what a million credits costs in each, and what the larger ones
+// save. Whole numbers only, and rounded against us: no pack looks cheaper than it is.
+import type { Payments } from '../../../payments/payments.ts'
+import type { Pack, Pricing } from '../../../pricing/pricing.ts'
+import { type Credits, credits } from '../../../units/credits.ts'
+import type { Kopecks } from '../../../units/kopecks.ts'
+import type * as contract from '../../contract/contract.ts'
+import { creditsOf } from '../amounts.ts'
+
+const MILLION = credits(1_000_000)
+
+/** Rounded up. */
+export function perMillion(price: Kopecks, amount: Credits): bigint {
+  return (price * MILLION + amount - 1n) / amount
+}
+
+export function packsOf(
+  pricing: Pick<Pricing, 'current'>,
+  payments: Pick<Payments, 'methods'>,
+): readonly contract.Pack[] {
+  const { packs } = pricing.current()
+  const dearest = packs.reduce<Pack | undefined>(
+    (most, pack) => (most === undefined || isDearer(pack, most) ? pack : most),
+    undefined,
+  )
+  return packs.map((pack) => ({
+    id: pack.id,
+    name: pack.name,
+    credits: creditsOf(pack.credits),
+    priceKopecks: String(pack.priceKopecks),
+    kopecksPerMillion: String(perMillion(pack.priceKopecks, pack.credits)),
+    savingPercent: dearest === undefined ? 0 : savingPercent(pack, dearest),
+    methods: payments.methods(pack.priceKopecks),
+  }))
+}
+
+/** Compared crosswise: no division, no rounding. */
+function isDearer(pack: Pack, other: Pack): boolean {
+  return pack.priceKopecks * other.credits > other.priceKopecks * pack.credits
+}
+
+function savingPercent(pack: Pack, dearest: Pack): number {
+  const would = dearest.priceKopecks * pack.credits
+  const does = pack.priceKopecks * dearest.credits
+  return Number(((would - does) * 100n) / would)
+}

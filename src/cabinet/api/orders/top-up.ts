@@ -1,0 +1,105 @@
+// Automatic top-ups, as an owner sets them: which pack, below what balance, how much in a month.
+// The agreement is recorded where the money is spent, in the payments room.
+import { z } from 'zod'
+import type { Payments } from '../../../payments/payments.ts'
+import type { Db } from '../../../platform/db.ts'
+import type { BookId } from '../../../platform/ids.ts'
+import { credits } from '../../../units/credits.ts'
+import { kopecks } from '../../../units/kopecks.ts'
+import { OwnNo } from '../../answers.ts'
+import type * as contract from '../../contract/guards.ts'
+import { creditsOf, timeOf } from '../amounts.ts'
+import type { Table } from '../routes.ts'
+
+export type TopUpRouteOptions = {
+  readonly db: Db
+  readonly payments: Pick<Payments, 'topUps'>
+}
+
+/** Each agreement is a row for ever and a letter. */
+const AGREEING = { max: 20, seconds: 3_600 }
+const ENDING = { max: 60, seconds: 3_600 }
+
+export function topUpRoutes({
+  db,
+  payments,
+}: TopUpRouteOptions): Table<
+  'GET /api/top-up' | 'POST /api/top-up' | 'POST /api/top-up/off' | 'POST /api/top-up/forget'
+> {
+  const { topUps } = payments
+
+  async function answer(book: BookId): Promise<contract.TopUp> {
+    const { method, word, monthKopecks } = await topUps.read(book)
+    const { stoppedWhy: why, stoppedAt } = word ?? {}
+    return {
+      isOffered: topUps.isOffered,
+      consentVersion: topUps.consentVersion,
+      method:
+        method === undefined ? null : { title: method.title, savedAt: timeOf(method.savedAt) },
+      isOn: word?.isOn ?? false,
+      settings:
+        word === undefined
+          ? null
+          : {
+              pack: word.packId,
+              priceKopecks: String(word.price),
+              credits: word.credits === null ? null : creditsOf(word.credits),
+              threshold: creditsOf(word.threshold),
+              ceilingKopecks: String(word.ceiling),
+              agreedAt: timeOf(word.givenAt),
+            },
+      monthKopecks: String(monthKopecks),
+      stopped: why && stoppedAt ? { why, at: timeOf(stoppedAt) } : null,
+    }
+  }
+
+  return {
+    'GET /api/top-up': { session: 'needed', run: ({ session }) => answer(session.book) },
+
+    'POST /api/top-up': {
+      session: 'fresh',
+      allowance: AGREEING,
+      body: z.object({
+        pack: z.string().max(64),
+        priceKopecks: z.string().regex(/^[1-9]\d{0,12}$/),
+        credits: z.string().regex(/^[1-9]\d{0,11}$/),
+        threshold: z.string().regex(/^[1-9]\d{0,11}$/),
+        ceilingKopecks: z.string().regex(/^[1-9]\d{0,12}$/),
+        consentVersion: z.string().max(40),
+      }),
+      async run({ session, body, address }) {
+        if (body.consentVersion !== topUps.consentVersion) {
+          throw new OwnNo('consent_unknown', 'The text that was agreed to is not in force.')
+        }
+        await topUps.turnOn({
+          ...{ book: session.book, packId: body.pack, version: body.consentVersion, address },
+          priceKopecks: kopecks(BigInt(body.priceKopecks)),
+          credits: credits(BigInt(body.credits)),
+          threshold: credits(BigInt(body.threshold)),
+          ceilingKopecks: kopecks(BigInt(body.ceilingKopecks)),
+        })
+        return answer(session.book)
+      },
+    },
+
+    'POST /api/top-up/off': {
+      session: 'needed',
+      allowance: ENDING,
+      body: z.object({}),
+      async run({ session }) {
+        await topUps.turnOff(session.book)
+        return answer(session.book)
+      },
+    },
+
+    'POST /api/top-up/forget': {
+      session: 'needed',
+      allowance: ENDING,
+      body: z.object({}),
+      async run({ session }) {
+        await db.transaction((tx) => topUps.forget(tx, session.book))
+        return answer(session.book)
+      },
+    },
+  }
+}

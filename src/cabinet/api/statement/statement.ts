@@ -1,0 +1,108 @@
+// GET /api/statement: every entry of a period as a CSV file, oldest first. It is read and sent page
+// by page, at the pace of whoever saves it, so a year of millions takes no memory. What is written
+// after the first line was sent is not in it.
+import { Readable } from 'node:stream'
+import { z } from 'zod'
+import type { Accounts, Session } from '../../../accounts/accounts.ts'
+import type { Entry, EntryKind, Ledger } from '../../../ledger/ledger.ts'
+import { assert } from '../../../platform/assert.ts'
+import { dayText } from '../../../platform/clock.ts'
+import { requestIdOf } from '../../../platform/ids.ts'
+import { type Credits, creditsText } from '../../../units/credits.ts'
+import type { Part } from '../../part.ts'
+import { headersOf, readAs, requireAllowance } from '../routes.ts'
+import { daysAfter, type Period, periodFields, periodOf } from '../usage/period.ts'
+import { BYTE_ORDER_MARK, csvLine, type Field } from './csv.ts'
+import { createLocalTime } from './local-time.ts'
+import { type StatementWords, statementWords } from './words.ts'
+
+const LIMITS = { usual: 30, max: 366 }
+/** 200 bytes each as CSV; a page is half a megabyte. */
+const ENTRIES_PAGE = 2_000
+/** A statement of a year may read millions of entries. */
+const SAVING = { max: 30, seconds: 3_600 }
+/** Notes that are meant for the owner; the others are the operator's own. */
+const NOTED: readonly EntryKind[] = ['purchase', 'promo', 'void']
+
+export type StatementOptions = {
+  readonly accounts: Pick<Accounts, 'session' | 'requireSession' | 'attempt'>
+  readonly ledger: Pick<Ledger, 'usage' | 'balance'>
+}
+
+export function statementPart({ accounts, ledger }: StatementOptions): Part {
+  const query = z.object(periodFields)
+
+  async function* lines(
+    { book, language }: Session,
+    period: Period,
+    untilSeq: bigint,
+  ): AsyncGenerator<string> {
+    const words = statementWords[language]
+    const timeText = createLocalTime(period.zone)
+    yield BYTE_ORDER_MARK + csvLine(words.columns)
+    const { from, to } = await ledger.usage.period(period)
+    assert(from !== null && to !== null, 'a period begins and ends')
+    const last = dayText(to.getTime() - 1)
+    for (let day = dayText(from.getTime()); day <= last; day = daysAfter(day, 1)) {
+      let afterSeq = 0n
+      for (;;) {
+        const ask = { book, day, afterSeq, untilSeq, from, to, limit: ENTRIES_PAGE }
+        const page = await ledger.usage.entriesOfDay(ask)
+        if (page.length > 0) yield page.map((one) => lineOf(one, words, timeText)).join('')
+        if (page.length < ENTRIES_PAGE) break
+        afterSeq = page.at(-1)?.seq ?? untilSeq
+      }
+    }
+  }
+
+  return (app) => {
+    app.get('/api/statement', { exposeHeadRoute: false }, async (request, reply) => {
+      const session = accounts.requireSession(await accounts.session(headersOf(request)))
+      const given = readAs(query, request.query)
+      const asked = { ...given, zone: given.zone ?? session.zone ?? undefined }
+      const period = await periodOf(ledger.usage, asked, LIMITS)
+      await requireAllowance(accounts, 'GET /api/statement', session, SAVING)
+      const book = await ledger.balance(session.book)
+      assert(book, `the account's book ${session.book} is not there`)
+      for (const cookie of session.cookies) reply.header('set-cookie', cookie)
+      const name = `statement-${period.from}-${period.to}.csv`
+      return reply
+        .header('content-disposition', `attachment; filename="${name}"`)
+        .type('text/csv; charset=utf-8')
+        .send(Readable.from(lines(session, period, book.seq), { objectMode: false }))
+    })
+  }
+}
+
+function lineOf(entry: Entry, words: StatementWords, timeText: (at: Date) => string): string {
+  return csvLine([
+    { number: entry.seq },
+    timeText(entry.at),
+    words.kinds[entry.kind],
+    amount(entry.amount),
+    amount(entry.balance),
+    entry.model,
+    entry.holdId === null ? null : requestIdOf(entry.holdId),
+    count(entry.input),
+    count(entry.output),
+    count(entry.cacheRead),
+    count(entry.cacheWrite5m),
+    count(entry.cacheWrite1h),
+    amount(entry.priced),
+    amount(entry.writtenOff),
+    entry.ending === null ? null : words.endings[entry.ending],
+    entry.isEstimated ? words.yes : null,
+    entry.kind === 'charge' ? count(entry.catalogueVersion) : null,
+    entry.ref,
+    NOTED.includes(entry.kind) ? entry.note : null,
+    entry.messageId,
+  ])
+}
+
+function amount(credits: Credits | null): Field {
+  return credits === null ? null : { number: creditsText(credits) }
+}
+
+function count(number: bigint | number | null): Field {
+  return number === null ? null : { number: String(number) }
+}
