@@ -4,27 +4,27 @@
 import type { Db, Executor } from '../platform/db.ts'
 import type { AccountId, BookId } from '../platform/ids.ts'
 import type { Mail } from '../platform/mail.ts'
-import type { Auth } from './auth.ts'
-import { createClosing, type Endings } from './closing.ts'
+import type { Auth } from './auth/auth.ts'
+import { createClosing, type Endings } from './closing/closing.ts'
 import { createCookies } from './cookies.ts'
-import { createEmailChange } from './email-change.ts'
-import { createFactors } from './factors.ts'
 import { createHandler, isOwnOrigin } from './handler.ts'
-import { type Brand, createLetters } from './letters.ts'
-import type { Notice } from './notice.ts'
+import { type Brand, createLetters } from './letters/letters.ts'
+import type { Notice } from './letters/notice.ts'
 import type { AccountsSettings, LegalDocument, Parts } from './parts.ts'
-import { createPasswordChange } from './password-change.ts'
-import { createPasswords } from './passwords.ts'
+import { createPasswords } from './passwords/passwords.ts'
 import * as queries from './queries.ts'
-import { createRegistration } from './registration.ts'
+import { createEmailChange } from './registration/email-change.ts'
+import { createRegistration } from './registration/registration.ts'
 import { accountSearch } from './search-queries.ts'
 import { createSessions, requireFresh, requireSession, type Session } from './sessions.ts'
-import { createSignIn } from './sign-in.ts'
+import { createFactors } from './sign-in/factors.ts'
+import { createPasswordChange } from './sign-in/password-change.ts'
+import { createSignIn } from './sign-in/sign-in.ts'
 import { type Allowance, type Count, createThrottle } from './throttle.ts'
 
 export type { AccountCode } from './answers.ts'
-export type { Unspent } from './closing-queries.ts'
-export type { Circumstances } from './notice.ts'
+export type { Unspent } from './closing/queries.ts'
+export type { Circumstances } from './letters/notice.ts'
 export type { Language } from './queries.ts'
 export type { FoundAccount } from './search-queries.ts'
 export type { AccountsSettings, Allowance, Brand, Endings, LegalDocument, Session }
@@ -57,7 +57,7 @@ export function createAccounts(options: AccountsOptions) {
   const passwordChange = createPasswordChange(parts)
   // Loaded when first asked for: it takes a second and 50 MB, and a gateway never asks.
   const auth = lazily(async (): Promise<Auth> => {
-    const { createAuth } = await import('./auth.ts')
+    const { createAuth } = await import('./auth/auth.ts')
     return createAuth({
       ...{ db, log, brand, settings, passwords },
       sendReset: passwordChange.sendReset,

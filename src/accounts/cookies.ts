@@ -1,5 +1,5 @@
 // Cookies: how better-auth is told to make its own, and how ours is read and written beside them.
-import type { Brand } from './letters.ts'
+import type { Brand } from './letters/letters.ts'
 
 const DAY_SECONDS = 86_400
 

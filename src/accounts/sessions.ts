@@ -2,7 +2,7 @@
 // some minutes after its sign-in; what could cost an account asks for a fresh one.
 import type { AccountId, BookId } from '../platform/ids.ts'
 import { Refusal } from '../platform/refusal.ts'
-import type { Auth } from './auth.ts'
+import type { Auth } from './auth/auth.ts'
 import { deviceOf } from './device.ts'
 import type { Parts } from './parts.ts'
 import * as queries from './queries.ts'

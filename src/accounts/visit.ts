@@ -1,7 +1,7 @@
 // One request to /api/auth as the flows see it, and what a flow is. A flow says who may come and
 // then runs from top to bottom: checks, the question to better-auth, letters, answer.
 import type { Answer } from './answers.ts'
-import type { Circumstances } from './notice.ts'
+import type { Circumstances } from './letters/notice.ts'
 import type { Session } from './sessions.ts'
 
 export type Visit = {

@@ -2,9 +2,9 @@
 // links are made by who posts them come from the outbox, after the deed that posts them; the others
 // from their own function, with facts of every kind. A kind without facts does not compile, and one
 // that is not written here is found by comparing with `kinds`.
-import { compose as composeAccount } from '../../src/accounts/letters.ts'
-import type * as account from '../../src/accounts/notice.ts'
-import { english as accountWords } from '../../src/accounts/words-en.ts'
+import { compose as composeAccount } from '../../src/accounts/letters/letters.ts'
+import type * as account from '../../src/accounts/letters/notice.ts'
+import { english as accountWords } from '../../src/accounts/letters/words-en.ts'
 import { compose as composeGuard } from '../../src/guards/letters.ts'
 import type * as guard from '../../src/guards/notice.ts'
 import { english as guardWords } from '../../src/guards/words-en.ts'
@@ -28,7 +28,7 @@ export type Written = { readonly kind: string; readonly text: string; readonly h
 
 /** Where letters are composed or posted; a file that is not here writes letters nobody follows. */
 export const writers = [
-  'src/accounts/letters.ts',
+  'src/accounts/letters/letters.ts',
   'src/guards/guards.ts',
   'src/guards/letters.ts',
   'src/payments/order/letters.ts',

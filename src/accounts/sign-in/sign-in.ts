@@ -3,11 +3,11 @@
 // the account knows: else anybody could lock an owner out by guessing.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { type AccountId, randomText } from '../platform/ids.ts'
-import { type Answer, isYes, no, yes } from './answers.ts'
-import type { Parts } from './parts.ts'
-import * as queries from './queries.ts'
-import type { Routes, Visit } from './visit.ts'
+import { type AccountId, randomText } from '../../platform/ids.ts'
+import { type Answer, isYes, no, yes } from '../answers.ts'
+import type { Parts } from '../parts.ts'
+import * as queries from '../queries.ts'
+import type { Routes, Visit } from '../visit.ts'
 
 /** As long as browsers keep any cookie. */
 const DEVICE_DAYS = 400
@@ -139,7 +139,7 @@ export function createSignIn(parts: Parts) {
       session: 'maybe',
       async run(visit) {
         const answer = await visit.ask({})
-        // better-auth only prefers it, and then refuses nobody; auth.ts does refuse.
+        // better-auth only prefers it, and then refuses nobody; auth/auth.ts does refuse.
         return isYes(answer)
           ? yes({ ...answer.body, userVerification: 'required' }, answer.cookies)
           : answer

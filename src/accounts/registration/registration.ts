@@ -4,13 +4,13 @@
 // nothing, and there are no unconfirmed accounts that a sign-in could betray.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { newAccountId, randomText } from '../platform/ids.ts'
-import { type Answer, no, yes } from './answers.ts'
-import type { Parts } from './parts.ts'
-import { problemOf } from './passwords.ts'
-import * as queries from './queries.ts'
-import { emailShape, type SignIn } from './sign-in.ts'
-import type { Routes, Visit } from './visit.ts'
+import { newAccountId, randomText } from '../../platform/ids.ts'
+import { type Answer, no, yes } from '../answers.ts'
+import type { Parts } from '../parts.ts'
+import { problemOf } from '../passwords/passwords.ts'
+import * as queries from '../queries.ts'
+import { emailShape, type SignIn } from '../sign-in/sign-in.ts'
+import type { Routes, Visit } from '../visit.ts'
 
 /** A day: letters are slow, and people confirm in the evening. */
 const CONFIRM_HOURS = 24

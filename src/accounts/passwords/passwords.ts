@@ -3,7 +3,7 @@
 // capitals are left out: they make passwords longer to type and easier to guess.
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
-import { Refusal } from '../platform/refusal.ts'
+import { Refusal } from '../../platform/refusal.ts'
 import { isCommon } from './common-passwords.ts'
 
 export const PASSWORD_LENGTH_MIN = 10

@@ -1,7 +1,14 @@
 // A new e-mail address over /api/auth.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { agreed, createStage, errorOf, expect, PASSWORD, type Stage } from '../../test/accounts.ts'
+import {
+  agreed,
+  createStage,
+  errorOf,
+  expect,
+  PASSWORD,
+  type Stage,
+} from '../../../test/accounts.ts'
 
 let stage: Stage
 before(async () => {

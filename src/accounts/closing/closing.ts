@@ -1,13 +1,13 @@
 // The end of an account, and what a person may ask of us: a copy of everything. Closing takes every
 // way in away at once; what the law makes us keep is kept without being usable, and the person is
 // erased when the term is over. The ledger's rows stay: they name a book and nobody.
-import type { Tx } from '../platform/db.ts'
-import type { AccountId, BookId } from '../platform/ids.ts'
-import { Refusal } from '../platform/refusal.ts'
-import * as ends from './closing-queries.ts'
-import type { Parts } from './parts.ts'
-import * as queries from './queries.ts'
-import { requireFresh, type Session } from './sessions.ts'
+import type { Tx } from '../../platform/db.ts'
+import type { AccountId, BookId } from '../../platform/ids.ts'
+import { Refusal } from '../../platform/refusal.ts'
+import type { Parts } from '../parts.ts'
+import * as queries from '../queries.ts'
+import { requireFresh, type Session } from '../sessions.ts'
+import * as ends from './queries.ts'
 
 /** A round; the next one takes the rest. */
 const SWEEP_MAX = 10_000

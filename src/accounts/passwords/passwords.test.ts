@@ -1,8 +1,8 @@
 // Passwords: how they are kept, how many are checked at once, which may be chosen.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isRefusal } from '../platform/refusal.ts'
-import { deviceOf } from './device.ts'
+import { isRefusal } from '../../platform/refusal.ts'
+import { deviceOf } from '../device.ts'
 import { createPasswords, problemOf } from './passwords.ts'
 
 test('a password is kept as Argon2id of 19 MiB and two passes, with its own salt', async () => {

@@ -1,11 +1,11 @@
 // The owner's second factor and passkeys: switching on and off, adding and removing. Each asks for
 // the password or a fresh session, and each is told to the owner by letter.
 import { z } from 'zod'
-import { type Answer, isYes, no, yes } from './answers.ts'
-import type { Parts } from './parts.ts'
+import { type Answer, isYes, no, yes } from '../answers.ts'
+import type { Parts } from '../parts.ts'
+import * as queries from '../queries.ts'
+import type { OwnVisit, Routes } from '../visit.ts'
 import type { PasswordChange } from './password-change.ts'
-import * as queries from './queries.ts'
-import type { OwnVisit, Routes } from './visit.ts'
 
 /** Shown in lists and letters. */
 const nameShape = z

@@ -1,9 +1,16 @@
 // The end of an account, the copy of everything, and what the jobs sweep away.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { agreed, createStage, errorOf, expect, PASSWORD, type Stage } from '../../test/accounts.ts'
-import { isRefusal, Refusal } from '../platform/refusal.ts'
-import type { Endings } from './accounts.ts'
+import {
+  agreed,
+  createStage,
+  errorOf,
+  expect,
+  PASSWORD,
+  type Stage,
+} from '../../../test/accounts.ts'
+import { isRefusal, Refusal } from '../../platform/refusal.ts'
+import type { Endings } from '../accounts.ts'
 
 let stage: Stage
 before(async () => {

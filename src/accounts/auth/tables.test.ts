@@ -3,10 +3,16 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { getMigrations } from 'better-auth/db/migration'
 import pg from 'pg'
-import { accountSettings, CABINET, createStage, expect, type Stage } from '../../test/accounts.ts'
-import { quiet } from '../../test/harness.ts'
+import {
+  accountSettings,
+  CABINET,
+  createStage,
+  expect,
+  type Stage,
+} from '../../../test/accounts.ts'
+import { quiet } from '../../../test/harness.ts'
+import { createPasswords } from '../passwords/passwords.ts'
 import { authOptions } from './auth.ts'
-import { createPasswords } from './passwords.ts'
 
 let stage: Stage
 before(async () => {

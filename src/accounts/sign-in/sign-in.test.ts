@@ -10,10 +10,10 @@ import {
   PASSWORD,
   type Reply,
   type Stage,
-} from '../../test/accounts.ts'
-import { settingsOf } from '../../test/harness.ts'
-import { isDatabaseAway } from '../platform/away.ts'
-import { openDatabase } from '../platform/db.ts'
+} from '../../../test/accounts.ts'
+import { settingsOf } from '../../../test/harness.ts'
+import { isDatabaseAway } from '../../platform/away.ts'
+import { openDatabase } from '../../platform/db.ts'
 
 let stage: Stage
 before(async () => {

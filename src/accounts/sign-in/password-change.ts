@@ -1,14 +1,14 @@
 // A new password: with the old one, or with a link out of a letter. Either way the other sessions
 // end, links sent so far stop, and the owner is told. Asking for a link answers everybody alike.
 import { z } from 'zod'
-import type { AccountId } from '../platform/ids.ts'
-import { type Answer, isYes, no, yes } from './answers.ts'
-import { deviceOf } from './device.ts'
-import { ADDRESS_HEADER, type Parts, RESET_MINUTES } from './parts.ts'
-import { problemOf } from './passwords.ts'
-import * as queries from './queries.ts'
+import type { AccountId } from '../../platform/ids.ts'
+import { type Answer, isYes, no, yes } from '../answers.ts'
+import { deviceOf } from '../device.ts'
+import { ADDRESS_HEADER, type Parts, RESET_MINUTES } from '../parts.ts'
+import { problemOf } from '../passwords/passwords.ts'
+import * as queries from '../queries.ts'
+import type { OwnVisit, Routes } from '../visit.ts'
 import { emailShape } from './sign-in.ts'
-import type { OwnVisit, Routes } from './visit.ts'
 
 const changeShape = z.object({ currentPassword: z.string().min(1), newPassword: z.string() })
 const resetShape = z.object({ code: z.string().min(10).max(64), newPassword: z.string() })

@@ -1,18 +1,18 @@
 // better-auth, as we use it: an engine for sessions, password checks, resets, second factors and
 // passkeys on tables of ours. What it leaves open by default is closed here, each with its reason.
-// Registration and change of address are not its: see registration.ts and email-change.ts.
+// Registration and change of address are not its: see registration/.
 import { passkey } from '@better-auth/passkey'
 import { type BetterAuthOptions, betterAuth } from 'better-auth'
 import { APIError } from 'better-auth/api'
 import { twoFactor } from 'better-auth/plugins/two-factor'
-import type { Db } from '../platform/db.ts'
-import { newAccountId, randomText } from '../platform/ids.ts'
-import type { Log } from '../platform/log.ts'
+import type { Db } from '../../platform/db.ts'
+import { newAccountId, randomText } from '../../platform/ids.ts'
+import type { Log } from '../../platform/log.ts'
+import { cookiesOf } from '../cookies.ts'
+import type { Brand } from '../letters/letters.ts'
+import { type AccountsSettings, ADDRESS_HEADER, BASE_PATH, RESET_MINUTES } from '../parts.ts'
+import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, type Passwords } from '../passwords/passwords.ts'
 import { createConnections } from './connection.ts'
-import { cookiesOf } from './cookies.ts'
-import type { Brand } from './letters.ts'
-import { type AccountsSettings, ADDRESS_HEADER, BASE_PATH, RESET_MINUTES } from './parts.ts'
-import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, type Passwords } from './passwords.ts'
 import * as tables from './tables.ts'
 
 const DAY_SECONDS = 86_400

@@ -3,14 +3,14 @@
 // not, and on a mere GET, which programs that read letters send too.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { type AccountId, randomText } from '../platform/ids.ts'
-import { type Answer, no, yes } from './answers.ts'
-import type { Parts } from './parts.ts'
-import * as queries from './queries.ts'
+import { type AccountId, randomText } from '../../platform/ids.ts'
+import { type Answer, no, yes } from '../answers.ts'
+import type { Parts } from '../parts.ts'
+import * as queries from '../queries.ts'
+import type { Session } from '../sessions.ts'
+import { emailShape } from '../sign-in/sign-in.ts'
+import type { OwnVisit, Routes } from '../visit.ts'
 import type { Registration } from './registration.ts'
-import type { Session } from './sessions.ts'
-import { emailShape } from './sign-in.ts'
-import type { OwnVisit, Routes } from './visit.ts'
 
 const CONFIRM_MINUTES = 60
 

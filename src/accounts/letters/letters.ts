@@ -1,10 +1,10 @@
 // Turns a notice into a letter in the owner's language. How a letter looks is the business of
 // platform/letter.ts, sending of platform/mail.ts.
-import type { Executor } from '../platform/db.ts'
-import { composeLetter, momentsIn, type Sentences } from '../platform/letter.ts'
-import type { Mail } from '../platform/mail.ts'
+import type { Executor } from '../../platform/db.ts'
+import { composeLetter, momentsIn, type Sentences } from '../../platform/letter.ts'
+import type { Mail } from '../../platform/mail.ts'
+import type { Language } from '../queries.ts'
 import type { Notice, Setting, Words } from './notice.ts'
-import type { Language } from './queries.ts'
 import { english } from './words-en.ts'
 import { russian } from './words-ru.ts'
 
