@@ -7,8 +7,8 @@ import type { Guards } from './guards/guards.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { Payments } from './payments/payments.ts'
 import type { Log } from './platform/log.ts'
-import { LETTERS_AT_ONCE, type Mail } from './platform/mail.ts'
-import type { Job } from './platform/worker.ts'
+import { LETTERS_AT_ONCE, type Mail } from './platform/mail/mail.ts'
+import type { Job } from './platform/worker/worker.ts'
 
 const MINUTE_MS = 60_000
 

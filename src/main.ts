@@ -11,14 +11,18 @@ import { createOperator, type OperatorRooms } from './operator/operator.ts'
 import { dayText } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import { describeConfig, loadConfig, secretOf } from './platform/config.ts'
+import { migrate } from './platform/db/migrate.ts'
+import { createPatience } from './platform/db/patience.ts'
 import { createLog } from './platform/log.ts'
-import { createFleetMetrics, createMetricsServer, shareMetrics } from './platform/metrics.ts'
-import { migrate } from './platform/migrate.ts'
-import { createPatience } from './platform/patience.ts'
+import {
+  createFleetMetrics,
+  createMetricsServer,
+  shareMetrics,
+} from './platform/metrics/metrics.ts'
 import { isPlainHttp, PLAIN_UPSTREAM } from './platform/production.ts'
-import { createRounds } from './platform/rounds.ts'
 import { EXAMPLE_CATALOGUE } from './platform/settings.ts'
-import { migrateJobs, startWorker } from './platform/worker.ts'
+import { createRounds } from './platform/worker/rounds.ts'
+import { migrateJobs, startWorker } from './platform/worker/worker.ts'
 import type { Catalogue } from './pricing/pricing.ts'
 import { parseUpstreams, type UpstreamOptions } from './upstreams/upstreams.ts'
 import { type Rooms, watchLetters, watchUsage, wire } from './wiring.ts'

@@ -1,6 +1,6 @@
 // Commits that are slow, or fail at their very end: a trigger on books that waits for the commit.
 // Until then a statement has done all it does, and its row has been sent.
-import type { Executor } from '../src/platform/db.ts'
+import type { Executor } from '../src/platform/db/db.ts'
 
 export type Commits = {
   /** From now on, for every change of a book. */

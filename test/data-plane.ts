@@ -3,7 +3,7 @@
 import { createGateway, type GatewayOptions } from '../src/gateway/gateway.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { Masked } from '../src/platform/masked.ts'
-import { createMetrics } from '../src/platform/metrics.ts'
+import { createMetrics } from '../src/platform/metrics/metrics.ts'
 import { createUpstreams } from '../src/upstreams/upstreams.ts'
 import { startVendor } from '../stand-ins/vendor/vendor.ts'
 import type { CabinetStage } from './cabinet.ts'

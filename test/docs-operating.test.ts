@@ -71,7 +71,7 @@ test('every example prints what the page shows', async (t) => {
 })
 
 test('every metric is explained, and every line of the log is one that is written', () => {
-  const metrics = ['src/platform/metrics.ts', 'src/wiring.ts']
+  const metrics = ['src/platform/metrics/metrics.ts', 'src/wiring.ts']
     .flatMap((path) => [...source(path).matchAll(/'((?:gateway|gen_ai)_\w+)'/g)])
     .flatMap(([, name = '']) => (/_(?:type|model|)$/.test(name) ? [] : [name]))
   const section = page.split('## Metrics and alarms')[1] ?? ''
@@ -88,7 +88,7 @@ test('every metric is explained, and every line of the log is one that is writte
     'src/payments/reviews/alarms.ts',
     'src/gateway/7-settle.ts',
   ]
-  files.push('src/main.ts', 'src/platform/patience.ts')
+  files.push('src/main.ts', 'src/platform/db/patience.ts')
   const rooms = ['src/ledger/settlement.ts', 'src/ledger/sweep.ts', 'src/pricing/versions.ts']
   const lines = [...files, ...rooms].map(source).join('\n')
   for (const line of rows.filter((row) => !isMetric(row))) {

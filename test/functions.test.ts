@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import type { Executor } from '../src/platform/db.ts'
+import type { Executor } from '../src/platform/db/db.ts'
 import { createTestDatabase, type TestDatabase } from './harness.ts'
 
 const root = join(import.meta.dirname, '..')

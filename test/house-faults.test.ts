@@ -61,7 +61,7 @@ const faults: Record<string, Tree> = {
     'src/keys/queries.ts': file('export const text = `', '  update', '    books set fence = 1`'),
   },
   'src/ledger/hold.ts:2 db-value': {
-    'src/ledger/hold.ts': file("import { open } from '../platform/db.ts'"),
+    'src/ledger/hold.ts': file("import { open } from '../platform/db/db.ts'"),
   },
   'src/ledger/pool.ts:2 db-value': { 'src/ledger/pool.ts': file("import { Pool } from 'pg'") },
   'src/cabinet/session.ts:2 better-auth': {

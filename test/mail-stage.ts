@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { systemClock } from '../src/platform/clock.ts'
 import { createLog } from '../src/platform/log.ts'
-import { createMail, type Letter, type Mail } from '../src/platform/mail.ts'
+import { createMail, type Letter, type Mail } from '../src/platform/mail/mail.ts'
 import { Masked } from '../src/platform/masked.ts'
-import { migrateJobs, startWorker } from '../src/platform/worker.ts'
+import { migrateJobs, startWorker } from '../src/platform/worker/worker.ts'
 import { startMailbox } from '../stand-ins/mailbox/mailbox.ts'
 import { createTestDatabase, quiet } from './harness.ts'
 

@@ -5,7 +5,7 @@
 import { createOperator, type OperatorRooms, type Terminal } from '../src/operator/operator.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { newInstanceId } from '../src/platform/ids.ts'
-import { createMail } from '../src/platform/mail.ts'
+import { createMail } from '../src/platform/mail/mail.ts'
 import { Masked } from '../src/platform/masked.ts'
 import { createUpstreams } from '../src/upstreams/upstreams.ts'
 import { startMailbox } from '../stand-ins/mailbox/mailbox.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { migrate } from '../src/platform/migrate.ts'
+import { migrate } from '../src/platform/db/migrate.ts'
 import { dumpSchema } from '../tools/schema.ts'
 import { createTestDatabase, onServer, serverUrl, settingsOf } from './harness.ts'
 

@@ -1,7 +1,7 @@
 // A past for a book: requests spread evenly over days that are over, written straight into the
 // ledger with its chain, tariffs and partitions in order, so that the audit finds nothing. Made for
 // measurements and for tests of what is read; nothing else may write entries.
-import type { Db } from '../src/platform/db.ts'
+import type { Db } from '../src/platform/db/db.ts'
 import type { BookId } from '../src/platform/ids.ts'
 import { credits } from '../src/units/credits.ts'
 import { millionths } from '../src/units/price.ts'

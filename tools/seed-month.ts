@@ -3,9 +3,9 @@
 // other session ever sees a turned clock, and a seed that fails leaves nothing behind.
 import type { Payments } from '../src/payments/payments.ts'
 import { dateAt } from '../src/platform/clock.ts'
-import type { Db, Tx } from '../src/platform/db.ts'
+import type { Db, Tx } from '../src/platform/db/db.ts'
 import { type BookId, dayOfHold, type HoldId, newHoldId } from '../src/platform/ids.ts'
-import { createMetrics } from '../src/platform/metrics.ts'
+import { createMetrics } from '../src/platform/metrics/metrics.ts'
 import { charge, type Model, type Snapshot, worstCase } from '../src/pricing/pricing.ts'
 import { credits } from '../src/units/credits.ts'
 import { tokens } from '../src/units/tokens.ts'

@@ -1,9 +1,9 @@
 // The door of accounts: people, how they prove who they are, and what they are told. better-auth is
 // inside and nowhere else. An account exists once its e-mail is confirmed, and owns one book of the
 // ledger from then on. README.md has the paths, the pages that letters link to, and the failures.
-import type { Db, Executor } from '../platform/db.ts'
+import type { Db, Executor } from '../platform/db/db.ts'
 import type { AccountId, BookId } from '../platform/ids.ts'
-import type { Mail } from '../platform/mail.ts'
+import type { Mail } from '../platform/mail/mail.ts'
 import type { Auth } from './auth/auth.ts'
 import { createClosing, type Endings } from './closing/closing.ts'
 import { createCookies } from './cookies.ts'

@@ -3,8 +3,8 @@
 // better-auth but by a flow: of its many paths most are not ours to offer.
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { normalizeIP } from '@better-auth/core/utils/ip'
-import { isDatabaseAway } from '../platform/away.ts'
 import type { Clock } from '../platform/clock.ts'
+import { isDatabaseAway } from '../platform/db/away.ts'
 import type { Log } from '../platform/log.ts'
 import { isRefusal } from '../platform/refusal.ts'
 import { type Answer, codeOf, isYes, no, responseOf, yes } from './answers.ts'

@@ -1,7 +1,7 @@
 // What the flows of this room share: the settings, the parts that the door built, and the few
 // agreements with other rooms that wiring makes for us.
 import type { Clock } from '../platform/clock.ts'
-import type { Db, Tx } from '../platform/db.ts'
+import type { Db, Tx } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Masked } from '../platform/masked.ts'

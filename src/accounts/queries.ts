@@ -1,6 +1,6 @@
 // The SQL of people. What better-auth reads and writes by itself (sessions, passwords, codes,
 // second factors, passkeys) is here only where we need it beside it, or in one transaction.
-import type { Executor, Tx } from '../platform/db.ts'
+import type { Executor, Tx } from '../platform/db/db.ts'
 import type { AccountId, BookId } from '../platform/ids.ts'
 
 export type Language = 'ru' | 'en'

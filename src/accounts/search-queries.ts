@@ -1,5 +1,5 @@
 // The SQL of looking for somebody, for operators: the only reads that see closed accounts too.
-import type { Executor } from '../platform/db.ts'
+import type { Executor } from '../platform/db/db.ts'
 import type { AccountId, BookId } from '../platform/ids.ts'
 import type { Language } from './queries.ts'
 

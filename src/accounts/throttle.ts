@@ -2,7 +2,7 @@
 // machine that tries many accounts, and by account, against many machines that try one. Keys of
 // people are keyed digests: the table tells nobody which addresses are being tried.
 import { createHmac } from 'node:crypto'
-import type { Db } from '../platform/db.ts'
+import type { Db } from '../platform/db/db.ts'
 import type { Masked } from '../platform/masked.ts'
 import * as queries from './queries.ts'
 

@@ -4,7 +4,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isDatabaseAway } from '../platform/away.ts'
+import { isDatabaseAway } from '../platform/db/away.ts'
 import type { Log } from '../platform/log.ts'
 import { isRefusal, type RefusalCode } from '../platform/refusal.ts'
 import type { ErrorCode, No } from './contract/contract.ts'

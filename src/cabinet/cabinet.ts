@@ -1,7 +1,7 @@
 // The door of the cabinet: the account area, its pages, and the notifications of payment providers.
-// A list of its parts; what they share is in server.ts, what they say in contract.ts.
+// A list of its parts; what they share is in server.ts, what they say in contract/.
 import type { Endings } from '../accounts/accounts.ts'
-import type { Db } from '../platform/db.ts'
+import type { Db } from '../platform/db/db.ts'
 import { type ApiOptions, apiParts } from './api/api.ts'
 import { type Documents, readDocuments } from './documents.ts'
 import { createEndings, type EndingOptions } from './endings.ts'

@@ -9,7 +9,7 @@ import type { Entry, Ledger } from '../ledger/ledger.ts'
 import type { Payments } from '../payments/payments.ts'
 import type { AccountId, BookId } from '../platform/ids.ts'
 import { requestIdOf } from '../platform/ids.ts'
-import type { Mail } from '../platform/mail.ts'
+import type { Mail } from '../platform/mail/mail.ts'
 import { creditsText, micro } from '../units/credits.ts'
 
 export type EndingOptions = {

@@ -12,9 +12,9 @@ import {
 } from '../../test/harness.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { BookId } from '../platform/ids.ts'
-import { createMail } from '../platform/mail.ts'
+import { createMail } from '../platform/mail/mail.ts'
 import { Masked } from '../platform/masked.ts'
-import { migrateJobs } from '../platform/worker.ts'
+import { migrateJobs } from '../platform/worker/worker.ts'
 import { credits } from '../units/credits.ts'
 import { createGuards, type Guards } from './guards.ts'
 

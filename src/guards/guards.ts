@@ -3,11 +3,11 @@
 // they are set, stops are lifted, and crossings are told once. README.md has the rules.
 import type { BlockedReason, Ledger, StoppedBook } from '../ledger/ledger.ts'
 import { assert } from '../platform/assert.ts'
-import type { Db, Tx } from '../platform/db.ts'
+import type { Db, Tx } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
-import type { Mail } from '../platform/mail.ts'
-import { createRounds } from '../platform/rounds.ts'
+import type { Mail } from '../platform/mail/mail.ts'
+import { createRounds } from '../platform/worker/rounds.ts'
 import { type Credits, creditsText } from '../units/credits.ts'
 import {
   type Crossing,

@@ -1,6 +1,6 @@
 // Turns a notice into a letter in the owner's language, with links to pages of the cabinet. How a
-// letter looks is in platform/letter.ts, sending in platform/mail.ts.
-import { composeLetter, momentsIn, type Sentences } from '../platform/letter.ts'
+// letter looks is in platform/mail/letter.ts, sending in platform/mail/mail.ts.
+import { composeLetter, momentsIn, type Sentences } from '../platform/mail/letter.ts'
 import type { Language, Notice, Setting, Words } from './notice.ts'
 import { english } from './words-en.ts'
 import { russian } from './words-ru.ts'

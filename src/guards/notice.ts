@@ -1,6 +1,6 @@
 // What an owner is told about the balance and its limits, and the facts each letter needs. The
 // sentences are in words-ru.ts and words-en.ts; a kind without sentences in both does not compile.
-import type { Sentences } from '../platform/letter.ts'
+import type { Sentences } from '../platform/mail/letter.ts'
 import type { Credits } from '../units/credits.ts'
 import type { Limits, Velocity } from './limits.ts'
 

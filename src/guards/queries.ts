@@ -1,6 +1,6 @@
 // The SQL of guards: when an owner wants a letter, and what was told already. Locks go: the guard's
 // row, then, last, the ledger's book.
-import type { Executor, Tx } from '../platform/db.ts'
+import type { Executor, Tx } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
 import type { Guard, Look, Thresholds } from './crossings.ts'
 

@@ -10,7 +10,7 @@ import {
   type TestDatabase,
   type TestLedger,
 } from '../../test/harness.ts'
-import { type Db, openDatabase } from '../platform/db.ts'
+import { type Db, openDatabase } from '../platform/db/db.ts'
 import { createLog } from '../platform/log.ts'
 import { Masked } from '../platform/masked.ts'
 import { isRefusal, type RefusalCode } from '../platform/refusal.ts'

@@ -10,7 +10,7 @@ import {
   type TestLedger,
 } from '../../test/harness.ts'
 import { systemClock } from '../platform/clock.ts'
-import type { Db } from '../platform/db.ts'
+import type { Db } from '../platform/db/db.ts'
 import { type BookId, newHoldId } from '../platform/ids.ts'
 import { Masked } from '../platform/masked.ts'
 import { isRefusal, type RefusalCode } from '../platform/refusal.ts'

@@ -2,7 +2,7 @@
 // locks in one order: the keys of the book, then, last, the book in the ledger. Several processes
 // may do this for one book at once; the table has the last word on how many keys it has.
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Tx } from '../platform/db.ts'
+import type { Tx } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { Hashing } from './hashing.ts'

@@ -1,8 +1,8 @@
 // Asking the database about a key, then Argon2id. Only a check that was completed is a verdict: a
 // database that is away says nothing about a key, and that is never told as "unknown".
 import { assert } from '../platform/assert.ts'
-import { isDatabaseAway } from '../platform/away.ts'
-import type { Executor } from '../platform/db.ts'
+import { isDatabaseAway } from '../platform/db/away.ts'
+import type { Executor } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { Hashing } from './hashing.ts'

@@ -1,5 +1,5 @@
 // The SQL of keys. Rows go from pending to active to revoked; the table refuses anything else.
-import type { Executor, Tx } from '../platform/db.ts'
+import type { Executor, Tx } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
 import type { KeyId } from './secret.ts'
 

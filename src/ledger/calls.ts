@@ -1,8 +1,9 @@
 // The three hot verbs as statements: how hold, settle and void are sent, alone and as arrays, and
 // how their answers are read.
+
+import type { Row, Statement } from '../platform/db/statement.ts'
 import type { BookId, HoldId } from '../platform/ids.ts'
 import { dayOfHold } from '../platform/ids.ts'
-import type { Row, Statement } from '../platform/statement.ts'
 import type { Credits } from '../units/credits.ts'
 import type { TokenCounts } from '../units/tokens.ts'
 import { int4Array, int8Array, textArray, uuidArray, wordArray } from './arrays.ts'

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { TestDatabase } from '../../test/harness.ts'
 import { createTestDatabase, settingsOf } from '../../test/harness.ts'
-import { openClient } from '../platform/db.ts'
+import { openClient } from '../platform/db/db.ts'
 import type { Connection } from './connection.ts'
 import { createConnection, isPassing, OutcomeUnknown } from './connection.ts'
 

@@ -5,7 +5,7 @@
 import type pg from 'pg'
 import { Fault } from '../platform/assert.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Db, Executor, Tx } from '../platform/db.ts'
+import type { Db, Executor, Tx } from '../platform/db/db.ts'
 import type { BookId, HoldId, InstanceId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import { Refusal } from '../platform/refusal.ts'

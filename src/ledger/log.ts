@@ -2,7 +2,7 @@
 // lies behind the mark, then the spans that say where a match is, and then only those entries: a
 // rare model in five million requests costs as much as a common one.
 import { dateAt, dayText } from '../platform/clock.ts'
-import type { Db, Tx } from '../platform/db.ts'
+import type { Db, Tx } from '../platform/db/db.ts'
 import { type BookId, dayOfHold, type HoldId, timeOfHold } from '../platform/ids.ts'
 import { endings as anyEnding, type Ending } from './calls.ts'
 import {

@@ -1,5 +1,5 @@
 // The SQL of one request, for whoever asks what became of it: its hold, and what it was charged.
-import type { Executor } from '../platform/db.ts'
+import type { Executor } from '../platform/db/db.ts'
 import { type BookId, dayOfHold, type HoldId } from '../platform/ids.ts'
 import type { Credits } from '../units/credits.ts'
 import type { Ending } from './calls.ts'

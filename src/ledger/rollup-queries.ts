@@ -1,5 +1,5 @@
 // The SQL that adds entries up into sums and spans. One function per statement.
-import type { Executor, Tx } from '../platform/db.ts'
+import type { Executor, Tx } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
 
 /** The next entries of a book to be added: above `seq`, up to `until`. */

@@ -3,7 +3,7 @@
 // wrong guess costs nothing but a late settle: a process that comes back still charges what it
 // served.
 import type { Clock } from '../platform/clock.ts'
-import type { Db } from '../platform/db.ts'
+import type { Db } from '../platform/db/db.ts'
 import type { InstanceId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { FreeEnding, VoidAsk } from './calls.ts'

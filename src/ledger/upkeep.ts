@@ -1,6 +1,6 @@
 // The SQL that keeps the ledger in order: heartbeats, what the sweeper looks for, partitions, and
 // the audit's checks. One function per statement.
-import type { Executor, Tx } from '../platform/db.ts'
+import type { Executor, Tx } from '../platform/db/db.ts'
 import type { BookId, HoldId, InstanceId } from '../platform/ids.ts'
 import { one } from './queries.ts'
 

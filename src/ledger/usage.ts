@@ -2,7 +2,7 @@
 // entries behind it, in one snapshot. So a chart reads little and still agrees with the statement
 // to the last microcredit, at every moment.
 import { dayText } from '../platform/clock.ts'
-import type { Db } from '../platform/db.ts'
+import type { Db } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
 import { type Credits, micro } from '../units/credits.ts'
 import { createTally, type ModelUsed, type Tally } from './tally.ts'

@@ -1,6 +1,6 @@
 // The SQL of what an owner should hear of: how much is left, whether the limits have refused
 // anything, and which books were stopped. Reads alone; nothing here touches the way of a request.
-import type { Executor } from '../platform/db.ts'
+import type { Executor } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
 import type { Credits } from '../units/credits.ts'
 

@@ -1,9 +1,10 @@
 // What production refuses, each with its sentence: defaults that are only good for a laptop, play
 // money, lines that anybody on the way can read. A flag of `allow` lets pass what may be meant. The
 // catalogue of an empty shop is looked at by main.ts, which has the database.
+
+import { readSmtpUrl } from './mail/smtp-url.ts'
 import { Masked } from './masked.ts'
 import { isLoopback } from './networks.ts'
-import { readSmtpUrl } from './smtp-url.ts'
 import type { Path } from './yaml.ts'
 
 /** The bank's stand-in, as it starts by itself. */

@@ -5,10 +5,10 @@
 import { z } from 'zod'
 import { assert } from './assert.ts'
 import { CELL_MAX } from './ids.ts'
+import { readSmtpUrl } from './mail/smtp-url.ts'
 import { Masked } from './masked.ts'
 import { readNetworks } from './networks.ts'
 import { refuseInProduction, STAND_IN } from './production.ts'
-import { readSmtpUrl } from './smtp-url.ts'
 import type { Path } from './yaml.ts'
 
 type Traits = {

@@ -3,7 +3,7 @@
 // version is taken up beside it. Holds and charges themselves are the ledger's.
 import { assert } from '../platform/assert.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Executor } from '../platform/db.ts'
+import type { Executor } from '../platform/db/db.ts'
 import type { Log } from '../platform/log.ts'
 import { type Credits, micro } from '../units/credits.ts'
 import { costOf, type Millionths, ONE, type Price } from '../units/price.ts'

@@ -1,5 +1,5 @@
 // The SQL of the catalogue's versions. Rows are only ever added; the table refuses anything else.
-import type { Executor } from '../platform/db.ts'
+import type { Executor } from '../platform/db/db.ts'
 
 export type VersionRow = { readonly version: number; readonly body: string }
 export type AppliedVersion = {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { assert, Fault } from '../platform/assert.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Executor } from '../platform/db.ts'
+import type { Executor } from '../platform/db/db.ts'
 import type { Log } from '../platform/log.ts'
 import { type Catalogue, formatCatalogue, type Model, parseCatalogue } from './catalogue.ts'
 import type { Pack } from './packs.ts'

@@ -1,6 +1,6 @@
 // The SQL of upstreams: what the operator changed, and what each process sees. One function per
 // statement; none of it is on the way of a request.
-import type { Executor } from '../platform/db.ts'
+import type { Executor } from '../platform/db/db.ts'
 import type { BreakerState } from './breaker.ts'
 
 export type Setting = {

@@ -4,7 +4,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { crc32 } from 'node:zlib'
 import type { Clock } from '../platform/clock.ts'
-import type { Executor } from '../platform/db.ts'
+import type { Executor } from '../platform/db/db.ts'
 import type { Log } from '../platform/log.ts'
 import type { Masked } from '../platform/masked.ts'
 import { conversationOf } from './affinity.ts'

@@ -3,7 +3,7 @@
 // and unknown are asked side by side, in random order, so that a busy machine delays both; then the
 // ranks of their times are compared (Mann-Whitney). The same measure must tell them apart on a
 // cabinet whose answers are not evened out.
-import { migrateJobs } from '../../src/platform/worker.ts'
+import { migrateJobs } from '../../src/platform/worker/worker.ts'
 import { CABINET, PASSWORD } from '../accounts.ts'
 import { createVisitor } from '../cabinet.ts'
 import { createTestDatabase, quiet, type TestDatabase } from '../harness.ts'

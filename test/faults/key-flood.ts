@@ -4,7 +4,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import type { Db } from '../../src/platform/db.ts'
+import type { Db } from '../../src/platform/db/db.ts'
 import type { BookId } from '../../src/platform/ids.ts'
 import { credits } from '../../src/units/credits.ts'
 import { createTestDatabase, createTestKeys, createTestLedger, keySettings } from '../harness.ts'

@@ -3,7 +3,7 @@
 // new table, a new column or a new file is searched without anyone having to remember it.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Db } from '../../src/platform/db.ts'
+import type { Db } from '../../src/platform/db/db.ts'
 
 export type Place = { readonly name: string; readonly text: string }
 export type Secret = { readonly what: string; readonly text: string }

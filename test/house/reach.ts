@@ -118,7 +118,7 @@ function databaseValues(house: House): Finding[] {
     .filter((file) => !file.path.endsWith('/queries.ts'))
     .flatMap((file) => [
       ...file.imports
-        .filter((edge) => edge.target?.path === 'src/platform/db.ts' && edge.kind !== 'type')
+        .filter((edge) => edge.target?.path === 'src/platform/db/db.ts' && edge.kind !== 'type')
         .map((edge) => ({ file: file.path, line: edge.line, cure })),
       // The driver would be a way around db.ts.
       ...packageFindings(file, ['pg', 'kysely'], cure),

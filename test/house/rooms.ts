@@ -11,7 +11,7 @@ const OUTER = ['gateway', 'cabinet', 'operator']
 const ALL_DOOR = ['platform', 'units', 'wire']
 
 /** The types that the browser shares with the server. */
-const CONTRACT = /^src\/cabinet\/contract(?:-[a-z]+)?\.ts$/
+const CONTRACT = /^src\/cabinet\/contract\/[a-z]+\.ts$/
 
 const everyday = ['platform', 'units', 'keys', 'ledger', 'pricing']
 
@@ -143,7 +143,7 @@ function judgeWeb(target: SourceFile, edge: Import): Verdict {
   if (target.folder === 'web') return undefined
   if (target.folder !== 'src') return judgeOutward(target)
   if (CONTRACT.test(target.path) && edge.kind === 'type') return undefined
-  return { rule: 'web-contract', cure: 'use `import type` from src/cabinet/contract*.ts, or HTTP' }
+  return { rule: 'web-contract', cure: 'use `import type` from src/cabinet/contract/, or HTTP' }
 }
 
 function judgeRooms(house: House, from: SourceFile, target: SourceFile): Verdict {

@@ -27,7 +27,7 @@ import { createKeys } from './keys/keys.ts'
 import { createLedger } from './ledger/ledger.ts'
 import { payments } from './payments/payments.ts'
 import { env } from './platform/config.ts'
-import { open } from './platform/db.ts'
+import { open } from './platform/db/db.ts'
 import { write } from './platform/log.ts'
 import { pricing } from './pricing/pricing.ts'
 import { dial } from './upstreams/upstreams.ts'
@@ -46,7 +46,7 @@ import { randomBytes } from 'node:crypto'
 export const id = () => randomBytes(8)
 `,
   'src/platform/log.ts': `// Log.\nexport const write = (text: string) => console.log(text)\n`,
-  'src/platform/db.ts': `// Database.
+  'src/platform/db/db.ts': `// Database.
 import { Pool } from 'pg'
 
 export type Db = { pool: Pool }
@@ -63,7 +63,7 @@ test('a worn pass is refused', () => 'pass_worn')
   'src/units/credits.ts': `// Credits.\nexport type Credits = bigint\n`,
   'src/wire/sse.ts': `// Events.\nexport const events = ''\n`,
   'src/ledger/ledger.ts': `// The ledger.
-import type { Db } from '../platform/db.ts'
+import type { Db } from '../platform/db/db.ts'
 import { nowMs } from '../platform/clock.ts'
 import type { Credits } from '../units/credits.ts'
 import { bookFind } from './queries.ts'
@@ -79,7 +79,7 @@ export function createLedger(db: Db) {
 export type Ledger = ReturnType<typeof createLedger>
 `,
   'src/ledger/queries.ts': `// Statements.
-import { type Db, open } from '../platform/db.ts'
+import { type Db, open } from '../platform/db/db.ts'
 
 /** Locks nothing. */
 export async function bookFind(db: Db | undefined, id: bigint): Promise<bigint> {
@@ -118,7 +118,7 @@ import { betterAuth } from 'better-auth'
 export const accounts = () => betterAuth({})
 `,
   'src/cabinet/cabinet.ts': `// Cabinet.
-import type { Page } from './contract.ts'
+import type { Page } from './contract/contract.ts'
 
 export const cabinet: Page = { title: '' }
 `,

@@ -4,7 +4,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { migrateJobs } from '../../src/platform/worker.ts'
+import { migrateJobs } from '../../src/platform/worker/worker.ts'
 import { startBank } from '../../stand-ins/bank/bank.ts'
 import { startMailbox } from '../../stand-ins/mailbox/mailbox.ts'
 import { startVendor } from '../../stand-ins/vendor/vendor.ts'

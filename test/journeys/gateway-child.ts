@@ -3,7 +3,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { openDatabase } from '../../src/platform/db.ts'
+import { openDatabase } from '../../src/platform/db/db.ts'
 import { settingsOf } from '../harness.ts'
 
 export type Order =

@@ -38,7 +38,7 @@ export const writers = [
   'src/payments/top-ups/endings.ts',
   'src/payments/top-ups/letters.ts',
   'src/payments/top-ups/top-ups.ts',
-  'src/platform/letter.ts',
+  'src/platform/mail/letter.ts',
 ]
 
 /** All that the tables of sentences have. */

@@ -1,7 +1,7 @@
 // Lends our database to better-auth, which asks for a pool of the driver. It gets the few members
 // that its query builder uses, so that it shares our connections, time limits and int8 parser, and
 // no second pool has to be sized, watched and ended.
-import type { Db, Tx } from '../../platform/db.ts'
+import type { Db, Tx } from '../../platform/db/db.ts'
 
 type Result = {
   readonly rows: unknown[]

@@ -1,7 +1,7 @@
 // The end of an account, and what a person may ask of us: a copy of everything. Closing takes every
 // way in away at once; what the law makes us keep is kept without being usable, and the person is
 // erased when the term is over. The ledger's rows stay: they name a book and nobody.
-import type { Tx } from '../../platform/db.ts'
+import type { Tx } from '../../platform/db/db.ts'
 import type { AccountId, BookId } from '../../platform/ids.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { Parts } from '../parts.ts'

@@ -1,5 +1,5 @@
 // The SQL of the end: closing an account, erasing it after the term, sweeping what has expired.
-import type { Executor, Tx } from '../../platform/db.ts'
+import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { AccountId, BookId } from '../../platform/ids.ts'
 
 export type Unspent = 'refund' | 'forfeit'

@@ -1,8 +1,8 @@
 // Turns a notice into a letter in the owner's language. How a letter looks is the business of
-// platform/letter.ts, sending of platform/mail.ts.
-import type { Executor } from '../../platform/db.ts'
-import { composeLetter, momentsIn, type Sentences } from '../../platform/letter.ts'
-import type { Mail } from '../../platform/mail.ts'
+// platform/mail/letter.ts, sending of platform/mail/mail.ts.
+import type { Executor } from '../../platform/db/db.ts'
+import { composeLetter, momentsIn, type Sentences } from '../../platform/mail/letter.ts'
+import type { Mail } from '../../platform/mail/mail.ts'
 import type { Language } from '../queries.ts'
 import type { Notice, Setting, Words } from './notice.ts'
 import { english } from './words-en.ts'

@@ -1,6 +1,6 @@
 // What an owner is told by letter, and the facts each letter needs. The sentences are in
 // words-ru.ts and words-en.ts; a notice without sentences in both languages does not compile.
-import type { Sentences } from '../../platform/letter.ts'
+import type { Sentences } from '../../platform/mail/letter.ts'
 
 /** Where and when something was done: enough for an owner to know whether it was theirs. */
 export type Circumstances = {

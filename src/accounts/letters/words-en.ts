@@ -1,5 +1,5 @@
 // Letters to owners in English. Plain sentences, the reason first, then what to do.
-import type { Sentences } from '../../platform/letter.ts'
+import type { Sentences } from '../../platform/mail/letter.ts'
 import type { Circumstances, Facts, Setting, Words } from './notice.ts'
 
 export const english: Words = {

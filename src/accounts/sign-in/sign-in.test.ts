@@ -12,8 +12,8 @@ import {
   type Stage,
 } from '../../../test/accounts.ts'
 import { settingsOf } from '../../../test/harness.ts'
-import { isDatabaseAway } from '../../platform/away.ts'
-import { openDatabase } from '../../platform/db.ts'
+import { isDatabaseAway } from '../../platform/db/away.ts'
+import { openDatabase } from '../../platform/db/db.ts'
 
 let stage: Stage
 before(async () => {

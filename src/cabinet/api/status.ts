@@ -4,7 +4,7 @@
 import type { Payments } from '../../payments/payments.ts'
 import { type Clock, dateAt } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import type { Mail } from '../../platform/mail.ts'
+import type { Mail } from '../../platform/mail/mail.ts'
 import type { PartState, ServicePart, Status } from '../contract/status.ts'
 import { timeOf } from './amounts.ts'
 import type { Table } from './routes.ts'

@@ -1,7 +1,7 @@
 // What the cabinet says over HTTP, as types alone: the browser imports them with `import type`, and
 // the server's answers are checked against them. It imports nothing of the server, so that a
-// browser's program never reads it. The routes are in contract-routes.ts; a part with many answers
-// of its own has them in a contract-*.ts.
+// browser's program never reads it. The routes are in routes.ts; a part with many answers
+// of its own has them in a file beside it.
 import type { AuthErrorCode, DeclineAdvice, DeclineReason, ErrorCode, OrderState } from './codes.ts'
 
 export type { AuthErrorCode, DeclineAdvice, DeclineReason, ErrorCode, OrderState }

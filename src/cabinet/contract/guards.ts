@@ -49,7 +49,7 @@ export type TopUp = {
   } | null
 }
 
-/** As OwnerRoutes in contract-routes.ts; amounts of credits are sent whole. */
+/** As OwnerRoutes in routes.ts; amounts of credits are sent whole. */
 export type GuardRoutes = {
   'GET /api/guards': { answer: Guards }
   /** Fresh when anything becomes looser. In force with the next request. */

@@ -1,7 +1,7 @@
 // Where a command is carried out: it shows its plan, asks, acts through a room's door, says what it
 // did and leaves its line. The line is written in the transaction of the deed; a deed with
 // transactions of its own, or outside of our house, has one line before it and one after.
-import type { Executor, Tx } from '../../platform/db.ts'
+import type { Executor, Tx } from '../../platform/db/db.ts'
 import { isRefusal } from '../../platform/refusal.ts'
 import { isSameTyped } from './figures.ts'
 import { EXIT_DONE, EXIT_NO, Halt, mistake } from './halt.ts'

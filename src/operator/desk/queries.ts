@@ -1,5 +1,5 @@
 // The SQL of what operators did. Rows are only ever added; the table refuses anything else.
-import type { Executor } from '../../platform/db.ts'
+import type { Executor } from '../../platform/db/db.ts'
 
 export type Outcome = 'begun' | 'done' | 'refused' | 'failed'
 

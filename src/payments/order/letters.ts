@@ -1,8 +1,8 @@
 // The letters of payments, Russian and English, as text and HTML: only what an owner must learn.
 // Money and credits are written as people write them in that language; nothing in a letter comes
 // from the payer's side but the pack's own title.
-import type { Tx } from '../../platform/db.ts'
-import type { Letter as Posted } from '../../platform/mail.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import type { Letter as Posted } from '../../platform/mail/mail.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
 import { counted, money } from '../../units/spoken.ts'

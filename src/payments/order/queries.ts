@@ -1,6 +1,6 @@
 // The SQL of orders. What an order may become is decided in decide.ts and refused, if wrong, by the
 // table. Locks go: the order's row, then its refunds and disputes, then, last, the ledger's book.
-import type { Executor, Tx } from '../../platform/db.ts'
+import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId, OrderId } from '../../platform/ids.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
 import type { Confirmation } from '../port.ts'

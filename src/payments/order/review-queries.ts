@@ -1,5 +1,5 @@
 // The SQL of reviews: money that waits for a person.
-import type { Executor, Tx } from '../../platform/db.ts'
+import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { OrderId } from '../../platform/ids.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
 

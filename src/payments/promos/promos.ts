@@ -2,7 +2,7 @@
 // or used before: the answer is one and the same, and tries are counted per account, so that codes
 // cannot be guessed or probed.
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { Db, Executor } from '../../platform/db.ts'
+import type { Db, Executor } from '../../platform/db/db.ts'
 import type { BookId } from '../../platform/ids.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { Credits } from '../../units/credits.ts'

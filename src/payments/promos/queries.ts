@@ -1,5 +1,5 @@
 // The SQL of promo codes. Limits in number, time and account are the tables' own.
-import type { Executor, Tx } from '../../platform/db.ts'
+import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId } from '../../platform/ids.ts'
 import type { Credits } from '../../units/credits.ts'
 

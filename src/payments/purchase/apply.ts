@@ -3,7 +3,7 @@
 // is locked, the decision is made again under the lock, and state, letter and ledger posting commit
 // together or not at all. The posting is unique by the order's id, so twice is once.
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { Db, Tx } from '../../platform/db.ts'
+import type { Db, Tx } from '../../platform/db/db.ts'
 import type { OrderId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import type { PaymentMetrics } from '../metrics.ts'

@@ -3,7 +3,7 @@
 // provider is slow, which is when notices matter. The stored row is the job; a notice that cannot
 // be stored is answered 503, and the provider repeats it for a day.
 import type { Clock } from '../../platform/clock.ts'
-import type { Db } from '../../platform/db.ts'
+import type { Db } from '../../platform/db/db.ts'
 import type { Log } from '../../platform/log.ts'
 import type { PaymentMetrics } from '../metrics.ts'
 import { LEASE_SECONDS, oneByOne } from '../order/claims.ts'

@@ -3,7 +3,7 @@
 // payment, and what may have happened is repeated with the same key and bytes until it is known.
 import type { Clock } from '../../platform/clock.ts'
 import { dateAt } from '../../platform/clock.ts'
-import type { Db, Tx } from '../../platform/db.ts'
+import type { Db, Tx } from '../../platform/db/db.ts'
 import { type BookId, newOrderId, type OrderId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import { Refusal } from '../../platform/refusal.ts'

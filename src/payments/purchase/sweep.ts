@@ -3,7 +3,7 @@
 // calls a minute, whatever the number of open orders, and no notice is needed for it. The watermark
 // is the provider's time, so a wrong clock here hides nothing.
 import { dateAt } from '../../platform/clock.ts'
-import type { Db } from '../../platform/db.ts'
+import type { Db } from '../../platform/db/db.ts'
 import type { InstanceId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import type { PaymentMetrics } from '../metrics.ts'

@@ -1,5 +1,5 @@
 // The SQL of notices, sweeps, and what the alarms look at.
-import type { Executor } from '../../platform/db.ts'
+import type { Executor } from '../../platform/db/db.ts'
 import type { InstanceId } from '../../platform/ids.ts'
 
 export type NoticeRow = {

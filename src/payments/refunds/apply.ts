@@ -3,7 +3,7 @@
 // what was spent already becomes debt. Always under the order's lock, the ledger last.
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Clock } from '../../platform/clock.ts'
-import type { Db, Tx } from '../../platform/db.ts'
+import type { Db, Tx } from '../../platform/db/db.ts'
 import { newRefundId, type OrderId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Credits } from '../../units/credits.ts'

@@ -3,7 +3,7 @@
 // what was spent, as debt if need be; won, it comes back.
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Clock } from '../../platform/clock.ts'
-import type { Db, Tx } from '../../platform/db.ts'
+import type { Db, Tx } from '../../platform/db/db.ts'
 import { type DisputeId, newDisputeId, type OrderId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import { Refusal } from '../../platform/refusal.ts'

@@ -1,5 +1,5 @@
 // The SQL of refunds and disputes. Callers have locked the order's row; the ledger comes after.
-import type { Executor, Tx } from '../../platform/db.ts'
+import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId, DisputeId, OrderId, RefundId } from '../../platform/ids.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { Kopecks } from '../../units/kopecks.ts'

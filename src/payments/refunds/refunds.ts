@@ -5,7 +5,7 @@
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { dateAt } from '../../platform/clock.ts'
-import type { Db, Tx } from '../../platform/db.ts'
+import type { Db, Tx } from '../../platform/db/db.ts'
 import { type BookId, newRefundId, type OrderId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import { isRefusal, Refusal } from '../../platform/refusal.ts'

@@ -1,7 +1,7 @@
 // What an operator must be woken for, read from the tables every minute. README.md says what to do
 // with each. A number without enough behind it stays silent: one slow payment in a quiet night is
 // not a trend.
-import type { Db } from '../../platform/db.ts'
+import type { Db } from '../../platform/db/db.ts'
 import type { Log } from '../../platform/log.ts'
 import { type Health, healthRead } from '../purchase/upkeep-queries.ts'
 

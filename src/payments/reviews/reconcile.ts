@@ -1,7 +1,7 @@
 // Our books beside the provider's, for a period: every payment it shows as settled has an order
 // that was credited with that sum, every order we credited is in its list, and what has gone back
 // is the same on both sides. It only compares; what differs is brought in by the usual triggers.
-import type { Db } from '../../platform/db.ts'
+import type { Db } from '../../platform/db/db.ts'
 import type { OrderId } from '../../platform/ids.ts'
 import { rublesText } from '../../units/kopecks.ts'
 import type { Order } from '../order/order.ts'

@@ -1,7 +1,7 @@
 // Money that waits for a person: its facts differ from the order's, so nothing was credited. The
 // operator credits what was sold, gives the money back, or dismisses the matter; each once, with a
 // name and a note.
-import type { Db, Tx } from '../../platform/db.ts'
+import type { Db, Tx } from '../../platform/db/db.ts'
 import type { OrderId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import { Refusal } from '../../platform/refusal.ts'

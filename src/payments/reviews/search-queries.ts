@@ -1,6 +1,6 @@
 // The SQL of looking for a purchase by whatever number somebody has of it, and of comparing what we
 // credited with what the provider shows. Nothing here locks.
-import type { Executor } from '../../platform/db.ts'
+import type { Executor } from '../../platform/db/db.ts'
 import type { OrderId } from '../../platform/ids.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
 import type { OrderState } from '../order/order.ts'

@@ -1,6 +1,6 @@
 // A purchase as an operator sees it, by whatever number a customer or the provider has of it.
 // Neither the bytes that were posted nor the way to pay are shown: they are for the payer.
-import type { Db } from '../../platform/db.ts'
+import type { Db } from '../../platform/db/db.ts'
 import type { Order } from '../order/order.ts'
 import { orderFind } from '../order/queries.ts'
 import { type Review, reviewListAbout } from '../order/review-queries.ts'

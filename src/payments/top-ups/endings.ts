@@ -4,7 +4,7 @@
 // money that goes back, a dispute, a forgotten card, a pack that is not the one agreed to.
 import type { Ledger } from '../../ledger/ledger.ts'
 import { assert } from '../../platform/assert.ts'
-import type { Db, Tx } from '../../platform/db.ts'
+import type { Db, Tx } from '../../platform/db/db.ts'
 import type { BookId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import type { PaymentMetrics } from '../metrics.ts'

@@ -1,6 +1,6 @@
 // The letters about top-ups, in both languages: what was bought without its owner, and why nothing
 // was. Each leads to the page where it is switched off.
-import { composeLetter, type Sentences } from '../../platform/letter.ts'
+import { composeLetter, type Sentences } from '../../platform/mail/letter.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
 import { counted, money } from '../../units/spoken.ts'

@@ -1,6 +1,6 @@
 // The SQL of top-ups: kept methods, what their owners agreed to, and the standing word in force.
 // Locks go: the order's row where there is one, then the top-up's, then, last, the ledger's book.
-import type { Executor, Tx } from '../../platform/db.ts'
+import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId, OrderId } from '../../platform/ids.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { Kopecks } from '../../units/kopecks.ts'

@@ -2,7 +2,7 @@
 // by the method that was kept for it. One order per crossing, never above the month's ceiling, off
 // at the first decline. The order goes the ordinary way from here on.
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { Db, Tx } from '../../platform/db.ts'
+import type { Db, Tx } from '../../platform/db/db.ts'
 import type { BookId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import { Refusal } from '../../platform/refusal.ts'

@@ -2,7 +2,7 @@
 // The agreement is recorded where the money is spent, in the payments room.
 import { z } from 'zod'
 import type { Payments } from '../../../payments/payments.ts'
-import type { Db } from '../../../platform/db.ts'
+import type { Db } from '../../../platform/db/db.ts'
 import type { BookId } from '../../../platform/ids.ts'
 import { credits } from '../../../units/credits.ts'
 import { kopecks } from '../../../units/kopecks.ts'

@@ -14,7 +14,7 @@ const LOCK_TIMEOUT_MS = 10_000
 /** Brings a database up to date; returns the names applied by this call. */
 export async function migrate(
   settings: DatabaseSettings,
-  directory: string = join(import.meta.dirname, '../../migrations'),
+  directory: string = join(import.meta.dirname, '../../../migrations'),
 ): Promise<string[]> {
   const pool = new pg.Pool({
     ...clientSettings({ ...settings, lockTimeoutMs: LOCK_TIMEOUT_MS }, 'migrate'),

@@ -1,8 +1,8 @@
 // The loops of a worker: jobs by cron come by the minute, and a payer looks at the page for
 // seconds. Each loop runs one round at a time and its failures end with the round. While the
 // database is away every round fails alike, which each loop says once.
-import { isDatabaseAway } from './away.ts'
-import type { Log } from './log.ts'
+import { isDatabaseAway } from '../db/away.ts'
+import type { Log } from '../log.ts'
 
 export type Round = {
   readonly name: string

@@ -6,13 +6,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
-import { startMailbox } from '../../stand-ins/mailbox/mailbox.ts'
-import { onServer, quiet } from '../../test/harness.ts'
-import { createMailStage, LONG_MS, type MailStage, until } from '../../test/mail-stage.ts'
-import { systemClock } from './clock.ts'
-import { startWorker } from './worker.ts'
+import { startMailbox } from '../../../stand-ins/mailbox/mailbox.ts'
+import { onServer, quiet } from '../../../test/harness.ts'
+import { createMailStage, LONG_MS, type MailStage, until } from '../../../test/mail-stage.ts'
+import { systemClock } from '../clock.ts'
+import { startWorker } from '../worker/worker.ts'
 
-const root = join(import.meta.dirname, '../..')
+const root = join(import.meta.dirname, '../../..')
 let stage: MailStage
 before(async () => {
   stage = await createMailStage()

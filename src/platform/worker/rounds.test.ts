@@ -2,9 +2,9 @@
 // waits for what is under way.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { quiet } from '../../test/harness.ts'
-import { markAway } from './away.ts'
-import { createLog } from './log.ts'
+import { quiet } from '../../../test/harness.ts'
+import { markAway } from '../db/away.ts'
+import { createLog } from '../log.ts'
 import { createRounds } from './rounds.ts'
 
 test('a round never runs beside itself, survives failures, and is waited for', async () => {

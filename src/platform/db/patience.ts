@@ -1,9 +1,9 @@
 // Waiting for a database that is away or has no connection left: again and again with growing
 // pauses, and with one line in the log when it goes and one when it is back, however many ask it.
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
 import { isDatabaseAway } from './away.ts'
-import type { Clock } from './clock.ts'
-import type { Log } from './log.ts'
 
 const PAUSE_MS_MIN = 500
 /** One that came back is noticed within half a minute, and one that is full is left alone. */

@@ -1,8 +1,12 @@
 // Letters against a real PostgreSQL, a real worker and a real SMTP conversation with the mailbox.
-// What happens when a process or the database dies on the way is in mail-deaths.test.ts.
+// What happens when a process or the database dies on the way is in deaths.test.ts.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { type Mailbox, type MailboxOptions, startMailbox } from '../../stand-ins/mailbox/mailbox.ts'
+import {
+  type Mailbox,
+  type MailboxOptions,
+  startMailbox,
+} from '../../../stand-ins/mailbox/mailbox.ts'
 import {
   createMailStage,
   LONG_MS,
@@ -10,7 +14,7 @@ import {
   type MailStage,
   SECRET,
   until,
-} from '../../test/mail-stage.ts'
+} from '../../../test/mail-stage.ts'
 
 let stage: MailStage
 before(async () => {

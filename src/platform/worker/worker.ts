@@ -10,10 +10,10 @@ import {
   runMigrations,
   type WorkerEvents,
 } from 'graphile-worker'
-import { isPassing, markAway } from './away.ts'
-import type { Clock } from './clock.ts'
-import type { Log } from './log.ts'
-import { createPatience, type Patience } from './patience.ts'
+import type { Clock } from '../clock.ts'
+import { isPassing, markAway } from '../db/away.ts'
+import { createPatience, type Patience } from '../db/patience.ts'
+import type { Log } from '../log.ts'
 
 export type Job = {
   readonly name: string

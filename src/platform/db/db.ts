@@ -1,6 +1,6 @@
 // Connections to PostgreSQL: pools with timeouts, int8 as bigint, one way to run a transaction.
 // SQL itself lives in each room's queries.ts. The ledger's own few connections, which have a
-// deadline of another kind, are made from `clientSettings` in ledger/connection.ts.
+// deadline of another kind, are made from `clientSettings` in ledger/batch/connection.ts.
 import pg from 'pg'
 import { markAway } from './away.ts'
 

@@ -1,7 +1,7 @@
 // A letter out of its sentences, as text and as HTML that says the same: a reason, perhaps a
 // button, what else to do, a signature. No pictures, no foreign addresses, no counting of who opens
 // what. Rooms have the sentences; mail.ts sends.
-import { zoneOf } from './zone.ts'
+import { zoneOf } from '../zone.ts'
 
 /** One letter in one language. */
 export type Sentences = {

@@ -1,6 +1,6 @@
 // The SQL of the outbox. One function per statement; each is a transaction of its own, but for the
 // first, which runs in its caller's.
-import type { Executor } from './db.ts'
+import type { Executor } from '../db/db.ts'
 
 export type LetterRow = {
   readonly id: string

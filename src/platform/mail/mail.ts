@@ -5,10 +5,11 @@
 // A bounce that comes back as a letter later is not seen here; it goes to the address in `from`.
 import { setTimeout as pause } from 'node:timers/promises'
 import { createTransport } from 'nodemailer'
-import { assert } from './assert.ts'
-import type { Clock } from './clock.ts'
-import type { Db, Executor } from './db.ts'
-import type { Log } from './log.ts'
+import { assert } from '../assert.ts'
+import type { Clock } from '../clock.ts'
+import type { Db, Executor } from '../db/db.ts'
+import type { Log } from '../log.ts'
+import type { Masked } from '../masked.ts'
 import {
   type LetterCounts,
   type LetterRow,
@@ -21,8 +22,7 @@ import {
   letterListTroubled,
   letterRelease,
   letterResume,
-} from './mail-queries.ts'
-import type { Masked } from './masked.ts'
+} from './queries.ts'
 import { readSmtpUrl } from './smtp-url.ts'
 
 export type Letter = {
