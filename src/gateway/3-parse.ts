@@ -5,9 +5,9 @@ import type { Snapshot } from '../pricing/pricing.ts'
 import { boundInput } from '../wire/bound.ts'
 import type { CountRequest, MessageRequest, ReadResult, RequestProblem } from '../wire/draft.ts'
 import { readCountRequest, readMessageRequest } from '../wire/request.ts'
-import { type Body, LARGE_BYTES, readBody } from './body.ts'
+import { type Body, LARGE_BYTES, readBody } from './body/body.ts'
+import type { LargeBodies } from './body/large-bodies.ts'
 import type { Authenticated, Exchange, Parsed } from './exchange.ts'
-import type { LargeBodies } from './large-bodies.ts'
 import type { Rooms } from './rooms.ts'
 
 const NOTHING = Buffer.alloc(0)

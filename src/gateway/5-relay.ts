@@ -9,7 +9,7 @@ import type { CountRequest, MessageRequest } from '../wire/draft.ts'
 import { type Edit, editBody } from '../wire/edit.ts'
 import { isRetryable, retryAfterMs } from '../wire/errors.ts'
 import type { Exchange, Parsed, Reserved } from './exchange.ts'
-import { createIncoming, type Reply } from './reply.ts'
+import { createIncoming, type Reply } from './reply/reply.ts'
 import type { Rooms } from './rooms.ts'
 
 /** Headers of the request that must reach the upstream, besides all `anthropic-*` ones. */

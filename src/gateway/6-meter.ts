@@ -8,7 +8,7 @@ import { estimateOutput, type ReplyFacts } from '../wire/events.ts'
 import { createReplyMeter } from '../wire/response.ts'
 import { createStreamMeter } from '../wire/sse.ts'
 import { tokenCounts } from '../wire/usage.ts'
-import type { Meter, Metered } from './passing.ts'
+import type { Meter, Metered } from './reply/passing.ts'
 
 export function meter(price: Price): Meter {
   return new ReplyPrice(price)

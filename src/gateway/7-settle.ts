@@ -2,7 +2,7 @@
 // the hold is closed exactly once, also when the client is gone and nobody waits for the answer.
 import type { PaidEnding, Settled, VoidAsk } from '../ledger/ledger.ts'
 import type { Exchange, Reserved } from './exchange.ts'
-import type { Metered, Settlement } from './passing.ts'
+import type { Metered, Settlement } from './reply/passing.ts'
 import type { Rooms } from './rooms.ts'
 
 type Needs = Pick<Rooms, 'ledger' | 'log' | 'metrics'>

@@ -1,6 +1,7 @@
 // Step 8: bytes to the client. An error of the upstream is passed on as it is; a plain reply is
-// answered in one write after its settle; a stream is passed on as it comes (stream.ts), and its
-// end waits for the settle. Only what a client may know goes out: no header that names our account.
+// answered in one write after its settle; a stream is passed on as it comes (reply/stream.ts), and
+// its end waits for the settle. Only what a client may know goes out: no header that names our
+// account.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ReplyHeaders } from '../http/http.ts'
 import type { Settled } from '../ledger/ledger.ts'
@@ -8,9 +9,9 @@ import { Refusal } from '../platform/refusal.ts'
 import { creditsText, wholeCredits } from '../units/credits.ts'
 import { readErrorBody } from '../wire/errors.ts'
 import type { Exchange, Reserved } from './exchange.ts'
-import type { Passing } from './passing.ts'
-import { collect, passPlain } from './plain.ts'
-import { passStream } from './stream.ts'
+import type { Passing } from './reply/passing.ts'
+import { collect, passPlain } from './reply/plain.ts'
+import { passStream } from './reply/stream.ts'
 
 /** Headers of the upstream that are meant for the client. */
 const passed = ['content-type', 'cache-control', 'retry-after', 'retry-after-ms', 'x-should-retry']

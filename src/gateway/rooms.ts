@@ -6,9 +6,9 @@ import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import type { Pricing } from '../pricing/pricing.ts'
 import type { Upstreams } from '../upstreams/upstreams.ts'
-import type { BodyBudget } from './body.ts'
-import type { LargeBodies } from './large-bodies.ts'
-import type { Pulse } from './pulse.ts'
+import type { BodyBudget } from './body/body.ts'
+import type { LargeBodies } from './body/large-bodies.ts'
+import type { Pulse } from './reply/pulse.ts'
 
 export type Rooms = {
   readonly keys: Keys

@@ -1,8 +1,8 @@
 // What the gateway and its reading thread say to each other about a large body. Its memory goes to
 // the thread with the question and comes back with the answer: one side has it at a time.
-import type { Tokens } from '../units/tokens.ts'
-import type { InputBound } from '../wire/bound.ts'
-import type { CountRequest, MessageRequest, ReadResult } from '../wire/draft.ts'
+import type { Tokens } from '../../units/tokens.ts'
+import type { InputBound } from '../../wire/bound.ts'
+import type { CountRequest, MessageRequest, ReadResult } from '../../wire/draft.ts'
 
 export type LargeAsk = {
   readonly number: number

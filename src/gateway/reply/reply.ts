@@ -3,8 +3,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Transform } from 'node:stream'
 import zlib from 'node:zlib'
-import { Refusal } from '../platform/refusal.ts'
-import type { Call, Outcome, Sink } from '../upstreams/upstreams.ts'
+import { Refusal } from '../../platform/refusal.ts'
+import type { Call, Outcome, Sink } from '../../upstreams/upstreams.ts'
 
 /** What listens to the reply's body. Exactly one of `end` and `fail` comes, last. */
 export type BodySink = { data(chunk: Buffer): void; end(): void; fail(error: Error): void }

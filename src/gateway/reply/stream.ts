@@ -2,9 +2,9 @@
 // silent; its end only after the settle. Whatever happens first decides how it ended: the reply's
 // own end, a failure of the upstream, the client leaving or reading too slowly. Never ends cleanly
 // without message_stop.
-import type { ReplyHeaders } from '../http/http.ts'
-import { NOWHERE } from '../platform/roster.ts'
-import { errorRecord, PING_RECORD } from '../wire/errors.ts'
+import type { ReplyHeaders } from '../../http/http.ts'
+import { NOWHERE } from '../../platform/roster.ts'
+import { errorRecord, PING_RECORD } from '../../wire/errors.ts'
 import { ClientWait } from './client-wait.ts'
 import { type Passing, UNREAD_MS_MAX } from './passing.ts'
 

@@ -1,16 +1,16 @@
 // GET /v1/me: the cheapest way to check that a key works. Balance, limits and counts of the
 // account; whole credits, rounded down; absent values are null. Reads the primary: no hold will
 // tell whether the key is still in force.
-import { Fault } from '../platform/assert.ts'
-import type { Model } from '../pricing/pricing.ts'
-import { affordableMaxTokens } from '../pricing/pricing.ts'
-import { type Credits, wholeCredits } from '../units/credits.ts'
-import { tokens } from '../units/tokens.ts'
-import { STOP_SEQUENCES_MAX, TEMPERATURE_MAX } from '../wire/draft.ts'
-import { authenticate } from './2-authenticate.ts'
-import type { Exchange } from './exchange.ts'
+import { Fault } from '../../platform/assert.ts'
+import type { Model } from '../../pricing/pricing.ts'
+import { affordableMaxTokens } from '../../pricing/pricing.ts'
+import { type Credits, wholeCredits } from '../../units/credits.ts'
+import { tokens } from '../../units/tokens.ts'
+import { STOP_SEQUENCES_MAX, TEMPERATURE_MAX } from '../../wire/draft.ts'
+import { authenticate } from '../2-authenticate.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Rooms } from '../rooms.ts'
 import { writeJson } from './json.ts'
-import type { Rooms } from './rooms.ts'
 
 export async function getMe(exchange: Exchange, rooms: Rooms): Promise<void> {
   const known = await authenticate(exchange, rooms.keys, rooms.limits.slug)

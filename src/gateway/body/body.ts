@@ -1,10 +1,10 @@
 // Takes in a request's body, up to the limit and within what the process can afford. It goes into
 // one buffer as it comes and what it came in is given back at once, so that a body of 32 MiB costs
 // 32 MiB. The buffer is its own memory from end to end: it can be handed to a thread and back.
-import type { ClientRequest } from '../http/http.ts'
-import type { BookId } from '../platform/ids.ts'
-import { Refusal } from '../platform/refusal.ts'
-import type { Exchange } from './exchange.ts'
+import type { ClientRequest } from '../../http/http.ts'
+import type { BookId } from '../../platform/ids.ts'
+import { Refusal } from '../../platform/refusal.ts'
+import type { Exchange } from '../exchange.ts'
 
 /** From here on a body is read in a worker thread: below, one takes under 0.2 ms. */
 export const LARGE_BYTES = 262_144

@@ -3,7 +3,7 @@
 // shared memory no collector knows the size: bodies long let go of stayed, up to 300 MiB of them.)
 // One thread: it reads over a gigabyte a second, more than a process can take in.
 import { Worker } from 'node:worker_threads'
-import type { LargeAnswer, LargeAsk } from './large-ask.ts'
+import type { LargeAnswer, LargeAsk } from './worker-messages.ts'
 
 export function createLargeBodies() {
   const waiting = new Map<number, PromiseWithResolvers<LargeAnswer>>()
@@ -12,7 +12,7 @@ export function createLargeBodies() {
   // Started by the first large body: most processes of a small operator never see one.
   function started(): Worker {
     if (state.worker !== undefined) return state.worker
-    const worker = new Worker(new URL('./large-body-worker.ts', import.meta.url))
+    const worker = new Worker(new URL('./worker.ts', import.meta.url))
     worker.unref()
     worker.on('message', (answer: LargeAnswer) => {
       waiting.get(answer.number)?.resolve(answer)

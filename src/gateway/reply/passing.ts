@@ -1,13 +1,13 @@
 // All that passing a reply on needs: the reply, the client, how to meter it and how to settle it.
 // Steps 5, 6 and 7 make the parts; step 8 puts them to work.
-import type { PaidEnding, Settled, VoidAsk } from '../ledger/ledger.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Credits } from '../units/credits.ts'
-import type { TokenCounts } from '../units/tokens.ts'
-import type { Upstreams } from '../upstreams/upstreams.ts'
-import type { ReplyMeter } from '../wire/response.ts'
-import type { StreamMeter } from '../wire/sse.ts'
-import type { Exchange, Reserved } from './exchange.ts'
+import type { PaidEnding, Settled, VoidAsk } from '../../ledger/ledger.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Credits } from '../../units/credits.ts'
+import type { TokenCounts } from '../../units/tokens.ts'
+import type { Upstreams } from '../../upstreams/upstreams.ts'
+import type { ReplyMeter } from '../../wire/response.ts'
+import type { StreamMeter } from '../../wire/sse.ts'
+import type { Exchange, Reserved } from '../exchange.ts'
 import type { Pulse } from './pulse.ts'
 import type { Reply } from './reply.ts'
 

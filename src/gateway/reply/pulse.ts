@@ -1,7 +1,7 @@
 // One beat a second for everything that waits: pings in silent streams, clients that do not read,
 // requests that last too long. One timer for ten thousand streams instead of ten thousand timers.
-import type { Clock } from '../platform/clock.ts'
-import { type Listed, Roster } from '../platform/roster.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { type Listed, Roster } from '../../platform/roster.ts'
 
 const BEAT_MS = 1_000
 

@@ -1,10 +1,10 @@
 // A plain reply on its way: taken in whole up to 4 MiB, settled, and answered in one write with
 // what it cost. A larger one is passed on as it comes, with only its last chunk held back until the
 // settle. A client that left changes nothing: the reply was ordered, and is read to its end.
-import type { ReplyHeaders } from '../http/http.ts'
-import type { Settled } from '../ledger/ledger.ts'
-import { Refusal } from '../platform/refusal.ts'
-import { NOWHERE } from '../platform/roster.ts'
+import type { ReplyHeaders } from '../../http/http.ts'
+import type { Settled } from '../../ledger/ledger.ts'
+import { Refusal } from '../../platform/refusal.ts'
+import { NOWHERE } from '../../platform/roster.ts'
 import { ClientWait } from './client-wait.ts'
 import { type Passing, UNREAD_MS_MAX } from './passing.ts'
 import type { Reply } from './reply.ts'

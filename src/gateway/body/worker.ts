@@ -1,8 +1,8 @@
 // The thread behind large-bodies.ts: reads a body and bounds its input, away from the streams.
 import { parentPort } from 'node:worker_threads'
-import { boundInput } from '../wire/bound.ts'
-import { readCountRequest, readMessageRequest } from '../wire/request.ts'
-import type { LargeAnswer, LargeAsk } from './large-ask.ts'
+import { boundInput } from '../../wire/bound.ts'
+import { readCountRequest, readMessageRequest } from '../../wire/request.ts'
+import type { LargeAnswer, LargeAsk } from './worker-messages.ts'
 
 parentPort?.on('message', (ask: LargeAsk) => {
   parentPort?.postMessage(answerTo(ask), [ask.memory])

@@ -1,12 +1,12 @@
 // GET /v1/models and /v1/models/{id}: the catalogue as clients of two families read it. Each object
 // carries both sets of members, so that neither family needs to be told apart.
-import { Refusal } from '../platform/refusal.ts'
-import type { Model } from '../pricing/pricing.ts'
-import { millionthsText } from '../units/price.ts'
-import { authenticate } from './2-authenticate.ts'
-import type { Exchange } from './exchange.ts'
+import { Refusal } from '../../platform/refusal.ts'
+import type { Model } from '../../pricing/pricing.ts'
+import { millionthsText } from '../../units/price.ts'
+import { authenticate } from '../2-authenticate.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Rooms } from '../rooms.ts'
 import { writeJson } from './json.ts'
-import type { Rooms } from './rooms.ts'
 
 /** The vendor's own page size and its maximum. */
 const PAGE_DEFAULT = 20

@@ -1,16 +1,16 @@
 // POST /v1/messages/count_tokens: free of charge, so it makes no hold; the key is looked up anew
 // instead, since no fence will be compared.
-import { Refusal } from '../platform/refusal.ts'
-import type { Target } from '../upstreams/upstreams.ts'
-import { readErrorBody } from '../wire/errors.ts'
-import { expectJson } from './1-accept.ts'
-import { authenticate } from './2-authenticate.ts'
-import { parseCount } from './3-parse.ts'
-import { relay, upstreamCountBody } from './5-relay.ts'
-import { isAboutUs } from './8-respond.ts'
-import type { Exchange } from './exchange.ts'
-import { collect } from './plain.ts'
-import type { Rooms } from './rooms.ts'
+import { Refusal } from '../../platform/refusal.ts'
+import type { Target } from '../../upstreams/upstreams.ts'
+import { readErrorBody } from '../../wire/errors.ts'
+import { expectJson } from '../1-accept.ts'
+import { authenticate } from '../2-authenticate.ts'
+import { parseCount } from '../3-parse.ts'
+import { relay, upstreamCountBody } from '../5-relay.ts'
+import { isAboutUs } from '../8-respond.ts'
+import type { Exchange } from '../exchange.ts'
+import { collect } from '../reply/plain.ts'
+import type { Rooms } from '../rooms.ts'
 
 const OPEN_OBJECT = 0x7b
 

@@ -1,5 +1,5 @@
 // One way to answer with a JSON object of our own.
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from '../exchange.ts'
 
 export function writeJson({ outgoing, requestId }: Exchange, value: unknown): void {
   const body = Buffer.from(JSON.stringify(value))
