@@ -89,7 +89,11 @@ test('every metric is explained, and every line of the log is one that is writte
     'src/gateway/7-settle.ts',
   ]
   files.push('src/main.ts', 'src/platform/db/patience.ts')
-  const rooms = ['src/ledger/settlement.ts', 'src/ledger/sweep.ts', 'src/pricing/versions.ts']
+  const rooms = [
+    'src/ledger/settlement.ts',
+    'src/ledger/upkeep/sweep.ts',
+    'src/pricing/versions.ts',
+  ]
   const lines = [...files, ...rooms].map(source).join('\n')
   for (const line of rows.filter((row) => !isMetric(row))) {
     assert.ok(lines.includes(`'${line}'`), line)

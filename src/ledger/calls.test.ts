@@ -11,10 +11,10 @@ import { newHoldId } from '../platform/ids.ts'
 import type { Credits } from '../units/credits.ts'
 import { micro } from '../units/credits.ts'
 import { noTokens, tokens } from '../units/tokens.ts'
+import type { Connection } from './batch/connection.ts'
+import { createConnection } from './batch/connection.ts'
 import type { Verb } from './calls.ts'
 import { holdVerb, settleVerb, voidVerb } from './calls.ts'
-import type { Connection } from './connection.ts'
-import { createConnection } from './connection.ts'
 import { ledgerSession } from './ledger.ts'
 
 const hold = holdVerb(1n, 60)

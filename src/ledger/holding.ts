@@ -8,7 +8,7 @@ import type { RefusalCode } from '../platform/refusal.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { Credits } from '../units/credits.ts'
 import { creditsText } from '../units/credits.ts'
-import type { Batcher } from './batch.ts'
+import type { Batcher } from './batch/batch.ts'
 import type { HoldAsk, VoidAsk } from './calls.ts'
 import { holdVerb } from './calls.ts'
 

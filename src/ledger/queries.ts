@@ -1,5 +1,5 @@
 // The ledger's SQL besides the three hot verbs (calls.ts): rare postings, settings and reads. What
-// keeps the ledger in order (heartbeats, sweeps, partitions, audits) is in upkeep.ts.
+// keeps the ledger in order (heartbeats, sweeps, partitions, audits) is in upkeep/upkeep.ts.
 // One function per statement.
 import type { Executor, Tx } from '../platform/db/db.ts'
 import type { BookId, HoldId } from '../platform/ids.ts'

@@ -1,18 +1,18 @@
 // Settling: each hold is charged once, and a reply may end only when its charge is in the database
 // or on disk. A settle that the database does not take in time goes to the spool, and stays in the
 // batcher until it commits. A settle that the database refuses goes to a file of its own, from
-// which refused-retry.ts sends it again.
+// which spool/refused-retry.ts sends it again.
 import { Fault } from '../platform/assert.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { type Listed, NOWHERE, Roster } from '../platform/roster.ts'
 import type { Credits } from '../units/credits.ts'
-import type { Batcher } from './batch.ts'
+import type { Batcher } from './batch/batch.ts'
 import type { SettleAsk, SettleReply } from './calls.ts'
 import { settleVerb } from './calls.ts'
-import type { RefusedFiles } from './refused.ts'
-import { askOf, textOf } from './settle-text.ts'
-import type { Spool, Ticket } from './spool.ts'
+import type { RefusedFiles } from './spool/refused.ts'
+import { askOf, textOf } from './spool/settle-text.ts'
+import type { Spool, Ticket } from './spool/spool.ts'
 
 /** Two lines of a terminal; the log has the whole error. */
 const REASON_LENGTH_MAX = 160

@@ -3,10 +3,10 @@
 // someone else gets a lane of its own, where its operations wait for the lock and stay batched,
 // while everybody else's go on. Every operation is repeatable by its id, so a batch whose outcome
 // is unknown is simply sent again.
-import type { Clock } from '../platform/clock.ts'
-import type { BookId } from '../platform/ids.ts'
-import type { Log } from '../platform/log.ts'
-import type { Verb } from './calls.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { BookId } from '../../platform/ids.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Verb } from '../calls.ts'
 import type { Connection } from './connection.ts'
 import { isLockTimeout, isPassing, isServerFault } from './connection.ts'
 

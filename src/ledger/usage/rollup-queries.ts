@@ -1,6 +1,6 @@
 // The SQL that adds entries up into sums and spans. One function per statement.
-import type { Executor, Tx } from '../platform/db/db.ts'
-import type { BookId } from '../platform/ids.ts'
+import type { Executor, Tx } from '../../platform/db/db.ts'
+import type { BookId } from '../../platform/ids.ts'
 
 /** The next entries of a book to be added: above `seq`, up to `until`. */
 export type Piece = {

@@ -2,11 +2,11 @@
 // at midnight, at the end of a week, or when nobody made them.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import type { Customer } from '../../test/customer.ts'
-import { createCustomer } from '../../test/customer.ts'
-import type { TestDatabase, TestLedger } from '../../test/harness.ts'
-import { createTestDatabase, createTestLedger, turnClock } from '../../test/harness.ts'
-import type { HoldId } from '../platform/ids.ts'
+import type { Customer } from '../../../test/customer.ts'
+import { createCustomer } from '../../../test/customer.ts'
+import type { TestDatabase, TestLedger } from '../../../test/harness.ts'
+import { createTestDatabase, createTestLedger, turnClock } from '../../../test/harness.ts'
+import type { HoldId } from '../../platform/ids.ts'
 
 const DAY_MS = 86_400_000
 const startMs = Date.now()

@@ -1,8 +1,8 @@
 // The SQL that keeps the ledger in order: heartbeats, what the sweeper looks for, partitions, and
 // the audit's checks. One function per statement.
-import type { Executor, Tx } from '../platform/db/db.ts'
-import type { BookId, HoldId, InstanceId } from '../platform/ids.ts'
-import { one } from './queries.ts'
+import type { Executor, Tx } from '../../platform/db/db.ts'
+import type { BookId, HoldId, InstanceId } from '../../platform/ids.ts'
+import { one } from '../queries.ts'
 
 /** Says that a process is alive. Locks only its own row. */
 export async function instanceBeat(db: Executor, id: InstanceId, role: string): Promise<void> {

@@ -2,11 +2,11 @@
 // dead when this one, itself unbroken, has watched its heartbeat stand still for long enough. A
 // wrong guess costs nothing but a late settle: a process that comes back still charges what it
 // served.
-import type { Clock } from '../platform/clock.ts'
-import type { Db } from '../platform/db/db.ts'
-import type { InstanceId } from '../platform/ids.ts'
-import type { Log } from '../platform/log.ts'
-import type { FreeEnding, VoidAsk } from './calls.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Db } from '../../platform/db/db.ts'
+import type { InstanceId } from '../../platform/ids.ts'
+import type { Log } from '../../platform/log.ts'
+import type { FreeEnding, VoidAsk } from '../calls.ts'
 import type { OpenHold } from './upkeep.ts'
 import * as upkeep from './upkeep.ts'
 

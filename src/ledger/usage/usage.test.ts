@@ -2,13 +2,13 @@
 // the job has run, after it and in between, whichever zone is asked for and however rare a match.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createCustomer } from '../../test/customer.ts'
-import type { TestDatabase, TestLedger } from '../../test/harness.ts'
-import { createTestDatabase, createTestLedger, turnClock } from '../../test/harness.ts'
-import { makePast, models, plantRequests } from '../../test/usage.ts'
-import type { BookId, HoldId } from '../platform/ids.ts'
+import { createCustomer } from '../../../test/customer.ts'
+import type { TestDatabase, TestLedger } from '../../../test/harness.ts'
+import { createTestDatabase, createTestLedger, turnClock } from '../../../test/harness.ts'
+import { makePast, models, plantRequests } from '../../../test/usage.ts'
+import type { BookId, HoldId } from '../../platform/ids.ts'
+import type { Entry } from '../queries.ts'
 import type { LogAsk } from './log.ts'
-import type { Entry } from './queries.ts'
 
 const DAY_MS = 86_400_000
 const DAYS = 20

@@ -4,12 +4,12 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import pg from 'pg'
-import type { Customer } from '../../test/customer.ts'
-import { createCustomer } from '../../test/customer.ts'
-import type { TestDatabase, TestLedger } from '../../test/harness.ts'
-import { createTestDatabase, createTestLedger, onServer, turnClock } from '../../test/harness.ts'
-import type { BookId, HoldId } from '../platform/ids.ts'
-import { credits } from '../units/credits.ts'
+import type { Customer } from '../../../test/customer.ts'
+import { createCustomer } from '../../../test/customer.ts'
+import type { TestDatabase, TestLedger } from '../../../test/harness.ts'
+import { createTestDatabase, createTestLedger, onServer, turnClock } from '../../../test/harness.ts'
+import type { BookId, HoldId } from '../../platform/ids.ts'
+import { credits } from '../../units/credits.ts'
 
 const DAY_MS = 86_400_000
 const startMs = Date.now()

@@ -1,10 +1,11 @@
 // The request log of a book, newest first, and one request of it. A page of a filter reads what
 // lies behind the mark, then the spans that say where a match is, and then only those entries: a
 // rare model in five million requests costs as much as a common one.
-import { dateAt, dayText } from '../platform/clock.ts'
-import type { Db, Tx } from '../platform/db/db.ts'
-import { type BookId, dayOfHold, type HoldId, timeOfHold } from '../platform/ids.ts'
-import { endings as anyEnding, type Ending } from './calls.ts'
+import { dateAt, dayText } from '../../platform/clock.ts'
+import type { Db, Tx } from '../../platform/db/db.ts'
+import { type BookId, dayOfHold, type HoldId, timeOfHold } from '../../platform/ids.ts'
+import { endings as anyEnding, type Ending } from '../calls.ts'
+import type { Entry } from '../queries.ts'
 import {
   type Between,
   entryFindOfHold,
@@ -20,8 +21,7 @@ import {
   spanList,
   tariffListOf,
 } from './log-queries.ts'
-import type { Entry } from './queries.ts'
-import { type Mark, markFind } from './usage-queries.ts'
+import { type Mark, markFind } from './queries.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000

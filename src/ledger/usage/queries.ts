@@ -1,9 +1,9 @@
 // The SQL of what a book used when: days of a time zone, sums, and what is younger than them. One
 // function per statement; all only read. Those that add up need one snapshot with the mark.
-import { dateAt } from '../platform/clock.ts'
-import type { Executor, Tx } from '../platform/db/db.ts'
-import type { BookId } from '../platform/ids.ts'
-import type { Credits } from '../units/credits.ts'
+import { dateAt } from '../../platform/clock.ts'
+import type { Executor, Tx } from '../../platform/db/db.ts'
+import type { BookId } from '../../platform/ids.ts'
+import type { Credits } from '../../units/credits.ts'
 
 /** How far a book is added up, and how far it goes. */
 export type Mark = {

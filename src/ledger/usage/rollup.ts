@@ -2,10 +2,10 @@
 // millions. A book's entries are numbered without gaps under its lock, so "everything up to this
 // number" is exact: the mark says how far, and moves in the transaction that adds. A worker that
 // dies leaves all as it was; several at once share the books by the locks of the marks.
-import type { Clock } from '../platform/clock.ts'
-import type { Db, Tx } from '../platform/db/db.ts'
-import type { BookId } from '../platform/ids.ts'
-import type { Log } from '../platform/log.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Db, Tx } from '../../platform/db/db.ts'
+import type { BookId } from '../../platform/ids.ts'
+import type { Log } from '../../platform/log.ts'
 import {
   bookFindDue,
   type Due,

@@ -4,8 +4,8 @@
 // process retries it; another process claims the file of a dead one by renaming it.
 import { mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { HoldId } from '../platform/ids.ts'
-import type { Log } from '../platform/log.ts'
+import type { HoldId } from '../../platform/ids.ts'
+import type { Log } from '../../platform/log.ts'
 import {
   checksum,
   ignoreMissing,
@@ -14,7 +14,7 @@ import {
   ownPrefix,
   readLines,
   syncDirectory,
-} from './spool-files.ts'
+} from './files.ts'
 
 /** Files written at once: each takes a descriptor; one fsync of the directory serves them all. */
 const FILES_AT_ONCE = 32

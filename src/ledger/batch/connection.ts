@@ -4,8 +4,8 @@
 // for a row that can still be lost.
 import type { Socket } from 'node:net'
 import type pg from 'pg'
-import type { Row, Statement } from '../platform/db/statement.ts'
-import { send } from '../platform/db/statement.ts'
+import type { Row, Statement } from '../../platform/db/statement.ts'
+import { send } from '../../platform/db/statement.ts'
 
 /** The call may or may not have committed. Only a repeat by id tells. */
 export class OutcomeUnknown extends Error {

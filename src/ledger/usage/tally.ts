@@ -1,7 +1,7 @@
 // What a chart shows, being added up by bucket and model: numbers in one array for each model until
 // all of it is known. V8 adds those without making a bigint of each.
-import { micro } from '../units/credits.ts'
-import type { PackedSums, Used, UsedRow } from './usage-queries.ts'
+import { micro } from '../../units/credits.ts'
+import type { PackedSums, Used, UsedRow } from './queries.ts'
 
 export type ModelUsed = Used & { readonly model: string }
 

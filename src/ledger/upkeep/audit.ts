@@ -2,7 +2,7 @@
 // last look and runs every minute; 'all' reads everything and runs at night and before anything
 // irreversible. The rules themselves are SQL (migrations/0005-ledger-audit.sql), so that an
 // operator can run them by hand.
-import type { Db } from '../platform/db/db.ts'
+import type { Db } from '../../platform/db/db.ts'
 import type { Finding } from './upkeep.ts'
 import { auditMark, findingList } from './upkeep.ts'
 

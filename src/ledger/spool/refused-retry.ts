@@ -1,15 +1,15 @@
 // Refused settles are sent again: when a process claims the files of a dead one, so also at every
 // start, and every ten minutes. A settle is repeatable by its id, so none is charged twice. The
 // file of a settle that commits is removed; the others wait for a repair or for an operator.
-import { Fault } from '../platform/assert.ts'
-import type { Clock } from '../platform/clock.ts'
-import { dateAt } from '../platform/clock.ts'
-import type { BookId, HoldId } from '../platform/ids.ts'
-import type { Log } from '../platform/log.ts'
-import type { Credits } from '../units/credits.ts'
-import type { Batcher } from './batch.ts'
-import type { PaidEnding } from './calls.ts'
-import { settleVerb } from './calls.ts'
+import { Fault } from '../../platform/assert.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { dateAt } from '../../platform/clock.ts'
+import type { BookId, HoldId } from '../../platform/ids.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Credits } from '../../units/credits.ts'
+import type { Batcher } from '../batch/batch.ts'
+import type { PaidEnding } from '../calls.ts'
+import { settleVerb } from '../calls.ts'
 import type { RefusedFile, RefusedFiles } from './refused.ts'
 import { askOf } from './settle-text.ts'
 

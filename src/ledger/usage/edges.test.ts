@@ -3,10 +3,10 @@
 // before or after a bucket is not in it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { TestDatabase, TestLedger } from '../../test/harness.ts'
-import { createTestDatabase, createTestLedger } from '../../test/harness.ts'
-import type { BookId } from '../platform/ids.ts'
-import type { UsedStep } from './ledger.ts'
+import type { TestDatabase, TestLedger } from '../../../test/harness.ts'
+import { createTestDatabase, createTestLedger } from '../../../test/harness.ts'
+import type { BookId } from '../../platform/ids.ts'
+import type { UsedStep } from '../ledger.ts'
 
 const YEAR = { from: '2026-01-01', to: '2026-12-31' }
 /** Two weeks about each change of clocks in 2026. */

@@ -2,7 +2,7 @@
 // lines with a checksum, and directory entries that survive a power cut.
 import { open, readFile } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
-import type { Log } from '../platform/log.ts'
+import type { Log } from '../../platform/log.ts'
 
 /** What the names of this process's files begin with: `<owner>.<pid>.<start>`. */
 export async function ownPrefix(owner: string): Promise<string> {

@@ -1,10 +1,10 @@
 // The SQL of the request log and of the statement: where the requests are that a filter asks for,
 // and the entries themselves. One function per statement; all only read, and each names the days it
 // needs as constants: a partition that is not needed is neither planned for nor locked.
-import type { Executor, Tx } from '../platform/db/db.ts'
-import type { BookId, HoldId } from '../platform/ids.ts'
-import type { Ending } from './calls.ts'
-import { ENTRY, type Entry, entryOf, one } from './queries.ts'
+import type { Executor, Tx } from '../../platform/db/db.ts'
+import type { BookId, HoldId } from '../../platform/ids.ts'
+import type { Ending } from '../calls.ts'
+import { ENTRY, type Entry, entryOf, one } from '../queries.ts'
 
 /** Entries by number, and the UTC days they are on. */
 export type Range = {

@@ -1,7 +1,7 @@
 // Partitions: made ahead, taken away behind. Entries go by day and leave only in the transaction
 // that writes checkpoints, so a book's chain always starts somewhere known. Holds go by week and
 // are dropped when every hold in them is closed and no spool can still be that old.
-import type { Db } from '../platform/db/db.ts'
+import type { Db } from '../../platform/db/db.ts'
 import {
   entriesPartitionDetach,
   entriesPartitionList,

@@ -1,8 +1,8 @@
 // A settle as a line of text and back, for the files that keep it.
-import type { BookId, HoldId } from '../platform/ids.ts'
-import type { Credits } from '../units/credits.ts'
-import { tokens } from '../units/tokens.ts'
-import type { PaidEnding, SettleAsk } from './calls.ts'
+import type { BookId, HoldId } from '../../platform/ids.ts'
+import type { Credits } from '../../units/credits.ts'
+import { tokens } from '../../units/tokens.ts'
+import type { PaidEnding, SettleAsk } from '../calls.ts'
 
 /** One line, as the spool and the refused files keep it. */
 export function textOf(ask: SettleAsk): string {

@@ -1,11 +1,10 @@
 // What a book used, by days or hours of its owner's time zone: the sums up to the mark, and the
 // entries behind it, in one snapshot. So a chart reads little and still agrees with the statement
 // to the last microcredit, at every moment.
-import { dayText } from '../platform/clock.ts'
-import type { Db } from '../platform/db/db.ts'
-import type { BookId } from '../platform/ids.ts'
-import { type Credits, micro } from '../units/credits.ts'
-import { createTally, type ModelUsed, type Tally } from './tally.ts'
+import { dayText } from '../../platform/clock.ts'
+import type { Db } from '../../platform/db/db.ts'
+import type { BookId } from '../../platform/ids.ts'
+import { type Credits, micro } from '../../units/credits.ts'
 import {
   type Bound,
   type Days,
@@ -20,7 +19,8 @@ import {
   sumList,
   todayFind,
   type Used,
-} from './usage-queries.ts'
+} from './queries.ts'
+import { createTally, type ModelUsed, type Tally } from './tally.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000

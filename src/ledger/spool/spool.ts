@@ -5,15 +5,8 @@
 import type { FileHandle } from 'node:fs/promises'
 import { mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Log } from '../platform/log.ts'
-import {
-  ignoreMissing,
-  isOwnerAlive,
-  line,
-  ownPrefix,
-  readLines,
-  syncDirectory,
-} from './spool-files.ts'
+import type { Log } from '../../platform/log.ts'
+import { ignoreMissing, isOwnerAlive, line, ownPrefix, readLines, syncDirectory } from './files.ts'
 
 /** A probe writes a block: on a full disk the last block of a file may still have room. */
 const PROBE = '\n'.repeat(4_096)

@@ -8,16 +8,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { createCustomer } from '../../test/customer.ts'
-import type { TestDatabase, TestLedger } from '../../test/harness.ts'
-import { createTestDatabase, createTestLedger } from '../../test/harness.ts'
-import { systemClock } from '../platform/clock.ts'
-import type { HoldId } from '../platform/ids.ts'
-import { createLog } from '../platform/log.ts'
-import type { SettleAsk } from './calls.ts'
-import type { LedgerOptions } from './ledger.ts'
+import { createCustomer } from '../../../test/customer.ts'
+import type { TestDatabase, TestLedger } from '../../../test/harness.ts'
+import { createTestDatabase, createTestLedger } from '../../../test/harness.ts'
+import { systemClock } from '../../platform/clock.ts'
+import type { HoldId } from '../../platform/ids.ts'
+import { createLog } from '../../platform/log.ts'
+import type { SettleAsk } from '../calls.ts'
+import type { LedgerOptions } from '../ledger.ts'
+import { line } from './files.ts'
 import { textOf } from './settle-text.ts'
-import { line } from './spool-files.ts'
 
 const log = createLog({ level: 'silent' })
 let database: TestDatabase
@@ -142,7 +142,7 @@ async function settleAndDie(ask: SettleAsk): Promise<void> {
   const task = { url: database.url, directory, ask }
   const json = JSON.stringify(task, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))
   const program = `
-    import { createTestLedger } from '${join(import.meta.dirname, '../../test/harness.ts')}'
+    import { createTestLedger } from '${join(import.meta.dirname, '../../../test/harness.ts')}'
     const { url, directory, ask } = JSON.parse(process.argv[1], (_, value) =>
       /^[0-9]+n$/.test(value) ? BigInt(value.slice(0, -1)) : value)
     const ledger = await createTestLedger(url, {
