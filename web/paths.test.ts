@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { safeNext } from './paths.ts'
-import { blocksOf, inlinesOf } from './ui/markdown.ts'
+import { blocksOf, inlinesOf } from './ui/markdown/markdown.ts'
 
 test('a sign-in leads to our own pages and to no other site', () => {
   assert.equal(safeNext('/security?tab=1'), '/security?tab=1')

@@ -11,13 +11,13 @@ import {
 } from '@tanstack/react-router'
 import type { Method } from '../src/cabinet/contract/contract.ts'
 import { Freshly } from './account/Freshly.tsx'
-import { homeAsk, meAsk } from './asks.ts'
 import { GuestFrame } from './frame/GuestFrame.tsx'
 import { SiteFrame } from './frame/SiteFrame.tsx'
+import { calculatorSearchOf } from './pages/prices/estimate.ts'
 import { Broken, NotFound } from './pages/Trouble.tsx'
 import { usageSearchOf } from './pages/usage/period.ts'
-import { calculatorSearchOf } from './pages/visitors/estimate.ts'
 import { paths, safeNext } from './paths.ts'
+import { homeAsk, meAsk } from './runtime/asks.ts'
 import { Skeleton } from './ui/parts.tsx'
 
 type Context = { readonly client: QueryClient }
@@ -43,7 +43,7 @@ const guest = createRoute({ getParentRoute: () => root, id: 'guest', component: 
 const site = createRoute({ getParentRoute: () => root, id: 'site', component: SiteFrame })
 
 const OwnerFrame = lazyRouteComponent(() => import('./frame/OwnerFrame.tsx'), 'OwnerFrame')
-const Home = lazyRouteComponent(() => import('./pages/Home.tsx'), 'Home')
+const Home = lazyRouteComponent(() => import('./pages/home/Home.tsx'), 'Home')
 const Front = lazyRouteComponent(() => import('./pages/Front.tsx'), 'Front')
 
 const owner = createRoute({
@@ -104,38 +104,38 @@ const signIn = createRoute({
   path: paths.signIn,
   validateSearch: nextOf,
   beforeLoad: onlyGuests,
-  component: lazyRouteComponent(() => import('./pages/SignIn.tsx'), 'SignIn'),
+  component: lazyRouteComponent(() => import('./pages/sign-in/SignIn.tsx'), 'SignIn'),
 })
 const register = createRoute({
   getParentRoute: () => guest,
   path: paths.register,
   beforeLoad: onlyGuests,
-  component: lazyRouteComponent(() => import('./pages/Register.tsx'), 'Register'),
+  component: lazyRouteComponent(() => import('./pages/sign-in/Register.tsx'), 'Register'),
 })
 const mail = createRoute({
   getParentRoute: () => guest,
   path: paths.mail,
-  component: lazyRouteComponent(() => import('./pages/Mail.tsx'), 'Mail'),
+  component: lazyRouteComponent(() => import('./pages/sign-in/Mail.tsx'), 'Mail'),
 })
 const confirm = createRoute({
   getParentRoute: () => guest,
   path: paths.confirm,
-  component: lazyRouteComponent(() => import('./pages/Confirm.tsx'), 'Confirm'),
+  component: lazyRouteComponent(() => import('./pages/sign-in/Confirm.tsx'), 'Confirm'),
 })
 const forgot = createRoute({
   getParentRoute: () => guest,
   path: paths.forgot,
-  component: lazyRouteComponent(() => import('./pages/Forgot.tsx'), 'Forgot'),
+  component: lazyRouteComponent(() => import('./pages/sign-in/Forgot.tsx'), 'Forgot'),
 })
 const reset = createRoute({
   getParentRoute: () => guest,
   path: paths.reset,
-  component: lazyRouteComponent(() => import('./pages/Reset.tsx'), 'Reset'),
+  component: lazyRouteComponent(() => import('./pages/sign-in/Reset.tsx'), 'Reset'),
 })
 const email = createRoute({
   getParentRoute: () => guest,
   path: paths.email,
-  component: lazyRouteComponent(() => import('./pages/Email.tsx'), 'Email'),
+  component: lazyRouteComponent(() => import('./pages/sign-in/Email.tsx'), 'Email'),
 })
 const legal = createRoute({
   getParentRoute: () => site,
@@ -152,7 +152,7 @@ const prices = createRoute({
   getParentRoute: () => site,
   path: paths.prices,
   validateSearch: calculatorSearchOf,
-  component: lazyRouteComponent(() => import('./pages/Prices.tsx'), 'Prices'),
+  component: lazyRouteComponent(() => import('./pages/prices/Prices.tsx'), 'Prices'),
 })
 const charging = createRoute({
   getParentRoute: () => site,
@@ -189,48 +189,48 @@ const usage = createRoute({
   getParentRoute: () => owner,
   path: paths.usage,
   validateSearch: usageSearchOf,
-  component: lazyRouteComponent(() => import('./pages/Usage.tsx'), 'Usage'),
+  component: lazyRouteComponent(() => import('./pages/usage/Usage.tsx'), 'Usage'),
 })
 const packs = createRoute({
   getParentRoute: () => owner,
   path: paths.packs,
   validateSearch: wishOf,
-  component: lazyRouteComponent(() => import('./pages/Packs.tsx'), 'Packs'),
+  component: lazyRouteComponent(() => import('./pages/packs/Packs.tsx'), 'Packs'),
 })
 const order = createRoute({
   getParentRoute: () => owner,
   path: paths.order,
-  component: lazyRouteComponent(() => import('./pages/Order.tsx'), 'Order'),
+  component: lazyRouteComponent(() => import('./pages/payments/Order.tsx'), 'Order'),
 })
 const payments = createRoute({
   getParentRoute: () => owner,
   path: paths.payments,
-  component: lazyRouteComponent(() => import('./pages/Payments.tsx'), 'Payments'),
+  component: lazyRouteComponent(() => import('./pages/payments/Payments.tsx'), 'Payments'),
 })
 const key = createRoute({
   getParentRoute: () => owner,
   path: paths.key,
-  component: lazyRouteComponent(() => import('./pages/Key.tsx'), 'Key'),
+  component: lazyRouteComponent(() => import('./pages/key/Key.tsx'), 'Key'),
 })
 const settings = createRoute({
   getParentRoute: () => owner,
   path: paths.settings,
-  component: lazyRouteComponent(() => import('./pages/Settings.tsx'), 'Settings'),
+  component: lazyRouteComponent(() => import('./pages/settings/Settings.tsx'), 'Settings'),
 })
 const security = createRoute({
   getParentRoute: () => owner,
   path: paths.security,
-  component: lazyRouteComponent(() => import('./pages/Security.tsx'), 'Security'),
+  component: lazyRouteComponent(() => import('./pages/settings/Security.tsx'), 'Security'),
 })
 const privacy = createRoute({
   getParentRoute: () => owner,
   path: paths.privacy,
-  component: lazyRouteComponent(() => import('./pages/Privacy.tsx'), 'Privacy'),
+  component: lazyRouteComponent(() => import('./pages/settings/Privacy.tsx'), 'Privacy'),
 })
 const limits = createRoute({
   getParentRoute: () => owner,
   path: paths.limits,
-  component: lazyRouteComponent(() => import('./pages/Limits.tsx'), 'Limits'),
+  component: lazyRouteComponent(() => import('./pages/limits/Limits.tsx'), 'Limits'),
 })
 
 // -------------------------------------------------------------------------------------------------

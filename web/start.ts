@@ -1,7 +1,7 @@
 // The first script of every page: small, so that it runs while the program is still on its way, and
 // sends for all that the first page needs side by side. Then it starts the program.
-import { askEarly } from './early.ts'
-import { currentZone, languageHere, wordsOf } from './here.ts'
+import { askEarly } from './runtime/early.ts'
+import { currentZone, languageHere, wordsOf } from './runtime/here.ts'
 import './style.css'
 
 // What fails here is fetched again by the page, which then says so.
@@ -18,7 +18,7 @@ await start()
 
 function forOwner(): Promise<unknown> {
   void askEarly(`/api/home?${new URLSearchParams({ zone: currentZone() })}`)
-  return Promise.all([import('./frame/OwnerFrame.tsx'), import('./pages/Home.tsx')])
+  return Promise.all([import('./frame/OwnerFrame.tsx'), import('./pages/home/Home.tsx')])
 }
 
 function forVisitor(): Promise<unknown> {

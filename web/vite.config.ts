@@ -4,17 +4,17 @@ import { fileURLToPath } from 'node:url'
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig, loadEnv } from 'vite'
-import { chunkOf } from './chunks.ts'
-import { eager } from './eager.ts'
-import { firstLoad } from './first-load.ts'
-import { packed } from './packed.ts'
+import { chunkOf } from './build/chunks.ts'
+import { eager } from './build/eager.ts'
+import { firstLoad } from './build/first-load.ts'
+import { packed } from './build/packed.ts'
 
 const root = fileURLToPath(new URL('.', import.meta.url))
 const { CABINET_URL = 'http://127.0.0.1:8081' } = loadEnv('', root, 'CABINET_')
 const proxy = { '/api': { target: CABINET_URL } }
 
 /** What a guest loads at once besides the entry: the words, and one of the two first pages. */
-const FIRST = ['/web/main.tsx', '/words/ru.ts', '/pages/Front.tsx', '/pages/SignIn.tsx']
+const FIRST = ['/web/main.tsx', '/words/ru/ru.ts', '/pages/Front.tsx', '/pages/sign-in/SignIn.tsx']
 
 /** As the cabinet sends it, so that `vite preview` shows what would be blocked. */
 const policy = [
@@ -42,7 +42,9 @@ export default defineConfig({
   resolve: {
     alias: {
       // It adds <style> elements to lock scrolling under a dialog, which the policy refuses.
-      'react-style-singleton': fileURLToPath(new URL('ui/adopted-style.ts', import.meta.url)),
+      'react-style-singleton': fileURLToPath(
+        new URL('ui/dialog/adopted-style.ts', import.meta.url),
+      ),
     },
   },
   build: {

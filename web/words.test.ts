@@ -5,8 +5,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parseSync } from 'vite'
-import { en } from './words/en.ts'
-import { ru } from './words/ru.ts'
+import { en } from './words/en/en.ts'
+import { ru } from './words/ru/ru.ts'
 
 type Sentences = ReadonlyMap<string, string>
 

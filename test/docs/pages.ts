@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { anchorOf } from '../../web/ui/markdown.ts'
+import { anchorOf } from '../../web/ui/markdown/markdown.ts'
 
 export const root = join(import.meta.dirname, '../..')
 

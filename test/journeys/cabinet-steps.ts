@@ -2,8 +2,8 @@
 // shortcut to an account that has bought, for journeys that begin there.
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { en } from '../../web/words/en.ts'
-import { ru } from '../../web/words/ru.ts'
+import { en } from '../../web/words/en/en.ts'
+import { ru } from '../../web/words/ru/ru.ts'
 import { type JourneyStage, PASSWORD } from './cabinet-stage.ts'
 
 export const words = { ru, en } as const

@@ -5,7 +5,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
-import { ru } from '../../web/words/ru.ts'
+import { ru } from '../../web/words/ru/ru.ts'
 import type { Language } from './screen.ts'
 
 const file = join(import.meta.dirname, '../../web/looks-trial.ts')

@@ -2,8 +2,8 @@
 // in the words of the pages, so each opens in either language. screens-list.ts has all of them.
 import type { Page } from 'playwright-core'
 import { paths } from '../../web/paths.ts'
-import { en } from '../../web/words/en.ts'
-import { ru } from '../../web/words/ru.ts'
+import { en } from '../../web/words/en/en.ts'
+import { ru } from '../../web/words/ru/ru.ts'
 import type { People, Who } from './screens-people.ts'
 import type { ScreensStage } from './screens-stage.ts'
 

@@ -1,8 +1,8 @@
 // The dialog of Freshly: the same steps as a sign-in, for the address that is known.
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { meAsk } from '../asks.ts'
-import { Dialog } from '../ui/Dialog.tsx'
+import { meAsk } from '../runtime/asks.ts'
+import { Dialog } from '../ui/dialog/Dialog.tsx'
 import { SignInSteps } from './SignInSteps.tsx'
 
 export function FreshDialog(props: {

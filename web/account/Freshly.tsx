@@ -11,9 +11,9 @@ import {
   useRef,
   useState,
 } from 'react'
-import { isNo } from '../api.ts'
-import { meAsk } from '../asks.ts'
-import { Cancelled } from '../errors.ts'
+import { isNo } from '../runtime/api.ts'
+import { meAsk } from '../runtime/asks.ts'
+import { Cancelled } from '../runtime/errors.ts'
 
 type Freshly = <T>(work: () => Promise<T>) => Promise<T>
 type Waiting = { readonly resolve: () => void; readonly reject: (error: Error) => void }

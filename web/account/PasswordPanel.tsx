@@ -1,12 +1,12 @@
 // Changing the password: with the old one. The other sessions end.
 import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { call } from '../api.ts'
-import { meAsk, sessionsAsk } from '../asks.ts'
-import { useMe } from '../session.ts'
-import { Form } from '../ui/Form.tsx'
-import { useForm } from '../ui/form.ts'
-import { PASSWORD_LENGTH_MIN, PasswordField } from '../ui/PasswordField.tsx'
+import { call } from '../runtime/api.ts'
+import { meAsk, sessionsAsk } from '../runtime/asks.ts'
+import { useMe } from '../runtime/session.ts'
+import { Form } from '../ui/form/Form.tsx'
+import { useForm } from '../ui/form/form.ts'
+import { PASSWORD_LENGTH_MIN, PasswordField } from '../ui/form/PasswordField.tsx'
 import { Panel } from '../ui/parts.tsx'
 import { useToast } from '../ui/Toasts.tsx'
 

@@ -2,11 +2,11 @@
 // gone.
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { call, isNo } from '../api.ts'
+import { call, isNo } from '../runtime/api.ts'
 import { Button } from '../ui/Button.tsx'
-import { TextField } from '../ui/Field.tsx'
-import { Form } from '../ui/Form.tsx'
-import { useForm } from '../ui/form.ts'
+import { TextField } from '../ui/form/Field.tsx'
+import { Form } from '../ui/form/Form.tsx'
+import { useForm } from '../ui/form/form.ts'
 
 export function SecondFactorStep(props: {
   readonly onSignedIn: () => void

@@ -1,7 +1,7 @@
 // Passkeys, through the browser's own way of reading and writing WebAuthn as JSON. Browsers that
 // lack it (before 2025) are offered no passkeys: they still have passwords.
-import { call } from '../api.ts'
-import { Cancelled } from '../errors.ts'
+import { call } from '../runtime/api.ts'
+import { Cancelled } from '../runtime/errors.ts'
 
 export function hasPasskeys(): boolean {
   return (

@@ -2,8 +2,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { brandAsk } from '../asks.ts'
 import { paths } from '../paths.ts'
+import { brandAsk } from '../runtime/asks.ts'
 
 export function BrandMark() {
   const { t } = useTranslation()

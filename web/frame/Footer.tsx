@@ -2,9 +2,9 @@
 // nobody's agent.
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { brandAsk } from '../asks.ts'
-import { currentLanguage } from '../language.ts'
 import { paths } from '../paths.ts'
+import { brandAsk } from '../runtime/asks.ts'
+import { currentLanguage } from '../runtime/language.ts'
 import { TextAnchor, TextLink } from '../ui/TextLink.tsx'
 import { siteLinks } from './SiteNavigation.tsx'
 

@@ -2,8 +2,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { meAsk } from '../asks.ts'
 import { paths } from '../paths.ts'
+import { meAsk } from '../runtime/asks.ts'
 import { ButtonLink } from '../ui/Button.tsx'
 import { classes } from '../ui/classes.ts'
 

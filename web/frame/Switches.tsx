@@ -1,10 +1,10 @@
 // The switches of language and theme, for who is not signed in; the account menu has them too.
 import { Languages, Monitor, Moon, Sun } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
-import type { Language } from '../here.ts'
-import { currentLanguage } from '../language.ts'
-import { useChooseLanguage } from '../session.ts'
-import { chooseTheme, themes, useTheme } from '../theme.ts'
+import type { Language } from '../runtime/here.ts'
+import { currentLanguage } from '../runtime/language.ts'
+import { useChooseLanguage } from '../runtime/session.ts'
+import { chooseTheme, themes, useTheme } from '../runtime/theme.ts'
 import { Button } from '../ui/Button.tsx'
 import { useErrorToast } from '../ui/Toasts.tsx'
 

@@ -1,9 +1,9 @@
 // The quick start for everybody: the examples of the key page, with a place for the key in them.
 import { useQuery } from '@tanstack/react-query'
 import { Trans, useTranslation } from 'react-i18next'
-import { brandAsk, meAsk } from '../asks.ts'
 import { SitePage } from '../frame/SiteFrame.tsx'
 import { paths } from '../paths.ts'
+import { brandAsk, meAsk } from '../runtime/asks.ts'
 import { Asked } from '../ui/Asked.tsx'
 import { Banner } from '../ui/Banner.tsx'
 import { ButtonLink } from '../ui/Button.tsx'

@@ -2,7 +2,7 @@
 // heading takes the focus after navigation, so that readers say where one has come.
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef } from 'react'
-import { brandAsk } from '../asks.ts'
+import { brandAsk } from '../runtime/asks.ts'
 import { classes } from './classes.ts'
 
 export function Page(props: {

@@ -3,7 +3,7 @@
 import { CircleAlert, CircleCheck, X } from 'lucide-react'
 import { createContext, type ReactNode, useCallback, useContext, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useErrorText } from '../errors.ts'
+import { useErrorText } from '../runtime/errors.ts'
 import { classes } from './classes.ts'
 
 type Toast = { readonly id: number; readonly tone: 'good' | 'bad'; readonly text: string }

@@ -1,7 +1,7 @@
 // Amounts and moments on the page: figures of one width, the exact value one hover away.
 import { useTranslation } from 'react-i18next'
 import type { Credits as CreditsValue, Kopecks, Time } from '../../src/cabinet/contract/contract.ts'
-import { useFormat } from '../format.ts'
+import { useFormat } from '../format/format.ts'
 
 /** 35 000 000, or 35 млн when `isShort`; the exact amount is its title. */
 export function Credits(props: { readonly value: CreditsValue; readonly isShort?: boolean }) {

@@ -2,12 +2,12 @@
 // owner says that it is saved.
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useErrorText } from '../../errors.ts'
+import { useErrorText } from '../../runtime/errors.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
-import { Dialog } from '../../ui/Dialog.tsx'
-import { CheckField } from '../../ui/Field.tsx'
+import { Dialog } from '../../ui/dialog/Dialog.tsx'
+import { CheckField } from '../../ui/form/Field.tsx'
 import type { Issuing } from './issuing.ts'
 
 export function UnkeptDialog({ issuing }: { readonly issuing: Issuing }) {

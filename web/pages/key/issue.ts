@@ -2,8 +2,8 @@
 // only then the server is told to put it in force. A lock lets one tab do this at a time; whoever
 // comes second finds the key that the first one made and makes no other.
 import type { KeyState, NewKey } from '../../../src/cabinet/contract/contract.ts'
-import { call, isNo } from '../../api.ts'
-import { KeyringClosed, keep, keepOnly, keptFor } from '../../keyring.ts'
+import { call, isNo } from '../../runtime/api.ts'
+import { KeyringClosed, keep, keepOnly, keptFor } from '../../runtime/keyring.ts'
 
 export type Issued =
   /** Kept here and in force. */

@@ -3,7 +3,7 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { KeyState } from '../../../src/cabinet/contract/contract.ts'
-import { type Kept, KeyringClosed, keptFor, recall, watchKeyring } from '../../keyring.ts'
+import { type Kept, KeyringClosed, keptFor, recall, watchKeyring } from '../../runtime/keyring.ts'
 import { tidy } from './issue.ts'
 
 export const SHOWN_SECONDS = 30

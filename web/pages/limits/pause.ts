@@ -2,8 +2,8 @@
 // answer is shown at once on every page that knows of it.
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { call } from '../../api.ts'
-import { guardsAsk, homeAsk } from '../../asks.ts'
+import { call } from '../../runtime/api.ts'
+import { guardsAsk, homeAsk } from '../../runtime/asks.ts'
 import { useErrorToast, useToast } from '../../ui/Toasts.tsx'
 
 const routes = {

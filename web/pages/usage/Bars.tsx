@@ -2,8 +2,8 @@
 // and over each bar a button, which takes pointer, finger and keys and says the figures.
 import type { KeyboardEvent } from 'react'
 import type { UsageBucket } from '../../../src/cabinet/contract/usage.ts'
-import { creditsOf } from '../../decimal.ts'
-import { useFormat } from '../../format.ts'
+import { creditsOf } from '../../format/decimal.ts'
+import { useFormat } from '../../format/format.ts'
 import { namedOf, piecesOf } from './chart.ts'
 import { lookOf } from './Swatch.tsx'
 import { useWhen } from './use.ts'

@@ -2,8 +2,8 @@
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Button } from '../../ui/Button.tsx'
-import { Choice } from '../../ui/Choice.tsx'
-import { TextField } from '../../ui/Field.tsx'
+import { Choice } from '../../ui/form/Choice.tsx'
+import { TextField } from '../../ui/form/Field.tsx'
 import { ownProblem, type Period, periods, type Span } from './period.ts'
 
 export function PeriodChoice(props: {

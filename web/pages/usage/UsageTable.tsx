@@ -1,8 +1,8 @@
 // What was used, as tables: by time and model, the twin of the chart; and by model alone.
 import { useTranslation } from 'react-i18next'
 import type { ModelUse, Usage } from '../../../src/cabinet/contract/usage.ts'
-import { useFormat } from '../../format.ts'
-import { usePhrases } from '../../phrases.ts'
+import { useFormat } from '../../format/format.ts'
+import { usePhrases } from '../../format/phrases.ts'
 import { Credits } from '../../ui/amounts.tsx'
 import { Panel } from '../../ui/parts.tsx'
 import { type Column, Table } from '../../ui/Table.tsx'

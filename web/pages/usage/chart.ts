@@ -1,7 +1,7 @@
 // The arithmetic of the chart: which models have a look of their own, where the lines of the scale
 // are, and how high each piece of a bar stands. Amounts stay bigint up to the pixel.
 import type { ModelUse, UsageBucket } from '../../../src/cabinet/contract/usage.ts'
-import { MILLION, millionthsOf } from '../../decimal.ts'
+import { MILLION, millionthsOf } from '../../format/decimal.ts'
 
 /** More looks than these could not be told apart; the models beyond share the last one. */
 export const LOOKS = 6

@@ -1,7 +1,7 @@
 // How the steps of time are named on the page, and what was used in them is added up.
 import type { ModelUse, UsageBucket } from '../../../src/cabinet/contract/usage.ts'
-import { creditsOf, millionthsOf } from '../../decimal.ts'
-import { useFormat } from '../../format.ts'
+import { creditsOf, millionthsOf } from '../../format/decimal.ts'
+import { useFormat } from '../../format/format.ts'
 import { sumOf } from './chart.ts'
 
 type Counted = 'requests' | 'free' | 'input' | 'output' | 'cacheRead' | 'cacheWrite'

@@ -1,7 +1,7 @@
 // Registration, sign-in and the links out of letters, in English.
 
 import type { account as ru } from '../ru/account.ts'
-import type { Same } from '../ru.ts'
+import type { Same } from '../ru/ru.ts'
 
 export const account: Same<typeof ru> = {
   signIn: {

@@ -1,6 +1,6 @@
 // Buying, in English: packs, the way of one order, the history, money back, promo codes.
 import type { buying as ru } from '../ru/buying.ts'
-import type { Same } from '../ru.ts'
+import type { Same } from '../ru/ru.ts'
 
 export const buying: Same<typeof ru> = {
   method: {

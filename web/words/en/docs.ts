@@ -1,7 +1,7 @@
 // The documentation for those who call the API, in English.
 
 import type { docs as ru } from '../ru/docs.ts'
-import type { Same } from '../ru.ts'
+import type { Same } from '../ru/ru.ts'
 
 export const docs: Same<typeof ru> = {
   title: 'Documentation',

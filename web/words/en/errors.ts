@@ -1,7 +1,7 @@
 // A sentence for every no of the contract, in English: what happened, and what helps.
 
 import type { errors as ru } from '../ru/errors.ts'
-import type { Same } from '../ru.ts'
+import type { Same } from '../ru/ru.ts'
 
 export const errors: Same<typeof ru> = {
   number: 'Reference: {{id}}.',

@@ -1,7 +1,7 @@
 // The frame around every page, and words that any page may need, in English.
 
 import type { frame as ru } from '../ru/frame.ts'
-import type { Same } from '../ru.ts'
+import type { Same } from '../ru/ru.ts'
 
 export const frame: Same<typeof ru> = {
   nav: {

@@ -1,6 +1,6 @@
 // The overview, in English: balance, what it is worth, usage, first steps.
 import type { home as ru } from '../ru/home.ts'
-import type { Same } from '../ru.ts'
+import type { Same } from '../ru/ru.ts'
 
 export const home: Same<typeof ru> = {
   home: {

@@ -1,6 +1,6 @@
 // The key and the first request, in English.
 import type { key as ru } from '../ru/key.ts'
-import type { Same } from '../ru.ts'
+import type { Same } from '../ru/ru.ts'
 
 export const key: Same<typeof ru> = {
   key: {

@@ -1,6 +1,6 @@
 // Limits, letters about the balance and automatic top-ups, in English.
 import type { limits as ru } from '../ru/limits.ts'
-import type { Same } from '../ru.ts'
+import type { Same } from '../ru/ru.ts'
 
 export const limits: Same<typeof ru> = {
   limits: {

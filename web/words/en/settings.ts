@@ -1,7 +1,7 @@
 // The settings, in English.
 
+import type { Same } from '../ru/ru.ts'
 import type { settings as ru } from '../ru/settings.ts'
-import type { Same } from '../ru.ts'
 
 export const settings: Same<typeof ru> = {
   settings: {

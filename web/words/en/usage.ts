@@ -1,6 +1,7 @@
 // Where the credits went, in English: the chart, the totals, the request log, one request.
+
+import type { Same } from '../ru/ru.ts'
 import type { usage as ru } from '../ru/usage.ts'
-import type { Same } from '../ru.ts'
 
 export const usage: Same<typeof ru> = {
   usage: {

@@ -1,7 +1,8 @@
 // The pages that everybody may read, in English: the front page, prices, the rules of charging, the
 // quick start, the state of the service.
+
+import type { Same } from '../ru/ru.ts'
 import type { visitors as ru } from '../ru/visitors.ts'
-import type { Same } from '../ru.ts'
 
 export const visitors: Same<typeof ru> = {
   site: {

@@ -1,0 +1,25 @@
+// One question inside a dialog: the password, for what needs it each time.
+import { useTranslation } from 'react-i18next'
+import { Form } from '../../ui/form/Form.tsx'
+import { useForm } from '../../ui/form/form.ts'
+import { PasswordField } from '../../ui/form/PasswordField.tsx'
+
+export function PasswordStep(props: {
+  readonly submit: string
+  readonly tone?: 'main' | 'danger'
+  readonly send: (password: string) => Promise<void>
+}) {
+  const { submit, tone = 'main', send } = props
+  const { t } = useTranslation()
+  const form = useForm({
+    start: { password: '' },
+    blame: { password_wrong: 'password' },
+    check: ({ password }) => ({ password: password === '' ? t('field.required') : undefined }),
+    send: ({ password }) => send(password),
+  })
+  return (
+    <Form form={form} submit={submit} tone={tone} isWide>
+      <PasswordField {...form.text('password')} label={t('signIn.password')} />
+    </Form>
+  )
+}

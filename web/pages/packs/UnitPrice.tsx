@@ -1,0 +1,20 @@
+// What a million costs in a pack, and how much less that is than in the smallest one.
+import { useTranslation } from 'react-i18next'
+import type { Pack } from '../../../src/cabinet/contract/contract.ts'
+import { useFormat } from '../../format/format.ts'
+import { Badge } from '../../ui/parts.tsx'
+
+export function UnitPrice({ pack }: { readonly pack: Pack }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  return (
+    <span className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+      <span className="figures text-sm text-soft">
+        {t('packs.perMillion', { rubles: format.rubles(pack.kopecksPerMillion) })}
+      </span>
+      {pack.savingPercent > 0 && (
+        <Badge tone="good">{t('packs.saving', { percent: pack.savingPercent })}</Badge>
+      )}
+    </span>
+  )
+}

@@ -1,0 +1,198 @@
+// One order, from "waiting for you" to "paid and credited", in words that are still true after the
+// tab was closed and opened again: everything shown comes from the server.
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { RotateCw } from 'lucide-react'
+import { useState } from 'react'
+import { Trans, useTranslation } from 'react-i18next'
+import type { OrderWithRefunds } from '../../../src/cabinet/contract/contract.ts'
+import { useFormat } from '../../format/format.ts'
+import { usePhrases } from '../../format/phrases.ts'
+import { paths } from '../../paths.ts'
+import { brandAsk, homeAsk, orderAsk } from '../../runtime/asks.ts'
+import { useErrorText } from '../../runtime/errors.ts'
+import { Asked } from '../../ui/Asked.tsx'
+import { Banner, type BannerTone } from '../../ui/Banner.tsx'
+import { Button, ButtonLink } from '../../ui/Button.tsx'
+import { Page } from '../../ui/Page.tsx'
+import { Panel } from '../../ui/parts.tsx'
+import { TextAnchor } from '../../ui/TextLink.tsx'
+import { useCheck } from './check.ts'
+import { hasLeftToPay } from './leaving.ts'
+import { OrderFacts, Refunds } from './OrderFacts.tsx'
+import { RefundDialog } from './RefundDialog.tsx'
+import { Stages } from './Stages.tsx'
+import { canCheck, meanings } from './states.ts'
+import { PayLink, SbpCode } from './ToPay.tsx'
+
+/** Live updates tell of changes; this is for a stream that a proxy swallowed. */
+const LOOK_MS = 15_000
+
+export function Order() {
+  const { t } = useTranslation()
+  const { id } = useParams({ from: '/owner/orders/$id' })
+  const phrases = usePhrases()
+  const query = useQuery({
+    ...orderAsk(id),
+    refetchInterval: ({ state: { data } }) =>
+      data !== undefined && meanings[data.state].isOpen === true ? LOOK_MS : false,
+  })
+  const credits =
+    query.data === undefined ? undefined : phrases.creditsShort(query.data.pack.credits)
+  return (
+    <Page
+      isNarrow
+      title={credits === undefined ? t('order.titlePlain') : t('order.title', { credits })}
+    >
+      <Asked query={query} lines={6}>
+        {(order) => (
+          <>
+            <StatePanel order={order} />
+            <Refunds refunds={order.refunds} />
+            <OrderFacts order={order} />
+            <Support id={order.id} />
+          </>
+        )}
+      </Asked>
+    </Page>
+  )
+}
+
+function StatePanel({ order }: { readonly order: OrderWithRefunds }) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const phrases = usePhrases()
+  const { state, confirmation, payableUntil } = order
+  const { tone, stage, isOpen } = meanings[state]
+  const isOnItsWay = isOpen === true || state === 'review' || state === 'credited'
+  const isWithBank = state === 'pending' && hasLeftToPay(order.id)
+  const shown = isWithBank ? 'bank' : state
+  return (
+    <Panel>
+      <div className="grid gap-5">
+        {isOnItsWay && <Stages stage={stage} />}
+        <div role="status" className="grid gap-3">
+          <h2 className="text-xl">{t(`order.state.${shown}`)}</h2>
+          <p>
+            {t(`order.text.${shown}`, {
+              credits: phrases.credits(order.pack.credits),
+              rubles: format.rubles(order.refundedKopecks),
+            })}
+          </p>
+          {order.decline !== null && <Decline decline={order.decline} tone={tone} />}
+        </div>
+        {confirmation !== null && <SbpCode order={order} />}
+        <Actions order={order} />
+        {isOpen === true && (
+          <p className="text-sm text-soft">
+            {confirmation !== null && payableUntil !== null && (
+              <>{t('order.payable', { time: format.clock(payableUntil) })} </>
+            )}
+            {t('order.safe')}
+          </p>
+        )}
+      </div>
+    </Panel>
+  )
+}
+
+function Decline(props: {
+  readonly decline: NonNullable<OrderWithRefunds['decline']>
+  readonly tone: BannerTone
+}) {
+  const { t } = useTranslation()
+  const { reason, advice } = props.decline
+  return (
+    <Banner tone={props.tone} title={t(`order.reason.${reason}`)}>
+      {t(`order.advice.${advice}`)}
+    </Banner>
+  )
+}
+
+function Actions({ order }: { readonly order: OrderWithRefunds }) {
+  const { t } = useTranslation()
+  const errorText = useErrorText()
+  const check = useCheck(order)
+  const [isRefunding, setRefunding] = useState(false)
+  const { isOver, isRefundable } = meanings[order.state]
+  const { pack, method } = order
+  const answer = check.isPending
+    ? t('order.checking')
+    : check.isError
+      ? errorText(check.error)
+      : check.isSuccess && canCheck(order)
+        ? t('order.checked')
+        : ''
+  return (
+    // Without buttons it must not leave a gap where they would be.
+    <div className="contents">
+      <div className="flex flex-wrap gap-3 empty:hidden">
+        {isOver === true && (
+          <>
+            <ButtonLink to={paths.packs} search={{ pack: pack.id, method }} tone="main">
+              {t('order.retry')}
+            </ButtonLink>
+            <ButtonLink
+              to={paths.packs}
+              search={{ pack: pack.id, method: method === 'sbp' ? 'card' : 'sbp' }}
+            >
+              {t('order.retryOther')}
+            </ButtonLink>
+          </>
+        )}
+        {order.state === 'credited' && <NextStep />}
+        <PayLink order={order} />
+        {canCheck(order) && (
+          <Button icon={RotateCw} isPending={check.isPending} onClick={() => check.mutate()}>
+            {t('order.check')}
+          </Button>
+        )}
+        {isRefundable === true && <RefundButton onOpen={() => setRefunding(true)} />}
+      </div>
+      <p role="status" className="text-sm text-soft empty:hidden">
+        {answer}
+      </p>
+      <RefundDialog order={order} isOpen={isRefunding} onClose={() => setRefunding(false)} />
+    </div>
+  )
+}
+
+function NextStep() {
+  const { t } = useTranslation()
+  const { data: home } = useQuery(homeAsk)
+  const isKeyNext = home?.nextStep === 'key'
+  return (
+    <ButtonLink to={isKeyNext ? paths.key : paths.home} tone="main">
+      {t(isKeyNext ? 'order.toKey' : 'order.toHome')}
+    </ButtonLink>
+  )
+}
+
+function RefundButton({ onOpen }: { readonly onOpen: () => void }) {
+  const { t } = useTranslation()
+  const { data: brand } = useQuery(brandAsk)
+  if (brand === undefined || brand.refundPolicy === 'none') return null
+  return <Button onClick={onOpen}>{t('refund.action')}</Button>
+}
+
+function Support({ id }: { readonly id: string }) {
+  const { t } = useTranslation()
+  const { data: brand } = useQuery(brandAsk)
+  const subject = t('order.supportSubject', { id })
+  if (brand === undefined) return null
+  return (
+    <p className="text-sm break-words text-soft">
+      <Trans
+        i18nKey="order.support"
+        values={{ email: brand.supportEmail }}
+        components={{
+          a: (
+            <TextAnchor
+              href={`mailto:${brand.supportEmail}?subject=${encodeURIComponent(subject)}`}
+            />
+          ),
+        }}
+      />
+    </p>
+  )
+}

@@ -1,0 +1,128 @@
+// Money back: what can be paid back now and why no more, then a fresh sign-in, then the request.
+// Asked anew whenever it opens: a running program spends while one reads.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import type { Order, Refundable } from '../../../src/cabinet/contract/contract.ts'
+import { useFreshly } from '../../account/Freshly.tsx'
+import { useFormat } from '../../format/format.ts'
+import { usePhrases } from '../../format/phrases.ts'
+import { call } from '../../runtime/api.ts'
+import { brandAsk, homeAsk, orderAsk, ordersAsk, refundableAsk } from '../../runtime/asks.ts'
+import { useErrorText } from '../../runtime/errors.ts'
+import { Asked } from '../../ui/Asked.tsx'
+import { Rubles } from '../../ui/amounts.tsx'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Dialog } from '../../ui/dialog/Dialog.tsx'
+import { Facts } from '../../ui/parts.tsx'
+import { useToast } from '../../ui/Toasts.tsx'
+import { attemptFor, attemptOver } from './attempt.ts'
+
+export function RefundDialog(props: {
+  readonly order: Order
+  readonly isOpen: boolean
+  readonly onClose: () => void
+}) {
+  const { order, isOpen, onClose } = props
+  const { t } = useTranslation()
+  const query = useQuery({ ...refundableAsk(order.id), enabled: isOpen, staleTime: 0, gcTime: 0 })
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title={t('refund.title')}>
+      <Asked query={query}>
+        {(refundable) => <Offer order={order} refundable={refundable} onClose={onClose} />}
+      </Asked>
+    </Dialog>
+  )
+}
+
+function Offer(props: {
+  readonly order: Order
+  readonly refundable: Refundable
+  readonly onClose: () => void
+}) {
+  const { order, refundable, onClose } = props
+  const { t } = useTranslation()
+  const { data: brand } = useQuery(brandAsk)
+  const format = useFormat()
+  const phrases = usePhrases()
+  const errorText = useErrorText()
+  const refund = useRefund(order, onClose)
+  if (refundable.why !== null) {
+    return (
+      <div className="grid gap-5">
+        <Banner title={t('refund.nothing')}>{t(`refund.why.${refundable.why}`)}</Banner>
+        {brand !== undefined && (
+          <p className="text-sm text-soft">{t('refund.support', { email: brand.supportEmail })}</p>
+        )}
+        <div className="flex justify-end">
+          <Button onClick={onClose}>{t('action.close')}</Button>
+        </div>
+      </div>
+    )
+  }
+  const rubles = format.rubles(refundable.amountKopecks)
+  const problem = refund.error === null ? '' : errorText(refund.error)
+  return (
+    <div className="grid gap-5">
+      {brand !== undefined && <p className="text-soft">{t(`refund.text.${brand.refundPolicy}`)}</p>}
+      <Facts
+        facts={[
+          {
+            name: t('refund.amount'),
+            value: (
+              <strong>
+                <Rubles kopecks={refundable.amountKopecks} />
+              </strong>
+            ),
+          },
+          { name: t('refund.credits'), value: phrases.credits(refundable.credits) },
+        ]}
+      />
+      <p className="text-sm text-soft">{t('refund.when')}</p>
+      <div role="alert" className="empty:hidden">
+        {problem !== '' && <Banner tone="bad">{problem}</Banner>}
+      </div>
+      <div className="flex flex-wrap justify-end gap-3">
+        <Button onClick={onClose}>{t('action.cancel')}</Button>
+        <Button
+          tone="danger"
+          isPending={refund.isPending}
+          onClick={() => refund.mutate(refundable)}
+        >
+          {t('refund.confirm', { rubles })}
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+function useRefund(order: Order, onDone: () => void) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const freshly = useFreshly()
+  const format = useFormat()
+  const toast = useToast()
+  return useMutation({
+    // The sum that was shown, and never another one: it may have changed since.
+    mutationFn: ({ amountKopecks }: Refundable) => {
+      const subject = `refund:${order.id}:${amountKopecks}`
+      return freshly(async () => {
+        const body = { attempt: attemptFor(subject), amountKopecks }
+        const refund = await call('POST /api/orders/:id/refund', { params: { id: order.id }, body })
+        attemptOver(subject)
+        return refund
+      })
+    },
+    onSuccess: ({ state, amountKopecks }) => {
+      const rubles = format.rubles(amountKopecks)
+      toast(t(state === 'succeeded' ? 'refund.askedDone' : 'refund.asked', { rubles }))
+      onDone()
+    },
+    onSettled: () => {
+      for (const { queryKey } of [orderAsk(order.id), ordersAsk, homeAsk]) {
+        void client.invalidateQueries({ queryKey })
+      }
+    },
+    onError: () => client.invalidateQueries({ queryKey: refundableAsk(order.id).queryKey }),
+  })
+}

@@ -1,0 +1,21 @@
+// Security: the password, the second factor, passkeys, and where one is signed in.
+import { useTranslation } from 'react-i18next'
+import { PasskeysPanel } from '../../account/PasskeysPanel.tsx'
+import { PasswordPanel } from '../../account/PasswordPanel.tsx'
+import { SessionsPanel } from '../../account/SessionsPanel.tsx'
+import { SettingsTabs } from '../../account/SettingsTabs.tsx'
+import { SecondFactorPanel } from '../../account/second-factor/SecondFactorPanel.tsx'
+import { Page } from '../../ui/Page.tsx'
+
+export function Security() {
+  const { t } = useTranslation()
+  return (
+    <Page title={t('nav.settings')} isNarrow>
+      <SettingsTabs />
+      <PasswordPanel />
+      <SecondFactorPanel />
+      <PasskeysPanel />
+      <SessionsPanel />
+    </Page>
+  )
+}

@@ -1,0 +1,119 @@
+// Settings: the address, the language, the time zone, the look.
+
+import { useState } from 'react'
+import { Trans, useTranslation } from 'react-i18next'
+import { useFreshly } from '../../account/Freshly.tsx'
+import { SettingsTabs } from '../../account/SettingsTabs.tsx'
+import { ZoneField } from '../../account/ZoneField.tsx'
+import { call } from '../../runtime/api.ts'
+import { type Language, languages } from '../../runtime/here.ts'
+import { currentLanguage } from '../../runtime/language.ts'
+import { useChooseLanguage, useMe } from '../../runtime/session.ts'
+import { chooseTheme, type Theme, themes, useTheme } from '../../runtime/theme.ts'
+import { Banner } from '../../ui/Banner.tsx'
+import { EmailField, looksLikeEmail } from '../../ui/form/EmailField.tsx'
+import { SelectField } from '../../ui/form/Field.tsx'
+import { Form } from '../../ui/form/Form.tsx'
+import { useForm } from '../../ui/form/form.ts'
+import { Page } from '../../ui/Page.tsx'
+import { Panel } from '../../ui/parts.tsx'
+import { useErrorToast, useToast } from '../../ui/Toasts.tsx'
+
+export function Settings() {
+  const { t } = useTranslation()
+  return (
+    <Page title={t('nav.settings')} isNarrow>
+      <SettingsTabs />
+      <EmailPanel />
+      <Panel title={t('settings.look')}>
+        <div className="grid gap-5 sm:grid-cols-2">
+          <LanguageField />
+          <ThemeField />
+          <div className="sm:col-span-2">
+            <ZoneField />
+          </div>
+        </div>
+      </Panel>
+    </Page>
+  )
+}
+
+function EmailPanel() {
+  const { t } = useTranslation()
+  const { email } = useMe()
+  const freshly = useFreshly()
+  const [sentTo, setSentTo] = useState<string>()
+  const form = useForm({
+    start: { newEmail: '' },
+    blame: { email_wrong: 'newEmail' },
+    check: ({ newEmail }) => ({
+      newEmail: looksLikeEmail(newEmail) ? undefined : t('field.email'),
+    }),
+    async send(values) {
+      const newEmail = values.newEmail.trim()
+      await freshly(() => call('POST /api/auth/email/change', { body: { newEmail } }))
+      setSentTo(newEmail)
+    },
+  })
+  return (
+    <Panel
+      title={t('settings.email')}
+      hint={
+        <Trans
+          i18nKey="settings.emailNow"
+          values={{ email }}
+          components={{ b: <strong className="wrap-anywhere text-ink" /> }}
+        />
+      }
+    >
+      {sentTo === undefined ? (
+        <Form form={form} submit={t('settings.emailSubmit')} tone="plain">
+          <EmailField
+            {...form.text('newEmail')}
+            label={t('settings.emailNew')}
+            hint={t('settings.emailHint')}
+          />
+        </Form>
+      ) : (
+        <div role="status">
+          <Banner tone="good" title={t('settings.emailSentTitle')}>
+            {t('settings.emailSent', { email: sentTo })}
+          </Banner>
+        </div>
+      )}
+    </Panel>
+  )
+}
+
+function LanguageField() {
+  const { t } = useTranslation()
+  const choose = useChooseLanguage()
+  const toast = useToast()
+  const showError = useErrorToast()
+  const save = async (language: Language) => {
+    await choose(language)
+    toast(t('settings.saved', { lng: language }))
+  }
+  return (
+    <SelectField
+      label={t('menu.language')}
+      hint={t('settings.languageHint')}
+      value={currentLanguage()}
+      onChange={(value) => void save(value as Language).catch(showError)}
+      options={languages.map((value) => ({ value, label: t(`language.${value}`) }))}
+    />
+  )
+}
+
+function ThemeField() {
+  const { t } = useTranslation()
+  return (
+    <SelectField
+      label={t('menu.theme')}
+      hint={t('settings.themeHint')}
+      value={useTheme()}
+      onChange={(value) => chooseTheme(value as Theme)}
+      options={themes.map((value) => ({ value, label: t(`theme.${value}`) }))}
+    />
+  )
+}

@@ -1,0 +1,29 @@
+// Sign-in: password or passkey, then the second factor where there is one.
+import { useSearch } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { SignInSteps } from '../../account/SignInSteps.tsx'
+import { GuestSheet } from '../../frame/GuestFrame.tsx'
+import { paths } from '../../paths.ts'
+import { useSignedIn } from '../../runtime/session.ts'
+import { TextLink } from '../../ui/TextLink.tsx'
+
+export function SignIn() {
+  const { t } = useTranslation()
+  const { next } = useSearch({ strict: false })
+  const signedIn = useSignedIn()
+  return (
+    <GuestSheet
+      title={t('signIn.title')}
+      below={
+        <p>
+          {t('signIn.newHere')}{' '}
+          <TextLink to={paths.register} className="inline-block py-1">
+            {t('signIn.register')}
+          </TextLink>
+        </p>
+      }
+    >
+      <SignInSteps onSignedIn={() => void signedIn(next)} />
+    </GuestSheet>
+  )
+}

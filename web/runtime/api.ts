@@ -1,0 +1,126 @@
+// Every call to the cabinet, typed by its contract: a route's name gives its parameters, its body
+// and its answer. What is not 2xx becomes a No with the code that words/ has a sentence for.
+import type { AuthErrorCode, ErrorCode, No as NoBody } from '../../src/cabinet/contract/contract.ts'
+import type { Routes } from '../../src/cabinet/contract/routes.ts'
+import { takeEarly } from './early.ts'
+
+export type Route = keyof Routes
+export type AnswerOf<R extends Route> = Routes[R]['answer']
+
+/** Codes of our own: nothing came back, or not what the contract says. */
+export type Code = ErrorCode | AuthErrorCode | 'offline' | 'answer_unreadable'
+
+type Names<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
+  ? Name | Names<`/${Rest}`>
+  : Path extends `${string}/:${infer Name}`
+    ? Name
+    : never
+
+type Part<Key extends string, Value> = [Value] extends [never] ? object : Record<Key, Value>
+type Params<R extends Route> = Part<
+  'params',
+  [Names<R>] extends [never] ? never : Record<Names<R>, string>
+>
+type Body<R extends Route> = Routes[R] extends { body: infer B }
+  ? object extends B
+    ? object
+    : { readonly body: B }
+  : object
+export type QueryOf<R extends Route> = Routes[R] extends { query: infer Q } ? Q : never
+type Query<R extends Route> = [QueryOf<R>] extends [never]
+  ? object
+  : { readonly query?: QueryOf<R> }
+
+export type CallOptions<R extends Route> = Params<R> &
+  Body<R> &
+  Query<R> & { readonly signal?: AbortSignal }
+
+/** An expected no. `code` says which; the sentence is `errors.<code>` of the words. */
+export class No extends Error {
+  readonly code: Code
+  readonly status: number
+  readonly retryAfterSeconds: number | undefined
+  readonly field: string | undefined
+  readonly requestId: string | undefined
+
+  constructor(code: Code, status: number, body?: Partial<NoBody>) {
+    super(code)
+    this.name = 'No'
+    this.code = code
+    this.status = status
+    this.retryAfterSeconds = body?.error?.retryAfterSeconds
+    this.field = body?.error?.field
+    this.requestId = body?.requestId
+  }
+}
+
+export function isNo(error: unknown, ...codes: readonly Code[]): error is No {
+  return error instanceof No && (codes.length === 0 || codes.includes(error.code))
+}
+
+/** The server cannot be reached, or says that it is away: asked a little later, it answers. */
+export function isPassing(error: unknown): boolean {
+  return isNo(error) && (error.code === 'offline' || error.status === 503)
+}
+
+/**
+ * `await call('POST /api/orders/:id/check', { params: { id } })`. Throws No. A GET may be repeated;
+ * what else may is said in the contract.
+ */
+export async function call<R extends Route>(
+  route: R,
+  ...[options]: object extends CallOptions<R> ? [CallOptions<R>?] : [CallOptions<R>]
+): Promise<AnswerOf<R>> {
+  const { params, query, body, signal } = (options ?? {}) as Loose
+  const [method = 'GET', path = ''] = route.split(' ')
+  const init: RequestInit = { method, credentials: 'same-origin', headers: { accept: JSON_TYPE } }
+  if (signal !== undefined) init.signal = signal
+  if (method !== 'GET') {
+    init.headers = { accept: JSON_TYPE, 'content-type': JSON_TYPE }
+    init.body = JSON.stringify(body ?? {})
+  }
+  const address = addressOf(path, params, query)
+  const early = method === 'GET' ? takeEarly(address) : undefined
+  const response = await (early ?? fetch(address, init)).catch((error: unknown) => {
+    if (signal?.aborted === true) throw error
+    throw new No('offline', 0)
+  })
+  const said = await readJson(response)
+  // Safe as far as the server keeps the contract, which is its own tests' concern.
+  if (response.ok && said !== undefined) return said as AnswerOf<R>
+  const no = said as Partial<NoBody> | undefined
+  throw new No(no?.error?.code ?? 'answer_unreadable', response.status, no)
+}
+
+type Loose = {
+  params?: Record<string, string>
+  query?: Record<string, string | number | undefined>
+  body?: object
+  signal?: AbortSignal
+}
+const JSON_TYPE = 'application/json'
+
+/** The address of a route, for what does not go through `call`: downloads and live updates. */
+export function addressOf(
+  path: string,
+  params: Loose['params'] = {},
+  query: Loose['query'] = {},
+): string {
+  const filled = path.replace(/:(\w+)/g, (_all, name: string) =>
+    encodeURIComponent(params[name] ?? ''),
+  )
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) search.set(name, String(value))
+  }
+  return search.size === 0 ? filled : `${filled}?${search}`
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  try {
+    return await response.json()
+  } catch {
+    // A proxy's page, or a connection that broke: the status alone does not make it an answer.
+    return undefined
+  }
+}

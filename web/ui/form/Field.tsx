@@ -1,0 +1,165 @@
+// Fields: a label above, a hint below, an error tied to the field so that readers say it. Values
+// are text; what they mean is for the form.
+import { ChevronDown, CircleAlert } from 'lucide-react'
+import { type InputHTMLAttributes, type ReactNode, type Ref, useId } from 'react'
+import { useTranslation } from 'react-i18next'
+import { classes } from '../classes.ts'
+
+export type FieldProps = {
+  readonly label: string
+  readonly hint?: ReactNode | undefined
+  readonly error?: string | undefined
+  readonly isOptional?: boolean | undefined
+}
+
+/** What ties a control to its label, hint and error. */
+export type Wired = {
+  readonly id: string
+  readonly 'aria-describedby': string | undefined
+  readonly 'aria-invalid': boolean
+}
+
+export const controlLook =
+  'w-full min-h-11 rounded-part border bg-sheet px-3 py-2 text-base text-ink ' +
+  'placeholder:text-soft aria-invalid:border-bad border-edge hover:border-ink'
+
+/** The frame of any field; `children` gets what its control must carry. */
+export function Field(props: FieldProps & { readonly children: (wired: Wired) => ReactNode }) {
+  const { label, hint, error, isOptional, children } = props
+  const { t } = useTranslation()
+  const id = useId()
+  const hasHint = hint !== undefined && hint !== ''
+  const described = [hasHint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
+  return (
+    <div className="grid gap-1.5">
+      <label htmlFor={id} className="flex items-baseline justify-between gap-3 font-medium">
+        {label}
+        {isOptional === true && (
+          <span className="text-sm font-normal text-soft">{t('field.optional')}</span>
+        )}
+      </label>
+      {children({
+        id,
+        'aria-describedby': described === '' ? undefined : described,
+        'aria-invalid': error !== undefined,
+      })}
+      {error !== undefined && (
+        <p id={`${id}-error`} className="flex items-start gap-1.5 text-sm text-bad">
+          <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
+          <span>{error}</span>
+        </p>
+      )}
+      {hasHint && (
+        <p id={`${id}-hint`} className="text-sm text-soft">
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+type Native = Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange' | 'value'>
+
+export type TextFieldProps = FieldProps &
+  Native & {
+    readonly value: string
+    readonly onChange: (value: string) => void
+    readonly ref?: Ref<HTMLInputElement>
+  }
+
+export function TextField(props: TextFieldProps) {
+  const { label, hint, error, isOptional, onChange, className, ...native } = props
+  return (
+    <Field {...{ label, hint, error, isOptional }}>
+      {(wired) => (
+        <input
+          type="text"
+          {...native}
+          {...wired}
+          onChange={(event) => onChange(event.target.value)}
+          className={classes(controlLook, className)}
+        />
+      )}
+    </Field>
+  )
+}
+
+/** The browser's own list: it is the one that phones and readers know. */
+export function SelectField(
+  props: FieldProps & {
+    readonly value: string
+    readonly onChange: (value: string) => void
+    readonly options: readonly { readonly value: string; readonly label: string }[]
+    readonly name?: string
+  },
+) {
+  const { label, hint, error, isOptional, value, onChange, options, name } = props
+  return (
+    <Field {...{ label, hint, error, isOptional }}>
+      {(wired) => (
+        <div className="relative">
+          <select
+            {...wired}
+            name={name}
+            value={value}
+            onChange={(event) => onChange(event.target.value)}
+            className={classes(controlLook, 'appearance-none pe-10')}
+          >
+            {options.map((option) => (
+              <option key={option.value} value={option.value}>
+                {option.label}
+              </option>
+            ))}
+          </select>
+          <ChevronDown
+            aria-hidden
+            className="pointer-events-none absolute end-3 top-1/2 size-4 -translate-y-1/2 text-soft"
+          />
+        </div>
+      )}
+    </Field>
+  )
+}
+
+/** A box to tick, with its sentence beside it and its error below. */
+export function CheckField(props: {
+  readonly isChecked: boolean
+  readonly onChange: (isChecked: boolean) => void
+  readonly children: ReactNode
+  readonly error?: string | undefined
+  readonly hint?: string | undefined
+  readonly name?: string
+}) {
+  const { isChecked, onChange, children, error, hint, name } = props
+  const id = useId()
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
+  return (
+    <div className="grid gap-1">
+      <div className="flex items-start gap-3">
+        <input
+          id={id}
+          type="checkbox"
+          name={name}
+          checked={isChecked}
+          aria-invalid={error !== undefined}
+          aria-describedby={described === '' ? undefined : described}
+          onChange={(event) => onChange(event.target.checked)}
+          className="size-6 shrink-0 accent-accent"
+        />
+        <label htmlFor={id} className="py-px">
+          {children}
+        </label>
+      </div>
+      {error !== undefined && (
+        <p id={`${id}-error`} className="ps-9 text-sm text-bad">
+          {error}
+        </p>
+      )}
+      {hint !== undefined && (
+        <p id={`${id}-hint`} className="ps-9 text-sm text-soft">
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,32 @@
+// A form on the page: its fields in a column, what went wrong above the button, and the button.
+import type { ReactNode } from 'react'
+import { Banner } from '../Banner.tsx'
+import { Button, type Tone } from '../Button.tsx'
+import type { Form as FormState } from './form.ts'
+
+export function Form(props: {
+  readonly form: FormState
+  readonly submit: string
+  readonly tone?: Tone
+  readonly isWide?: boolean
+  /** Beside the button. */
+  readonly more?: ReactNode
+  readonly children: ReactNode
+}) {
+  const { form, submit, tone = 'main', isWide = false, more, children } = props
+  return (
+    <form noValidate onSubmit={form.onSubmit} className="grid gap-5">
+      {children}
+      {/* Always there, so that readers notice what appears in it. */}
+      <div role="alert" className="empty:hidden">
+        {form.error !== undefined && form.error !== '' && <Banner tone="bad">{form.error}</Banner>}
+      </div>
+      <div className="flex flex-wrap items-center gap-3">
+        <Button type="submit" tone={tone} isPending={form.isPending} isWide={isWide}>
+          {submit}
+        </Button>
+        {more}
+      </div>
+    </form>
+  )
+}

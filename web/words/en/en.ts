@@ -1,0 +1,28 @@
+// Everything the pages say in English; the keys are those of ru.ts.
+
+import type { ru, Same } from '../ru/ru.ts'
+import { account } from './account.ts'
+import { buying } from './buying.ts'
+import { docs } from './docs.ts'
+import { errors } from './errors.ts'
+import { frame } from './frame.ts'
+import { home } from './home.ts'
+import { key } from './key.ts'
+import { limits } from './limits.ts'
+import { settings } from './settings.ts'
+import { usage } from './usage.ts'
+import { visitors } from './visitors.ts'
+
+export const en: Same<typeof ru> = {
+  ...frame,
+  docs,
+  errors,
+  ...account,
+  ...settings,
+  ...home,
+  ...buying,
+  ...key,
+  ...usage,
+  ...visitors,
+  ...limits,
+}
