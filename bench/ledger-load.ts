@@ -5,7 +5,7 @@ import { newHoldId } from '../src/platform/ids.ts'
 import { credits } from '../src/units/credits.ts'
 import type { Tokens } from '../src/units/tokens.ts'
 import { noTokens } from '../src/units/tokens.ts'
-import { createTestLedger } from '../test/harness.ts'
+import { createTestLedger } from '../test/support/harness.ts'
 
 export type LoadTask = {
   readonly url: string

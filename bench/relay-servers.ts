@@ -14,7 +14,7 @@ import {
   createTestLedger,
   keySettings,
   type TestDatabase,
-} from '../test/harness.ts'
+} from '../test/support/harness.ts'
 import { type Postgres, startPostgres } from '../tools/postgres.ts'
 import { ensureProgram, freePort, RELAY_CORE, startOn, whenListening } from './relay-tools.ts'
 

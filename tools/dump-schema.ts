@@ -1,7 +1,7 @@
 // npm run dump-schema: writes migrations/schema.sql anew from a freshly migrated database.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createTestDatabase } from '../test/harness.ts'
+import { createTestDatabase } from '../test/support/harness.ts'
 import { dumpSchema } from './schema.ts'
 
 const database = await createTestDatabase()

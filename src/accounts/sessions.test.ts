@@ -1,7 +1,7 @@
 // Sessions as the cabinet sees them: whose cookie it is, how fresh, which others there are.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createStage, expect, PASSWORD, type Stage } from '../../test/accounts.ts'
+import { createStage, expect, PASSWORD, type Stage } from '../../test/stages/accounts.ts'
 import { isRefusal } from '../platform/refusal.ts'
 
 let stage: Stage

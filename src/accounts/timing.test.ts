@@ -2,7 +2,7 @@
 // step. A few samples here; many more in test/faults/enumeration.ts.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { agreed, createStage, PASSWORD, type Stage } from '../../test/accounts.ts'
+import { agreed, createStage, PASSWORD, type Stage } from '../../test/stages/accounts.ts'
 
 const STEP_MS = 300
 const SAMPLES = 5

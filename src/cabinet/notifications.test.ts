@@ -1,7 +1,7 @@
 // What a payment provider may rely on when it notifies us, and what we take from it.
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
-import { createTestDatabase, settingsOf, type TestDatabase } from '../../test/harness.ts'
+import { createTestDatabase, settingsOf, type TestDatabase } from '../../test/support/harness.ts'
 import { systemClock } from '../platform/clock.ts'
 import { openDatabase } from '../platform/db/db.ts'
 import { createLog } from '../platform/log.ts'

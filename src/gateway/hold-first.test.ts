@@ -2,8 +2,8 @@
 // upstream hears nothing and the client gets an error.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { type Commits, commitsOf, SLOW_MS } from '../../test/commits.ts'
-import { type Account, createTestGateway, type TestGateway } from '../../test/gateway.ts'
+import { type Account, createTestGateway, type TestGateway } from '../../test/stages/gateway.ts'
+import { type Commits, commitsOf, SLOW_MS } from '../../test/support/commits.ts'
 
 let gateway: TestGateway
 let commits: Commits

@@ -1,7 +1,7 @@
 // Guards on a real ledger and a real outbox: who is told, how often, and how soon a stop is lifted.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type Customer, createCustomer } from '../../test/customer.ts'
+import { type Customer, createCustomer } from '../../test/support/customer.ts'
 import {
   createTestDatabase,
   createTestLedger,
@@ -9,7 +9,7 @@ import {
   type TestDatabase,
   type TestLedger,
   turnClock,
-} from '../../test/harness.ts'
+} from '../../test/support/harness.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { BookId } from '../platform/ids.ts'
 import { createMail } from '../platform/mail/mail.ts'

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { limits, listenTo, openListener, say } from '../../test/http-listener.ts'
+import { limits, listenTo, openListener, say } from '../../test/support/http-listener.ts'
 import type { ClientReply, ClientRequest, HttpOptions } from './http.ts'
 
 type Answer = HttpOptions['answer']

@@ -4,7 +4,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { type Listener, openListener, say, type Understood } from '../../test/http-listener.ts'
+import {
+  type Listener,
+  openListener,
+  say,
+  type Understood,
+} from '../../test/support/http-listener.ts'
 
 const open = { listener: undefined as unknown as Listener }
 before(async () => {

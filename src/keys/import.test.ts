@@ -8,7 +8,7 @@ import {
   quiet,
   type TestDatabase,
   type TestLedger,
-} from '../../test/harness.ts'
+} from '../../test/support/harness.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { BookId } from '../platform/ids.ts'
 import { Masked } from '../platform/masked.ts'

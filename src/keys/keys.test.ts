@@ -9,7 +9,7 @@ import {
   settingsOf,
   type TestDatabase,
   type TestLedger,
-} from '../../test/harness.ts'
+} from '../../test/support/harness.ts'
 import { type Db, openDatabase } from '../platform/db/db.ts'
 import { createLog } from '../platform/log.ts'
 import { Masked } from '../platform/masked.ts'

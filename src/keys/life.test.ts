@@ -8,7 +8,7 @@ import {
   quiet,
   type TestDatabase,
   type TestLedger,
-} from '../../test/harness.ts'
+} from '../../test/support/harness.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Db } from '../platform/db/db.ts'
 import { type BookId, newHoldId } from '../platform/ids.ts'

@@ -2,8 +2,8 @@
 // That arrays mean the same as single rows is shown by the tables of ledger.test.ts.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { TestDatabase } from '../../test/harness.ts'
-import { createTestDatabase, settingsOf } from '../../test/harness.ts'
+import type { TestDatabase } from '../../test/support/harness.ts'
+import { createTestDatabase, settingsOf } from '../../test/support/harness.ts'
 import { openClient } from '../platform/db/db.ts'
 import type { Statement } from '../platform/db/statement.ts'
 import type { BookId, HoldId } from '../platform/ids.ts'

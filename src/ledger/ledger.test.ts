@@ -3,10 +3,10 @@
 // cannot say stands in calls.test.ts (arrays) and queries.test.ts (what the database refuses).
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { TestDatabase } from '../../test/harness.ts'
-import { createTestDatabase } from '../../test/harness.ts'
-import type { Form } from '../../test/statements.ts'
-import { createBookkeeper } from '../../test/statements.ts'
+import type { TestDatabase } from '../../test/support/harness.ts'
+import { createTestDatabase } from '../../test/support/harness.ts'
+import type { Form } from '../../test/support/statements.ts'
+import { createBookkeeper } from '../../test/support/statements.ts'
 
 const tables: Record<string, string> = {
   'a hold sets credits aside, a settle charges once and gives back the rest': `

@@ -2,8 +2,8 @@
 // amount below zero; and what a statement shows of each entry.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { TestDatabase, TestLedger } from '../../test/harness.ts'
-import { createTestDatabase, createTestLedger } from '../../test/harness.ts'
+import type { TestDatabase, TestLedger } from '../../test/support/harness.ts'
+import { createTestDatabase, createTestLedger } from '../../test/support/harness.ts'
 import { Fault } from '../platform/assert.ts'
 import type { BookId, HoldId } from '../platform/ids.ts'
 import { newHoldId } from '../platform/ids.ts'

@@ -2,7 +2,7 @@
 // request sees it, by the ledger's hold.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createOperatorStage, type OperatorStage } from '../../test/operator.ts'
+import { createOperatorStage, type OperatorStage } from '../../test/stages/operator.ts'
 import type { BookId } from '../platform/ids.ts'
 import { isRefusal } from '../platform/refusal.ts'
 

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { createOperatorStage, type OperatorStage } from '../../test/operator.ts'
+import { createOperatorStage, type OperatorStage } from '../../test/stages/operator.ts'
 
 const at = { stage: undefined as unknown as OperatorStage, directory: '' }
 before(async () => {

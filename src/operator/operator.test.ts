@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { hostname, userInfo } from 'node:os'
 import { after, before, beforeEach, test } from 'node:test'
-import { createOperatorStage, type OperatorStage, type Typed } from '../../test/operator.ts'
+import { createOperatorStage, type OperatorStage, type Typed } from '../../test/stages/operator.ts'
 import type { BookId } from '../platform/ids.ts'
 import { credits } from '../units/credits.ts'
 import { commands, families } from './commands.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
-import { createOperatorStage, type OperatorStage } from '../../test/operator.ts'
+import { createOperatorStage, type OperatorStage } from '../../test/stages/operator.ts'
 import { type BookId, newHoldId, requestIdOf } from '../platform/ids.ts'
 import { credits } from '../units/credits.ts'
 import { noTokens, tokens } from '../units/tokens.ts'

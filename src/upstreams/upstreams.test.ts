@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startVendor, type Vendor } from '../../stand-ins/vendor/vendor.ts'
-import { createTestDatabase, quiet, type TestDatabase } from '../../test/harness.ts'
+import { createTestDatabase, quiet, type TestDatabase } from '../../test/support/harness.ts'
 import { systemClock } from '../platform/clock.ts'
 import { newInstanceId } from '../platform/ids.ts'
 import { createLog } from '../platform/log.ts'

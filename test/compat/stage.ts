@@ -2,7 +2,7 @@
 // what reached either, and what was charged. Clients are given an address and a key, no more.
 import assert from 'node:assert/strict'
 import type { Received } from '../../stand-ins/vendor/record.ts'
-import { type Account, createTestGateway } from '../gateway.ts'
+import { type Account, createTestGateway } from '../stages/gateway.ts'
 import { watchArrivals } from './arrivals.ts'
 import { catalogueText, costOf } from './prices.ts'
 

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { run } from '../compat/program.ts'
-import { type Account, createTestGateway, type TestGateway } from '../gateway.ts'
+import { type Account, createTestGateway, type TestGateway } from '../stages/gateway.ts'
 import { type Fence, readPages, root } from './pages.ts'
 
 /** A library is loaded within a second or two, also on a busy machine within this. */

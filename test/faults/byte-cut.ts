@@ -5,12 +5,12 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { holdIdOf } from '../../src/platform/ids.ts'
-import { createTestGateway, type TestGateway } from '../gateway.ts'
-import type { Cut, Sample, Way } from './cut-upstream.ts'
-import { sampleOf, startCutUpstream, ways } from './cut-upstream.ts'
-import type { Fault } from './fault.ts'
-import { hold } from './fault.ts'
-import { createReader, type Seen } from './stream-reader.ts'
+import { createTestGateway, type TestGateway } from '../stages/gateway.ts'
+import type { Fault } from '../support/fault.ts'
+import { hold } from '../support/fault.ts'
+import type { Cut, Sample, Way } from './support/cut-upstream.ts'
+import { sampleOf, startCutUpstream, ways } from './support/cut-upstream.ts'
+import { createReader, type Seen } from './support/stream-reader.ts'
 
 const RECORDINGS = join(import.meta.dirname, '../recordings')
 /** A prime, so that the short form does not always hit the same place of a record. */

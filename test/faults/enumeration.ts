@@ -4,12 +4,12 @@
 // ranks of their times are compared (Mann-Whitney). The same measure must tell them apart on a
 // cabinet whose answers are not evened out.
 import { migrateJobs } from '../../src/platform/worker/worker.ts'
-import { CABINET, PASSWORD } from '../accounts.ts'
-import { createVisitor } from '../cabinet.ts'
-import { createTestDatabase, quiet, type TestDatabase } from '../harness.ts'
-import type { Fault, Figures } from './fault.ts'
-import { hold, percentile, random } from './fault.ts'
-import { startServed } from './served.ts'
+import { CABINET, PASSWORD } from '../stages/accounts.ts'
+import { createVisitor } from '../stages/cabinet.ts'
+import { startServed } from '../stages/served/served.ts'
+import type { Fault, Figures } from '../support/fault.ts'
+import { hold, percentile, random } from '../support/fault.ts'
+import { createTestDatabase, quiet, type TestDatabase } from '../support/harness.ts'
 
 /** Standard deviations; by chance alone, once in some 16 000 comparisons. */
 const DEVIATION_MAX = 4

@@ -3,31 +3,31 @@
 // non-zero when the promise does not hold. The short form is what CI runs; --full is the size we
 // publish, and judges milliseconds as well, which a machine with other work would fail.
 import { parseArgs } from 'node:util'
-import type { Fault } from './fault.ts'
-import { PromiseBroken } from './fault.ts'
+import type { Fault } from '../support/fault.ts'
+import { PromiseBroken } from '../support/fault.ts'
 
 const programs: Record<string, () => Promise<{ fault: Fault }>> = {
-  'ledger-model': () => import('./ledger-model.ts'),
-  'ledger-kill': () => import('./ledger-kill.ts'),
-  'ledger-locks': () => import('./ledger-locks.ts'),
-  'database-gone': () => import('./database-gone.ts'),
+  'ledger-model': () => import('./ledger/model.ts'),
+  'ledger-kill': () => import('./ledger/kill.ts'),
+  'ledger-locks': () => import('./ledger/locks.ts'),
+  'database-gone': () => import('./ledger/database-gone.ts'),
   'key-flood': () => import('./key-flood.ts'),
   'overdraft-race': () => import('./overdraft-race.ts'),
-  'leak-check': () => import('./leak-check.ts'),
+  'leak-check': () => import('./leaks/check.ts'),
   'byte-cut': () => import('./byte-cut.ts'),
   'stream-kill': () => import('./stream-kill.ts'),
-  'rolling-restart': () => import('./rolling-restart.ts'),
+  'rolling-restart': () => import('./releases/rolling-restart.ts'),
   unread: () => import('./unread.ts'),
   'upstream-storm': () => import('./upstream-storm.ts'),
   'many-streams': () => import('./many-streams.ts'),
   'payment-storm': () => import('./payment-storm.ts'),
   'notification-flood': () => import('./notification-flood.ts'),
   'refund-race': () => import('./refund-race.ts'),
-  'usage-kill': () => import('./usage-kill.ts'),
+  'usage-kill': () => import('./ledger/usage-kill.ts'),
   enumeration: () => import('./enumeration.ts'),
-  edge: () => import('./edge.ts'),
-  upgrade: () => import('./upgrade.ts'),
-  package: () => import('./package.ts'),
+  edge: () => import('./edge/edge.ts'),
+  upgrade: () => import('./releases/upgrade.ts'),
+  package: () => import('./releases/package.ts'),
 }
 
 const { values, positionals } = parseArgs({

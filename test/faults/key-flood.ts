@@ -7,10 +7,15 @@ import { join } from 'node:path'
 import type { Db } from '../../src/platform/db/db.ts'
 import type { BookId } from '../../src/platform/ids.ts'
 import { credits } from '../../src/units/credits.ts'
-import { createTestDatabase, createTestKeys, createTestLedger, keySettings } from '../harness.ts'
-import type { Fault } from './fault.ts'
-import { hold, isWithin, percentile } from './fault.ts'
-import type { CallerAnswer, CallerAsk } from './key-caller.ts'
+import type { Fault } from '../support/fault.ts'
+import { hold, isWithin, percentile } from '../support/fault.ts'
+import {
+  createTestDatabase,
+  createTestKeys,
+  createTestLedger,
+  keySettings,
+} from '../support/harness.ts'
+import type { CallerAnswer, CallerAsk } from './support/key-caller.ts'
 
 const PREFIX = `sk-${keySettings.slug}-api03-`
 /** Cell and public id. */
@@ -57,7 +62,7 @@ export const fault: Fault = async ({ isFull, say }) => {
 }
 
 async function otherProcess(url: string, tariff: number) {
-  const child: ChildProcess = fork(join(import.meta.dirname, 'key-caller.ts'), [
+  const child: ChildProcess = fork(join(import.meta.dirname, 'support/key-caller.ts'), [
     url,
     String(tariff),
   ])

@@ -5,11 +5,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Fault } from './fault.ts'
-import { hold, sleep } from './fault.ts'
-import { createGatewayStage, freePorts, type Serving } from './gateway-stage.ts'
-import { residentBytes } from './resident.ts'
-import type { HolderNews, HolderTask } from './stream-holder.ts'
+import { createGatewayStage, freePorts, type Serving } from '../stages/served/gateway.ts'
+import type { Fault } from '../support/fault.ts'
+import { hold, sleep } from '../support/fault.ts'
+import { residentBytes } from './support/resident.ts'
+import type { HolderNews, HolderTask } from './support/stream-holder.ts'
 
 /** Besides streams: the database, the log, the parent, the port. */
 const FILES_SPARE = 200
@@ -67,7 +67,7 @@ async function holdStreams(
   task: Omit<HolderTask, 'togetherMs'>,
   holder: { child?: ChildProcess },
 ): Promise<{ open: Promise<unknown>; over: Promise<Extract<HolderNews, { kind: 'over' }>> }> {
-  const file = join(import.meta.dirname, 'stream-holder.ts')
+  const file = join(import.meta.dirname, 'support/stream-holder.ts')
   const argument = JSON.stringify({ ...task, togetherMs: TOGETHER_MS } satisfies HolderTask)
   const child = spawn(process.execPath, [file, argument], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -8,11 +8,11 @@ import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { Agent } from 'undici'
 import type { OrderId } from '../../src/platform/ids.ts'
-import { pack } from '../payments.ts'
-import type { Fault } from './fault.ts'
-import { hold, isWithin, percentile, sleep } from './fault.ts'
-import type { FloodAnswer, FloodTask } from './notification-flooder.ts'
-import { createPaymentStage, type PaymentStage } from './payment-stage.ts'
+import { pack } from '../stages/payments.ts'
+import { createPaymentStage, type PaymentStage } from '../stages/served/payments.ts'
+import type { Fault } from '../support/fault.ts'
+import { hold, isWithin, percentile, sleep } from '../support/fault.ts'
+import type { FloodAnswer, FloodTask } from './support/notification-flooder.ts'
 
 /**
  * A quarter of what the cabinet takes at once, each sending as fast as it is answered. More would
@@ -164,7 +164,7 @@ async function favourDatabase({ db }: PaymentStage): Promise<void> {
 }
 
 async function startFlooder() {
-  const child: ChildProcess = fork(join(import.meta.dirname, 'notification-flooder.ts'))
+  const child: ChildProcess = fork(join(import.meta.dirname, 'support/notification-flooder.ts'))
   await new Promise((resolve) => child.once('message', resolve))
   // The attacker has machines of his own, and is not favoured.
   setPriority(child.pid ?? 0, 0)

@@ -5,9 +5,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { BookId } from '../../src/platform/ids.ts'
 import { credits } from '../../src/units/credits.ts'
-import { createTestGateway, type TestGateway } from '../gateway.ts'
-import type { Fault } from './fault.ts'
-import { hold, percentile } from './fault.ts'
+import { createTestGateway, type TestGateway } from '../stages/gateway.ts'
+import type { Fault } from '../support/fault.ts'
+import { hold, percentile } from '../support/fault.ts'
 
 const REQUESTS = 256
 const ADMITTED = 100

@@ -11,10 +11,10 @@ import type { BookId, OrderId } from '../../src/platform/ids.ts'
 import { credits } from '../../src/units/credits.ts'
 import { kopecks } from '../../src/units/kopecks.ts'
 import { type Postgres, startPostgres } from '../../tools/postgres.ts'
-import { pack } from '../payments.ts'
-import type { Fault } from './fault.ts'
-import { hold, percentile, random, sleep } from './fault.ts'
-import { createPaymentStage, type PaymentStage } from './payment-stage.ts'
+import { pack } from '../stages/payments.ts'
+import { createPaymentStage, type PaymentStage } from '../stages/served/payments.ts'
+import type { Fault } from '../support/fault.ts'
+import { hold, percentile, random, sleep } from '../support/fault.ts'
 
 type Size = {
   readonly orders: number

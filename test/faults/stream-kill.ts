@@ -4,10 +4,10 @@
 // process.
 import { Agent } from 'undici'
 import { startVendor, type Vendor } from '../../stand-ins/vendor/vendor.ts'
-import type { Fault } from './fault.ts'
-import { hold, percentile, random, sleep } from './fault.ts'
-import { call } from './gateway-caller.ts'
-import { createGatewayStage, type Serving } from './gateway-stage.ts'
+import { createGatewayStage, type Serving } from '../stages/served/gateway.ts'
+import type { Fault } from '../support/fault.ts'
+import { hold, percentile, random, sleep } from '../support/fault.ts'
+import { call } from './support/gateway-caller.ts'
 
 /** More lanes than streams, so that so many are open at once although some are between two. */
 const SPARE = 1.2

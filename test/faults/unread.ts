@@ -6,11 +6,11 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { Agent } from 'undici'
 import { startVendor } from '../../stand-ins/vendor/vendor.ts'
-import type { Fault } from './fault.ts'
-import { hold, percentile, sleep } from './fault.ts'
-import { call } from './gateway-caller.ts'
-import { createGatewayStage } from './gateway-stage.ts'
-import { residentBytes } from './resident.ts'
+import { createGatewayStage } from '../stages/served/gateway.ts'
+import type { Fault } from '../support/fault.ts'
+import { hold, percentile, sleep } from '../support/fault.ts'
+import { call } from './support/gateway-caller.ts'
+import { residentBytes } from './support/resident.ts'
 
 /** What the buffers of 600 connections and a collection that comes late may add. */
 const GROWTH_BYTES_MAX = 64 * 2 ** 20
@@ -62,7 +62,7 @@ export const fault: Fault = async ({ isFull, say }) => {
     const clients = spawn(
       '/usr/bin/python3',
       [
-        join(import.meta.dirname, 'unread-clients.py'),
+        join(import.meta.dirname, 'support/unread-clients.py'),
         new URL(serving.url).port,
         stranger,
         ...[seconds, ...connections].map(String),

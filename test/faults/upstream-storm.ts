@@ -6,10 +6,10 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Agent } from 'undici'
 import type { Received } from '../../stand-ins/vendor/record.ts'
 import type { Vendor } from '../../stand-ins/vendor/vendor.ts'
-import { createTestGateway, type TestGateway } from '../gateway.ts'
-import type { Fault } from './fault.ts'
-import { hold, percentile, random, sleep } from './fault.ts'
-import { type Answer, call } from './gateway-caller.ts'
+import { createTestGateway, type TestGateway } from '../stages/gateway.ts'
+import type { Fault } from '../support/fault.ts'
+import { hold, percentile, random, sleep } from '../support/fault.ts'
+import { type Answer, call } from './support/gateway-caller.ts'
 
 const NAMES = ['amber', 'basin', 'cedar', 'delta', 'ember']
 // All parts share one process: on a busy machine what is well may need a second for its status.

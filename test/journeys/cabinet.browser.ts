@@ -8,11 +8,17 @@ import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import Anthropic, { AuthenticationError } from '@anthropic-ai/sdk'
 import type { Page } from 'playwright-core'
-import { databasePlaces, findLeaks, type Place, type Secret } from '../faults/leaks.ts'
-import { assertSound, openBrowser, picture, type TestBrowser, type WindowName } from './browser.ts'
-import { createJourneyStage, type JourneyStage } from './cabinet-stage.ts'
-import * as steps from './cabinet-steps.ts'
-import { cards } from './purchase-stage.ts'
+import { databasePlaces, findLeaks, type Place, type Secret } from '../faults/leaks/leaks.ts'
+import {
+  assertSound,
+  openBrowser,
+  picture,
+  type TestBrowser,
+  type WindowName,
+} from './support/browser.ts'
+import { createJourneyStage, type JourneyStage } from './support/cabinet-stage.ts'
+import * as steps from './support/cabinet-steps.ts'
+import { cards } from './support/purchase-stage.ts'
 
 const { words } = steps
 const at = {

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { type CabinetStage, createCabinetStage } from '../cabinet.ts'
-import { assertSound, openBrowser, picture, type TestBrowser, windows } from './browser.ts'
+import { type CabinetStage, createCabinetStage } from '../stages/cabinet.ts'
+import { assertSound, openBrowser, picture, type TestBrowser, windows } from './support/browser.ts'
 
 const names = ['quick-start', 'charging', 'api', 'errors', 'versioning']
 const at = {

@@ -5,10 +5,10 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
 import { credits } from '../../src/units/credits.ts'
-import { PASSWORD } from '../accounts.ts'
-import { assertSound, openBrowser, picture, type TestBrowser, windows } from './browser.ts'
-import { createGuardsStage, type GuardsStage } from './guards-stage.ts'
-import { cards, payByCard } from './purchase-stage.ts'
+import { PASSWORD } from '../stages/accounts.ts'
+import { assertSound, openBrowser, picture, type TestBrowser, windows } from './support/browser.ts'
+import { createGuardsStage, type GuardsStage } from './support/guards-stage.ts'
+import { cards, payByCard } from './support/purchase-stage.ts'
 
 const at = {
   stage: undefined as unknown as GuardsStage,

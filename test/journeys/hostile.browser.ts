@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
-import { openBrowser, type TestBrowser, type TestWindow } from './browser.ts'
-import { createJourneyStage, type JourneyStage, PASSWORD } from './cabinet-stage.ts'
-import { button, callFrom, PACK, settle, words } from './cabinet-steps.ts'
-import { type EvilSite, evilPage, openEvilSite } from './evil-site.ts'
+import { openBrowser, type TestBrowser, type TestWindow } from './support/browser.ts'
+import { createJourneyStage, type JourneyStage, PASSWORD } from './support/cabinet-stage.ts'
+import { button, callFrom, PACK, settle, words } from './support/cabinet-steps.ts'
+import { type EvilSite, evilPage, openEvilSite } from './support/evil-site.ts'
 
 const { ru } = words
 const at = {

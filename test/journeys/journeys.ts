@@ -5,13 +5,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ensureProgram } from '../../bench/relay-tools.ts'
 
 const root = dirname(dirname(import.meta.dirname))
-const names = globSync('test/journeys/*.browser.ts', { cwd: root })
-  .map((file) => basename(file, '.browser.ts'))
+const names = globSync('test/journeys/**/*.browser.ts', { cwd: root })
+  .map((file) => relative('test/journeys', file).slice(0, -'.browser.ts'.length))
   .sort()
 const { values, positionals } = parseArgs({
   allowPositionals: true,

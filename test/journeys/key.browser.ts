@@ -5,8 +5,8 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { openBrowser, openProfile, type TestBrowser, type TestWindow } from './browser.ts'
-import { createJourneyStage, type JourneyStage, PASSWORD } from './cabinet-stage.ts'
+import { openBrowser, openProfile, type TestBrowser, type TestWindow } from './support/browser.ts'
+import { createJourneyStage, type JourneyStage, PASSWORD } from './support/cabinet-stage.ts'
 import {
   button,
   confirmIdentity,
@@ -16,7 +16,7 @@ import {
   reissueKey,
   settle,
   words,
-} from './cabinet-steps.ts'
+} from './support/cabinet-steps.ts'
 
 const { ru } = words
 const at = {

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { paths } from '../../web/paths.ts'
-import { appCode, PASSWORD } from '../accounts.ts'
-import { openBrowser, type TestBrowser } from './browser.ts'
-import { createKeys, type Keys } from './keys.ts'
-import { cards } from './purchase-stage.ts'
-import { words } from './screen.ts'
-import { createScreensStage, type ScreensStage } from './screens-stage.ts'
+import { appCode, PASSWORD } from '../stages/accounts.ts'
+import { createKeys, type Keys } from './screen/keys.ts'
+import { words } from './screen/screen.ts'
+import { createScreensStage, type ScreensStage } from './screen/stage.ts'
+import { openBrowser, type TestBrowser } from './support/browser.ts'
+import { cards } from './support/purchase-stage.ts'
 
 const at = {
   stage: undefined as unknown as ScreensStage,

@@ -6,11 +6,11 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { PASSWORD } from '../accounts.ts'
-import { type CabinetStage, createCabinetStage, type Person } from '../cabinet.ts'
-import { freePorts } from '../faults/gateway-stage.ts'
-import { openBrowser, type TestBrowser } from './browser.ts'
-import { button, saying, words } from './cabinet-steps.ts'
+import { PASSWORD } from '../stages/accounts.ts'
+import { type CabinetStage, createCabinetStage, type Person } from '../stages/cabinet.ts'
+import { freePorts } from '../stages/served/gateway.ts'
+import { openBrowser, type TestBrowser } from './support/browser.ts'
+import { button, saying, words } from './support/cabinet-steps.ts'
 import {
   isForGuests,
   kinds,
@@ -18,7 +18,7 @@ import {
   lettersOf,
   type Written,
   writers,
-} from './letters-list.ts'
+} from './support/letters-list.ts'
 
 const root = join(import.meta.dirname, '../..')
 /** A page is there in half a second; beside other work on two cores, in a few. */
@@ -111,7 +111,7 @@ test('every place that writes letters is known to the list of letters', () => {
   const found = globSync('src/**/*.ts', { cwd: root })
     .filter((file) => !file.endsWith('.test.ts'))
     .filter((file) => writes.test(readFileSync(join(root, file), 'utf8')))
-  assert.deepEqual(found.sort(), writers, 'add its letters to letters-list.ts')
+  assert.deepEqual(found.sort(), writers, 'add its letters to support/letters-list.ts')
 })
 
 for (const language of ['ru', 'en'] as const) {
@@ -122,7 +122,7 @@ for (const language of ['ru', 'en'] as const) {
     const { id } = await stage.bought(owner)
     const written = await lettersOf(stage, { language, owner, order: id })
     const unwritten = kinds.filter((kind) => !written.some((letter) => letter.kind === kind))
-    assert.deepEqual(unwritten, [], 'add its facts to letters-list.ts')
+    assert.deepEqual(unwritten, [], 'add its facts to support/letters-list.ts')
     const [guests, owners] = [
       written.filter(isForGuests),
       written.filter((letter) => !isForGuests(letter)),

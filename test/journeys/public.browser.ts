@@ -5,8 +5,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { Prices } from '../../src/cabinet/contract/contract.ts'
-import { assertSound, openBrowser, picture, type TestBrowser, windows } from './browser.ts'
-import { createSiteStage, type SiteStage } from './site-stage.ts'
+import { assertSound, openBrowser, picture, type TestBrowser, windows } from './support/browser.ts'
+import { createSiteStage, type SiteStage } from './support/site-stage.ts'
 
 const at = {
   stage: undefined as unknown as SiteStage,

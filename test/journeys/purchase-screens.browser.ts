@@ -3,8 +3,13 @@
 // to look at.
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertSound, openBrowser, picture, type TestBrowser, windows } from './browser.ts'
-import { cards, createPurchaseStage, type PurchaseStage, payByCard } from './purchase-stage.ts'
+import { assertSound, openBrowser, picture, type TestBrowser, windows } from './support/browser.ts'
+import {
+  cards,
+  createPurchaseStage,
+  type PurchaseStage,
+  payByCard,
+} from './support/purchase-stage.ts'
 
 const at = {
   stage: undefined as unknown as PurchaseStage,

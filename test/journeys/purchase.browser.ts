@@ -6,8 +6,13 @@ import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { testCards } from '../../stand-ins/bank/pages-cards.ts'
 import { reasonsRu } from '../../stand-ins/bank/pages-reasons.ts'
-import { openBrowser, type TestBrowser } from './browser.ts'
-import { cards, createPurchaseStage, type PurchaseStage, payByCard } from './purchase-stage.ts'
+import { openBrowser, type TestBrowser } from './support/browser.ts'
+import {
+  cards,
+  createPurchaseStage,
+  type PurchaseStage,
+  payByCard,
+} from './support/purchase-stage.ts'
 
 const at = {
   stage: undefined as unknown as PurchaseStage,

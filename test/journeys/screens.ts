@@ -5,12 +5,12 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { build } from 'vite'
-import { openBrowser, type WindowName, windows } from './browser.ts'
-import { type Language, type Screen, words } from './screen.ts'
-import { screens } from './screens-list.ts'
-import { arrange } from './screens-people.ts'
-import { createScreensStage } from './screens-stage.ts'
-import { createWindows } from './screens-windows.ts'
+import { screens } from './screen/list.ts'
+import { arrange } from './screen/people.ts'
+import { type Language, type Screen, words } from './screen/screen.ts'
+import { createScreensStage } from './screen/stage.ts'
+import { createWindows } from './screen/windows.ts'
+import { openBrowser, type WindowName, windows } from './support/browser.ts'
 
 type Shot = {
   readonly name: string

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { paths } from '../../web/paths.ts'
-import { openBrowser, type TestBrowser } from './browser.ts'
-import { createScreensStage, type Person, type ScreensStage } from './screens-stage.ts'
+import { createScreensStage, type Person, type ScreensStage } from './screen/stage.ts'
+import { openBrowser, type TestBrowser } from './support/browser.ts'
 
 const isFull = process.env.FULL === '1'
 const SLOWER = 4

@@ -1,8 +1,8 @@
 // The usage page in its forms, as a desktop and as a phone show it, light and dark: each fits its
 // window, is sound for a screen reader, and is photographed into .screens/usage.
 import { after, before, test } from 'node:test'
-import { assertSound, openBrowser, picture, type TestBrowser, windows } from './browser.ts'
-import { createUsageStage, lines, type UsageStage } from './usage-stage.ts'
+import { assertSound, openBrowser, picture, type TestBrowser, windows } from './support/browser.ts'
+import { createUsageStage, lines, type UsageStage } from './support/usage-stage.ts'
 
 const at = {
   stage: undefined as unknown as UsageStage,

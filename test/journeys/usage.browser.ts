@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { openBrowser, type TestBrowser } from './browser.ts'
-import { createUsageStage, lines, MODELS, type UsageStage } from './usage-stage.ts'
+import { openBrowser, type TestBrowser } from './support/browser.ts'
+import { createUsageStage, lines, MODELS, type UsageStage } from './support/usage-stage.ts'
 
 const at = {
   stage: undefined as unknown as UsageStage,

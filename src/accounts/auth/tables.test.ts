@@ -9,8 +9,8 @@ import {
   createStage,
   expect,
   type Stage,
-} from '../../../test/accounts.ts'
-import { quiet } from '../../../test/harness.ts'
+} from '../../../test/stages/accounts.ts'
+import { quiet } from '../../../test/support/harness.ts'
 import { createPasswords } from '../passwords/passwords.ts'
 import { authOptions } from './auth.ts'
 

@@ -8,7 +8,7 @@ import {
   expect,
   PASSWORD,
   type Stage,
-} from '../../../test/accounts.ts'
+} from '../../../test/stages/accounts.ts'
 import { isRefusal, Refusal } from '../../platform/refusal.ts'
 import type { Endings } from '../accounts.ts'
 

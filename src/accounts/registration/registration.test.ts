@@ -8,7 +8,7 @@ import {
   expect,
   PASSWORD,
   type Stage,
-} from '../../../test/accounts.ts'
+} from '../../../test/stages/accounts.ts'
 
 let stage: Stage
 before(async () => {

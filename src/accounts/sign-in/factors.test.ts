@@ -10,8 +10,8 @@ import {
   expect,
   PASSWORD,
   type Stage,
-} from '../../../test/accounts.ts'
-import { createAuthenticator } from '../../../test/authenticator.ts'
+} from '../../../test/stages/accounts.ts'
+import { createAuthenticator } from '../../../test/support/authenticator.ts'
 
 let stage: Stage
 before(async () => {

@@ -1,7 +1,13 @@
 // A new password over /api/auth: by a link out of a letter, or with the old one.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createStage, errorOf, expect, PASSWORD, type Stage } from '../../../test/accounts.ts'
+import {
+  createStage,
+  errorOf,
+  expect,
+  PASSWORD,
+  type Stage,
+} from '../../../test/stages/accounts.ts'
 
 let stage: Stage
 before(async () => {

@@ -10,8 +10,8 @@ import {
   PASSWORD,
   type Reply,
   type Stage,
-} from '../../../test/accounts.ts'
-import { settingsOf } from '../../../test/harness.ts'
+} from '../../../test/stages/accounts.ts'
+import { settingsOf } from '../../../test/support/harness.ts'
 import { isDatabaseAway } from '../../platform/db/away.ts'
 import { openDatabase } from '../../platform/db/db.ts'
 

@@ -1,8 +1,8 @@
 // The account over HTTP: who is signed in and where, agreements, the copy, and the end.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { PASSWORD } from '../../../test/accounts.ts'
-import { type CabinetStage, createCabinetStage, type Person } from '../../../test/cabinet.ts'
+import { PASSWORD } from '../../../test/stages/accounts.ts'
+import { type CabinetStage, createCabinetStage, type Person } from '../../../test/stages/cabinet.ts'
 import { credits } from '../../units/credits.ts'
 import type { Closing, Consents, Me, NewKey, No, SessionLine } from '../contract/contract.ts'
 

@@ -2,9 +2,9 @@
 // click; automatic top-ups with an agreement. The owner's copy has all of it.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { PASSWORD } from '../../../test/accounts.ts'
-import { type CabinetStage, createCabinetStage } from '../../../test/cabinet.ts'
-import { pack } from '../../../test/payments.ts'
+import { PASSWORD } from '../../../test/stages/accounts.ts'
+import { type CabinetStage, createCabinetStage } from '../../../test/stages/cabinet.ts'
+import { pack } from '../../../test/stages/payments.ts'
 import type * as contract from '../contract/contract.ts'
 import type { Guards, TopUp } from '../contract/guards.ts'
 

@@ -1,7 +1,7 @@
 // The first page over HTTP: its numbers are the ledger's, and its next step is the owner's own.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type CabinetStage, createCabinetStage } from '../../../test/cabinet.ts'
+import { type CabinetStage, createCabinetStage } from '../../../test/stages/cabinet.ts'
 import { zoneOf } from '../../platform/zone.ts'
 import { credits } from '../../units/credits.ts'
 import type { Home, NewKey } from '../contract/contract.ts'

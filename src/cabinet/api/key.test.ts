@@ -1,7 +1,7 @@
 // The owner's key over HTTP: who may make one, that it is shown once, and that it is kept nowhere.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type CabinetStage, createCabinetStage, type Person } from '../../../test/cabinet.ts'
+import { type CabinetStage, createCabinetStage, type Person } from '../../../test/stages/cabinet.ts'
 import type { KeyState, NewKey } from '../contract/contract.ts'
 
 const at = { stage: undefined as unknown as CabinetStage }

@@ -1,7 +1,7 @@
 // What holds for every route of /api: who may come, from where, and with what.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type CabinetStage, createCabinetStage } from '../../../test/cabinet.ts'
+import { type CabinetStage, createCabinetStage } from '../../../test/stages/cabinet.ts'
 import type { Brand, DocumentText, No, Prices } from '../contract/contract.ts'
 
 const at = { stage: undefined as unknown as CabinetStage }

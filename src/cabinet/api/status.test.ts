@@ -1,7 +1,7 @@
 // What everybody is told about how the service is doing, from tables that other processes write.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type CabinetStage, createCabinetStage } from '../../../test/cabinet.ts'
+import { type CabinetStage, createCabinetStage } from '../../../test/stages/cabinet.ts'
 import { systemClock } from '../../platform/clock.ts'
 import type { Status } from '../contract/status.ts'
 import { type StatusOptions, statusRoutes } from './status.ts'

@@ -2,8 +2,8 @@
 // outcome, and the next call goes over a new connection.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { TestDatabase } from '../../../test/harness.ts'
-import { createTestDatabase, settingsOf } from '../../../test/harness.ts'
+import type { TestDatabase } from '../../../test/support/harness.ts'
+import { createTestDatabase, settingsOf } from '../../../test/support/harness.ts'
 import { openClient } from '../../platform/db/db.ts'
 import type { Connection } from './connection.ts'
 import { createConnection, isPassing, OutcomeUnknown } from './connection.ts'

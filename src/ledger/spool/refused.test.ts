@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { createCustomer } from '../../../test/customer.ts'
-import type { TestDatabase, TestLedger } from '../../../test/harness.ts'
-import { createTestDatabase, createTestLedger } from '../../../test/harness.ts'
+import { createCustomer } from '../../../test/support/customer.ts'
+import type { TestDatabase, TestLedger } from '../../../test/support/harness.ts'
+import { createTestDatabase, createTestLedger } from '../../../test/support/harness.ts'
 import { systemClock } from '../../platform/clock.ts'
 import type { HoldId } from '../../platform/ids.ts'
 import { createLog } from '../../platform/log.ts'
@@ -141,8 +141,9 @@ async function writeSpool(name: string, ask: SettleAsk): Promise<void> {
 async function settleAndDie(ask: SettleAsk): Promise<void> {
   const task = { url: database.url, directory, ask }
   const json = JSON.stringify(task, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))
+  const harness = join(import.meta.dirname, '../../../test/support/harness.ts')
   const program = `
-    import { createTestLedger } from '${join(import.meta.dirname, '../../../test/harness.ts')}'
+    import { createTestLedger } from '${harness}'
     const { url, directory, ask } = JSON.parse(process.argv[1], (_, value) =>
       /^[0-9]+n$/.test(value) ? BigInt(value.slice(0, -1)) : value)
     const ledger = await createTestLedger(url, {

@@ -4,10 +4,15 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import pg from 'pg'
-import type { Customer } from '../../../test/customer.ts'
-import { createCustomer } from '../../../test/customer.ts'
-import type { TestDatabase, TestLedger } from '../../../test/harness.ts'
-import { createTestDatabase, createTestLedger, onServer, turnClock } from '../../../test/harness.ts'
+import type { Customer } from '../../../test/support/customer.ts'
+import { createCustomer } from '../../../test/support/customer.ts'
+import type { TestDatabase, TestLedger } from '../../../test/support/harness.ts'
+import {
+  createTestDatabase,
+  createTestLedger,
+  onServer,
+  turnClock,
+} from '../../../test/support/harness.ts'
 import type { BookId, HoldId } from '../../platform/ids.ts'
 import { credits } from '../../units/credits.ts'
 

@@ -2,10 +2,10 @@
 // at midnight, at the end of a week, or when nobody made them.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import type { Customer } from '../../../test/customer.ts'
-import { createCustomer } from '../../../test/customer.ts'
-import type { TestDatabase, TestLedger } from '../../../test/harness.ts'
-import { createTestDatabase, createTestLedger, turnClock } from '../../../test/harness.ts'
+import type { Customer } from '../../../test/support/customer.ts'
+import { createCustomer } from '../../../test/support/customer.ts'
+import type { TestDatabase, TestLedger } from '../../../test/support/harness.ts'
+import { createTestDatabase, createTestLedger, turnClock } from '../../../test/support/harness.ts'
 import type { HoldId } from '../../platform/ids.ts'
 
 const DAY_MS = 86_400_000

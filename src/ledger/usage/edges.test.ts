@@ -3,8 +3,8 @@
 // before or after a bucket is not in it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { TestDatabase, TestLedger } from '../../../test/harness.ts'
-import { createTestDatabase, createTestLedger } from '../../../test/harness.ts'
+import type { TestDatabase, TestLedger } from '../../../test/support/harness.ts'
+import { createTestDatabase, createTestLedger } from '../../../test/support/harness.ts'
 import type { BookId } from '../../platform/ids.ts'
 import type { UsedStep } from '../ledger.ts'
 

@@ -1,8 +1,8 @@
 // Whatever somebody has of a customer leads to the customer, and to nothing that is secret.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { CabinetStage } from '../../../test/cabinet.ts'
-import { createOperatorStage, type OperatorStage } from '../../../test/operator.ts'
+import type { CabinetStage } from '../../../test/stages/cabinet.ts'
+import { createOperatorStage, type OperatorStage } from '../../../test/stages/operator.ts'
 import { requestIdOf } from '../../platform/ids.ts'
 
 type Owner = Awaited<ReturnType<CabinetStage['person']>>

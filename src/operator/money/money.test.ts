@@ -2,7 +2,7 @@
 // provider; and the statement in which all of it shows.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createOperatorStage, type OperatorStage } from '../../../test/operator.ts'
+import { createOperatorStage, type OperatorStage } from '../../../test/stages/operator.ts'
 import { credits } from '../../units/credits.ts'
 
 const at = { stage: undefined as unknown as OperatorStage }

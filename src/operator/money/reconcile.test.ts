@@ -2,7 +2,7 @@
 // 1, and what only waited to be asked about is credited on the way.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { createOperatorStage, type OperatorStage } from '../../../test/operator.ts'
+import { createOperatorStage, type OperatorStage } from '../../../test/stages/operator.ts'
 import type { Mismatch } from '../../payments/payments.ts'
 import { credits } from '../../units/credits.ts'
 

@@ -2,7 +2,7 @@
 // whether our books agree with the provider's.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createOperatorStage, type OperatorStage } from '../../../test/operator.ts'
+import { createOperatorStage, type OperatorStage } from '../../../test/stages/operator.ts'
 import { isRefusal } from '../../platform/refusal.ts'
 import { credits } from '../../units/credits.ts'
 

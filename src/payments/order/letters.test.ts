@@ -1,7 +1,7 @@
 // Letters in both languages: the right numbers, the right endings, nothing unescaped.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { brand } from '../../../test/payments.ts'
+import { brand } from '../../../test/stages/payments.ts'
 import { newOrderId } from '../../platform/ids.ts'
 import { credits } from '../../units/credits.ts'
 import { kopecks } from '../../units/kopecks.ts'

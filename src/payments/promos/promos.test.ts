@@ -1,8 +1,8 @@
 // Promo codes: limited in number, time and account by the tables, and silent about why not.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { turnClock } from '../../../test/harness.ts'
-import { createTestPayments, type TestPayments } from '../../../test/payments.ts'
+import { createTestPayments, type TestPayments } from '../../../test/stages/payments.ts'
+import { turnClock } from '../../../test/support/harness.ts'
 import { isRefusal, type Refusal } from '../../platform/refusal.ts'
 import { credits } from '../../units/credits.ts'
 

@@ -2,8 +2,13 @@
 // however often, an order is credited once, and never on facts that differ.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { quiet, turnClock } from '../../../test/harness.ts'
-import { brand, createTestPayments, pack, type TestPayments } from '../../../test/payments.ts'
+import {
+  brand,
+  createTestPayments,
+  pack,
+  type TestPayments,
+} from '../../../test/stages/payments.ts'
+import { quiet, turnClock } from '../../../test/support/harness.ts'
 import type { OrderId } from '../../platform/ids.ts'
 import { newOrderId } from '../../platform/ids.ts'
 import { type Kopecks, kopecks } from '../../units/kopecks.ts'

@@ -2,8 +2,8 @@
 // through slow answers and lost ones, and never twice for one wish.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { turnClock } from '../../../test/harness.ts'
-import { createTestPayments, pack, type TestPayments } from '../../../test/payments.ts'
+import { createTestPayments, pack, type TestPayments } from '../../../test/stages/payments.ts'
+import { turnClock } from '../../../test/support/harness.ts'
 import type { BookId, OrderId } from '../../platform/ids.ts'
 import { isRefusal, type RefusalCode } from '../../platform/refusal.ts'
 import { credits } from '../../units/credits.ts'

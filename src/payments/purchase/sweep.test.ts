@@ -2,8 +2,8 @@
 // from the moment an operator starts an empty shop. Both clocks are turned together, 15 s a sweep.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import { turnClock } from '../../../test/harness.ts'
-import { createTestPayments, type TestPayments } from '../../../test/payments.ts'
+import { createTestPayments, type TestPayments } from '../../../test/stages/payments.ts'
+import { turnClock } from '../../../test/support/harness.ts'
 import type { OrderId } from '../../platform/ids.ts'
 import { alarmsOf } from '../reviews/alarms.ts'
 

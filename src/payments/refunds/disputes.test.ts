@@ -2,7 +2,7 @@
 // when it is won, and what is taken when it is lost.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createTestPayments, pack, type TestPayments } from '../../../test/payments.ts'
+import { createTestPayments, pack, type TestPayments } from '../../../test/stages/payments.ts'
 import type { BookId, OrderId } from '../../platform/ids.ts'
 import { newOrderId } from '../../platform/ids.ts'
 import { isRefusal, type RefusalCode } from '../../platform/refusal.ts'

@@ -2,7 +2,7 @@
 // at that moment.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createTestPayments, pack, type TestPayments } from '../../../test/payments.ts'
+import { createTestPayments, pack, type TestPayments } from '../../../test/stages/payments.ts'
 import type { OrderId } from '../../platform/ids.ts'
 import { isRefusal, type RefusalCode } from '../../platform/refusal.ts'
 

@@ -3,8 +3,8 @@
 // is canceled, and the owner reads why in a letter.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { turnClock } from '../../../test/harness.ts'
-import { createTestPayments, pack, type TestPayments } from '../../../test/payments.ts'
+import { createTestPayments, pack, type TestPayments } from '../../../test/stages/payments.ts'
+import { turnClock } from '../../../test/support/harness.ts'
 import type { BookId, OrderId } from '../../platform/ids.ts'
 import { credits } from '../../units/credits.ts'
 import { kopecks } from '../../units/kopecks.ts'

@@ -3,8 +3,13 @@
 // endings.test.ts.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { turnClock } from '../../../test/harness.ts'
-import { brand, createTestPayments, pack, type TestPayments } from '../../../test/payments.ts'
+import {
+  brand,
+  createTestPayments,
+  pack,
+  type TestPayments,
+} from '../../../test/stages/payments.ts'
+import { turnClock } from '../../../test/support/harness.ts'
 import type { BookId } from '../../platform/ids.ts'
 import { credits } from '../../units/credits.ts'
 import { type Kopecks, kopecks } from '../../units/kopecks.ts'

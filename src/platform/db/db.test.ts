@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createTestDatabase, type TestDatabase } from '../../../test/harness.ts'
+import { createTestDatabase, type TestDatabase } from '../../../test/support/harness.ts'
 
 const at = { database: undefined as unknown as TestDatabase }
 before(async () => {

@@ -14,7 +14,7 @@ import {
   type MailStage,
   SECRET,
   until,
-} from '../../../test/mail-stage.ts'
+} from '../../../test/stages/mail.ts'
 
 let stage: MailStage
 before(async () => {

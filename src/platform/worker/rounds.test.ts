@@ -2,7 +2,7 @@
 // waits for what is under way.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { quiet } from '../../../test/harness.ts'
+import { quiet } from '../../../test/support/harness.ts'
 import { markAway } from '../db/away.ts'
 import { createLog } from '../log.ts'
 import { createRounds } from './rounds.ts'

@@ -1,9 +1,9 @@
 // Jobs while the database has no connection left: the process lives, says so once, and goes on.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { createGuest, type Guest } from '../../../test/guest.ts'
-import { createTestDatabase, quiet, type TestDatabase } from '../../../test/harness.ts'
-import { until } from '../../../test/mail-stage.ts'
+import { until } from '../../../test/stages/mail.ts'
+import { createGuest, type Guest } from '../../../test/support/guest.ts'
+import { createTestDatabase, quiet, type TestDatabase } from '../../../test/support/harness.ts'
 import { systemClock } from '../clock.ts'
 import { createLog } from '../log.ts'
 import { migrateJobs, startWorker } from './worker.ts'

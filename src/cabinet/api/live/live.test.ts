@@ -2,8 +2,12 @@
 // FULL=1 judges the seconds.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { PASSWORD } from '../../../../test/accounts.ts'
-import { type CabinetStage, createCabinetStage, type Visitor } from '../../../../test/cabinet.ts'
+import { PASSWORD } from '../../../../test/stages/accounts.ts'
+import {
+  type CabinetStage,
+  createCabinetStage,
+  type Visitor,
+} from '../../../../test/stages/cabinet.ts'
 import type { Home, KeyState, NewKey, Order, Requests } from '../../contract/contract.ts'
 
 const at = { stage: undefined as unknown as CabinetStage }

@@ -1,7 +1,7 @@
 // Buying and giving back over HTTP: with the bank's stand-in, real tables and the real ledger.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type CabinetStage, createCabinetStage } from '../../../../test/cabinet.ts'
+import { type CabinetStage, createCabinetStage } from '../../../../test/stages/cabinet.ts'
 import { systemClock } from '../../../platform/clock.ts'
 import { credits } from '../../../units/credits.ts'
 import type { Order, OrderWithRefunds, Pack, Refund, Refundable } from '../../contract/contract.ts'

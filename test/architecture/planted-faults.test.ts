@@ -1,0 +1,287 @@
+// Proves the house rules by planting one fault at a time in a small repository that has none, and
+// by showing them things that only look like faults.
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { test } from 'node:test'
+import { checkHouse, rules, violationText } from './architecture.ts'
+import { checksum } from './papers.ts'
+import { roomTable } from './rooms.ts'
+import { planted, skeleton, type Tree, withTree } from './skeleton.ts'
+import { withoutGit } from './tree.ts'
+
+/** What is reported for a tree, as `file:line rule`. */
+function reported(tree: Tree, table: Record<string, readonly string[]> = roomTable): string[] {
+  return withTree(tree, (root) =>
+    checkHouse(root, table).map(({ file, line, rule }) => `${file}:${line} ${rule}`),
+  )
+}
+
+/** A source file: its header on the first line, then the given lines. */
+function file(...rows: string[]): string {
+  return ['// Holds a fault.', ...rows, ''].join('\n')
+}
+
+function times(count: number, row: string): string[] {
+  return Array.from({ length: count }, () => row)
+}
+
+function recorded(migrations: Tree): Tree {
+  const sums = Object.entries(migrations).map(([path, text]) => [path.slice(11), checksum(text)])
+  return { ...migrations, 'migrations/checksums.json': JSON.stringify(Object.fromEntries(sums)) }
+}
+
+const books = skeleton['migrations/0001-books.sql'] ?? ''
+
+// The place and the rule that must be reported, alone, and what is planted.
+const faults: Record<string, Tree> = {
+  'src/ledger/batch.ts:2 cycle-of-files': {
+    'src/ledger/batch.ts': file("import type { post } from './post.ts'", 'export type B = post'),
+    'src/ledger/post.ts': file("import type { B } from './batch.ts'", 'export type post = B'),
+  },
+  'src/keys/scan.ts:2 door': {
+    'src/keys/scan.ts': file("import { x } from '../ledger/batch.ts'", 'export const y = x'),
+    'src/ledger/batch.ts': file('export const x = 1'),
+  },
+  'src/accounts/pay.ts:2 room-table': {
+    'src/accounts/pay.ts': file("import '../ledger/ledger.ts'"),
+  },
+  'src/gateway/topup.ts:2 paid-path': {
+    'src/gateway/topup.ts': file("import '../payments/payments.ts'"),
+  },
+  'src/ledger/route.ts:2 outer-door': {
+    'src/ledger/route.ts': file("import '../cabinet/cabinet.ts'"),
+  },
+  'src/gateway/3-parse.ts:3 step-imports-step': {
+    'src/gateway/3-parse.ts': file('', "import { accept } from './1-accept.ts'"),
+  },
+  'src/keys/find.ts:2 foreign-queries': {
+    'src/keys/find.ts': file("import { bookFind } from '../ledger/queries.ts'"),
+  },
+  'src/keys/queries.ts:4 foreign-table': {
+    'src/keys/queries.ts': file('export const text = `', '  update', '    books set fence = 1`'),
+  },
+  'src/ledger/hold.ts:2 db-value': {
+    'src/ledger/hold.ts': file("import { open } from '../platform/db/db.ts'"),
+  },
+  'src/ledger/pool.ts:2 db-value': { 'src/ledger/pool.ts': file("import { Pool } from 'pg'") },
+  'src/cabinet/session.ts:2 better-auth': {
+    'src/cabinet/session.ts': file("import type { Session } from 'better-auth/types'"),
+  },
+  'src/ledger/post.ts:2 dial-out': { 'src/ledger/post.ts': file("import * as u from 'undici'") },
+  'src/keys/call.ts:2 dial-out': {
+    'src/keys/call.ts': file("export const x = () => fetch('https://example.org')"),
+  },
+  'src/keys/read.ts:2 env': { 'src/keys/read.ts': file('export const x = () => process.env.X') },
+  'src/keys/age.ts:2 clock': { 'src/keys/age.ts': file('export const x = () => new Date()') },
+  'src/keys/span.ts:3 clock': {
+    'src/keys/span.ts': file('export const x = () =>', `  \`\${Date.now()} ms\``),
+  },
+  'src/ledger/pick.ts:2 randomness': {
+    'src/ledger/pick.ts': file('export const x = () => crypto.randomUUID()'),
+  },
+  'src/ledger/say.ts:2 console': {
+    'src/ledger/say.ts': file("export const x = () => console.error('no')"),
+  },
+  'src/payments/pretend.ts:2 test-branch': {
+    'src/payments/pretend.ts': file('export const fakePayment = () => true'),
+  },
+  'src/upstreams/dial.ts:2 stand-in-imported': {
+    'src/upstreams/dial.ts': file("import '../../stand-ins/vendor/vendor.ts'"),
+  },
+  'web/demo.ts:2 stand-in-imported': {
+    'web/demo.ts': file("import '../stand-ins/vendor/vendor.ts'"),
+  },
+  'src/ledger/seed.ts:2 outward': {
+    'src/ledger/seed.ts': file("export const x = () => import('../../tools/seed.ts')"),
+    'tools/seed.ts': file('export const seed = 1'),
+  },
+  'web/page.ts:2 web-contract': { 'web/page.ts': file("import '../src/pricing/pricing.ts'") },
+  'web/form.ts:2 web-contract': {
+    'web/form.ts': file("import { Page } from '../src/cabinet/contract/contract.ts'"),
+  },
+  'src/ledger/guess.ts:2 dev-dependency': {
+    'src/ledger/guess.ts': file("import fc from 'fast-check'"),
+  },
+  'src/mail/mail.ts:1 room-unknown': { 'src/mail/mail.ts': file('export const x = 1') },
+  'src/keys/late.ts:1 orphan': {
+    'src/keys/late.ts': file('export const x = 1'),
+    'test/reach.test.ts': file('export const x = 1'),
+  },
+  'src/keys/one.ts:2 default-export': { 'src/keys/one.ts': file('export default 1') },
+  'src/keys/all.ts:2 barrel': { 'src/keys/all.ts': file("export * from './secret.ts'") },
+  'src/keys/some.ts:2 barrel': {
+    'src/keys/some.ts': file('export {', '  secret,', "} from './secret.ts'"),
+  },
+  'src/keys/other.ts:2 barrel': {
+    'src/keys/other.ts': file("export type { secret } from './secret.ts'"),
+  },
+  'src/keys/helpers.ts:1 vague-name': { 'src/keys/helpers.ts': file('export const x = 1') },
+  'web/utils/dates.ts:1 vague-name': { 'web/utils/dates.ts': file('export const x = 1') },
+  'src/ledger/books.ts:2 module-let': { 'src/ledger/books.ts': file('let count = 0') },
+  'src/ledger/start.ts:4 acts-on-import': {
+    'src/ledger/start.ts': file('export const x = new Map()', '', "x.set('a', 1)"),
+  },
+  'src/ledger/load.ts:2 acts-on-import': {
+    'src/ledger/load.ts': file('export const x = await Promise.resolve(1)'),
+  },
+  'tools/seed.ts:2 acts-on-import': {
+    'tools/seed.ts': file('for (const x of [1]) x.toString()', 'export const y = 1'),
+    'tools/fill.ts': file("import { y } from './seed.ts'", 'y.toString()'),
+  },
+  'src/keys/bare.ts:1 header': { 'src/keys/bare.ts': 'export const x = 1\n' },
+  'src/keys/long.ts:401 file-length': {
+    'src/keys/long.ts': file(...times(400, 'export type X = 1')),
+  },
+  'src/keys/wide.ts:3 line-length': {
+    'src/keys/wide.ts': file(`// ${'я'.repeat(97)}`, `// ${'я'.repeat(98)}`),
+  },
+  'src/keys/deep.ts:2 function-length': {
+    'src/keys/deep.ts': file(
+      'export async function deep(a: () => void): Promise<{ a: 1; b: 2 }> {',
+      ...times(40, '  // A comment does not count.\n'),
+      ...times(69, '  if (a) a()'),
+      '}',
+    ),
+  },
+  'src/keys/verbs.ts:4 function-length': {
+    'src/keys/verbs.ts': file(
+      'export const createVerbs = () => {',
+      '  return {',
+      '    async verb(a: string) {',
+      ...times(69, '      a.trim()'),
+      '    },',
+      '  }',
+      '}',
+    ),
+  },
+  'src/keys/later.ts:2 todo': { 'src/keys/later.ts': file(`// ${'TO'}DO: later.`) },
+  'src/keys/names.ts:2 banned-suffix': { 'src/keys/names.ts': file('export class KeyManager {}') },
+  'src/keys/face.ts:2 banned-suffix': { 'src/keys/face.ts': file('interface IKey {}') },
+  'migrations/0002-lots.sql:2 migration-contract': recorded({
+    'migrations/0001-books.sql': books,
+    'migrations/0002-lots.sql': '-- Lots.\nalter table books drop column fence;\n',
+  }),
+  'migrations/0002-more.sql:3 migration-contract': recorded({
+    'migrations/0001-books.sql': books,
+    'migrations/0002-more.sql': `-- More.
+alter table books add column a int8 not null default 0, -- which is well
+  add column b int8 not null;
+`,
+  }),
+  'migrations/0003-lots.sql:1 migration-number': recorded({
+    'migrations/0001-books.sql': books,
+    'migrations/0003-lots.sql': '-- Lots.\ncreate table lots (id int8);\n',
+  }),
+  'migrations/0001-books.sql:1 migration-changed': {
+    'migrations/0001-books.sql': `${books}-- More.\n`,
+  },
+  'migrations/0002-lots.sql:1 migration-changed': {
+    'migrations/0002-lots.sql': '-- Not recorded.\n',
+  },
+  'migrations/checksums.json:1 migration-changed': { 'migrations/0001-books.sql': '' },
+  'migrations/0001-books.sql:2 table-unowned': recorded({
+    'migrations/0001-books.sql': '-- New.\ncreate table shelves (id int8);\n',
+  }),
+  'src/platform/refusal.ts:2 refusal-untested': {
+    'src/platform/refusal.test.ts': file(
+      "import { refusalCodes } from './refusal.ts'",
+      '// A comment about pass_worn is no test.',
+      "refusalCodes.includes('pass_missing')",
+    ),
+  },
+  'docs/dependencies.md:1 dependency-unexplained': {
+    'docs/dependencies.md': '- `pg`: driver.\n- `undici`: HTTP.\n',
+  },
+  'docs/dependencies.md:6 dependency-unexplained': {
+    'docs/dependencies.md': `${skeleton['docs/dependencies.md']}- \`left\`: gone.\n`,
+  },
+  'docs/notes.md:2 machine-path': { 'docs/notes.md': `Notes.\nSee ${'/wo'}rk/notes.\n` },
+}
+
+test('a repository that keeps the rules is not reported', () => {
+  assert.deepEqual(reported(skeleton), [])
+})
+
+for (const [expected, fault] of Object.entries(faults)) {
+  test(`a planted fault is reported, alone, as ${expected}`, () => {
+    assert.deepEqual(reported(planted(fault)), [expected])
+  })
+}
+
+test('two rooms that know each other are reported even when the table lets them', () => {
+  const tree = planted({
+    'src/ledger/sweep.ts': file("import { createKeys } from '../keys/keys.ts'"),
+  })
+  const table = { ...roomTable, ledger: ['platform', 'units', 'keys'] }
+  assert.deepEqual(reported(tree, table), ['src/keys/keys.ts:2 cycle-of-rooms'])
+})
+
+const hasGit = spawnSync('git', ['--version']).status === 0
+const skip = hasGit ? false : 'git is not installed'
+
+test('a commit subject without a room, or too long, is reported', { skip }, () => {
+  const subjects = ['fix(ledger): hold once', 'fix: hold', `fix(keys): ${'x'.repeat(62)}`]
+  const settings = ['user.name=x', 'user.email=x@example.org', 'commit.gpgsign=false']
+  withTree(skeleton, (root) => {
+    const git = (...parameters: string[]) =>
+      execFileSync('git', [...settings.flatMap((setting) => ['-c', setting]), ...parameters], {
+        cwd: root,
+        env: withoutGit(process.env),
+        stdio: 'ignore',
+      })
+    git('init')
+    for (const subject of subjects) git('commit', '--allow-empty', '-m', subject)
+    const cures = checkHouse(root).map(({ rule, cure }) => `${rule} ${cure.split('"')[1]}`)
+    assert.deepEqual(cures, [`commit-subject ${subjects[2]}`, `commit-subject ${subjects[1]}`])
+  })
+})
+
+test('every rule has a planted fault', () => {
+  const planned = Object.keys(faults).map((expected) => expected.split(' ')[1])
+  const proven = new Set([...planned, 'cycle-of-rooms', 'commit-subject'])
+  assert.deepEqual(
+    rules.map(({ name }) => name).filter((name) => !proven.has(name)),
+    [],
+  )
+})
+
+test('what only looks like a fault is not reported', () => {
+  const tree = planted({
+    'src/ledger/words.ts': file(
+      '// Never call Date.now() or console.log here; process.env is far away.',
+      "export const prose = 'select from lots of new Date() and Math.random()'",
+      'export const pattern = /[\'"`]/',
+      'export const half = (all: number) => all / 2 / 1',
+      `export const nested = \`a \${half(4) === 2 ? \`b \${'c'}\` : '}'} import '../y.ts'\``,
+      'export const sample = `',
+      "import { x } from '../gateway/gateway.ts'",
+      'export default x',
+      'let y = 1',
+      '`',
+    ),
+    'src/ledger/many.ts': file(
+      'export function createMany() {',
+      '  return {',
+      ...Array.from({ length: 60 }, (_, n) => `    verb${n}(\n    ) {\n      return ${n}\n    },`),
+      '  }',
+      '}',
+    ),
+    'src/payments/payments.ts': file(
+      "export type { P } from './p.ts'",
+      'export const payments = 1',
+    ),
+    'src/payments/p.ts': file('export type P = 1'),
+    'tools/load.ts': file("import type { Task } from './loader.ts'"),
+    'tools/loader.ts': file('export type Task = 1', 'process.exit(0)'),
+    'src/wire/parse.ts': file(
+      "export const start = () => new URL('./parse-worker.ts', import.meta.url)",
+    ),
+    'src/wire/parse-worker.ts': file("import { parentPort } from 'node:worker_threads'", 'main()'),
+  })
+  assert.deepEqual(reported(tree), [])
+})
+
+test('a violation reads as file, line, rule and cure', () => {
+  const violation = { file: 'src/a.ts', line: 3, rule: 'door', cure: 'knock' }
+  assert.equal(violationText(violation), 'src/a.ts:3 door: knock')
+})

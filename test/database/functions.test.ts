@@ -1,0 +1,105 @@
+// The current text of each function of the database stands in one file of the module that owns it,
+// `src/<module>/sql/*.sql`. Migrations are history; these files are what a reader opens, so they
+// must be what the migrations make.
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import type { Executor } from '../../src/platform/db/db.ts'
+import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
+
+const root = join(import.meta.dirname, '../..')
+const HEAD = /^create or replace function ([a-z_]+)\(/gm
+
+type SqlFile = { readonly path: string; readonly text: string }
+
+const files: readonly SqlFile[] = globSync('src/*/sql/*.sql', { cwd: root })
+  .sort()
+  .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+
+const open = { database: undefined as unknown as TestDatabase }
+before(async () => {
+  open.database = await createTestDatabase()
+})
+after(() => open.database.drop())
+
+/** Every function of our schema as PostgreSQL writes it, by name. */
+async function definitions(db: Executor): Promise<Map<string, string>> {
+  const { rows } = await db.query(
+    `select p.proname as name, pg_get_functiondef(p.oid) as text
+     from pg_proc p where p.pronamespace = 'public'::regnamespace and p.prokind = 'f'`,
+    [],
+  )
+  return new Map((rows as { name: string; text: string }[]).map(({ name, text }) => [name, text]))
+}
+
+/** What differs between the functions of the database and the files, one line each. */
+async function differences(given: readonly SqlFile[]): Promise<string[]> {
+  const made = await definitions(open.database.db)
+  const found: string[] = []
+  const homes = new Map<string, string>()
+  for (const { path, text } of given) {
+    for (const [, name = ''] of text.matchAll(HEAD)) {
+      const home = homes.get(name)
+      if (home !== undefined) found.push(`${name} stands in ${home} and in ${path}`)
+      homes.set(name, path)
+    }
+  }
+  for (const name of made.keys()) if (!homes.has(name)) found.push(`${name} stands in no file`)
+  const written = await asWritten(given)
+  for (const [name, path] of homes) {
+    if (!made.has(name)) found.push(`${path}: no migration makes ${name}`)
+    else if (made.get(name) !== written.get(name)) found.push(`${path}: ${name} differs`)
+  }
+  return found.sort()
+}
+
+/** The functions as they would be if the files were run; nothing of it stays. */
+async function asWritten(given: readonly SqlFile[]): Promise<Map<string, string>> {
+  const undo = new Error('nothing of it stays')
+  let written = new Map<string, string>()
+  await open.database.db
+    .transaction(async (tx) => {
+      for (const { text } of given) await tx.query(text)
+      written = await definitions(tx)
+      throw undo
+    })
+    .catch((error: unknown) => {
+      if (error !== undo) throw error
+    })
+  return written
+}
+
+test('every function of the database has its current text in one file', async () => {
+  assert.deepEqual(await differences(files), [])
+})
+
+test('a function that was changed in one place only is found', async () => {
+  const edited = files.map(({ path, text }) => ({
+    path,
+    text: text.replace('p_headroom / 2', 'p_headroom / 3'),
+  }))
+  assert.deepEqual(await differences(edited), ['src/ledger/sql/hold.sql: ledger_grant differs'])
+  const { db } = open.database
+  await db.query(`create or replace function ledger_now() returns timestamptz
+    language sql volatile as 'select statement_timestamp()'`)
+  assert.deepEqual(await differences(files), ['src/ledger/sql/clock.sql: ledger_now differs'])
+  await db.query(files.find(({ path }) => path.endsWith('/clock.sql'))?.text ?? '')
+})
+
+test('a function without a file, without a migration or with two files is found', async () => {
+  const without = files.filter(({ path }) => !path.endsWith('/void.sql'))
+  assert.deepEqual(await differences(without), [
+    'ledger_void stands in no file',
+    'ledger_void_many stands in no file',
+  ])
+  const text =
+    'create or replace function ledger_new() returns int4 language sql as $$ select 1 $$;'
+  assert.deepEqual(await differences([...files, { path: 'new.sql', text }]), [
+    'new.sql: no migration makes ledger_new',
+  ])
+  const twice = files.find(({ path }) => path.endsWith('/clock.sql')) as SqlFile
+  assert.deepEqual(await differences([...files, { ...twice, path: 'twice.sql' }]), [
+    'ledger_now stands in src/ledger/sql/clock.sql and in twice.sql',
+  ])
+})

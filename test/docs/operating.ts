@@ -1,0 +1,105 @@
+// The operators' page as a list of what is typed and what is printed, and a stage on which to type
+// it again. Ids and times differ from run to run, so each id of the page is bound to the one that
+// stands in its place, and used for it from then on.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createOperatorStage } from '../stages/operator.ts'
+
+/** One command of the page: its words, what is typed when it asks, and what it prints. */
+export type Example = {
+  readonly line: string
+  readonly words: readonly string[]
+  readonly answer: string | undefined
+  readonly printed: readonly string[]
+}
+
+/** The examples of the fenced blocks of one kind, in the order of the page. */
+export function examplesOf(page: string, kind: 'console' | 'text'): Example[] {
+  const blocks = page.matchAll(new RegExp(`^\`\`\`${kind}\\n([^]*?)^\`\`\`$`, 'gm'))
+  return [...blocks].flatMap(([, block = '']) =>
+    block
+      .split(/^\$ /m)
+      .slice(1)
+      .map((text) => {
+        const [line = '', ...printed] = text.trimEnd().split('\n')
+        const question = printed.map((one) => /(?:to do it:|\[y\/N\]) (.*)$/.exec(one)?.[1])
+        return { line, words: wordsOf(line), answer: question.find(Boolean), printed }
+      }),
+  )
+}
+
+/** Words as a shell splits them; single quotes are the only ones that the page needs. */
+export function wordsOf(line: string): string[] {
+  const words = line.replace(/^op\s+/, '').matchAll(/'([^']*)'|(\S+)/g)
+  return [...words].map(([, quoted, plain]) => quoted ?? plain ?? '')
+}
+
+/** Whatever differs from run to run: ids, the ends of keys, machines, times. */
+const VARIABLE = new RegExp(
+  [
+    /(?:acc|key)_[\w-]+/,
+    /(?:pay|rfd|dsp|req)_[0-9a-f]+/,
+    /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/,
+    /…[\w-]{4}(?=\))/,
+    /\(\S+@\S+\)/,
+    /\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?/,
+    /\d{4}-\d\d-\d\d(?= {2})/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'g',
+)
+
+export type Stage = Awaited<ReturnType<typeof createOperatingStage>>
+
+/** The people of the page: Anna has a pack, a key and a request; Boris paid another sum. */
+export async function createOperatingStage() {
+  const stage = await createOperatorStage()
+  const directory = await mkdtemp(join(tmpdir(), 'tollgate-operating-'))
+  const example = await readFile(join(import.meta.dirname, '../../catalogue.example.yaml'), 'utf8')
+  const prices = join(directory, 'prices.yaml')
+  await writeFile(prices, example.replace('priceKopecks: 130000', 'priceKopecks: 149900'))
+  const anna = await stage.person('anna')
+  const order = await stage.bought(anna)
+  const { body: key } = await anna.must<{ id: string }>('POST /api/key')
+  await anna.must(`POST /api/key/${key.id}/confirm`)
+  await stage.spend(anna.book, 1_287)
+  const boris = await stage.person('boris')
+  const { id } = await stage.buy(boris.book, { email: boris.email })
+  await stage.sim('alter', { orderId: id, value: '1299.00' })
+  await stage.sim('pay', { orderId: id })
+  await stage.payments.check(id)
+  const bound = new Map<string, string>([['prices.yaml', prices]])
+
+  return {
+    order: order.id,
+
+    /** Types an example; what was printed, in the page's own ids where they were bound. */
+    async type({ words, answer }: Pick<Example, 'words' | 'answer'>): Promise<string[]> {
+      const args = words.map((word) => bound.get(word) ?? word)
+      const { out, err } = await stage.op(['--as', 'olga', ...args], answer)
+      const asked = err.replace(/((?:to do it:|\[y\/N\]) )(?=\n|$)/, `$1${answer ?? ''}`)
+      const all = [asked, out].filter((text) => text !== '').join('\n')
+      return all
+        .replaceAll(prices, 'prices.yaml')
+        .replaceAll(stage.ledger.spoolDirectory, '/var/lib/tollgate/spool')
+        .split('\n')
+    },
+
+    /** Binds what differs; the two texts are then alike, or they differ in earnest. */
+    alike(page: readonly string[], printed: readonly string[]): [string[], string[]] {
+      for (const [i, line] of page.entries()) {
+        const [theirs, ours] = [line.match(VARIABLE) ?? [], printed[i]?.match(VARIABLE) ?? []]
+        for (const [j, id] of theirs.entries()) bound.set(id, ours[j] ?? id)
+      }
+      const plain = (line: string) => line.replace(VARIABLE, '#').replace(/ +/g, ' ').trimEnd()
+      return [page.map(plain), printed.map(plain)]
+    },
+
+    async end() {
+      await stage.end()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,185 @@
+// The image without Docker: the steps of the Dockerfile are performed into a folder, and what comes
+// out is run as a container would be: in production, by a user that owns nothing, on files that
+// cannot be written, with secrets from files. It migrates, serves, works, shows pages, and stops.
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Agent } from 'undici'
+import { startVendor } from '../../../stand-ins/vendor/vendor.ts'
+import { writeDocuments } from '../../stages/cabinet.ts'
+import { createAccounts, freePorts } from '../../stages/served/gateway.ts'
+import type { Fault } from '../../support/fault.ts'
+import { hold, sleep } from '../../support/fault.ts'
+import { createTestDatabase, keySettings, serverUrl } from '../../support/harness.ts'
+import { call } from '../support/gateway-caller.ts'
+import { buildImage, type Image } from './image.ts'
+
+const run = promisify(execFile)
+const root = join(import.meta.dirname, '../../..')
+const READY_MS_MAX = 90_000
+
+export const fault: Fault = async ({ isFull, say }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-image-'))
+  await chmod(folder, 0o755)
+  const database = await createTestDatabase(serverUrl, 'template0')
+  const vendor = await startVendor()
+  const children: ChildProcess[] = []
+  try {
+    const image = await buildImage(folder, isFull)
+    const megabytes = Number((await run('du', ['-sm', image.root])).stdout.split('\t')[0])
+    say(`built as the Dockerfile says: ${megabytes} MB with Node`)
+    const [port = 0, metrics = 0, cabinet = 0, cabinetMetrics = 0, work = 0] = await freePorts(5)
+    const environment = {
+      ...(await settings(folder, database.url, vendor.url)),
+      GATEWAY_PORT: String(port),
+      METRICS_PORT: String(metrics),
+      CABINET_PORT: String(cabinet),
+      METRICS_CABINET_PORT: String(cabinetMetrics),
+      METRICS_WORK_PORT: String(work),
+    }
+    const container = await openContainer(image, environment)
+    say(container.isReadOnly ? 'files are read-only' : 'files are writable: not run as root')
+    const { stdout } = await run(...container.command(['src/main.ts', 'migrate']))
+    hold(/^applied 0001/.test(stdout), `it brings its migrations (${stdout.trim()})`)
+    await operate(container, image)
+    const [key = ''] = await createAccounts(database, 1)
+
+    const roles = { serve: metrics, cabinet: cabinetMetrics, work }
+    for (const [role, healthPort] of Object.entries(roles)) {
+      const [program, words, options] = container.command(['src/main.ts', role])
+      const child = spawn(program, words, { ...options, stdio: ['ignore', 'ignore', 'inherit'] })
+      children.push(child)
+      await whenHealthy(container, child, healthPort)
+    }
+    const agent = new Agent()
+    const url = `http://127.0.0.1:${port}`
+    const answer = await call(agent, url, { number: 5, key, isStream: true, reply: 'text 3' })
+    hold(answer.isWhole, `a message is answered (${answer.error})`)
+    const page = await fetch(`http://127.0.0.1:${cabinet}/`)
+    hold(page.status === 200 && /<html/.test(await page.text()), 'the pages are there')
+    await agent.close()
+    for (const child of children) {
+      const exited = once(child, 'exit')
+      child.kill('SIGTERM')
+      const [code] = await exited
+      hold(code === 0, `SIGTERM ends it cleanly (${code})`)
+    }
+    return { megabytes, isReadOnly: String(container.isReadOnly), roles: children.length }
+  } finally {
+    for (const child of children) if (child.exitCode === null) child.kill('SIGKILL')
+    await vendor.close()
+    await database.drop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** What production asks for; secrets lie in files that the container's user can read. */
+async function settings(folder: string, databaseUrl: string, upstreamUrl: string) {
+  const secrets: Record<string, string> = {
+    DATABASE_URL: databaseUrl,
+    KEYS_TAG_SECRET: keySettings.tagSecret.reveal(),
+    KEYS_LOOKUP_SECRET: keySettings.lookupSecret.reveal(),
+    ACCOUNTS_SECRET: randomBytes(32).toString('hex'),
+    MAIL_SMTP_URL: 'smtps://mail.example.org:465',
+    YOOKASSA_SECRET_KEY: 'live_none',
+    UPSTREAM_KEY: 'stand-in-key-2',
+  }
+  const directory = join(folder, 'secrets')
+  await mkdir(directory)
+  for (const [name, value] of Object.entries(secrets)) {
+    await writeFile(join(directory, name), `${value}\n`, { mode: 0o444 })
+  }
+  // The image brings the example's prices only, and production refuses them and their copy.
+  const example = await readFile(join(root, 'catalogue.example.yaml'), 'utf8')
+  const own = example.replace('priceKopecks: 130000', 'priceKopecks: 140000')
+  await writeFile(join(folder, 'catalogue.yaml'), own)
+  const files = Object.keys(secrets).map((name) => [`${name}_FILE`, join(directory, name)])
+  return {
+    ...Object.fromEntries(files),
+    UPSTREAM_URL: upstreamUrl,
+    BRAND_REQUISITES: 'Example Ltd',
+    BRAND_DOCUMENTS_FILE: await writeDocuments(folder),
+    CATALOGUE_FILE: join(folder, 'catalogue.yaml'),
+    GATEWAY_PUBLIC_URL: 'https://api.example.org',
+    GATEWAY_PROCESSES: '2',
+    GATEWAY_DRAIN_IDLE_SECONDS: '0',
+    BRAND_CABINET_URL: 'https://cabinet.example.org',
+    BRAND_SUPPORT_EMAIL: 'support@example.org',
+    MAIL_FROM: 'Letters <letters@example.org>',
+    YOOKASSA_URL: 'https://api.yookassa.ru/v3',
+    YOOKASSA_SHOP_ID: '123456',
+  }
+}
+
+/** An operator acts, and the line names the image's user by its number: it has no other name. */
+async function operate(container: Container, image: Image): Promise<void> {
+  const op = async (...words: string[]) =>
+    (await run(...container.command(['src/main.ts', 'op', ...words]))).stdout
+  const terms = ['1', '--times', '1', '--until', '2099-12-31', '--note', 'newsletter']
+  const made = await op('promo', 'create', 'WINTER', ...terms, '--yes')
+  hold(/^code WINTER is made/.test(made), `op acts (${made.trim()})`)
+  const { acts } = JSON.parse(await op('acts', '--json')) as { acts: { by: string }[] }
+  const by = acts[0]?.by ?? ''
+  const [number] = image.user.split(':')
+  // Elsewhere than as root it runs as its developer, who has a name.
+  hold(!container.isReadOnly || by.startsWith(`${number}@`), `the line names who acted (${by})`)
+}
+
+type Container = Awaited<ReturnType<typeof openContainer>>
+
+/** As root: mounts of its own, all read-only but the spool, and the image's user. */
+async function openContainer(image: Image, environment: Readonly<Record<string, string>>) {
+  const within = (value: string) => (value.startsWith('/app') ? `${image.root}${value}` : value)
+  const own = Object.entries(image.environment).map(([name, value]) => [name, within(value)])
+  const env = { PATH: process.env.PATH ?? '', ...Object.fromEntries(own), ...environment }
+  const isReadOnly = process.getuid?.() === 0 && (await canMount())
+  const node = join(image.root, 'usr/local/bin/node')
+  const options = { cwd: image.directory, env }
+  const spool = join(image.directory, 'spool')
+  const [user = '', group = ''] = image.user.split(':')
+  const script = [
+    `mount --bind ${spool} ${spool}`,
+    `mount --rbind ${image.root} ${image.root}`,
+    `mount -o remount,bind,ro ${image.root}`,
+    `cd ${image.directory}`,
+    `! touch forbidden 2>/dev/null`,
+    `exec setpriv --reuid ${user} --regid ${group} --clear-groups --no-new-privs "$@"`,
+  ].join(' && ')
+  return {
+    isReadOnly,
+    /** For execFile or spawn: Node in the container with these words. */
+    command(words: readonly string[]): [string, string[], typeof options] {
+      if (!isReadOnly) return [node, [...words], options]
+      const inside = ['sh', '-c', script, 'sh', node, ...words]
+      return ['unshare', ['--mount', ...inside], options]
+    },
+  }
+}
+
+async function canMount(): Promise<boolean> {
+  const probe = 'mount --bind /tmp /tmp && mount -o remount,bind,ro /tmp'
+  return run('unshare', ['--mount', 'sh', '-c', probe]).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** By the image's own health check. */
+async function whenHealthy(container: Container, child: ChildProcess, port: number) {
+  const deadline = performance.now() + READY_MS_MAX
+  const [program, words, options] = container.command(['health.mjs', String(port)])
+  for (;;) {
+    const isHealthy = await run(program, words, options).then(
+      () => true,
+      () => false,
+    )
+    if (isHealthy) return
+    hold(child.exitCode === null, `it does not end by itself (${child.exitCode})`)
+    hold(performance.now() < deadline, 'it is healthy in the end')
+    await sleep(200)
+  }
+}

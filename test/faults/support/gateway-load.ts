@@ -1,0 +1,66 @@
+// A steady load of messages, half of them streams, that keeps its pace whatever the gateway does,
+// and afterwards tells what became of each.
+import type { Dispatcher } from 'undici'
+import { percentile, sleep } from '../../support/fault.ts'
+import { type Answer, call } from './gateway-caller.ts'
+
+export function startLoad(options: {
+  readonly dispatcher: Dispatcher
+  readonly url: string
+  readonly keys: readonly string[]
+  readonly perSecond: number
+  /** The last number that a call has had; each takes the next. */
+  readonly numbers: { last: number }
+  readonly draw: () => number
+}) {
+  const { dispatcher, url, keys, perSecond, numbers, draw } = options
+  const state = { isEnding: false, sent: 0 }
+  const failed: Answer[] = []
+  const tookMs: number[] = []
+  const asks: Promise<void>[] = []
+  const startedMs = performance.now()
+
+  async function one(): Promise<void> {
+    numbers.last += 1
+    const key = keys[numbers.last % keys.length] as string
+    const isStream = draw() < 0.5
+    const fault = isStream
+      ? `pace-ms=${Math.floor(draw() * 40)}`
+      : `headers-ms=${Math.floor(draw() * 200)}`
+    const askedMs = performance.now()
+    const asked = { number: numbers.last, key, isStream, reply: 'text 8', fault }
+    const answer = await call(dispatcher, url, asked)
+    tookMs.push(performance.now() - askedMs)
+    if (!answer.isWhole) failed.push(answer)
+  }
+
+  const sending = (async () => {
+    while (!state.isEnding) {
+      const due = ((performance.now() - startedMs) / 1_000) * perSecond
+      for (; state.sent < due; state.sent++) asks.push(one())
+      await sleep(2)
+    }
+  })()
+
+  return {
+    /** Sends no more, and resolves when all are answered. */
+    async stop() {
+      const seconds = (performance.now() - startedMs) / 1_000
+      state.isEnding = true
+      await sending
+      await Promise.all(asks)
+      return {
+        failed,
+        requests: state.sent,
+        perSecond: Math.round(state.sent / seconds),
+        p50Ms: Math.round(percentile(tookMs, 0.5)),
+        p99Ms: Math.round(percentile(tookMs, 0.99)),
+      }
+    },
+  }
+}
+
+export function describe(broken: readonly Answer[]): string {
+  const { status, error } = broken[0] ?? { status: 0, error: '' }
+  return `${broken.length} did not, the first: ${status} ${error}`
+}

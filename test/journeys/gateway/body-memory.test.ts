@@ -1,0 +1,183 @@
+// The memory that request bodies share: only bytes that have arrived count, one account cannot take
+// it all, and every body gives back what it took, once.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { after, afterEach, before, beforeEach, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Account, createTestGateway, type TestGateway } from '../../stages/gateway.ts'
+import { type Client, createClient, question, refusalOf } from './client.ts'
+
+const MB = 1_000_000
+const PATHS = ['/v1/messages', '/v1/messages/count_tokens']
+
+let gateway: TestGateway
+const logLines: string[] = []
+const clients: Client[] = []
+const sockets: Socket[] = []
+before(async () => {
+  // Half of it is 20 MB, a quarter 10 MB.
+  gateway = await createTestGateway({ waitBytesMax: 40 * MB, logLines })
+})
+beforeEach(async () => {
+  await inMemory(0)
+  logLines.length = 0
+})
+afterEach(() => {
+  for (const client of clients.splice(0)) client.end()
+  for (const socket of sockets.splice(0)) socket.destroy()
+})
+after(() => gateway.end())
+
+/** Waits, at most 5 s, until the bodies in memory have so many bytes. */
+async function inMemory(bytes: number): Promise<void> {
+  let read = Number.NaN
+  for (let i = 0; i < 500; i++) {
+    read = await gateway.metric('gateway_body_bytes')
+    if (read === bytes) return
+    await wait(10)
+  }
+  assert.fail(`bodies take ${read} bytes, not ${bytes}`)
+}
+
+async function customer(credits = 0, at = gateway) {
+  const account = await at.account(credits)
+  const client = createClient(at.url, account.key)
+  clients.push(client)
+  return { ...account, ...client }
+}
+
+/** Sends `bytes` of a body and then nothing more; `announced` is its content-length. */
+async function sendPart({ key }: Account, bytes: number, announced: number, path = PATHS[0]) {
+  return sendPartTo(gateway.port, { key, bytes, announced, path })
+}
+
+async function sendPartTo(
+  port: number,
+  part: { key: string; bytes: number; announced: number; path: string | undefined },
+): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1')
+  sockets.push(socket)
+  socket.on('error', () => undefined)
+  const head = [`POST ${part.path} HTTP/1.1`, 'host: gateway', `x-api-key: ${part.key}`]
+  const more = [`content-length: ${part.announced}`, 'content-type: application/json']
+  socket.write([...head, ...more, '', ''].join('\r\n'))
+  socket.write(Buffer.alloc(part.bytes, ' '))
+  await once(socket, 'connect')
+  return socket
+}
+
+async function answered(socket: Socket): Promise<string> {
+  const [chunk] = await once(socket, 'data', { signal: AbortSignal.timeout(5_000) })
+  return String(chunk)
+}
+
+/** A body of about so many bytes: the gateway takes it in whole before it can refuse it. */
+const bodyOf = (bytes: number) => question('x'.repeat(bytes - 100))
+
+for (const path of PATHS) {
+  test(`silent sockets that announce large bodies stop nobody: ${path}`, async () => {
+    // The default of gateway.waitBytesMax: 16 of the largest bodies.
+    const fresh = await createTestGateway({ waitBytesMax: 512 * 2 ** 20 })
+    try {
+      const silent = await customer(0, fresh)
+      const other = await customer(1_000_000, fresh)
+      // Both keys are remembered from here on: what follows is only about bodies.
+      for (const { ask } of [silent, other]) await ask({ body: question() })
+      const part = { key: silent.key, bytes: 1, announced: 2 ** 25, path }
+      await Promise.all(Array.from({ length: 20 }, () => sendPartTo(fresh.port, part)))
+      for (let i = 0; i < 10; i++) {
+        const { status } = await other.ask({ body: question() })
+        assert.equal(status, 200)
+        await wait(20)
+      }
+      assert.equal(await fresh.metric('gateway_body_bytes'), 20)
+    } finally {
+      await fresh.end()
+    }
+  })
+
+  test(`an account alone may use more than a quarter: ${path}`, async () => {
+    const { ask } = await customer()
+    const { status } = await ask({ path, body: bodyOf(15 * MB) })
+    assert.notEqual(status, 529)
+  })
+
+  test(`while half is in use an account may hold a quarter: ${path}`, async () => {
+    for (let i = 1; i <= 2; i++) {
+      await sendPart(await customer(), 9.5 * MB, 9.6 * MB, path)
+      await inMemory(i * 9.5 * MB)
+    }
+    const slow = await customer()
+    const parts: Socket[] = []
+    for (let i = 1; i <= 3; i++) {
+      parts.push(await sendPart(slow, 3 * MB, 5 * MB, path))
+      await inMemory((19 + i * 3) * MB)
+    }
+    parts[1]?.write(Buffer.alloc(1.5 * MB, ' '))
+    assert.match(await answered(parts[1] as Socket), /^HTTP\/1\.1 529 .*of this account/s)
+    await inMemory(25 * MB)
+    const { status } = await (await customer()).ask({ path, body: bodyOf(9 * MB) })
+    assert.notEqual(status, 529, 'another account has a quarter of its own')
+  })
+}
+
+test('an account that took more than a quarter alone yields when others come', async () => {
+  const [large, other] = [await customer(), await customer()]
+  const first = await sendPart(large, 15 * MB, 16 * MB)
+  await inMemory(15 * MB)
+  await sendPart(other, 8 * MB, 9 * MB)
+  await inMemory(23 * MB)
+  first.write(' ')
+  assert.match(await answered(first), /^HTTP\/1\.1 529 .*of this account/s)
+  await inMemory(8 * MB)
+  // The 15 MB were given back once: of 20 MB, 12 are left, and not 27.
+  const tooMuch = await large.ask({ body: bodyOf(12.5 * MB) })
+  assert.equal(tooMuch.status, 529)
+  const fits = await large.ask({ body: bodyOf(11.5 * MB) })
+  assert.notEqual(fits.status, 529)
+})
+
+test('a body sent in chunks counts in the same way', async () => {
+  const { key } = await customer()
+  const socket = connect(gateway.port, '127.0.0.1')
+  sockets.push(socket)
+  const head = ['POST /v1/messages HTTP/1.1', 'host: gateway', 'transfer-encoding: chunked']
+  const more = [`x-api-key: ${key}`, 'content-type: application/json']
+  socket.write([...head, ...more, '', MB.toString(16), ''].join('\r\n'))
+  socket.write(Buffer.alloc(MB, ' '))
+  await inMemory(MB)
+})
+
+test('a body stays counted while its request waits for the upstream', async () => {
+  const { send } = await customer(1_000_000)
+  const body = question(`${'x'.repeat(300_000)} [[fault: headers-ms=400]]`)
+  const sent = send({ body })
+  await inMemory(Buffer.byteLength(body))
+  const { status } = await sent.answer
+  assert.equal(status, 200)
+  await inMemory(0)
+})
+
+test('a client that leaves while its key is checked gives its bytes back', async () => {
+  // A new key: one that is remembered is not checked.
+  const socket = await sendPart(await customer(), 50_000, 16 * MB)
+  socket.resetAndDestroy()
+  const isLogged = () => logLines.some((line) => line.includes('body_broken_off'))
+  for (let i = 0; i < 500 && !isLogged(); i++) await wait(10)
+  assert.ok(isLogged(), 'the body was refused')
+  await inMemory(0)
+})
+
+test('no more is taken than the process may hold: body_bytes_exhausted', async () => {
+  for (let i = 1; i <= 4; i++) {
+    await sendPart(await customer(), 9.5 * MB, 9.6 * MB)
+    await inMemory(i * 9.5 * MB)
+  }
+  const { ask } = await customer(1_000_000)
+  const answer = await ask({ body: bodyOf(3 * MB) })
+  assert.equal(answer.status, 529)
+  assert.match(refusalOf(answer).error.message, /^The service is overloaded/)
+  const small = await ask({ body: question() })
+  assert.equal(small.status, 200, 'small bodies still fit')
+})

@@ -1,0 +1,263 @@
+// A client that does not read, or reads too slowly. What was generated for it is charged, whichever
+// limit passes while the gateway waits for it; a limit that passes while the gateway waits for the
+// upstream stays the upstream's failure, and free.
+import assert from 'node:assert/strict'
+import { connect, type Socket } from 'node:net'
+import { after, before, beforeEach, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { systemClock } from '../../../../src/platform/clock.ts'
+import { createTestGateway, type TestGateway } from '../../../stages/gateway.ts'
+import {
+  chunkOf,
+  headOf,
+  type RawUpstream,
+  startRawUpstream,
+} from '../../../support/raw-upstream.ts'
+import { type Caller, createCaller } from '../caller.ts'
+import { question } from '../client.ts'
+import { charged, eventsOf, priceOf, priceOfLeft } from '../sums.ts'
+
+const REQUEST_SECONDS_MAX = 100
+/** A client that takes nothing for a minute is gone. */
+const UNREAD_MS = 61_000
+
+const BEGINNING = [
+  'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1",',
+  '"usage":{"input_tokens":9,"output_tokens":1}}}\n\n',
+  'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,',
+  '"delta":{"type":"text_delta","text":"What the client pays for."}}\n\n',
+].join('')
+const END = [
+  'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},',
+  '"usage":{"output_tokens":70}}\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n',
+].join('')
+/** Bytes on the wire that are no output: the price does not depend on how many were passed on. */
+const PADDING = `event: padding\ndata: {"type":"padding","x":"${'x'.repeat(16_000)}"}\n\n`
+/** The buffers of two connections take a few megabytes. */
+const POURED_BYTES_MAX = 64_000_000
+const LEFT = charged('client_left', priceOfLeft(eventsOf(Buffer.from(BEGINNING))), 'estimated')
+
+/** What the upstream does with its one request. */
+let serve: (socket: Socket) => void = () => undefined
+let upstream: RawUpstream
+let gateway: TestGateway
+let caller: Caller
+// The gateway's clock, turned forward by hand. The upstream's deadlines keep to the real one.
+const turned = { ms: 0 }
+before(async () => {
+  const clock = { ...systemClock, spanMs: () => systemClock.spanMs() + turned.ms }
+  upstream = await startRawUpstream((socket) => serve(socket))
+  const limits = { requestSecondsMax: REQUEST_SECONDS_MAX }
+  gateway = await createTestGateway({ upstreamUrl: upstream.url, clock, limits })
+})
+beforeEach(async () => {
+  caller = await createCaller(gateway)
+})
+after(async () => {
+  await gateway.end()
+  await upstream.close()
+})
+
+/** Sends a request and reads nothing of its reply until told to. */
+function askWithoutReading(stream: boolean, { port } = gateway, { key } = caller): Socket {
+  const body = question('Hello', { stream })
+  const socket = connect(port, '127.0.0.1')
+  socket.pause()
+  socket.on('error', () => undefined)
+  const head = ['POST /v1/messages HTTP/1.1', 'host: gateway', `x-api-key: ${key}`]
+  const more = ['content-type: application/json', `content-length: ${body.length}`]
+  socket.write([...head, ...more, 'connection: close', '', body].join('\r\n'))
+  return socket
+}
+
+/** Writes the piece for as long as it is taken, and then, if given, the reply's end. */
+function pour(socket: Socket, piece: string, last = '') {
+  const poured = { bytes: 0 }
+  const chunk = chunkOf(piece)
+  const more = () => {
+    while (poured.bytes < POURED_BYTES_MAX) {
+      poured.bytes += chunk.length
+      if (!socket.write(chunk)) {
+        socket.once('drain', more)
+        return
+      }
+    }
+    if (last !== '') socket.write(Buffer.concat([chunkOf(last), chunkOf('')]))
+  }
+  more()
+  return poured
+}
+
+/** A stream that begins and then pours. */
+function pouring(last = ''): Promise<{ socket: Socket; poured: { bytes: number } }> {
+  return new Promise((resolve) => {
+    serve = (socket) => {
+      socket.write(headOf(200, 'text/event-stream'))
+      socket.write(chunkOf(BEGINNING))
+      resolve({ socket, poured: pour(socket, PADDING, last) })
+    }
+  })
+}
+
+/** Resolves when nothing has been poured for 300 ms: the gateway waits for its client. */
+async function stands(poured: { bytes: number }): Promise<void> {
+  let before = -1
+  while (poured.bytes !== before) {
+    before = poured.bytes
+    await wait(300)
+  }
+  assert.ok(poured.bytes < POURED_BYTES_MAX, 'the upstream is held back')
+}
+
+/** Everything that comes from now on, until the connection ends. */
+async function readOn(socket: Socket): Promise<string> {
+  let text = ''
+  socket.setEncoding('latin1').on('data', (part: string) => {
+    text = (text + part).slice(-100_000)
+  })
+  socket.resume()
+  await new Promise((resolve) => socket.once('close', resolve))
+  return text
+}
+
+test('a limit that passes while the client does not read ends as client_left', async () => {
+  const serving = pouring()
+  const client = askWithoutReading(true)
+  await stands((await serving).poured)
+  turned.ms += REQUEST_SECONDS_MAX * 1_000 + 1
+  assert.deepEqual(await caller.statement(), [LEFT])
+  assert.doesNotMatch(await readOn(client), /message_stop|nothing was charged|\r\n0\r\n\r\n$/)
+})
+
+test('so it does for a client that reads a little now and then', async () => {
+  const serving = pouring()
+  const client = askWithoutReading(true)
+  const { poured } = await serving
+  for (let i = 0; i < 2; i++) {
+    await stands(poured)
+    turned.ms += 40_000
+    const stoodAt = poured.bytes
+    client.resume()
+    for (let ms = 0; ms < 2_000 && poured.bytes === stoodAt; ms += 5) await wait(5)
+    client.pause()
+    assert.ok(poured.bytes > stoodAt, 'the upstream goes on')
+  }
+  await stands(poured)
+  turned.ms += 20_001
+  assert.deepEqual(await caller.statement(), [LEFT])
+  client.destroy()
+})
+
+test('a limit that passes while the upstream is silent stays free', async () => {
+  serve = (socket) => {
+    socket.write(headOf(200, 'text/event-stream'))
+    socket.write(chunkOf(BEGINNING))
+  }
+  const client = askWithoutReading(true)
+  const text = readOn(client)
+  await wait(200)
+  turned.ms += REQUEST_SECONDS_MAX * 1_000 + 1
+  assert.deepEqual(await caller.statement(), ['void upstream_failed 0 it took too long'])
+  assert.match(await text, /event: error\n.*nothing was charged/s)
+})
+
+test('so it does when the client was waited for less than half of the time', async () => {
+  let up: Socket | undefined
+  serve = (socket) => {
+    up = socket
+    socket.write(headOf(200, 'text/event-stream'))
+    socket.write(chunkOf(BEGINNING))
+  }
+  const client = askWithoutReading(true)
+  while (up === undefined) await wait(5)
+  await wait(200)
+  turned.ms += 55_000
+  await stands(pour(up, PADDING))
+  turned.ms += 45_001
+  assert.deepEqual(await caller.statement(), ['void upstream_failed 0 it took too long'])
+  client.destroy()
+})
+
+test('a client that reads nothing for a minute is cut off and pays', async () => {
+  const serving = pouring()
+  const client = askWithoutReading(true)
+  await stands((await serving).poured)
+  turned.ms += UNREAD_MS
+  assert.deepEqual(await caller.statement(), [LEFT])
+  client.destroy()
+})
+
+for (const how of ['end', 'resetAndDestroy'] as const) {
+  test(`an upstream that gives up meanwhile changes nothing (${how})`, async () => {
+    const serving = pouring()
+    const client = askWithoutReading(true)
+    const { socket, poured } = await serving
+    await stands(poured)
+    socket[how]()
+    turned.ms += UNREAD_MS
+    assert.deepEqual(await caller.statement(), [LEFT])
+    client.destroy()
+  })
+}
+
+test('an upstream that breaks off after a short wait stays free', async () => {
+  const serving = pouring()
+  const client = askWithoutReading(true)
+  const { socket, poured } = await serving
+  await stands(poured)
+  socket.end()
+  const text = await readOn(client)
+  assert.match(text, /event: error\n.*nothing was charged/s)
+  const [line = ''] = await caller.statement()
+  assert.match(line, /^void upstream_failed 0 the upstream broke off/)
+  client.destroy()
+})
+
+test('a stream that waited longer than an upstream may be silent goes on to its end', async () => {
+  const idleTimeoutMs = 500
+  const short = await createTestGateway({ upstreamUrl: upstream.url, idleTimeoutMs })
+  const reader = await createCaller(short)
+  const serving = pouring(END)
+  const client = askWithoutReading(true, short, reader)
+  await stands((await serving).poured)
+  await wait(2 * idleTimeoutMs)
+  const text = readOn(client)
+  const price = priceOf({ input_tokens: 9, output_tokens: 70 })
+  assert.deepEqual(await reader.statement(), [charged('complete', price)])
+  assert.match(await text, /message_stop/)
+  reader.end()
+  await short.end()
+})
+
+test('a plain reply passed on in pieces is charged whole when its client is too slow', async () => {
+  let poured = { bytes: 0 }
+  serve = (socket) => {
+    socket.write(headOf(200, 'application/json'))
+    socket.write(chunkOf('{"id":"msg_2","type":"message","content":"'))
+    poured = pour(socket, 'x'.repeat(16_000), '","usage":{"input_tokens":9,"output_tokens":70}}')
+  }
+  const client = askWithoutReading(false)
+  while (poured.bytes === 0) await wait(5)
+  await stands(poured)
+  turned.ms += REQUEST_SECONDS_MAX * 1_000 + 1
+  const price = priceOf({ input_tokens: 9, output_tokens: 70 })
+  assert.deepEqual(await caller.statement(), [charged('complete', price)])
+  client.destroy()
+})
+
+test('a plain reply in pieces that stops in the middle stays free', async () => {
+  serve = (socket) => {
+    socket.write(headOf(200, 'application/json'))
+    socket.write(chunkOf(`{"id":"msg_2","content":"${'x'.repeat(5_000_000)}`))
+  }
+  const client = askWithoutReading(false)
+  const text = readOn(client)
+  await wait(500)
+  turned.ms += REQUEST_SECONDS_MAX * 1_000 + 1
+  assert.deepEqual(await caller.statement(), ['void upstream_failed 0 it took too long'])
+  await text
+})
+
+test('after all of them, every book adds up', async () => {
+  assert.deepEqual(await gateway.ledger.audit('all'), [])
+})

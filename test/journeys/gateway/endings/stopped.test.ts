@@ -1,0 +1,101 @@
+// The gateway stops before a reply is over, because the limit of its drain has passed. Its clients
+// never left, so nothing of what they lose is charged, and their statements say that it was us.
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { createTestGateway, type TestGateway } from '../../../stages/gateway.ts'
+import { type Caller, createCaller } from '../caller.ts'
+import { question } from '../client.ts'
+import { charged, eventsOf, priceOfLeft } from '../sums.ts'
+
+const STOPPED = ['void process_lost 0 the gateway was stopped before the reply ended']
+const LIMIT_MS = 300
+
+type Travel = (caller: Caller, drain: () => Promise<void>, gateway: TestGateway) => Promise<void>
+
+/** The statement of a customer whose gateway was drained and stopped. */
+async function stopped(travel: Travel): Promise<string[]> {
+  const gateway = await createTestGateway()
+  const caller = await createCaller(gateway)
+  try {
+    await travel(caller, () => gateway.drain({ idleMs: 0, limitMs: LIMIT_MS }), gateway)
+    const lines = await caller.statement()
+    assert.deepEqual(await gateway.ledger.audit('all'), [])
+    return lines
+  } finally {
+    caller.end()
+    await gateway.end()
+  }
+}
+
+test('a stream under way at the drain limit is free and has no clean end', async () => {
+  const lines = await stopped(async (caller, drain) => {
+    const body = question('[[reply: text 40]] [[fault: pace-ms=100]]', { stream: true })
+    const sent = caller.send({ body })
+    await sent.until((bytes) => eventsOf(bytes).length >= 3)
+    await drain()
+    const { brokenBy, bytes } = await sent.answer
+    assert.equal(brokenBy, 'ECONNRESET')
+    assert.doesNotMatch(bytes.toString(), /message_stop/)
+    await caller.upstream(({ outcome }) => outcome === 'aborted')
+  })
+  assert.deepEqual(lines, STOPPED)
+})
+
+test('a client that leaves a stream before the drain limit pays as ever', async () => {
+  let price = 0n
+  const lines = await stopped(async (caller, drain) => {
+    const body = question('[[reply: text 40]] [[fault: silence-after=5]]', { stream: true })
+    const sent = caller.send({ body })
+    await sent.until((bytes) => {
+      price = priceOfLeft(eventsOf(bytes))
+      return eventsOf(bytes).length >= 5
+    })
+    sent.leave()
+    await wait(50)
+    await drain()
+  })
+  assert.deepEqual(lines, [charged('client_left', price, 'estimated')])
+})
+
+for (const stream of [false, true]) {
+  const kind = stream ? 'stream' : 'plain reply'
+
+  test(`a ${kind} that the upstream has not begun is free`, async () => {
+    const lines = await stopped(async (caller, drain) => {
+      const sent = caller.send({ body: question('[[fault: headers-ms=forever]]', { stream }) })
+      await caller.upstream(() => true)
+      await drain()
+      await assert.rejects(sent.answer)
+      await caller.upstream(({ outcome }) => outcome === 'aborted')
+    })
+    assert.deepEqual(lines, STOPPED)
+  })
+
+  test(`a ${kind} that comes just after the drain limit is free`, async () => {
+    const lines = await stopped(async (caller, drain) => {
+      const late = `[[fault: headers-ms=${LIMIT_MS + 500}]]`
+      const sent = caller.send({ body: question(late, { stream }) })
+      await caller.upstream(() => true)
+      await drain()
+      await assert.rejects(sent.answer)
+    })
+    assert.deepEqual(lines, STOPPED)
+  })
+}
+
+test('a plain reply passed on in pieces is free', async () => {
+  const lines = await stopped(async ({ key }, drain, { port, vendor }) => {
+    const body = question('[[fault: huge=24000000]]')
+    const socket = connect(port, '127.0.0.1')
+    socket.pause() // so that it is not over before the limit
+    const head = ['POST /v1/messages HTTP/1.1', 'host: gateway', `x-api-key: ${key}`]
+    const more = ['content-type: application/json', `content-length: ${body.length}`]
+    socket.write([...head, ...more, '', body].join('\r\n'))
+    await vendor.until((all) => all[0]?.outcome === 'open')
+    await drain()
+    socket.destroy()
+  })
+  assert.deepEqual(lines, STOPPED)
+})

@@ -1,0 +1,282 @@
+// The service's specification, row by row: the fields of a message request with the last value that
+// is accepted and the first that is refused, the fields of a reply, headers, limits and versions.
+// Keys and /v1/me are in specification-account.test.ts.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createTestGateway, type TestGateway } from '../../stages/gateway.ts'
+import { type Caller, createCaller } from './caller.ts'
+import { question, refusalOf } from './client.ts'
+import { eventsOf, priceOf, text } from './sums.ts'
+
+let gateway: TestGateway
+let caller: Caller
+before(async () => {
+  gateway = await createTestGateway()
+  caller = await createCaller(gateway, 100_000_000)
+})
+after(async () => {
+  caller.end()
+  await gateway.end()
+})
+
+type Members = Readonly<Record<string, unknown>>
+
+function accepts(what: string, members: Members): void {
+  test(`${what} is accepted`, async () => {
+    const answer = await caller.ask({ body: question('Hello', members) })
+    assert.equal(answer.status, 200, answer.bytes.toString())
+  })
+}
+
+function refuses(what: string, members: Members, message: string): void {
+  test(`${what} is refused`, async () => {
+    const before = await caller.requestCount()
+    const answer = await caller.ask({ body: question('Hello', members) })
+    assert.equal(answer.status, 400)
+    assert.equal(refusalOf(answer).error.type, 'invalid_request_error')
+    assert.equal(refusalOf(answer).error.message, message)
+    assert.equal(await caller.requestCount(), before, 'a refused request is not counted')
+  })
+}
+
+const absent = undefined
+const tool = {
+  name: 'weather',
+  description: 'Tells the weather',
+  input_schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+}
+
+describe('request: model', () => {
+  accepts('a name of the catalogue', { model: 'model-large' })
+  refuses('none', { model: absent }, 'model: Field required')
+  refuses('a number', { model: 1 }, 'model: Input should be a valid string')
+  refuses('an empty one', { model: '' }, 'model: String should have at least 1 character')
+  const long = 'm'.repeat(257)
+  refuses('257 characters', { model: long }, 'model: String should have at most 256 characters')
+  test('256 characters are read, and name no model', async () => {
+    const answer = await caller.ask({ body: question('Hello', { model: 'm'.repeat(256) }) })
+    assert.equal(answer.status, 404)
+    assert.equal(refusalOf(answer).error.type, 'not_found_error')
+  })
+})
+
+describe('request: messages', () => {
+  const of = (...messages: unknown[]) => ({ messages })
+  accepts('one of a user', of({ role: 'user', content: 'Hello' }))
+  accepts(
+    'a conversation',
+    of(
+      { role: 'user', content: 'Hello' },
+      { role: 'assistant', content: 'Yes?' },
+      { role: 'user', content: 'Go on' },
+    ),
+  )
+  accepts('content in blocks', of({ role: 'user', content: [{ type: 'text', text: 'Hello' }] }))
+  refuses('none', { messages: absent }, 'messages: Field required')
+  refuses('an object', { messages: {} }, 'messages: Input should be a valid array')
+  refuses('an empty array', of(), 'messages: at least one message is required')
+  refuses('a text', of('Hello'), 'messages.0: Input should be an object')
+  refuses('one without a role', of({ content: 'x' }), 'messages.0.role: Field required')
+  refuses('one without content', of({ role: 'user' }), 'messages.0.content: Field required')
+  refuses(
+    'content that is a number',
+    of({ role: 'user', content: 5 }),
+    'messages.0.content: Input should be a valid array',
+  )
+  refuses(
+    'another role',
+    of({ role: 'tool', content: 'x' }),
+    'messages: Unexpected role "tool". Allowed roles are "user" or "assistant"',
+  )
+})
+
+describe('request: max_tokens', () => {
+  accepts('0', { max_tokens: 0 })
+  accepts('1', { max_tokens: 1 })
+  accepts('the ceiling of the model', { max_tokens: 32_000 })
+  refuses('none', { max_tokens: absent }, 'max_tokens: Field required')
+  refuses('-1', { max_tokens: -1 }, 'max_tokens: must be greater than or equal to 0')
+  refuses('1.5', { max_tokens: 1.5 }, 'max_tokens: Input should be a valid integer')
+  refuses('a text', { max_tokens: '10' }, 'max_tokens: Input should be a valid integer')
+  refuses('null', { max_tokens: null }, 'max_tokens: Input should be a valid integer')
+  refuses('2^53', { max_tokens: 2 ** 53 }, 'max_tokens: Input should be a valid integer')
+  test('above the ceiling of the model it is the upstream that refuses, free', async () => {
+    const poor = await createCaller(gateway)
+    const answer = await poor.ask({ body: question('Hello', { max_tokens: 32_001 }) })
+    assert.equal(answer.status, 400)
+    assert.match(refusalOf(answer).error.message, /^max_tokens: 32001 > 32000/)
+    assert.deepEqual(await poor.statement(), ['void refused 0 upstream 400 invalid_request_error'])
+    poor.end()
+  })
+})
+
+describe('request: system', () => {
+  accepts('none', { system: absent })
+  accepts('a text', { system: 'Be brief.' })
+  accepts('blocks', { system: [{ type: 'text', text: 'Be brief.' }] })
+  accepts('a block with cache_control', {
+    system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
+  })
+  refuses('a number', { system: 1 }, 'system: Input should be a valid array')
+  refuses('an object', { system: {} }, 'system: Input should be a valid array')
+})
+
+describe('request: stream', () => {
+  for (const [what, stream, type] of [
+    ['none', absent, 'application/json'],
+    ['false', false, 'application/json'],
+    ['true', true, 'text/event-stream; charset=utf-8'],
+  ] as const) {
+    test(`${what} is answered with ${type}`, async () => {
+      const answer = await caller.ask({ body: question('Hello', { stream }) })
+      assert.equal(answer.status, 200)
+      assert.equal(answer.headers['content-type'], type)
+    })
+  }
+  refuses('a text', { stream: 'true' }, 'stream: Input should be a valid boolean')
+  refuses('a number', { stream: 1 }, 'stream: Input should be a valid boolean')
+})
+
+describe('request: temperature', () => {
+  for (const value of [absent, 0, 0.5, 1, 1.000_001, 2]) {
+    accepts(`${value}`, { temperature: value })
+  }
+  refuses('-0.000001', { temperature: -0.000_001 }, 'temperature: range: 0..2')
+  refuses('2.000001', { temperature: 2.000_001 }, 'temperature: range: 0..2')
+  refuses('a text', { temperature: '1' }, 'temperature: Input should be a valid number')
+})
+
+describe('request: tools', () => {
+  accepts('none', { tools: absent })
+  accepts('an empty array', { tools: [] })
+  accepts('name, description and schema', { tools: [tool] })
+  accepts('two of them', { tools: [tool, { ...tool, name: 'time' }] })
+  refuses('an object', { tools: tool }, 'tools: Input should be a valid array')
+})
+
+describe('request: stop_sequences', () => {
+  accepts('none', { stop_sequences: absent })
+  accepts('an empty array', { stop_sequences: [] })
+  accepts('four', { stop_sequences: ['a1', 'b2', 'c3', 'd4'] })
+  refuses(
+    'a fifth',
+    { stop_sequences: ['a1', 'b2', 'c3', 'd4', 'e5'] },
+    'stop_sequences: List should have at most 4 items after validation, not 5',
+  )
+  refuses('a text', { stop_sequences: 'a' }, 'stop_sequences: Input should be a valid array')
+  refuses(
+    'a number among them',
+    { stop_sequences: ['a', 2] },
+    'stop_sequences.1: Input should be a valid string',
+  )
+})
+
+describe('reply', () => {
+  const reply = async (words: string, more: Members = {}) => {
+    const answer = await caller.ask({ body: question(words, more) })
+    assert.equal(answer.status, 200)
+    return JSON.parse(answer.bytes.toString())
+  }
+
+  test('id, type, role and model name it', async () => {
+    const { id, type, role, model } = await reply('Hello')
+    assert.match(id, /^msg_\w+$/)
+    assert.deepEqual([type, role, model], ['message', 'assistant', 'model-small'])
+  })
+
+  test('content is usually one block of text', async () => {
+    const { content } = await reply('[[reply: say "Good day"]]')
+    assert.deepEqual(content, [{ type: 'text', text: 'Good day' }])
+  })
+
+  test('content has blocks of tool_use when tools are used', async () => {
+    const { content } = await reply('[[reply: tool weather {"city":"Омск"}]]', { tools: [tool] })
+    const [{ type, name, input }] = content
+    assert.deepEqual([type, name, input], ['tool_use', 'weather', { city: 'Омск' }])
+  })
+
+  for (const [reason, words, more] of [
+    ['end_turn', '[[reply: text 5]]', {}],
+    ['max_tokens', '[[reply: text 5]]', { max_tokens: 3 }],
+    ['stop_sequence', '[[reply: say "one two three"]]', { stop_sequences: ['two'] }],
+    ['tool_use', '[[reply: tool weather {"city":"x"}]]', { tools: [tool] }],
+  ] as const) {
+    test(`stop_reason can be ${reason}`, async () => {
+      assert.equal((await reply(words, more)).stop_reason, reason)
+    })
+  }
+
+  test('usage counts input and output, and is what is charged', async () => {
+    const answer = await caller.ask({ body: question('[[reply: text 17]]') })
+    const { usage } = JSON.parse(answer.bytes.toString())
+    assert.ok(Number.isInteger(usage.input_tokens) && usage.input_tokens > 0)
+    assert.equal(usage.output_tokens, 17)
+    assert.equal(answer.headers['x-credit-charged'], text(priceOf(usage)))
+  })
+})
+
+describe('headers', () => {
+  const body = question()
+  for (const type of ['application/json', 'application/json; charset=utf-8', 'Application/JSON']) {
+    test(`content-type ${type} is accepted`, async () => {
+      const answer = await caller.ask({ body, headers: { 'content-type': type } })
+      assert.equal(answer.status, 200)
+    })
+  }
+  for (const type of [undefined, 'text/plain', 'application/jsonx', 'multipart/form-data']) {
+    test(`content-type ${type} is refused`, async () => {
+      const answer = await caller.ask({ body, headers: { 'content-type': type } })
+      assert.equal(answer.status, 415)
+    })
+  }
+  for (const version of [undefined, '', 'anything', '1999-01-01', '\u00fc'.repeat(500)]) {
+    test(`vendor-version ${version?.slice(0, 12)} is accepted and not looked at`, async () => {
+      const answer = await caller.ask({ body, headers: { 'vendor-version': version } })
+      assert.equal(answer.status, 200)
+      assert.ok(!caller.last().rawHeaders.includes('vendor-version'))
+    })
+  }
+})
+
+describe('events', () => {
+  test('the fragments of text_delta, put together, are the reply', async () => {
+    const said = 'Привет, "world"\n and \\ more'
+    const words = `[[reply: say ${JSON.stringify(said)}]]`
+    const answer = await caller.ask({ body: question(words, { stream: true }) })
+    const deltas = eventsOf(answer.bytes).filter(({ type }) => type === 'content_block_delta')
+    assert.ok(deltas.length > 1)
+    assert.ok(deltas.every(({ delta }) => delta?.type === 'text_delta'))
+    assert.equal(deltas.map(({ delta }) => delta?.text).join(''), said)
+  })
+
+  test('each record has its event line and its type inside', async () => {
+    const answer = await caller.ask({ body: question('Hello', { stream: true }) })
+    for (const record of answer.bytes.toString().trimEnd().split('\n\n')) {
+      const [event = '', data = ''] = record.split('\n')
+      assert.equal(event, `event: ${JSON.parse(data.slice('data: '.length)).type}`)
+    }
+  })
+})
+
+describe('limits and versions', () => {
+  test('ordinary load is not cut: 300 requests at once are all answered', async () => {
+    const asked = Array.from({ length: 300 }, () => caller.ask({ body: question() }))
+    const statuses = new Set((await Promise.all(asked)).map(({ status }) => status))
+    assert.deepEqual([...statuses], [200])
+  })
+
+  for (const path of ['/v1/messages', '/messages', '/v1/v1/messages', '/v1/messages?beta=true']) {
+    test(`POST ${path} reaches the messages`, async () => {
+      const answer = await caller.ask({ path, body: question() })
+      assert.equal(answer.status, 200)
+      const query = path.includes('?') ? '?beta=true' : ''
+      assert.equal(caller.last().url, `/v1/messages${query}`)
+    })
+  }
+
+  for (const path of ['/v2/messages', '/v1/v1/v1/messages', '/v1/complete', '/']) {
+    test(`POST ${path} is not a path of ours`, async () => {
+      assert.equal((await caller.ask({ path, body: question() })).status, 404)
+    })
+  }
+})

@@ -1,0 +1,172 @@
+// Money that goes back, with real workers: refunds that owners ask for while they spend, in parts,
+// canceled by the bank, made at the provider's own desk, and disputes. No kopeck goes back twice,
+// no credit is both spent and returned, and nothing is ever negative.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import type { BookId, OrderId } from '../../../src/platform/ids.ts'
+import { Refusal } from '../../../src/platform/refusal.ts'
+import { credits } from '../../../src/units/credits.ts'
+import { kopecks } from '../../../src/units/kopecks.ts'
+import { pack } from '../../stages/payments.ts'
+import { createPaymentStage, type PaymentStage } from '../../stages/served/payments.ts'
+
+const at = { stage: undefined as unknown as PaymentStage }
+before(async () => {
+  at.stage = await createPaymentStage({ workers: 2 })
+})
+after(async () => {
+  assert.deepEqual(await at.stage.ledger.audit('all'), [], 'the books tie out in the end')
+  await at.stage.end()
+})
+afterEach(() => at.stage.sim('hold-refunds', { isHeld: false }))
+
+const state = { attempts: 0 }
+
+function ask(order: OrderId, book: BookId, part?: number) {
+  state.attempts += 1
+  return at.stage.payments.requestRefund({
+    order,
+    book,
+    attempt: `refund ${state.attempts}`,
+    ...(part !== undefined && { amountKopecks: kopecks(part) }),
+    by: 'owner',
+    reason: 'not needed',
+  })
+}
+
+/** A pack that a worker has credited. */
+async function owned(email = 'owner@example.org') {
+  const { id, book } = await at.stage.bought({ email })
+  await at.stage.sim('pay', { orderId: id })
+  await at.stage.untilState(id, 'credited')
+  return { id, book }
+}
+
+async function bookOf(book: BookId) {
+  const found = await at.stage.ledger.balance(book)
+  assert.ok(found)
+  return { available: found.available, held: found.held, debt: found.debt }
+}
+
+/** What the provider has given back of an order, in rubles. */
+async function givenBack(id: OrderId): Promise<string> {
+  const { payments } = await at.stage.sim(`payments?orderId=${id}`, {}, 'GET')
+  const [payment] = payments as { refunded_amount?: { value: string } }[]
+  return payment?.refunded_amount?.value ?? '0.00'
+}
+
+const refused = (code: string) => (error: unknown) =>
+  error instanceof Refusal && error.code === code
+
+test('a refund while requests spend gives back what is left, to the credit', async () => {
+  const { stage } = at
+  const { id, book } = await owned()
+  let spent = 0n
+  const spending = Array.from({ length: 40 }, async () => {
+    try {
+      await stage.spend(book, 500_000)
+      spent += credits(500_000)
+    } catch (error) {
+      assert.ok(refused('credits_insufficient')(error), String(error))
+    }
+  })
+  const [refund] = await Promise.all([ask(id, book), ...spending])
+  await stage.untilState(id, 'partially_refunded', 'refunded')
+  assert.equal(refund.credits + spent, pack.credits, 'each credit was spent or returned')
+  assert.deepEqual(await bookOf(book), { available: 0n, held: 0n, debt: 0n })
+  const worth = (pack.priceKopecks * refund.credits) / pack.credits
+  assert.equal(refund.amount, worth, 'and its worth went back, rounded down to a kopeck')
+  assert.equal((await givenBack(id)).replace('.', ''), String(worth))
+})
+
+test('partial refunds, seven at once, add up to the whole and not a kopeck more', async () => {
+  const { stage } = at
+  const { id, book } = await owned()
+  const parts = [1, 99, 43_333, 43_333, 43_233]
+  const asked = await Promise.allSettled(
+    [...parts, 43_333, 43_333].map((one) => ask(id, book, one)),
+  )
+  const done = asked.filter((one) => one.status === 'fulfilled').map((one) => one.value)
+  const no = asked.filter((one) => one.status === 'rejected')
+  assert.ok(no.every((one) => refused('refund_exceeds_unspent')(one.reason)))
+  const sum = done.reduce((total, one) => total + one.amount, 0n)
+  assert.ok(sum <= pack.priceKopecks, `${sum} kopecks`)
+  const rest = await stage.payments.refundable(id, book)
+  assert.equal(sum + rest.amountKopecks, pack.priceKopecks, 'nothing is lost between the parts')
+  if (rest.amountKopecks > 0n) await ask(id, book)
+  await stage.untilState(id, 'refunded')
+  assert.equal(await givenBack(id), '1300.00')
+  assert.deepEqual(await bookOf(book), { available: 0n, held: 0n, debt: 0n })
+})
+
+test('a refund that the bank cancels, which nobody announces, comes back by itself', async () => {
+  const { stage } = at
+  const email = 'canceled@example.org'
+  const { id, book } = await owned(email)
+  await stage.sim('hold-refunds', { isHeld: true })
+  const refund = await ask(id, book)
+  assert.deepEqual([refund.state, (await bookOf(book)).available], ['pending', 0n])
+  await stage.sim('cancel-refund', { refundId: refund.refundId, reason: 'insufficient_funds' })
+  await stage.turn({ oursSeconds: 61, theirsSeconds: 61 })
+  await stage.runJob('payments-refunds')
+  await stage.untilState(id, 'credited')
+  assert.equal((await bookOf(book)).available, pack.credits)
+  assert.equal((await stage.mailbox.wait({ to: email, kind: 'refund-canceled' }, 10_000)).length, 1)
+  await stage.sim('hold-refunds', { isHeld: false })
+  assert.equal((await ask(id, book)).state, 'succeeded', 'it may be asked for again')
+  assert.equal(await givenBack(id), '1300.00')
+})
+
+test('a refund at the provider’s desk takes the pack back; what was spent is debt', async () => {
+  const { stage } = at
+  const email = 'desk@example.org'
+  const { id, book } = await owned(email)
+  await stage.spend(book, 5_000_000)
+  await stage.sim('refund', { orderId: id })
+  await stage.untilState(id, 'refunded')
+  const debt = credits(5_000_000)
+  assert.deepEqual(await bookOf(book), { available: 0n, held: 0n, debt })
+  await assert.rejects(stage.spend(book, 1), refused('debt_outstanding'))
+  const [letter] = await stage.mailbox.wait({ to: email, kind: 'payment-refunded' }, 10_000)
+  assert.match(letter?.text ?? '', /долг/)
+  const next = await stage.buy(book)
+  await stage.sim('pay', { orderId: next.id })
+  await stage.untilState(next.id, 'credited')
+  const available = pack.credits - debt
+  assert.deepEqual(await bookOf(book), { available, held: 0n, debt: 0n }, 'paid by the next pack')
+  await stage.spend(book, 1)
+})
+
+test('two refunds at the desk whose notices are lost: the sweep of refunds has them', async () => {
+  const { stage } = at
+  const { id, book } = await owned()
+  await stage.sim('modes', { mode: 'drop', event: 'refund.succeeded', orderId: id, times: 2 })
+  for (const value of ['433.33', '433.33']) await stage.sim('refund', { orderId: id, value })
+  await stage.runJob('payments-refund-sweep')
+  await stage.until('both are here', async () => (await stage.payments.refunds(book)).length === 2)
+  assert.equal(await stage.stateOf(id), 'partially_refunded')
+  const taken = (pack.credits * 86_666n) / 130_000n
+  assert.deepEqual(await bookOf(book), { available: pack.credits - taken, held: 0n, debt: 0n })
+})
+
+test('a dispute, then a refund: nothing goes back twice; lost, it takes the rest', async () => {
+  const { stage } = at
+  const { id, book } = await owned()
+  await stage.spend(book, 10_000_000)
+  const word = { order: id, by: 'operator', note: 'a letter of the provider' }
+  await stage.payments.dispute({ ...word, act: 'open' })
+  assert.equal(await stage.stateOf(id), 'disputed')
+  assert.deepEqual(await bookOf(book), { available: 0n, held: 0n, debt: 0n }, 'set aside')
+  await assert.rejects(ask(id, book), refused('refund_refused'))
+  // Somebody at the provider's desk pays back half meanwhile.
+  await stage.sim('refund', { orderId: id, value: '650.00' })
+  await stage.until('it is here', async () => (await stage.payments.refunds(book)).length === 1)
+  await assert.rejects(
+    stage.payments.dispute({ ...word, act: 'won' }),
+    refused('order_state_wrong'),
+  )
+  await stage.payments.dispute({ ...word, act: 'lost' })
+  const debt = credits(10_000_000)
+  assert.deepEqual(await bookOf(book), { available: 0n, held: 0n, debt }, 'the whole pack is gone')
+  await assert.rejects(ask(id, book), refused('refund_refused'))
+})

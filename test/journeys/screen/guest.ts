@@ -1,0 +1,111 @@
+// The screens of who is not signed in: registration, sign-in, links out of letters, documents, and
+// what is said when something leads nowhere.
+import { paths } from '../../../web/paths.ts'
+import { PASSWORD } from '../../stages/accounts.ts'
+import { broken, type On, press, type Screen, screen, settled, visit } from './screen.ts'
+
+const CODE = '#code=a-code-of-a-letter'
+
+const withCode = (name: string, path: string) => async (on: On) => {
+  // Another address first: a change behind the hash alone is no navigation.
+  await on.page.goto('about:blank')
+  await visit(on, `${path}${CODE}`)
+  await on.page.locator(name).first().waitFor()
+}
+
+async function signIn({ page, words }: On, email: string, password: string): Promise<void> {
+  await page.getByLabel(words.signIn.email, { exact: true }).fill(email)
+  await page.getByLabel(words.signIn.password, { exact: true }).fill(password)
+  await press(page, words.signIn.submit)
+}
+
+async function toSecondFactor(on: On): Promise<void> {
+  await signIn(on, on.people.careful.email, PASSWORD)
+  await on.page.getByLabel(on.words.second.app).waitFor()
+}
+
+async function register({ page, words }: On, email: string): Promise<void> {
+  await page.getByLabel(words.signIn.email, { exact: true }).fill(email)
+  await page.getByLabel(words.signIn.password, { exact: true }).fill(PASSWORD)
+  for (const box of await page.getByRole('checkbox').all()) await box.check()
+  await press(page, words.register.submit)
+  await page.getByRole('heading', { name: words.mail.title }).waitFor()
+}
+
+export const guestScreens: readonly Screen[] = [
+  screen('sign-in', 'signIn', 'guest'),
+  screen('sign-in-empty', 'signIn', 'guest', async ({ page, words }) => {
+    await press(page, words.signIn.submit)
+    await page.getByText(words.field.email).waitFor()
+  }),
+  screen('sign-in-wrong', 'signIn', 'guest', async (on) => {
+    await signIn(on, 'nobody@example.org', 'not the password')
+    await on.page.getByText(on.words.errors.sign_in_wrong).waitFor()
+  }),
+  screen('sign-in-second', 'signIn', 'guest', toSecondFactor),
+  screen('sign-in-recovery', 'signIn', 'guest', async (on) => {
+    await toSecondFactor(on)
+    await press(on.page, on.words.second.useRecovery)
+    await on.page.getByLabel(on.words.second.recovery).waitFor()
+  }),
+  screen('register', 'register', 'guest'),
+  screen('register-wrong', 'register', 'guest', async ({ page, words }) => {
+    await page.getByLabel(words.signIn.password, { exact: true }).fill('short')
+    await press(page, words.register.submit)
+    await page.getByText(words.register.consentNeeded).first().waitFor()
+  }),
+  screen('mail', 'mail', 'guest'),
+  {
+    ...screen('mail-sent', 'mail', 'guest'),
+    async open(on) {
+      await visit(on, paths.register)
+      await register(on, 'somebody@example.org')
+    },
+  },
+  screen('confirm', 'confirm', 'guest', withCode('input', paths.confirm)),
+  screen('confirm-spent', 'confirm', 'guest'),
+  screen('forgot', 'forgot', 'guest'),
+  screen('forgot-sent', 'forgot', 'guest', async ({ page, words }) => {
+    await page.getByLabel(words.signIn.email, { exact: true }).fill('somebody@example.org')
+    await press(page, words.forgot.submit)
+    await page.getByRole('heading', { name: words.mail.title }).waitFor()
+  }),
+  screen('reset', 'reset', 'guest', withCode('input', paths.reset)),
+  screen('reset-spent', 'reset', 'guest'),
+  screen('email', 'email', 'guest', withCode('input', paths.email)),
+  screen('email-owner', 'email', 'newcomer', withCode('main button', paths.email)),
+  screen('email-spent', 'email', 'guest'),
+  {
+    ...screen('document', 'document', 'guest'),
+    open: (on) => visit(on, paths.document.replace('$document', 'offer')),
+  },
+  {
+    ...screen('document-unknown', 'document', 'guest'),
+    open: (on) => visit(on, paths.document.replace('$document', 'nothing')),
+  },
+  { name: 'not-found', route: undefined, who: 'guest', open: (on) => visit(on, '/nowhere') },
+  {
+    name: 'broken',
+    route: undefined,
+    who: 'guest',
+    isBroken: true,
+    async open(on) {
+      await broken(on.page, '**/api/me')
+      await on.page.goto(`${on.stage.url}${paths.home}`)
+      await on.page.getByRole('heading', { name: on.words.broken.title }).waitFor()
+      await settled(on.page)
+    },
+  },
+  {
+    name: 'away',
+    route: undefined,
+    who: 'guest',
+    isBroken: true,
+    async open(on) {
+      await broken(on.page, '**/api/me', 'unavailable')
+      await on.page.goto(`${on.stage.url}${paths.home}`)
+      await on.page.getByRole('heading', { name: on.words.away.title }).waitFor()
+      await settled(on.page)
+    },
+  },
+]

@@ -1,0 +1,123 @@
+// The stage of journeys through the account area: cabinet, worker and gateway as processes of their
+// own, as operators start them, over a real database and the stand-ins of vendor, bank and mail.
+// All they print is kept, at the level that says most.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { migrateJobs } from '../../../src/platform/worker/worker.ts'
+import { startBank } from '../../../stand-ins/bank/bank.ts'
+import { startMailbox } from '../../../stand-ins/mailbox/mailbox.ts'
+import { startVendor } from '../../../stand-ins/vendor/vendor.ts'
+import { writeDocuments } from '../../stages/cabinet.ts'
+import { freePorts } from '../../stages/served/gateway.ts'
+import { type Served, startServed } from '../../stages/served/served.ts'
+import { createCable } from '../../support/cable.ts'
+import { createTestDatabase, keySettings, quiet } from '../../support/harness.ts'
+
+export const PASSWORD = 'a quiet evening in may'
+/** A letter takes a second; beside a build on two cores, ten. */
+const LETTER_MS_MAX = 30_000
+
+type Command = Parameters<typeof startServed>[0]
+type Environment = Readonly<Record<string, string>>
+
+export type JourneyStage = Awaited<ReturnType<typeof createJourneyStage>>
+
+/** `env`: settings of all processes, over those of the stage. */
+export async function createJourneyStage(env: Environment = {}) {
+  const database = await createTestDatabase()
+  await migrateJobs(database.url, quiet)
+  const { db } = database
+  const directory = await mkdtemp(join(tmpdir(), 'tollgate-journey-'))
+  const [mailbox, bank, vendor] = await Promise.all([startMailbox(), startBank(), startVendor()])
+  const cable = await createCable(database.url)
+  const [cabinetPort = 0, gatewayPort = 0] = await freePorts(2)
+  // By name, not by number: passkeys are bound to a host's name.
+  const url = `http://localhost:${cabinetPort}`
+  const apiUrl = `http://127.0.0.1:${gatewayPort}`
+  const settings = {
+    DATABASE_URL: database.url,
+    // Several stages share a server of a hundred connections; this much work needs few.
+    DATABASE_POOL_SIZE: '4',
+    DATABASE_LEDGER_CONNECTIONS: '1',
+    DATABASE_LEDGER_LANES: '1',
+    LEDGER_SPOOL_DIRECTORY: join(directory, 'spool'),
+    KEYS_TAG_SECRET: keySettings.tagSecret.reveal(),
+    KEYS_LOOKUP_SECRET: keySettings.lookupSecret.reveal(),
+    UPSTREAM_URL: vendor.url,
+    UPSTREAM_KEY: vendor.keys[0] ?? '',
+    GATEWAY_PORT: String(gatewayPort),
+    GATEWAY_PUBLIC_URL: apiUrl,
+    GATEWAY_PROCESSES: '1',
+    CABINET_PORT: String(cabinetPort),
+    BRAND_CABINET_URL: url,
+    BRAND_DOCUMENTS_FILE: await writeDocuments(directory),
+    MAIL_SMTP_URL: mailbox.smtpUrl,
+    YOOKASSA_URL: bank.apiUrl,
+    YOOKASSA_SHOP_ID: bank.shopId,
+    YOOKASSA_SECRET_KEY: bank.secretKey,
+    METRICS_PORT: '0',
+    METRICS_WORK_PORT: '0',
+    METRICS_CABINET_PORT: '0',
+    LOG_LEVEL: 'trace',
+    ...env,
+  }
+  const started: Served[] = []
+  const start = async (command: Command, ready: RegExp, more: Environment = {}) => {
+    const served = await startServed(command, { ...settings, ...more }, ready)
+    started.push(served)
+    return served
+  }
+
+  async function end(): Promise<void> {
+    // Their graceful end is told elsewhere; here it would wait for idle connections.
+    for (const { child } of started) child.kill('SIGKILL')
+    await Promise.all(started.map((one) => one.stop()))
+    await Promise.all([mailbox.close(), bank.close(), vendor.close()])
+    await cable.end()
+    await database.drop()
+    await rm(directory, { recursive: true, force: true })
+  }
+
+  // The cabinet first: of several that start at once, each would put the catalogue in force.
+  const processes = await start('cabinet', /"serving the cabinet"/, { DATABASE_URL: cable.url })
+    .then(async (cabinet) => ({
+      cabinet,
+      gateway: await start('serve', /"the fleet is ready"/),
+      worker: await start('work', /"working"/),
+    }))
+    .catch(async (error: unknown) => {
+      await end()
+      throw error
+    })
+
+  /** What payers, banks and the provider's staff do. */
+  async function sim(act: string, body: object): Promise<void> {
+    const response = await fetch(`${bank.controlUrl}/${act}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    if (!response.ok) throw new Error(`${act}: ${await response.text()}`)
+  }
+  await sim('settings', { webhookUrl: `http://127.0.0.1:${cabinetPort}/notifications/yookassa` })
+
+  return {
+    ...{ url, apiUrl, db, database, mailbox, vendor, processes, sim, directory, cable },
+
+    /** The newest letter of a kind to somebody, as soon as it is there. */
+    async letter(to: string, kind: string) {
+      const [letter] = await mailbox.wait({ to, kind }, LETTER_MS_MAX)
+      if (letter !== undefined) return letter
+      const printed = processes.worker.printed().split('\n').slice(-40).join('\n')
+      throw new Error(`${to} never got ${kind}\n${printed}`)
+    },
+
+    /** Turns the clock of freshness: everybody signed in an hour ago. */
+    async letSessionsAge(): Promise<void> {
+      await db.query(`update sessions set created_at = created_at - interval '1 hour'`)
+    },
+
+    end,
+  }
+}

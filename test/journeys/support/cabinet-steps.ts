@@ -1,0 +1,146 @@
+// What a person does in the account area, step by step, by the words on its buttons; and a
+// shortcut to an account that has bought, for journeys that begin there.
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+import { en } from '../../../web/words/en/en.ts'
+import { ru } from '../../../web/words/ru/ru.ts'
+import { type JourneyStage, PASSWORD } from './cabinet-stage.ts'
+
+export const words = { ru, en } as const
+export type Language = keyof typeof words
+
+/** Of the example catalogue. */
+export const PACK = { id: 'pack-35m', credits: 35_000_000 } as const
+
+export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+export const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
+
+/** What stands between the gaps of a sentence: `Заказ на {{credits}}` fits any order. */
+export function saying(sentence: string): RegExp {
+  const parts = sentence.split(/\{\{\w+\}\}/).map((part) => RegExp.escape(part))
+  return new RegExp(`^${parts.join('.*')}$`)
+}
+
+/** Registers and confirms by the letter's link; ends on the overview, signed in. */
+export async function register(stage: JourneyStage, page: Page, email: string, language: Language) {
+  const said = words[language]
+  await page.goto(`${stage.url}/register`)
+  await page.getByLabel(said.signIn.email).fill(email)
+  await page.getByLabel(said.signIn.password, { exact: true }).fill(PASSWORD)
+  await page.getByRole('checkbox').first().check()
+  await button(page, said.register.submit).click()
+  await page.getByRole('heading', { name: said.mail.title }).waitFor()
+  const { links } = await stage.letter(email, 'confirm-email')
+  await page.goto(links.find((one) => one.includes('#code=')) ?? '')
+  await page.getByLabel(said.confirm.password).fill(PASSWORD)
+  await button(page, said.confirm.submit).click()
+  await page.getByRole('heading', { name: said.home.title, level: 1 }).waitFor()
+}
+
+/** Chooses the pack and goes to the provider's page. */
+export async function order(
+  stage: JourneyStage,
+  page: Page,
+  method: 'sbp' | 'card',
+  language: Language,
+) {
+  const said = words[language]
+  await page.goto(`${stage.url}/packs`)
+  await page.locator(`input[name=pack][value=${PACK.id}]`).check()
+  await page.getByLabel(said.method[method]).check()
+  await page.getByRole('button', { name: saying(said.packs.pay) }).click()
+  await page.waitForURL(/\/(?:pay|sbp)\//)
+}
+
+/** What the copy button gave, pasted as people paste. */
+export async function pasted(page: Page): Promise<string> {
+  const other = await page.context().newPage()
+  await other.setContent('<textarea></textarea>')
+  await other.locator('textarea').focus()
+  await other.keyboard.press('Control+V')
+  const value = await other.locator('textarea').inputValue()
+  await other.close()
+  await page.bringToFront()
+  return value
+}
+
+/** Presses the key's own copy button; a key has this shape and no other. */
+export async function copyKey(page: Page, language: Language): Promise<string> {
+  // The first of its name: the other copies the address of the API, and may be there before it.
+  const copies = button(page, words[language].key.copy)
+  await copies.nth(1).waitFor()
+  await copies.first().click()
+  await page.getByRole('button', { name: words[language].copy.done }).waitFor()
+  const plain = await pasted(page)
+  assert.match(plain, /^sk-vendor-api03-[\w-]{68}$/)
+  return plain
+}
+
+/** Creates the key on its page; ends when this browser keeps it. */
+export async function createKey(stage: JourneyStage, page: Page, language: Language = 'ru') {
+  const said = words[language]
+  await page.goto(`${stage.url}/key`)
+  await button(page, said.key.create).click()
+  await page.getByText(said.key.created, { exact: true }).waitFor()
+}
+
+/** Reissues it; the session is not fresh, so the password is asked for first. */
+export async function reissueKey(page: Page, language: Language): Promise<void> {
+  const said = words[language]
+  await button(page, said.key.reissue).click()
+  const asked = page.getByRole('dialog', { name: said.key.reissueTitle })
+  await asked.getByRole('button', { name: said.key.reissueConfirm }).click()
+  await confirmIdentity(page, language)
+  await page.getByText(said.key.reissued, { exact: true }).waitFor()
+}
+
+/** Answers the dialog that asks for the password when the session is not fresh. */
+export async function confirmIdentity(page: Page, language: Language): Promise<void> {
+  const said = words[language]
+  const dialog = page.getByRole('dialog', { name: said.fresh.title })
+  await dialog.getByLabel(said.signIn.password, { exact: true }).fill(PASSWORD)
+  await dialog.getByRole('button', { name: said.fresh.submit, exact: true }).click()
+}
+
+type Answer = { readonly status: number; readonly body: Record<string, unknown> }
+
+/** A call as the page's own script makes it, with the page's cookies and origin. */
+export function callFrom(page: Page, path: string, body: object): Promise<Answer> {
+  return page.evaluate(
+    async ([address, text]) => {
+      const headers = { 'content-type': 'application/json' }
+      const response = await fetch(address, { method: 'POST', headers, body: text })
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+    },
+    [path, JSON.stringify(body)] as const,
+  )
+}
+
+async function mustCall(page: Page, path: string, body: object): Promise<Record<string, unknown>> {
+  const said = await callFrom(page, path, body)
+  assert.equal(said.status, 200, `${path}: ${JSON.stringify(said.body)}`)
+  return said.body
+}
+
+/** Somebody with a confirmed account, signed in in this window; with a purchase when wished. */
+export async function settle(
+  stage: JourneyStage,
+  page: Page,
+  name: string,
+  has: { readonly bought: boolean } = { bought: true },
+): Promise<string> {
+  const email = `${name}@example.org`
+  await page.goto(`${stage.url}/sign-in`)
+  const consents = [{ document: 'offer', version: '2026-11-01' }]
+  const person = { email, password: PASSWORD, language: 'ru', consents }
+  await mustCall(page, '/api/auth/register', person)
+  const { text } = await stage.letter(email, 'confirm-email')
+  const code = /#code=([\w-]+)/.exec(text)?.[1]
+  await mustCall(page, '/api/auth/confirm', { code, password: PASSWORD })
+  if (!has.bought) return email
+  const attempt = `settle-${name}`
+  const { id } = await mustCall(page, '/api/orders', { pack: PACK.id, method: 'card', attempt })
+  await stage.sim('pay', { orderId: id })
+  await stage.letter(email, 'payment-credited')
+  return email
+}

@@ -1,0 +1,64 @@
+// The stage of the usage page: an owner who bought a pack, a few requests through the real gateway,
+// and a window that is signed in.
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Page } from 'playwright-core'
+import { question } from '../gateway/client.ts'
+import { createSiteStage } from './site-stage.ts'
+
+export const MODELS = ['model-large', 'model-small'] as const
+/** Charged ones of two models, all with cached tokens, and one that the upstream refused. */
+const ASKED = [
+  [MODELS[0], '[[reply: text 30]]'],
+  [MODELS[1], '[[reply: text 7]]'],
+  [MODELS[0], '[[reply: unicode 11]]'],
+  [MODELS[1], '[[fault: status=400]]'],
+] as const
+const SYSTEM = [{ type: 'text', text: 'a '.repeat(400), cache_control: { type: 'ephemeral' } }]
+
+export type UsageStage = Awaited<ReturnType<typeof createUsageStage>>
+
+export async function createUsageStage() {
+  const site = await createSiteStage()
+  const own = await site.person('spender')
+  await site.bought(own)
+  const key = await site.keyOf(own.book)
+
+  async function ask(model: string, words: string): Promise<void> {
+    const response = await fetch(`${site.gatewayUrl}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: question(words, { model, system: SYSTEM }),
+    })
+    await response.arrayBuffer()
+  }
+
+  /** The ledger's own entries of requests, newest first. */
+  async function entries() {
+    const all = await site.ledger.statement({ book: own.book, beforeSeq: null, limit: 100 })
+    return all.filter(({ kind }) => kind === 'charge' || kind === 'void')
+  }
+
+  for (const [model, words] of ASKED) await ask(model, words)
+  // A refusal is answered before it is written down.
+  while ((await entries()).length < ASKED.length) await pause(20)
+
+  return {
+    ...site,
+    own,
+    ask,
+    entries,
+
+    /** The page of the owner, once its totals and its lines are there. */
+    async open(page: Page, search = ''): Promise<void> {
+      await site.signIn(page, own)
+      await page.goto(`${site.url}/usage${search}`)
+      await page.getByRole('heading', { name: 'По моделям' }).waitFor()
+      await page.getByRole('table', { name: 'Запросы, новые сверху' }).waitFor()
+    },
+  }
+}
+
+/** The buttons that open lines of the log. */
+export function lines(page: Page) {
+  return page.getByRole('button', { name: /как посчитано$/ })
+}

@@ -1,0 +1,260 @@
+// The commands people type, run as they type them: through npm's own entry, against a real
+// database.
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { credits } from '../../src/units/credits.ts'
+import { startMailbox } from '../../stand-ins/mailbox/mailbox.ts'
+import { until } from '../stages/mail.ts'
+import { createGuest } from '../support/guest.ts'
+import { createTestDatabase, createTestLedger, type TestDatabase } from '../support/harness.ts'
+
+const root = join(import.meta.dirname, '../..')
+const place: { database?: TestDatabase; directory?: string } = {}
+
+before(async () => {
+  place.database = await createTestDatabase()
+  place.directory = await mkdtemp(join(tmpdir(), 'tollgate-commands-'))
+})
+after(async () => {
+  await place.database?.drop()
+  await rm(place.directory ?? '', { recursive: true, force: true })
+})
+
+function environment(extra: Record<string, string> = {}) {
+  return {
+    PATH: process.env.PATH ?? '',
+    DATABASE_URL: place.database?.url ?? '',
+    LEDGER_SPOOL_DIRECTORY: join(place.directory ?? '', 'spool'),
+    METRICS_WORK_PORT: '0',
+    METRICS_CABINET_PORT: '0',
+    ...extra,
+  }
+}
+
+type User = { readonly uid?: number; readonly gid?: number }
+
+function run(args: string[], extra: Record<string, string> = {}, input = '', user: User = {}) {
+  return new Promise<{ code: number; out: string; err: string }>((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [join(root, 'tools/node.mjs'), 'src/main.ts', ...args],
+      { cwd: root, env: environment(extra), ...user },
+      (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    )
+    child.stdin?.end(input)
+  })
+}
+
+test('config check prints every setting with its source, and no secret', async () => {
+  const secret = join(place.directory ?? '', 'tag')
+  await writeFile(secret, 'a tag secret of more than thirty-two bytes\n')
+  const { code, out } = await run(['config', 'check'], {
+    KEYS_TAG_SECRET_FILE: secret,
+    PORT: '8099',
+  })
+  assert.equal(code, 0)
+  assert.match(out, /gateway\.port\s.*8099/)
+  assert.match(out, /secret file/)
+  assert.doesNotMatch(out, /thirty-two/)
+})
+
+test('config check says everything that is wrong at once', async () => {
+  const { code, err } = await run(['config', 'check'], {
+    TOLLGATE_MODE: 'production',
+    GATEWAY_PORT: 'eighty',
+  })
+  assert.equal(code, 2)
+  assert.match(err, /gateway\.port/)
+  assert.match(err, /keys\.tagSecret/)
+  assert.match(err, /keys\.lookupSecret/)
+})
+
+test('migrate brings a database up to date, and again does nothing', async () => {
+  const { code, out, err } = await run(['migrate'])
+  assert.equal(code, 0, err)
+  assert.match(out, /nothing to apply/)
+})
+
+test('op audit is silent on a ledger that ties out and loud on one that does not', async () => {
+  const { db, url } = place.database as TestDatabase
+  const ledger = await createTestLedger(url)
+  const book = await ledger.open(db)
+  await db.transaction((tx) =>
+    ledger.credit(tx, {
+      book,
+      kind: 'purchase',
+      ref: 'one',
+      amount: credits(5),
+      contra: 'clearing',
+      note: '',
+    }),
+  )
+  await ledger.end()
+  const clean = await run(['op', 'audit'])
+  assert.equal(clean.code, 0)
+  // No process has ever had its spool here, so nothing is known of refused charges.
+  const [ties, refused] = clean.out.trim().split('\n')
+  assert.equal(ties, 'the ledger ties out')
+  assert.match(refused ?? '', /^refused charges are not known here, .*: ENOENT/)
+  await db.query('update books set available = available + 1 where id = $1', [book])
+  const broken = await run(['op', '--json', 'audit'])
+  assert.equal(broken.code, 1)
+  const rules = JSON.parse(broken.out).findings.map((one: { rule: string }) => one.rule)
+  assert.ok(rules.includes('book_balance'), String(rules))
+  await db.query('update books set available = available - 1 where id = $1', [book])
+})
+
+test('op import-keys stores hashes and prints no key', async () => {
+  const { db, url } = place.database as TestDatabase
+  const ledger = await createTestLedger(url)
+  const book = await ledger.open(db)
+  await ledger.end()
+  const key = 'sk-vendor-03-abcdefghijklmnopqrstuvwxyz0123'
+  const { code, out } = await run(['op', 'import-keys'], {}, `${book} ${key}\n${book} nonsense\n`)
+  assert.equal(code, 1, 'a refused line is a failure')
+  assert.match(out, /1 imported, 1 refused/)
+  assert.doesNotMatch(out, /abcdefghij/)
+  const { rows } = await db.query('select hash from keys where book_id = $1', [book])
+  assert.match((rows[0] as { hash: string }).hash, /^\$argon2id\$/)
+})
+
+test('op grant asks on the terminal, gives, and leaves its line', async () => {
+  const { db, url } = place.database as TestDatabase
+  const ledger = await createTestLedger(url)
+  const book = await ledger.open(db)
+  const grant = ['op', 'grant', `${book}`, '1000', '--reason', 'an outage', '--json']
+  const declined = await run(grant, {}, 'no\n')
+  assert.deepEqual([declined.code, declined.out.trim()], [1, '{"isDone":false}'])
+  const { code, out, err } = await run(grant, {}, '1 000\n')
+  assert.equal(code, 0, err)
+  assert.match(err, /gets 1 000 promo credits.*\n.*an outage\nType 1 000 to do it: $/)
+  assert.equal(JSON.parse(out).available, '1000', 'standard output is one object and nothing else')
+  assert.equal((await ledger.balance(book))?.available, credits(1_000))
+  await ledger.end()
+  const { rows } = await db.query(
+    `select command, outcome from operator_acts where command like 'grant %'`,
+  )
+  assert.deepEqual(rows, [{ command: `grant ${book} 1000 --reason 'an outage'`, outcome: 'done' }])
+})
+
+const skip = process.getuid?.() === 0 ? false : 'only root starts a process as another user'
+
+test('op acts for a user without a name, as in the image, by its number', { skip }, async () => {
+  const nameless = { uid: 12_345, gid: 12_345 }
+  const spool = await mkdtemp(join(tmpdir(), 'tollgate-nameless-'))
+  await chmod(spool, 0o777)
+  // As the image does: without it the library of PostgreSQL looks for a home that is not there.
+  const extra = { HOME: root, LEDGER_SPOOL_DIRECTORY: spool }
+  const create = ['promo', 'create', 'FIRST', '1', '--times', '1', '--until', '2099-12-31', '--yes']
+  const me = `12345@${hostname()}`
+  for (const [as, by] of [[[], me] as const, [['--as', 'Olga'], 'Olga'] as const]) {
+    const done = await run(['op', ...as, ...create, '--note', by], extra, '', nameless)
+    assert.equal(done.code, 0, done.err)
+    create[2] = 'SECOND'
+    const { out } = await run(['op', 'acts', '--json', '--limit', '1'], extra, '', nameless)
+    const [act] = JSON.parse(out).acts
+    assert.deepEqual([act.by, act.osUser, act.outcome], [by, me, 'done'])
+  }
+  await rm(spool, { recursive: true })
+})
+
+test('op says in a sentence that the database is away, or that it was mistyped', async () => {
+  const away = await run(['op', 'acts'], { DATABASE_URL: 'postgres://postgres@127.0.0.1:1/none' })
+  assert.deepEqual([away.code, away.out], [1, ''])
+  assert.match(away.err, /^the database does not answer: .*ECONNREFUSED/)
+  const mistyped = await run(['op', 'acts', '--bye'])
+  assert.equal(mistyped.code, 2)
+  assert.match(mistyped.err, /--by\b/)
+})
+
+test('op leaves the beginning of a deed that it did not live to end', async () => {
+  const { db } = place.database as TestDatabase
+  const mailbox = await startMailbox()
+  mailbox.faults({ to: '*', do: 'hang', at: 'rcpt' })
+  const args = ['src/main.ts', 'op', 'mail', 'test', 'me@example.org', '--yes']
+  const env = environment({ MAIL_SMTP_URL: mailbox.smtpUrl })
+  const child = spawn(process.execPath, args, { cwd: root, env, stdio: 'ignore' })
+  const isBegun = async () =>
+    (await db.query(`select from operator_acts where command like 'mail %'`)).rows.length > 0
+  await until('the deed has begun', isBegun)
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  await mailbox.close()
+  const { out } = await run(['op', 'acts', '--json', '--limit', '1'])
+  const [{ command, outcome }] = JSON.parse(out).acts
+  assert.deepEqual([command, outcome], ['mail test me@example.org', 'begun'])
+})
+
+/** Starts a command that goes on; resolves when it has said so. */
+async function startCommand(command: string, said: string, extra: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [join(root, 'src/main.ts'), command], {
+    cwd: root,
+    env: environment(extra),
+  })
+  const lines: string[] = []
+  child.stdout.on('data', (data: Buffer) => lines.push(data.toString()))
+  const deadline = setTimeout(() => child.kill('SIGKILL'), 60_000)
+  while (!lines.join('').includes(said)) {
+    await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
+    if (child.exitCode !== null) break
+  }
+  return {
+    printed: () => lines.join(''),
+    async stop(): Promise<number | null> {
+      child.kill('SIGTERM')
+      const [code] = child.exitCode === null ? await once(child, 'exit') : [child.exitCode]
+      clearTimeout(deadline)
+      return code
+    },
+  }
+}
+
+test('work runs its jobs and ends on SIGTERM', async () => {
+  const { printed, stop } = await startCommand('work', 'working')
+  assert.equal(await stop(), 0, printed())
+  assert.match(printed(), /stopped/)
+})
+
+test('work waits for a connection at its start, and ends on SIGTERM while it waits', async () => {
+  const guest = await createGuest(place.database as TestDatabase)
+  await guest.shutOut()
+  const waits = await startCommand('work', 'the database is away', { DATABASE_URL: guest.url })
+  assert.equal(await waits.stop(), 0, waits.printed())
+  const goesOn = await startCommand('work', 'the database is away', { DATABASE_URL: guest.url })
+  await guest.letIn()
+  await until('it works', async () => goesOn.printed().includes('"working"'))
+  assert.equal(await goesOn.stop(), 0, goesOn.printed())
+  await guest.drop()
+})
+
+test('cabinet answers, tells its readiness, and drains on SIGTERM', async () => {
+  const { printed, stop } = await startCommand('cabinet', 'serving the cabinet', {
+    CABINET_PORT: '0',
+  })
+  const port = /"port":(\d+),"msg":"serving the cabinet"/.exec(printed())?.[1]
+  assert.ok(port, printed())
+  const agent = { headers: { connection: 'close' } }
+  assert.equal(await (await fetch(`http://127.0.0.1:${port}/readyz`, agent)).text(), 'ready\n')
+  assert.equal((await fetch(`http://127.0.0.1:${port}/notifications/none`, agent)).status, 404)
+  assert.equal(await stop(), 0, printed())
+  assert.match(printed(), /drained/)
+})
+
+test('whatever Node is on the path, our files run on the pinned one', async () => {
+  // The launcher is plain JavaScript, so that the machine's own Node can read it.
+  const { code, out } = await new Promise<{ code: number; out: string }>((resolve) => {
+    execFile(
+      'node',
+      [join(root, 'tools/node.mjs'), 'tools/which.ts'],
+      { cwd: root },
+      (error, stdout) => resolve({ code: error === null ? 0 : Number(error.code), out: stdout }),
+    )
+  })
+  assert.equal(code, 0)
+  assert.equal(out.trim(), '26.10.0')
+})

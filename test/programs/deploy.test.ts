@@ -1,0 +1,324 @@
+// What is shipped for running the service says the same as the code: versions, ports, names of
+// settings and of metrics, and times that must fit each other. What can run here is run elsewhere:
+// the edge by `faults -- edge`, the image by `faults -- package`.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { parse, parseAllDocuments } from 'yaml'
+import { loadConfig } from '../../src/platform/config.ts'
+import { listSettings } from '../../src/platform/settings.ts'
+import { watchLetters, wire } from '../../src/wiring.ts'
+import { readCopy, readDockerfile, readEnvironment } from '../support/dockerfile.ts'
+import { createTestDatabase } from '../support/harness.ts'
+
+const root = join(import.meta.dirname, '../..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const loaded = loadConfig({ env: {} })
+assert.ok('config' in loaded)
+const { config } = loaded
+/** What main.ts gives the ledger to settle, and the gateway what was broken off. */
+const SETTLE_SECONDS = 22
+const PRE_STOP_SECONDS = 10
+const OWN_SECRETS: Readonly<Record<string, string>> = {
+  DATABASE_URL: 'postgres://tollgate:password@database/tollgate',
+  MAIL_SMTP_URL: 'smtp://letters:password@relay.your-company.example',
+  YOOKASSA_SECRET_KEY: 'live_key',
+}
+
+type Tree = Record<string, unknown>
+/** The value at a path of a parsed file. */
+function at(tree: unknown, ...path: (string | number)[]): unknown {
+  return path.reduce((here, step) => (here as Record<string | number, unknown>)?.[step], tree)
+}
+
+const compose = parse(read('compose.yaml'), { merge: true }) as Tree
+const manifests = globSync('deploy/kubernetes/*.yaml', { cwd: root }).flatMap((file) =>
+  parseAllDocuments(read(file)).map((document) => {
+    assert.deepEqual(document.errors, [], file)
+    return document.toJS() as Tree
+  }),
+)
+const manifest = (kind: string, name: string) => {
+  const found = manifests.find((one) => one.kind === kind && at(one, 'metadata', 'name') === name)
+  assert.ok(found, `${kind} ${name}`)
+  return found
+}
+
+test('the image has the pinned Node, and no user of power', () => {
+  const stages = readDockerfile(read('deploy/docker/Dockerfile'))
+  const pinned = read('.node-version').trim()
+  const images = stages.map(({ image }) => image).filter((image) => image.startsWith('node:'))
+  assert.ok(images.length > 0)
+  for (const image of images) assert.match(image, new RegExp(`^node:${pinned}-`))
+  const last = stages.at(-1)
+  assert.ok(last)
+  assert.match(last.image, /^debian:/)
+  const words = last.steps.map(({ word }) => word)
+  const user = last.steps.findLast(({ word }) => word === 'USER')
+  assert.match(user?.rest ?? '', /^[1-9]\d*:[1-9]\d*$/)
+  // Whatever is run or copied after USER would be that user's to change.
+  assert.deepEqual(
+    words.slice(words.indexOf('USER')).filter((word) => word !== 'USER'),
+    [...['EXPOSE', 'HEALTHCHECK', 'STOPSIGNAL', 'ENTRYPOINT', 'CMD']],
+  )
+  assert.ok(words.includes('VOLUME'))
+})
+
+test('the image is made of files that exist, and the build may see them', () => {
+  const ignored = read('deploy/docker/Dockerfile.dockerignore').split('\n')
+  for (const { steps } of readDockerfile(read('deploy/docker/Dockerfile'))) {
+    for (const { rest } of steps.filter(({ word }) => word === 'COPY')) {
+      const { from, sources } = readCopy(rest)
+      if (from !== undefined) continue
+      for (const source of sources) {
+        assert.ok(existsSync(join(root, source)), source)
+        const isSeen = ignored.some((line) => source === line.slice(1) || isBelow(source, line))
+        assert.ok(isSeen, `${source} is ignored`)
+      }
+    }
+  }
+
+  function isBelow(source: string, line: string): boolean {
+    return line.startsWith('!') && source.startsWith(`${line.slice(1)}/`)
+  }
+})
+
+test('every setting that a shipped file makes is one of ours', () => {
+  const known = new Set(listSettings().flatMap(({ env }) => [env, `${env}_FILE`]))
+  for (const foreign of ['NODE_ENV', 'HOME', 'TOLLGATE_CONFIG']) known.add(foreign)
+  const last = readDockerfile(read('deploy/docker/Dockerfile')).at(-1)
+  const units = globSync('deploy/systemd/*.service', { cwd: root }).map(read).join('\n')
+  const made = [
+    ...Object.keys(readEnvironment(last?.steps ?? [])),
+    ...Object.keys(at(compose, 'services', 'gateway', 'environment') as Tree),
+    ...Object.keys(at(manifest('ConfigMap', 'tollgate'), 'data') as Tree),
+    ...[...units.matchAll(/^Environment=(.*)$/gm)].flatMap(([, pairs = '']) =>
+      pairs.split(' ').map((pair) => pair.split('=')[0] as string),
+    ),
+  ]
+  assert.deepEqual(
+    made.filter((name) => !known.has(name)),
+    [],
+  )
+})
+
+test('every secret that production asks for is handed over', () => {
+  const secrets = listSettings().filter(({ isSecret }) => isSecret)
+  const inCompose = at(compose, 'services', 'gateway', 'environment') as Tree
+  const settings = read('deploy/kubernetes/settings.yaml')
+  for (const { env } of secrets) {
+    assert.ok(inCompose[`${env}_FILE`] !== undefined, `compose: ${env}`)
+    assert.match(settings, new RegExp(`\\b${env}\\b`))
+    for (const unit of globSync('deploy/systemd/*.service', { cwd: root })) {
+      assert.match(read(unit), new RegExp(`^Environment=${env}_FILE=%d/`, 'm'), unit)
+    }
+  }
+})
+
+test('what ships starts in production once the owner’s own values are in it', () => {
+  const secrets = Object.fromEntries(
+    listSettings()
+      .filter(({ isSecret }) => isSecret)
+      .map(({ env }) => [env, OWN_SECRETS[env] ?? `a secret of the owner for ${env}, long enough`]),
+  )
+  const image = readEnvironment(
+    readDockerfile(read('deploy/docker/Dockerfile')).at(-1)?.steps ?? [],
+  )
+  const inCompose = at(compose, 'services', 'gateway', 'environment') as Record<string, string>
+  const handedOver = Object.entries(inCompose).filter(
+    ([name]) => name !== 'TOLLGATE_CONFIG' && !(name.replace(/_FILE$/, '') in secrets),
+  )
+  const settings = at(manifest('ConfigMap', 'tollgate'), 'data') as Record<string, string>
+  const { BRAND_DOCUMENTS_FILE: _, CATALOGUE_FILE: __, ...written } = settings
+  const started = {
+    Kubernetes: { ...image, ...settings, ...secrets },
+    // Beside what compose.yaml hands over, its owner writes tollgate.yaml.
+    compose: { ...image, ...written, ...Object.fromEntries(handedOver), ...secrets },
+  }
+  for (const [name, env] of Object.entries(started)) {
+    const result = loadConfig({ env })
+    assert.deepEqual('complaints' in result ? result.complaints : [], [], name)
+    assert.ok('config' in result && result.config.catalogue.file !== config.catalogue.file, name)
+  }
+})
+
+test('prices and legal pages are mounted where the settings look for them', () => {
+  const settings = at(manifest('ConfigMap', 'tollgate'), 'data') as Record<string, string>
+  const inCompose = at(compose, 'services', 'gateway', 'environment') as Record<string, string>
+  for (const [role, names] of Object.entries({
+    gateway: ['CATALOGUE_FILE'],
+    worker: ['CATALOGUE_FILE'],
+    cabinet: ['CATALOGUE_FILE', 'BRAND_DOCUMENTS_FILE'],
+  })) {
+    const pod = at(manifest('StatefulSet', role), 'spec', 'template', 'spec')
+    assert.equal(at(pod, 'volumes', 0, 'configMap', 'name'), 'tollgate-files')
+    const folder = at(pod, 'containers', 0, 'volumeMounts', 1, 'mountPath') as string
+    const volumes = at(compose, 'services', role, 'volumes') as string[]
+    const places = volumes.map((volume) => volume.split(':')[1] ?? '')
+    for (const name of names) {
+      assert.equal(dirname(settings[name] ?? ''), folder, `Kubernetes: ${role} ${name}`)
+      const isMounted = places.some((place) => `${inCompose[name]}/`.startsWith(`${place}/`))
+      assert.ok(isMounted, `compose: ${role} ${name}`)
+    }
+  }
+})
+
+test('nobody is killed before what runs could have ended', () => {
+  const needed = {
+    gateway: config.gateway.drainSeconds + SETTLE_SECONDS,
+    cabinet: config.cabinet.drainSeconds + SETTLE_SECONDS,
+    worker: 2 * SETTLE_SECONDS,
+  }
+  for (const [role, seconds] of Object.entries(needed)) {
+    const pod = at(manifest('StatefulSet', role), 'spec', 'template', 'spec')
+    const container = at(pod, 'containers', 0)
+    const grace = at(pod, 'terminationGracePeriodSeconds') as number
+    assert.ok(grace >= PRE_STOP_SECONDS + seconds, `Kubernetes: ${role} ${grace}`)
+    const wait = at(container, 'lifecycle', 'preStop', 'exec', 'command')
+    assert.deepEqual(wait, ['sleep', String(PRE_STOP_SECONDS)])
+    const stop = at(compose, 'services', role, 'stop_grace_period') as string
+    assert.ok(Number.parseInt(stop, 10) >= seconds, `compose: ${role} ${stop}`)
+    const unit = read(`deploy/systemd/tollgate-${role}.service`)
+    const limit = Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])
+    assert.ok(limit >= seconds, `systemd: ${role} ${limit}`)
+  }
+})
+
+test('the edge and the gateway agree about sizes and times', () => {
+  const nginx = globSync('deploy/nginx/**/*.conf', { cwd: root }).map(read).join('\n')
+  const api = read('deploy/nginx/tollgate/api.conf')
+  const upstreams = read('deploy/nginx/tollgate/upstreams.conf')
+  const seconds = (name: string, text: string) =>
+    Number(new RegExp(`^\\s*${name} (\\d+)s;`, 'm').exec(text)?.[1])
+  assert.equal(config.gateway.bodyBytesMax, 32 * 2 ** 20)
+  assert.match(api, /^ {2}client_max_body_size 32m;$/m)
+  // The gateway must be the one to end a reply that takes too long.
+  const longest = config.ledger.requestSecondsMax
+  assert.ok(seconds('proxy_read_timeout', api) > longest)
+  assert.ok(seconds('worker_shutdown_timeout', nginx) > longest)
+  const keptMs = Number(
+    /KEEP_ALIVE_MS = ([\d_]+)/.exec(read('src/gateway/gateway.ts'))?.[1]?.replaceAll('_', ''),
+  )
+  for (const [, kept] of upstreams.matchAll(/keepalive_timeout (\d+)s/g)) {
+    assert.ok(Number(kept) * 1_000 < keptMs, `${kept} s is below ${keptMs} ms`)
+  }
+  assert.match(upstreams, new RegExp(`127\\.0\\.0\\.1:${config.gateway.port}\\b`))
+  assert.match(upstreams, new RegExp(`127\\.0\\.0\\.1:${config.cabinet.port}\\b`))
+})
+
+test('pods cannot write, become anyone else, or be asked on a wrong port', () => {
+  const ports = {
+    gateway: config.metrics.port,
+    cabinet: config.metrics.cabinetPort,
+    worker: config.metrics.workPort,
+  }
+  for (const [role, metricsPort] of Object.entries(ports)) {
+    const pod = at(manifest('StatefulSet', role), 'spec', 'template', 'spec')
+    const container = at(pod, 'containers', 0) as Tree
+    assert.equal(at(pod, 'securityContext', 'runAsNonRoot'), true)
+    assert.equal(at(pod, 'enableServiceLinks'), false)
+    assert.equal(at(container, 'securityContext', 'readOnlyRootFilesystem'), true)
+    assert.equal(at(container, 'securityContext', 'allowPrivilegeEscalation'), false)
+    const named = container.ports as { name: string; containerPort: number }[]
+    const metrics = named.find(({ name }) => name === 'metrics')
+    assert.equal(metrics?.containerPort, metricsPort)
+    assert.equal(at(container, 'readinessProbe', 'httpGet', 'path'), '/readyz')
+    assert.equal(at(container, 'livenessProbe', 'httpGet', 'path'), '/healthz')
+    assert.ok(manifest('PodDisruptionBudget', role))
+  }
+  const asked = at(parse(read('deploy/prometheus/prometheus.yml')), 'scrape_configs') as Tree[]
+  for (const { job_name, static_configs } of asked.slice(0, 3)) {
+    const port = ports[job_name as keyof typeof ports]
+    assert.equal(at(static_configs, 0, 'targets', 0), `127.0.0.1:${port}`)
+  }
+})
+
+test('every resource is listed, and every listed resource is there', () => {
+  const files = globSync('deploy/kubernetes/*.yaml', { cwd: root }).map((file) => basename(file))
+  const listed = at(parse(read('deploy/kubernetes/kustomization.yaml')), 'resources') as string[]
+  assert.deepEqual([...listed, 'kustomization.yaml'].sort(), files.sort())
+})
+
+test('alarms, the dashboard and the scaling ask only for metrics that exist', async () => {
+  const names = await metricNames()
+  const dashboard = JSON.parse(read('deploy/grafana/tollgate.json')) as Tree
+  const expressions = [...strings(dashboard, 'expr'), ...strings(alerts(), 'expr')]
+  assert.ok(expressions.length > 30)
+  const scaled = at(manifest('HorizontalPodAutoscaler', 'gateway'), 'spec', 'metrics', 0)
+  const asked = new Set([
+    ...expressions.flatMap((text) => text.match(/\b(?:gateway|gen_ai|payments)_\w+/g) ?? []),
+    at(scaled, 'pods', 'metric', 'name') as string,
+  ])
+  for (const label of ['gen_ai_token_type', 'gen_ai_request_model']) asked.delete(label)
+  assert.deepEqual(
+    [...asked].filter((name) => !names.has(name.replace(/_(?:bucket|sum|count)$/, ''))),
+    [],
+  )
+})
+
+test('every alarm says how urgent it is and what it means', () => {
+  for (const rule of (at(alerts(), 'groups') as Tree[]).flatMap(({ rules }) => rules as Tree[])) {
+    assert.match(String(rule.alert), /^Tollgate[A-Z]/)
+    assert.match(String(at(rule, 'labels', 'severity')), /^(?:page|look)$/)
+    assert.ok(String(at(rule, 'annotations', 'summary')).length > 10)
+  }
+})
+
+test('the database cluster loses nothing with a node', () => {
+  const { dcs } = parse(read('deploy/patroni/patroni.yml')).bootstrap as { dcs: Tree }
+  assert.equal(dcs.synchronous_mode, 'quorum')
+  assert.equal(dcs.failsafe_mode, true)
+  assert.equal(at(dcs, 'postgresql', 'parameters', 'fsync'), 'on')
+  // A failover: the lock runs out, and then one election.
+  const seconds = (dcs.ttl as number) + (dcs.loop_wait as number)
+  assert.ok(
+    config.ledger.holdWaitMs > seconds * 1_000,
+    'requests wait longer than a failover takes',
+  )
+})
+
+test('units are valid', async (t) => {
+  const units = globSync('deploy/systemd/*.service', { cwd: root }).map((file) => join(root, file))
+  assert.equal(units.length, 4)
+  const verified = await promisify(execFile)('systemd-analyze', ['verify', ...units]).then(
+    ({ stderr }) => stderr,
+    (error: { code?: unknown; stderr?: string }) =>
+      error.code === 'ENOENT' ? undefined : (error.stderr ?? ''),
+  )
+  if (verified === undefined) return t.skip('systemd is not here')
+  // The program is not installed on the machine that looks.
+  const complaints = verified.split('\n').filter((line) => !/is not executable|^$/.test(line))
+  assert.deepEqual(complaints, [])
+})
+
+function alerts(): unknown {
+  return parse(read('deploy/prometheus/alerts.yml'))
+}
+
+/** Every string under this name, however deep. */
+function strings(tree: unknown, name: string): string[] {
+  if (typeof tree !== 'object' || tree === null) return []
+  return Object.entries(tree).flatMap(([key, value]) =>
+    key === name && typeof value === 'string' ? [value] : strings(value, name),
+  )
+}
+
+/** Those that a gateway, a cabinet and a worker really have. */
+async function metricNames(): Promise<Set<string>> {
+  const database = await createTestDatabase()
+  const env = { DATABASE_URL: database.url }
+  const own = loadConfig({ env })
+  assert.ok('config' in own)
+  const rooms = await wire(own.config, [], 'test')
+  try {
+    watchLetters(rooms.metrics, rooms.mail)
+    const text = await rooms.metrics.registry.metrics()
+    return new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name as string))
+  } finally {
+    await rooms.db.end()
+    await database.drop()
+  }
+}

@@ -1,0 +1,194 @@
+// A stage for people: the real room of accounts on a real database, with the real outbox, and
+// browsers that keep cookies as browsers do. Letters are read from the outbox; no relay is there.
+import { createHmac } from 'node:crypto'
+import { type Accounts, type AccountsOptions, createAccounts } from '../../src/accounts/accounts.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import type { BookId } from '../../src/platform/ids.ts'
+import { createMail } from '../../src/platform/mail/mail.ts'
+import { Masked } from '../../src/platform/masked.ts'
+import { migrateJobs } from '../../src/platform/worker/worker.ts'
+import { createTestDatabase, quiet } from '../support/harness.ts'
+
+export const CABINET = 'https://cabinet.example.org'
+export const PASSWORD = 'a quiet evening in may'
+export const AGENT = 'Mozilla/5.0 (Windows NT 10.0; rv:140.0) Gecko/20100101 Firefox/140.0'
+
+/** As in production, but for what would make tests slow or stumble over one another. */
+export const accountSettings = {
+  secret: new Masked('accounts secret of the tests: 32 bytes or more'),
+  sessionDays: 30,
+  freshMinutes: 10,
+  answerMs: 1,
+  passwordQueue: 64,
+  addressPerMinute: 10_000,
+  wrongPerAccount: 10,
+  wrongMinutes: 15,
+  lettersPerHour: 100,
+  eraseAfterDays: 1_095,
+}
+
+export const documents = [
+  { document: 'offer', version: '2026-11-01', isRequired: true },
+  { document: 'personal-data', version: '3', isRequired: true },
+  { document: 'news', version: '1', isRequired: false },
+]
+export const agreed = documents.filter((one) => one.isRequired)
+
+export type Letter = {
+  kind: string
+  recipient: string
+  subject: string
+  text: string
+  html: string
+}
+export type Reply = { status: number; body: Record<string, unknown>; headers: Headers }
+export type Stage = Awaited<ReturnType<typeof createStage>>
+export type Browser = ReturnType<Stage['browser']>
+
+export async function createStage() {
+  const database = await createTestDatabase()
+  const { db } = database
+  await migrateJobs(database.url, quiet)
+  // Nobody listens there: whatever works here works without a relay.
+  const smtpUrl = new Masked('smtp://127.0.0.1:1?starttls=never')
+  const from = 'letters@example.org'
+  const mail = createMail({ db, smtpUrl, from, log: quiet, clock: systemClock })
+
+  type Changes = Partial<Omit<AccountsOptions, 'settings'>> & {
+    settings?: Partial<AccountsOptions['settings']>
+  }
+  function room({ settings, ...changes }: Changes = {}): Accounts {
+    return createAccounts({
+      db,
+      mail,
+      clock: systemClock,
+      log: quiet,
+      brand: { name: 'Gate', supportEmail: 'help@example.org', cabinetUrl: CABINET },
+      settings: { ...accountSettings, ...settings },
+      async openBook(tx) {
+        const { rows } = await tx.query('select ledger_open() as id')
+        return (rows[0] as { id: BookId }).id
+      },
+      documents: () => documents,
+      endings: { closing: async () => {}, erasing: async () => {}, exports: {} },
+      ...changes,
+    })
+  }
+
+  const accounts = room()
+  /** The newest letter to somebody, which must be of this kind. */
+  async function letter(recipient: string, kind: string): Promise<Letter> {
+    const found = (await letters(recipient)).at(-1)
+    if (found?.kind !== kind) throw new Error(`${recipient} has ${found?.kind}, not ${kind}`)
+    return found
+  }
+  async function letters(recipient: string): Promise<Letter[]> {
+    const { rows } = await db.query(
+      `select kind, recipient, subject, body_text as text, body_html as html
+       from letters where recipient = $1 order by posted_at`,
+      [recipient],
+    )
+    return rows as Letter[]
+  }
+  const code = async (recipient: string, kind: string) => codeIn(await letter(recipient, kind))
+  const browser = (options: BrowserOptions = {}) => createBrowser(accounts, options)
+
+  /** Somebody with a confirmed account, signed in. */
+  async function person(name: string, options: BrowserOptions = {}) {
+    const email = `${name}@example.org`
+    const own = createBrowser(options.room ?? accounts, options)
+    const body = { email, password: PASSWORD, language: 'en', consents: agreed }
+    expect(await own.post('/register', body), 200)
+    const confirmation = { code: await code(email, 'confirm-email'), password: PASSWORD }
+    expect(await own.post('/confirm', confirmation), 200)
+    return Object.assign(own, { email })
+  }
+
+  return {
+    ...{ db, database, mail, accounts, room, letter, letters, code, browser, person },
+    async end() {
+      mail.close()
+      await database.drop()
+    },
+  }
+}
+
+export function codeIn(letter: Letter): string {
+  const found = /#code=([\w-]+)/.exec(letter.text)?.[1]
+  if (found === undefined) throw new Error(`no code in ${letter.kind}`)
+  return found
+}
+
+/** For the steps of an arrangement; the test itself asserts. */
+export function expect(reply: Reply, status: number): Reply {
+  if (reply.status === status) return reply
+  throw new Error(`${reply.status} and not ${status}: ${JSON.stringify(reply.body)}`)
+}
+
+export const errorOf = ({ body }: Reply) => (body.error as { code?: string } | undefined)?.code
+
+type BrowserOptions = {
+  readonly room?: Accounts
+  readonly address?: string
+  readonly agent?: string
+  readonly origin?: string | null
+}
+
+/** Keeps cookies, names its origin, and speaks to `handle` with real Request objects. */
+export function createBrowser(accounts: Accounts, options: BrowserOptions = {}) {
+  const { address = '203.0.113.7', agent = AGENT, origin = CABINET } = options
+  const room = options.room ?? accounts
+  const jar = new Map<string, string>()
+
+  function headers(): Headers {
+    const sent = new Headers({ 'user-agent': agent })
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    if (cookie !== '') sent.set('cookie', cookie)
+    return sent
+  }
+
+  async function ask(request: Request): Promise<Reply> {
+    const response = await room.handle(request, { address })
+    for (const line of response.headers.getSetCookie()) keep(jar, line)
+    const body = (await response.json()) as Record<string, unknown>
+    return { status: response.status, body, headers: response.headers }
+  }
+
+  return {
+    jar,
+    headers,
+    session: () => room.session(headers()),
+    get: (path: string) => ask(new Request(`${CABINET}/api/auth${path}`, { headers: headers() })),
+    post(path: string, body: unknown = {}, more: Record<string, string> = {}) {
+      const sent = headers()
+      sent.set('content-type', 'application/json')
+      if (origin !== null) sent.set('origin', origin)
+      for (const [name, value] of Object.entries(more)) sent.set(name, value)
+      const init = { method: 'POST', headers: sent, body: JSON.stringify(body) }
+      return ask(new Request(`${CABINET}/api/auth${path}`, init))
+    },
+    signIn(email: string, password: string = PASSWORD) {
+      return this.post('/sign-in/email', { email, password })
+    },
+  }
+}
+
+function keep(jar: Map<string, string>, line: string): void {
+  const [pair = '', ...attributes] = line.split('; ')
+  const [name = '', ...value] = pair.split('=')
+  if (attributes.some((one) => /^max-age=0$/i.test(one))) jar.delete(name)
+  else jar.set(name, value.join('='))
+}
+
+/** What an authenticator app shows: RFC 6238, from the address that its QR code holds. */
+export function appCode(uri: string, atMs: number = Date.now()): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+  const text = new URL(uri).searchParams.get('secret') ?? ''
+  const bits = [...text].map((char) => alphabet.indexOf(char).toString(2).padStart(5, '0')).join('')
+  const secret = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
+  const counter = Buffer.alloc(8)
+  counter.writeBigUInt64BE(BigInt(Math.floor(atMs / 30_000)))
+  const digest = createHmac('sha1', secret).update(counter).digest()
+  const offset = (digest.at(-1) ?? 0) & 15
+  return String((digest.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0')
+}

@@ -1,0 +1,110 @@
+// A stage for operators: every room real, the bank's stand-in and a mailbox behind them, and a
+// terminal whose lines are kept and whose answers are given beforehand. A command is run as typed,
+// in this process; a few tests run whole processes instead.
+
+import { createOperator, type OperatorRooms, type Terminal } from '../../src/operator/operator.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { newInstanceId } from '../../src/platform/ids.ts'
+import { createMail } from '../../src/platform/mail/mail.ts'
+import { Masked } from '../../src/platform/masked.ts'
+import { createUpstreams } from '../../src/upstreams/upstreams.ts'
+import { startMailbox } from '../../stand-ins/mailbox/mailbox.ts'
+import { quiet } from '../support/harness.ts'
+import { createCabinetStage } from './cabinet.ts'
+
+export type OperatorStage = Awaited<ReturnType<typeof createOperatorStage>>
+export type Typed = { readonly code: number; readonly out: string; readonly err: string }
+
+class Ended extends Error {}
+
+export async function createOperatorStage() {
+  const stage = await createCabinetStage()
+  const mailbox = await startMailbox()
+  const { db } = stage
+  const upstreams = createUpstreams({
+    upstreams: ['east', 'west'].map((name) => ({
+      ...{ name, url: 'http://127.0.0.1:9', keys: [new Masked(`${name} secret`)], models: [] },
+      ...{ priority: 1, weight: 1, connections: 1, temperatureMax: 1 },
+      ...{ headersTimeoutMs: 1_000, streamHeadersTimeoutMs: 1_000, idleTimeoutMs: 1_000 },
+    })),
+    ...{ db, clock: systemClock, log: quiet, instance: newInstanceId() },
+  })
+  const mail = createMail({
+    ...{ db, clock: systemClock, log: quiet, from: 'Gate <letters@gate.example>' },
+    smtpUrl: new Masked(mailbox.smtpUrl),
+  })
+  const rooms: OperatorRooms = {
+    ...stage,
+    ...{ clock: systemClock, mail, upstreams },
+    close: async () => undefined,
+  }
+
+  /** A command as typed; `answer` is what somebody types when asked. */
+  async function op(args: readonly string[], answer?: string): Promise<Typed> {
+    const out: string[] = []
+    const err: string[] = []
+    const left = { code: -1 }
+    const terminal: Terminal = {
+      print: (text) => void out.push(text),
+      note: (text) => void err.push(text),
+      async ask(question) {
+        err.push(question)
+        return answer
+      },
+      lines: () => linesOf(answer ?? ''),
+      columns: 80,
+      leave(code) {
+        left.code = code
+      },
+      end(code) {
+        left.code = code
+        throw new Ended()
+      },
+    }
+    try {
+      await createOperator(async () => rooms, terminal).parseAsync(args, { from: 'user' })
+    } catch (error) {
+      if (!(error instanceof Ended)) throw error
+    }
+    return { code: left.code, out: out.join('\n'), err: err.join('\n') }
+  }
+
+  return {
+    ...stage,
+    ...{ mailbox, upstreams, op },
+
+    /** The object that a command prints for scripts. */
+    async json<T = Record<string, unknown>>(...args: string[]): Promise<T> {
+      const { out } = await op(['--json', '--yes', ...args])
+      return JSON.parse(out) as T
+    },
+
+    /** What operators did, oldest first: outcome, command, detail. */
+    async acts() {
+      const { rows } = await db.query(
+        `select id, of_act as of, acted_by as by, os_user as "osUser", command, outcome, detail
+         from operator_acts order by id`,
+      )
+      return rows as {
+        readonly id: bigint
+        readonly of: bigint | null
+        readonly by: string
+        readonly osUser: string
+        readonly command: string
+        readonly outcome: string
+        readonly detail: string
+      }[]
+    },
+
+    async end() {
+      mail.close()
+      await upstreams.close()
+      await mailbox.close()
+      await stage.end()
+    },
+  }
+}
+
+async function* linesOf(text: string): AsyncGenerator<string> {
+  yield* text.split('\n').filter((line) => line !== '')
+}

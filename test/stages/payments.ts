@@ -1,0 +1,221 @@
+// The payments room for tests: real database, ledger, outbox and jobs' tables, and the real adapter
+// against the stand-in of the bank. Only the clocks are turned by hand: the database's by
+// `turnClock`, the bank's by its control calls.
+
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { PaymentsOptions } from '../../src/payments/payments.ts'
+import { createPayments, openPaymentMetrics, openYookassa } from '../../src/payments/payments.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import type { BookId } from '../../src/platform/ids.ts'
+import { newHoldId } from '../../src/platform/ids.ts'
+import { createMail } from '../../src/platform/mail/mail.ts'
+import { Masked } from '../../src/platform/masked.ts'
+import { createMetrics } from '../../src/platform/metrics/metrics.ts'
+import { migrateJobs } from '../../src/platform/worker/worker.ts'
+import { credits } from '../../src/units/credits.ts'
+import { kopecks } from '../../src/units/kopecks.ts'
+import { millionths } from '../../src/units/price.ts'
+import { noTokens, tokens } from '../../src/units/tokens.ts'
+import { type BankOptions, startBank } from '../../stand-ins/bank/bank.ts'
+import { createTestDatabase, createTestLedger, quiet } from '../support/harness.ts'
+
+export const pack = {
+  id: 'start',
+  title: '35 млн кредитов',
+  credits: credits(35_000_000),
+  priceKopecks: kopecks(130_000),
+  catalogueVersion: 1,
+}
+
+export const brand = {
+  name: 'Tollgate',
+  supportEmail: 'help@example.org',
+  cabinetUrl: 'https://cabinet.example.org',
+}
+
+export type TestPaymentsOptions = {
+  readonly bank?: BankOptions
+  readonly payments?: Partial<PaymentsOptions>
+  readonly yookassa?: Partial<Parameters<typeof openYookassa>[0]>
+  /** The server that the database is made on, when not the tests' own. */
+  readonly serverUrl?: string
+}
+
+export type TestPayments = Awaited<ReturnType<typeof createTestPayments>>
+
+export async function createTestPayments(options: TestPaymentsOptions = {}) {
+  const database = await createTestDatabase(options.serverUrl)
+  await migrateJobs(database.url, quiet)
+  const ledger = await createTestLedger(database.url)
+  const bank = await startBank(options.bank)
+  const { db } = database
+  const mail = createMail({
+    db,
+    // Nobody sends here: letters are looked at in the outbox.
+    smtpUrl: new Masked('smtp://127.0.0.1:1'),
+    from: 'Tollgate <pay@example.org>',
+    log: quiet,
+    clock: systemClock,
+  })
+  const registry = createMetrics().registry
+  const metrics = openPaymentMetrics(registry)
+  const yookassa = () =>
+    openYookassa({
+      url: bank.apiUrl,
+      shopId: bank.shopId,
+      secretKey: new Masked(bank.secretKey),
+      postTimeoutMs: 5_000,
+      getTimeoutMs: 5_000,
+      callsPerSecond: 10_000,
+      hasSbpQr: false,
+      notificationSources: 'any',
+      receipt: null,
+      env: 'test',
+      clock: systemClock,
+      onCall: metrics.called,
+      ...options.yookassa,
+    })
+  const provider = yookassa()
+  const closing: { stop(): Promise<void> }[] = [{ stop: () => provider.close() }]
+
+  /** The room as one more process would have it. */
+  function open(changes: Partial<PaymentsOptions> = {}) {
+    const payments = createPayments({
+      db,
+      ledger,
+      mail,
+      clock: systemClock,
+      log: quiet,
+      metrics,
+      cell: 0,
+      brand,
+      providers: [yookassa()],
+      provider: 'yookassa',
+      isOpen: true,
+      takesTest: true,
+      refundPolicy: 'prorata',
+      sweepSeconds: 0,
+      promoTriesPerHour: 10,
+      hasTopUps: false,
+      packOf: (id) => (id === pack.id ? pack : undefined),
+      ownerOf: async () => ({ email: 'owner@example.org', language: 'ru' }),
+      ...options.payments,
+      ...changes,
+    })
+    closing.push(payments)
+    return payments
+  }
+
+  const payments = open()
+  const state = { attempts: 0 }
+
+  return {
+    database,
+    db,
+    ledger,
+    bank,
+    mail,
+    metrics,
+    registry,
+    payments,
+    provider,
+    open,
+    newBook: () => ledger.open(db),
+
+    /** A purchase with a new attempt, unless the changes name one. */
+    buy(book: BookId, changes: Partial<Parameters<typeof payments.buy>[0]> = {}) {
+      state.attempts += 1
+      return payments.buy({
+        book,
+        email: 'owner@example.org',
+        locale: 'ru',
+        pack,
+        method: 'card',
+        attempt: `attempt ${state.attempts}`,
+        returnUrl: 'https://cabinet.example.org/orders/{order}',
+        ...changes,
+      })
+    },
+
+    /** What payers, banks and the provider's staff do. */
+    async sim(act: string, body: object = {}, method = 'POST'): Promise<Record<string, unknown>> {
+      const response = await fetch(`${bank.controlUrl}/${act}`, {
+        method,
+        ...(method !== 'GET' && {
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        }),
+      })
+      if (!response.ok) throw new Error(`${act}: ${await response.text()}`)
+      return (await response.json()) as Record<string, unknown>
+    },
+
+    /** A door for the bank's notices, as the cabinet has it, and the bank told of it. */
+    async intake(to: Pick<typeof payments, 'notify'> = payments): Promise<string> {
+      const server = createServer(async (request, response) => {
+        const chunks: Buffer[] = []
+        for await (const chunk of request) chunks.push(chunk)
+        const peer = request.headers['x-forwarded-for']
+        const { status, body } = await to.notify({
+          provider: (request.url ?? '').split('/').at(-1) ?? '',
+          body: Buffer.concat(chunks),
+          headers: request.headers,
+          peer: typeof peer === 'string' ? peer : '127.0.0.1',
+        })
+        response.writeHead(status).end(body)
+      })
+      server.listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      closing.push({
+        async stop() {
+          server.closeAllConnections()
+          server.close()
+        },
+      })
+      const { port } = server.address() as AddressInfo
+      const webhookUrl = `http://127.0.0.1:${port}/notifications/yookassa`
+      await this.sim('settings', { webhookUrl })
+      return webhookUrl
+    },
+
+    /** Spends credits of a book as a request would. */
+    async spend(book: BookId, whole: bigint | number): Promise<void> {
+      const zero = millionths(0)
+      const price = { coefficient: zero, cacheRead: zero, cacheWrite5m: zero, cacheWrite1h: zero }
+      const tariff = await ledger.tariff({ catalogueVersion: 1, model: 'model-small', price })
+      const id = newHoldId(0, systemClock.nowMs())
+      const amount = credits(whole)
+      const fence = (await ledger.balance(book))?.fence ?? 0n
+      await ledger.hold({ id, book, tariff, fence, worst: amount, floor: amount })
+      const used = { ...noTokens, input: tokens(BigInt(whole)) }
+      await ledger.settle({
+        id,
+        book,
+        counts: used,
+        priced: amount,
+        ending: 'complete',
+        isEstimated: false,
+        messageId: null,
+      })
+    },
+
+    entries: async (book: BookId) =>
+      (await ledger.statement({ book, beforeSeq: null, limit: 1_000 })).reverse(),
+
+    /** Kinds of the letters in the outbox, oldest first. */
+    async letters(): Promise<string[]> {
+      const { rows } = await db.query('select kind from letters order by posted_at, kind')
+      return (rows as { kind: string }[]).map(({ kind }) => kind)
+    },
+
+    async end() {
+      for (const one of closing) await one.stop()
+      await bank.close()
+      mail.close()
+      await ledger.end()
+      await database.drop()
+    },
+  }
+}

@@ -1,0 +1,226 @@
+// The stage of gateway faults: the real `serve` as a child, on a database of its own, in front of a
+// vendor stand-in, with paying accounts; and the closing check of what the ledger then shows.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Clock } from '../../../src/platform/clock.ts'
+import { credits } from '../../../src/units/credits.ts'
+import { hold, sleep } from '../../support/fault.ts'
+import {
+  createTestDatabase,
+  createTestKeys,
+  createTestLedger,
+  keySettings,
+  type TestDatabase,
+} from '../../support/harness.ts'
+
+const root = join(import.meta.dirname, '../../..')
+/** Above the minute that the fleet itself gives a process. */
+const READY_MS_MAX = 90_000
+
+export type Charge = { readonly output: number; readonly ending: string; readonly count: number }
+
+type Line = { readonly msg: string; readonly process: number; readonly level: string }
+
+export type Serving = {
+  readonly url: string
+  readonly metricsUrl: string
+  readonly parent: ChildProcess
+  /** Processes that serve, oldest first; the dead and the drained are not among them. */
+  members(): number[]
+  /** How often a line of the log has said this. */
+  said(message: string): number
+  /** Waits until the log has said it so often. */
+  until(message: string, times: number, limitMs?: number): Promise<void>
+  /** SIGTERM, and the exit code. */
+  stop(limitMs?: number): Promise<number | null>
+}
+
+export async function createGatewayStage(accounts: number) {
+  const database = await createTestDatabase()
+  return createStageOn(database, await createAccounts(database, accounts))
+}
+
+/** The stage on a database that is there already, with one key of each account. */
+export async function createStageOn(database: TestDatabase, keys: readonly string[]) {
+  const spoolDirectory = await mkdtemp(join(tmpdir(), 'tollgate-spool-'))
+  const children: ChildProcess[] = []
+
+  /** Starts `serve`, of this tree or another; resolves when every process answers. */
+  async function serve(env: Readonly<Record<string, string>>, tree = root): Promise<Serving> {
+    const [port, metricsPort] = await freePorts(2)
+    const parent = spawn(process.execPath, [join(tree, 'src/main.ts'), 'serve'], {
+      cwd: tree,
+      env: {
+        PATH: process.env.PATH ?? '',
+        DATABASE_URL: database.url,
+        LEDGER_SPOOL_DIRECTORY: spoolDirectory,
+        KEYS_TAG_SECRET: keySettings.tagSecret.reveal(),
+        KEYS_LOOKUP_SECRET: keySettings.lookupSecret.reveal(),
+        GATEWAY_PORT: String(port),
+        METRICS_PORT: String(metricsPort),
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    children.push(parent)
+    const log = readLog(parent)
+    await log.until('the fleet is ready', 1)
+    return {
+      url: `http://127.0.0.1:${port}`,
+      metricsUrl: `http://127.0.0.1:${metricsPort}`,
+      parent,
+      ...log,
+      async stop(limitMs = 60_000) {
+        if (parent.exitCode !== null) return parent.exitCode
+        const exited = once(parent, 'exit')
+        parent.kill('SIGTERM')
+        const timer = setTimeout(() => parent.kill('SIGKILL'), limitMs)
+        await exited
+        clearTimeout(timer)
+        return parent.exitCode
+      },
+    }
+  }
+
+  return {
+    database,
+    /** One key of each account. */
+    keys,
+    serve,
+    /** Charges of the ledger by their output tokens, which tests make unlike each other. */
+    charges: () => readCharges(database),
+    openHolds: () => countOpenHolds(database),
+    check: () => checkLedger(database, spoolDirectory),
+    async end() {
+      for (const child of children) await endFamily(child)
+      await database.drop()
+      await rm(spoolDirectory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** So many accounts with credits, and their keys, made by the rooms of this version or another. */
+export async function createAccounts(
+  database: TestDatabase,
+  count: number,
+  version: Pick<
+    typeof import('../../support/harness.ts'),
+    'createTestLedger' | 'createTestKeys'
+  > = {
+    createTestLedger,
+    createTestKeys,
+  },
+): Promise<string[]> {
+  const ledger = await version.createTestLedger(database.url)
+  const keys = version.createTestKeys(ledger.db, ledger)
+  const plain: string[] = []
+  for (let i = 0; i < count; i++) {
+    const book = await ledger.open(database.db)
+    const amount = credits(10n ** 11n)
+    const posted = { book, kind: 'purchase', ref: `pack ${i}`, amount, contra: 'clearing' } as const
+    await database.db.transaction((tx) => ledger.credit(tx, { ...posted, note: '' }))
+    const issued = await database.db.transaction((tx) => keys.issue(tx, book))
+    await database.db.transaction((tx) => keys.confirm(tx, book, issued.keyId))
+    plain.push(issued.plain)
+  }
+  await ledger.end()
+  return plain
+}
+
+function readLog(parent: ChildProcess): Pick<Serving, 'members' | 'said' | 'until'> {
+  const counts = new Map<string, number>()
+  const serving: number[] = []
+  const bad: string[] = []
+  createInterface({ input: parent.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+    const { msg, process: pid, level } = JSON.parse(line) as Line
+    counts.set(msg, (counts.get(msg) ?? 0) + 1)
+    if (msg === 'serving') serving.push(pid)
+    if (level === 'error' || level === 'fatal') bad.push(line)
+  })
+  const said = (message: string) => counts.get(message) ?? 0
+  return {
+    said,
+    members: () => serving.filter(isAlive),
+    async until(message, times, limitMs = READY_MS_MAX) {
+      const deadline = performance.now() + limitMs
+      while (said(message) < times) {
+        const isOver = performance.now() > deadline || parent.exitCode !== null
+        if (isOver) throw new Error(`never said "${message}" ${times} times: ${bad.join('\n')}`)
+        await sleep(10)
+      }
+    },
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Ends a child that is still there; its processes see their parent go and follow. */
+async function endFamily(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exited
+}
+
+/** Ports that nobody listens on. Held open together, so that they are not the same one. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  await Promise.all(servers.map((server) => once(server, 'listening')))
+  const ports = servers.map((server) => (server.address() as { port: number }).port)
+  await Promise.all(servers.map((server) => once(server.close(), 'close')))
+  return ports
+}
+
+async function readCharges(database: TestDatabase): Promise<Map<number, Charge>> {
+  const { rows } = await database.db.query(
+    `select output::int4 as output, min(ending::text) as ending, count(*)::int4 as count
+     from entries where kind = 'charge' group by output`,
+  )
+  return new Map((rows as Charge[]).map((row) => [row.output, row]))
+}
+
+async function countOpenHolds(database: TestDatabase): Promise<number> {
+  const { rows } = await database.db.query(
+    `select count(*)::int4 as n from holds where state = 'open'`,
+  )
+  return (rows[0] as { n: number }).n
+}
+
+/** All holds end once the sweeper has watched the dead for its minute, and the books tie out. */
+async function checkLedger(database: TestDatabase, spoolDirectory: string) {
+  // A hand-turned clock lets the sweeper watch for a minute without waiting for it.
+  const clock = { ms: 0 }
+  const turned: Clock = { nowMs: () => clock.ms, spanMs: () => clock.ms }
+  const ledger = await createTestLedger(database.url, { spoolDirectory, clock: turned })
+  try {
+    await sleep(500) // spools of the killed are being replayed
+    const sweeper = ledger.sweeper(60)
+    let swept = 0
+    for (let i = 0; i < 20; i++) {
+      swept += (await sweeper.tick()).freed
+      clock.ms += 10_000
+    }
+    const open = await countOpenHolds(database)
+    hold(open === 0, `every hold ends (${open} are open)`)
+    const findings = await ledger.audit('all')
+    hold(
+      findings.length === 0,
+      `the audit is empty: ${findings.length} ${findings[0]?.rule} ${findings[0]?.detail}`,
+    )
+    return { swept }
+  } finally {
+    await ledger.end()
+  }
+}

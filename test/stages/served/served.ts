@@ -1,0 +1,61 @@
+// Our program as it runs in earnest: a process of its own, started from the command line, with all
+// it prints kept.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+const MAIN = join(import.meta.dirname, '../../../src/main.ts')
+/** A start takes two seconds; beside a build on two cores, ten times that. */
+const READY_MS = 60_000
+const STOP_MS = 20_000
+
+export type Served = {
+  readonly child: ChildProcess
+  /** Everything it printed so far, both ways. */
+  printed(): string
+  stop(): Promise<void>
+}
+
+/** Resolves when it has printed something that matches; kills it and fails when it does not. */
+export async function startServed(
+  command: 'serve' | 'work' | 'cabinet',
+  env: Readonly<Record<string, string>>,
+  ready: RegExp,
+): Promise<Served> {
+  const child = spawn(process.execPath, [MAIN, command], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    cwd: join(import.meta.dirname, '../../..'),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  // A program that ends in a hurry leaves nobody behind.
+  const endWithUs = () => child.kill('SIGKILL')
+  process.once('exit', endWithUs)
+  child.once('exit', () => process.off('exit', endWithUs))
+  const chunks: string[] = []
+  const printed = () => chunks.join('')
+  const isReady = Promise.withResolvers<void>()
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (bytes: Buffer) => {
+      chunks.push(bytes.toString('utf8'))
+      if (ready.test(printed())) isReady.resolve()
+    })
+  }
+  child.once('exit', () => isReady.reject(new Error(`${command} ended: ${printed()}`)))
+  const timer = setTimeout(() => {
+    isReady.reject(new Error(`${command} is not ready: ${printed()}`))
+    child.kill('SIGKILL')
+  }, READY_MS)
+  await isReady.promise.finally(() => clearTimeout(timer))
+  return {
+    child,
+    printed,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const ended = once(child, 'exit')
+      const force = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+      child.kill('SIGTERM')
+      await ended
+      clearTimeout(force)
+    },
+  }
+}

@@ -1,0 +1,179 @@
+// What tests stand on: a real database cloned from a migrated template, and real rooms built on it.
+// The template is made once per set of migrations and kept; a clone takes about 50 ms.
+import { createHash } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { createKeys } from '../../src/keys/keys.ts'
+import type { Ledger, LedgerOptions } from '../../src/ledger/ledger.ts'
+import { createLedger, ledgerSession } from '../../src/ledger/ledger.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import type { Db } from '../../src/platform/db/db.ts'
+import { openClient, openDatabase } from '../../src/platform/db/db.ts'
+import { migrate } from '../../src/platform/db/migrate.ts'
+import { newInstanceId } from '../../src/platform/ids.ts'
+import type { Log } from '../../src/platform/log.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { Masked } from '../../src/platform/masked.ts'
+
+export const serverUrl =
+  process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
+
+export const quiet: Log = createLog({ level: 'fatal' })
+
+export function settingsOf(url: string) {
+  return {
+    url,
+    connectTimeoutMs: 5_000,
+    statementTimeoutMs: 60_000,
+    lockTimeoutMs: 250,
+    poolSize: 8,
+  }
+}
+
+function urlOf(server: string, database: string): string {
+  const url = new URL(server)
+  url.pathname = `/${database}`
+  return url.href
+}
+
+/** Runs one statement on the server itself, outside any test database. */
+export async function onServer<T>(
+  work: (client: pg.Client) => Promise<T>,
+  server: string = serverUrl,
+): Promise<T> {
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+async function digestOfMigrations(): Promise<string> {
+  const directory = join(import.meta.dirname, '../../migrations')
+  const hash = createHash('sha256')
+  for (const name of (await readdir(directory)).sort()) {
+    if (name.endsWith('.sql')) hash.update(await readFile(join(directory, name)))
+  }
+  // The day is part of it: a template's partitions are made ahead of the day it was migrated.
+  const day = new Date().toISOString().slice(0, 10).replaceAll('-', '')
+  return `${day}_${hash.digest('hex').slice(0, 12)}`
+}
+
+async function ensureTemplate(server: string): Promise<string> {
+  const name = `tollgate_template_${await digestOfMigrations()}`
+  await onServer(async (client) => {
+    // Test files run in several processes; one makes the template, the others wait for it.
+    await client.query(`select pg_advisory_lock(hashtext($1))`, [name])
+    const { rows } = await client.query('select from pg_database where datname = $1', [name])
+    if (rows.length === 0) {
+      const half = `${name}_half`
+      await client.query(`drop database if exists ${half}`)
+      await client.query(`create database ${half}`)
+      await migrate(settingsOf(urlOf(server, half)))
+      await client.query(`alter database ${half} rename to ${name}`)
+      await dropOld(client, name)
+    }
+  }, server)
+  return name
+}
+
+/** Templates of earlier days; one that is in use stays. */
+async function dropOld(client: pg.Client, name: string): Promise<void> {
+  const { rows } = await client.query(
+    `select datname from pg_database
+     where datname ~ '^tollgate_template_' and left(datname, 26) < left($1, 26)`,
+    [name],
+  )
+  for (const { datname } of rows) {
+    await client.query(`drop database if exists ${datname}`).catch(() => undefined)
+  }
+}
+
+export type TestDatabase = { url: string; name: string; db: Db; drop(): Promise<void> }
+
+/** A migrated database of the test's own; with another template, whatever that one holds. */
+export async function createTestDatabase(
+  server: string = serverUrl,
+  base?: string,
+): Promise<TestDatabase> {
+  const template = base ?? (await ensureTemplate(server))
+  const name = `tollgate_test_${process.pid}_${newInstanceId().toString(36)}`
+  await onServer((client) => client.query(`create database ${name} template ${template}`), server)
+  const url = urlOf(server, name)
+  const db = openDatabase(settingsOf(url), 'test', () => undefined)
+  return {
+    url,
+    name,
+    db,
+    async drop() {
+      await db.end()
+      await onServer((client) => client.query(`drop database if exists ${name} (force)`), server)
+    },
+  }
+}
+
+export type TestLedger = Awaited<ReturnType<typeof createTestLedger>>
+
+/** A real ledger on a test database, started, with a spool directory of its own. */
+export async function createTestLedger(url: string, changes: Partial<LedgerOptions> = {}) {
+  const spoolDirectory =
+    changes.spoolDirectory ?? (await mkdtemp(join(tmpdir(), 'tollgate-spool-')))
+  const db = openDatabase(settingsOf(url), 'test ledger', () => undefined)
+  const ledger = await createLedger({
+    db,
+    connect: () => openClient(settingsOf(url), 'ledger', ledgerSession),
+    instance: newInstanceId(),
+    role: 'test',
+    clock: systemClock,
+    log: quiet,
+    connections: 2,
+    lanes: 4,
+    deadlineMs: 5_000,
+    holdSeconds: 3_900,
+    holdWaitMs: 30_000,
+    spoolAfterMs: 10_000,
+    ...changes,
+    spoolDirectory,
+  })
+  await ledger.start()
+  return {
+    ...ledger,
+    db,
+    spoolDirectory,
+    async end() {
+      await ledger.stop(5_000)
+      await db.end()
+      if (changes.spoolDirectory === undefined) {
+        await rm(spoolDirectory, { recursive: true, force: true })
+      }
+    },
+  }
+}
+
+/** Every test process has the same secrets, as the processes of one deployment do. */
+export const keySettings = {
+  slug: 'vendor',
+  cell: 0,
+  tagSecret: new Masked('tag secret of the tests, 32 bytes or more'),
+  lookupSecret: new Masked('lookup secret of the tests, 32 bytes or more'),
+  verifiedMax: 100_000,
+  wrongMax: 100_000,
+  verifyQueue: 64,
+  wrongPerMinute: 20,
+}
+
+export function createTestKeys(db: Db, ledger: Pick<Ledger, 'raiseFence'>) {
+  return createKeys({ db, ledger, clock: systemClock, log: quiet, ...keySettings })
+}
+
+/** Turns the database's clock: every ledger function asks ledger_now(). */
+export async function turnClock(db: Db, interval: string): Promise<void> {
+  await db.query(
+    `create or replace function ledger_now() returns timestamptz language sql volatile
+     as $$ select clock_timestamp() + interval '${interval}' $$`,
+  )
+}

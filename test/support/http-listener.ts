@@ -1,0 +1,96 @@
+// A server that tells what it made of the bytes it was sent: each request is written down as it was
+// understood.
+import { connect, type Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import { createHttpServer, type HttpOptions } from '../../src/http/http.ts'
+
+export const limits = {
+  headBytesMax: 65_536,
+  headMs: 60_000,
+  requestMs: 60_000,
+  keepAliveMs: 60_000,
+  unreadMs: 60_000,
+}
+
+export type Understood = {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly body: string
+}
+
+export type Listener = {
+  readonly port: number
+  /** Takes nobody new; resolves when all are gone. */
+  drain(): Promise<void>
+  /** What was understood since the last call. */
+  heard(): Understood[]
+  close(): Promise<void>
+}
+
+export async function openListener(options: Partial<HttpOptions> = {}): Promise<Listener> {
+  const heard: Understood[] = []
+  const server = createHttpServer({
+    limits,
+    answer(request, reply) {
+      const { method, url, headers } = request
+      const chunks: Buffer[] = []
+      request.read({
+        data: (chunk) => void chunks.push(chunk),
+        end() {
+          heard.push({ method, url, headers, body: Buffer.concat(chunks).toString('latin1') })
+          reply.begin(200, { 'content-length': 2 })
+          reply.end(Buffer.from('ok'))
+        },
+        broken() {
+          reply.begin(400, { 'content-length': 0 })
+          reply.end()
+        },
+      })
+    },
+    unaccepted: (error) => {
+      throw error
+    },
+    unparsed: () => ({ status: 400, headers: { 'content-length': 0 }, body: '' }),
+    ...options,
+  })
+  return {
+    port: await server.listen(0, '127.0.0.1'),
+    heard: () => heard.splice(0),
+    drain: server.drain,
+    async close() {
+      const gone = server.drain()
+      server.closeAll()
+      await gone
+    },
+  }
+}
+
+/** A server that is silent for this long waits for more. */
+const SILENCE_MS = 50
+
+/** Says it in these parts, each a read of its own, and listens until the server closes. */
+export async function say(port: number, ...parts: readonly string[]): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true })
+  const told = listenTo(socket)
+  for (const part of parts) {
+    await new Promise((resolve) => socket.write(part, 'latin1', resolve))
+    await setImmediate()
+  }
+  const timer = setTimeout(() => socket.end(), SILENCE_MS)
+  socket.on('data', () => timer.refresh())
+  await told
+  clearTimeout(timer)
+  return told
+}
+
+/** Everything the server says until it closes, however it does. */
+export function listenTo(socket: Socket): Promise<string> {
+  let text = ''
+  socket.setEncoding('latin1').on('data', (part) => {
+    text += part
+  })
+  socket.on('error', () => {})
+  socket.on('end', () => socket.end())
+  return new Promise((resolve) => socket.on('close', () => resolve(text)))
+}
