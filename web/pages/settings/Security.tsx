@@ -4,7 +4,7 @@ import { PasskeysPanel } from '../../account/PasskeysPanel.tsx'
 import { PasswordPanel } from '../../account/PasswordPanel.tsx'
 import { SessionsPanel } from '../../account/SessionsPanel.tsx'
 import { SettingsTabs } from '../../account/SettingsTabs.tsx'
-import { SecondFactorPanel } from '../../account/second-factor/SecondFactorPanel.tsx'
+import { SecondFactor } from '../../account/second-factor/SecondFactor.tsx'
 import { Page } from '../../ui/Page.tsx'
 
 export function Security() {
@@ -13,7 +13,7 @@ export function Security() {
     <Page title={t('nav.settings')} isNarrow>
       <SettingsTabs />
       <PasswordPanel />
-      <SecondFactorPanel />
+      <SecondFactor />
       <PasskeysPanel />
       <SessionsPanel />
     </Page>

@@ -17,7 +17,7 @@ import { RecoveryCodes } from './RecoveryCodes.tsx'
 
 type Open = 'enable' | 'disable' | 'codes' | undefined
 
-export function SecondFactorPanel() {
+export function SecondFactor() {
   const { t } = useTranslation()
   const { hasSecondFactor } = useMe()
   const [open, setOpen] = useState<Open>()
