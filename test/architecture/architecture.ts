@@ -1,5 +1,6 @@
 // The house rules together: one call reads a repository and says everything that is wrong with it.
 import { expandRules } from './expand.ts'
+import { folderRules } from './folders.ts'
 import { graphRules } from './graph.ts'
 import { paperRules } from './papers.ts'
 import { reachRules } from './reach.ts'
@@ -12,6 +13,7 @@ export type Violation = Finding & { rule: string }
 export const rules: readonly Rule[] = [
   ...roomRules,
   ...graphRules,
+  ...folderRules,
   ...reachRules,
   ...shapeRules,
   ...paperRules,

@@ -34,7 +34,7 @@ export function workerPaths(house: House): Set<string> {
 }
 
 type Place = { file: string; line: number }
-type Graph = Map<string, Map<string, Place>>
+export type Graph = Map<string, Map<string, Place>>
 
 // Imports of types count too: they cost nothing at run time, but a reader walks the same circle.
 function fileCycles(house: House): Finding[] {
@@ -61,17 +61,27 @@ function roomCycles(house: House): Finding[] {
   return circles(graph, 'one of these rooms must not know the other')
 }
 
-function connect(graph: Graph, from: string, to: string, file: SourceFile, line: number): void {
+export function connect(
+  graph: Graph,
+  from: string,
+  to: string,
+  file: SourceFile,
+  line: number,
+): void {
   const edges = graph.get(from) ?? new Map<string, Place>()
   if (!edges.has(to)) edges.set(to, { file: file.path, line })
   graph.set(from, edges)
 }
 
-// One report for each circle: from every node the shortest way back to it, without repeats.
-function circles(graph: Graph, cure: string): Finding[] {
+/** One report for each circle: from every start the shortest way back to it, without repeats. */
+export function circles(
+  graph: Graph,
+  cure: string,
+  starts: readonly string[] = [...graph.keys()],
+): Finding[] {
   const reported = new Set<string>()
   const findings: Finding[] = []
-  for (const start of [...graph.keys()].sort()) {
+  for (const start of starts.toSorted()) {
     if (reported.has(start)) continue
     const way = shortestWay(graph, start)
     const place = graph.get(start)?.get(way[1] ?? '')

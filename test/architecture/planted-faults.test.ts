@@ -42,6 +42,35 @@ const faults: Record<string, Tree> = {
     'src/keys/scan.ts': file("import { x } from '../ledger/batch.ts'", 'export const y = x'),
     'src/ledger/batch.ts': file('export const x = 1'),
   },
+  'src/cabinet/refund.ts:2 door': {
+    'src/cabinet/refund.ts': file("import '../payments/refunds/refunds.ts'"),
+    'src/payments/refunds/refunds.ts': file('export const x = 1'),
+  },
+  'src/ledger/spool/spool.ts:2 cycle-of-parts': {
+    'src/ledger/spool/spool.ts': file("import type { S } from '../sweep.ts'", 'export type T = S'),
+    'src/ledger/spool/files.ts': file('export type F = 1'),
+    'src/ledger/sweep.ts': file("import type { F } from './spool/files.ts'", 'export type S = F'),
+  },
+  'web/pages/home/Home.tsx:2 cycle-of-parts': {
+    'web/pages/key/Key.tsx': file("import '../home/Steps.tsx'"),
+    'web/pages/key/Start.tsx': file('export const Start = 1'),
+    'web/pages/home/Home.tsx': file("import '../key/Start.tsx'"),
+    'web/pages/home/Steps.tsx': file('export const Steps = 1'),
+  },
+  'src/ledger/spool/spool.ts:2 arrow-up': {
+    'src/ledger/spool/spool.ts': file("import type { Ledger } from '../ledger.ts'"),
+  },
+  'src/ledger/spool/files/files.ts:3 arrow-up': {
+    'src/ledger/spool/spool.ts': file('export type S = 1'),
+    'src/ledger/spool/files/files.ts': file('', "import '../../ledger.ts'"),
+  },
+  'src/ledger/spool/files.ts:1 folder-entry': {
+    'src/ledger/spool/files.ts': file('export const x = 1'),
+    'src/ledger/spool/spool.test.ts': file('export const x = 1'),
+  },
+  'web/pages/sign-in/Sign.tsx:1 folder-entry': {
+    'web/pages/sign-in/Sign.tsx': file('export const Sign = 1'),
+  },
   'src/accounts/pay.ts:2 room-table': {
     'src/accounts/pay.ts': file("import '../ledger/ledger.ts'"),
   },
@@ -277,6 +306,12 @@ test('what only looks like a fault is not reported', () => {
       "export const start = () => new URL('./parse-worker.ts', import.meta.url)",
     ),
     'src/wire/parse-worker.ts': file("import { parentPort } from 'node:worker_threads'", 'main()'),
+    'src/ledger/sql/hold.sql': '-- A folder without source text needs no entry file.\n',
+    'src/ledger/spool/spool.ts': file("import type { F } from '../frame.ts'"),
+    'src/ledger/frame.ts': file('export type F = 1'),
+    'src/ledger/spool/spool.test.ts': file("import '../ledger.ts'", "import './spool.ts'"),
+    'web/pages/sign-in/SignIn.tsx': file("import '../Trouble.tsx'"),
+    'web/pages/Trouble.tsx': file('export const Trouble = 1'),
   })
   assert.deepEqual(reported(tree), [])
 })
