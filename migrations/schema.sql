@@ -134,7 +134,8 @@ CREATE TABLE books (
     day date DEFAULT '-infinity'::date NOT NULL,
     blocked_reason blocked_reason,
     day_limit_met date,
-    short_seq bigint
+    short_seq bigint,
+    CONSTRAINT books_keep_their_rules CHECK (books_keep_rules(available, held, debt, day_limit, velocity_limit, velocity_seconds))
 )
 WITH (fillfactor='40', autovacuum_vacuum_scale_factor='0.02');
 
@@ -313,7 +314,8 @@ CREATE TABLE entries (
     estimated boolean,
     message_id text,
     ref text,
-    note text
+    note text,
+    CONSTRAINT entries_keep_their_rules CHECK (entries_keep_rules(kind, amount, priced, written_off, hold_id, ending, ref))
 )
 PARTITION BY RANGE (day);
 
@@ -339,7 +341,8 @@ CREATE TABLE entries_default (
     estimated boolean,
     message_id text,
     ref text,
-    note text
+    note text,
+    CONSTRAINT entries_keep_their_rules CHECK (entries_keep_rules(kind, amount, priced, written_off, hold_id, ending, ref))
 );
 
 CREATE TABLE guards (
@@ -375,7 +378,8 @@ CREATE TABLE holds (
     ending ending,
     entry_seq bigint,
     charged bigint,
-    closed_at timestamp with time zone
+    closed_at timestamp with time zone,
+    CONSTRAINT holds_keep_their_rules CHECK (holds_keep_rules(worst, floor, granted, state, ending, entry_seq, charged, closed_at))
 )
 PARTITION BY RANGE (day);
 
@@ -395,7 +399,8 @@ CREATE TABLE holds_default (
     ending ending,
     entry_seq bigint,
     charged bigint,
-    closed_at timestamp with time zone
+    closed_at timestamp with time zone,
+    CONSTRAINT holds_keep_their_rules CHECK (holds_keep_rules(worst, floor, granted, state, ending, entry_seq, charged, closed_at))
 )
 WITH (fillfactor='44');
 
@@ -920,9 +925,6 @@ ALTER TABLE ONLY accounts
 ALTER TABLE ONLY audit_marks
     ADD CONSTRAINT audit_marks_pkey PRIMARY KEY (book_id);
 
-ALTER TABLE books
-    ADD CONSTRAINT books_keep_their_rules CHECK (books_keep_rules(available, held, debt, day_limit, velocity_limit, velocity_seconds)) NOT VALID;
-
 ALTER TABLE ONLY books
     ADD CONSTRAINT books_pkey PRIMARY KEY (id);
 
@@ -956,9 +958,6 @@ ALTER TABLE ONLY entries
 ALTER TABLE ONLY entries_default
     ADD CONSTRAINT entries_default_pkey PRIMARY KEY (book_id, seq, day);
 
-ALTER TABLE entries
-    ADD CONSTRAINT entries_keep_their_rules CHECK (entries_keep_rules(kind, amount, priced, written_off, hold_id, ending, ref)) NOT VALID;
-
 ALTER TABLE ONLY guards
     ADD CONSTRAINT guards_pkey PRIMARY KEY (book_id);
 
@@ -967,9 +966,6 @@ ALTER TABLE ONLY holds
 
 ALTER TABLE ONLY holds_default
     ADD CONSTRAINT holds_default_pkey PRIMARY KEY (day, id);
-
-ALTER TABLE holds
-    ADD CONSTRAINT holds_keep_their_rules CHECK (holds_keep_rules(worst, floor, granted, state, ending, entry_seq, charged, closed_at)) NOT VALID;
 
 ALTER TABLE ONLY instances
     ADD CONSTRAINT instances_pkey PRIMARY KEY (id);

@@ -23,6 +23,19 @@ test('schema.sql shows what the migrations make', async (t) => {
   }
 })
 
+test('every constraint of a freshly migrated database is validated', async () => {
+  const database = await createTestDatabase()
+  try {
+    const { rows } = await database.db.query(
+      `select conrelid::regclass || ' ' || conname as name from pg_constraint
+       where not convalidated order by name`,
+    )
+    assert.deepEqual(rows, [])
+  } finally {
+    await database.drop()
+  }
+})
+
 test('three processes that start at once apply each migration once', async () => {
   const name = `tollgate_migrate_${process.pid}`
   await onServer((client) => client.query(`create database ${name}`))
