@@ -2,20 +2,12 @@
 // `src/<module>/sql/*.sql`. Migrations are history; these files are what a reader opens, so they
 // must be what the migrations make.
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Executor } from '../../src/platform/db/db.ts'
+import { functionsIn, readSqlFiles, type SqlFile } from '../../tools/sql-files.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 
-const root = join(import.meta.dirname, '../..')
-const HEAD = /^create or replace function ([a-z_]+)\(/gm
-
-type SqlFile = { readonly path: string; readonly text: string }
-
-const files: readonly SqlFile[] = globSync('src/*/sql/*.sql', { cwd: root })
-  .sort()
-  .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+const files = readSqlFiles()
 
 const open = { database: undefined as unknown as TestDatabase }
 before(async () => {
@@ -38,11 +30,11 @@ async function differences(given: readonly SqlFile[]): Promise<string[]> {
   const made = await definitions(open.database.db)
   const found: string[] = []
   const homes = new Map<string, string>()
-  for (const { path, text } of given) {
-    for (const [, name = ''] of text.matchAll(HEAD)) {
+  for (const file of given) {
+    for (const name of functionsIn(file)) {
       const home = homes.get(name)
-      if (home !== undefined) found.push(`${name} stands in ${home} and in ${path}`)
-      homes.set(name, path)
+      if (home !== undefined) found.push(`${name} stands in ${home} and in ${file.path}`)
+      homes.set(name, file.path)
     }
   }
   for (const name of made.keys()) if (!homes.has(name)) found.push(`${name} stands in no file`)
