@@ -149,7 +149,6 @@ test('every verb asks for READ COMMITTED', async () => {
     `ledger_void(true, 1, ${hold}, 1, 'refused', '')`,
     `ledger_void_many(true, 1, ${holds}, '{1}', '{refused}', '{x}')`,
     `ledger_credit(${book}, 'purchase', 'x', 1, 'clearing', '')`,
-    `ledger_credit_many('{${book}}', '{purchase}', '{x}', '{1}', '{clearing}', '{x}')`,
     `ledger_adjust_down(${book}, 'x', 1, 'loss', '')`,
     `ledger_refund(${book}, 1, 'x', 1, '')`,
     `ledger_refund_reverse(${book}, 1, 'x', '')`,

@@ -2,12 +2,18 @@
 // `src/<module>/sql/*.sql`. Migrations are history; these files are what a reader opens, so they
 // must be what the migrations make.
 import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Executor } from '../../src/platform/db/db.ts'
 import { functionsIn, readSqlFiles, type SqlFile } from '../../tools/sql-files.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 
+const root = join(import.meta.dirname, '../..')
 const files = readSqlFiles()
+const programs = globSync('src/**/*.ts', { cwd: root })
+  .filter((path) => !path.endsWith('.test.ts'))
+  .map((path) => readFileSync(join(root, path), 'utf8'))
 
 const open = { database: undefined as unknown as TestDatabase }
 before(async () => {
@@ -62,6 +68,27 @@ async function asWritten(given: readonly SqlFile[]): Promise<Map<string, string>
   return written
 }
 
+/** Functions that no table, no program and no function that is called by one of them calls. */
+async function uncalled(): Promise<string[]> {
+  const { db } = open.database
+  const { rows } = await db.query(
+    `select distinct refobjid::regproc || '()' as call from pg_depend
+     where refclassid = 'pg_proc'::regclass
+       and classid in ('pg_constraint'::regclass, 'pg_trigger'::regclass, 'pg_attrdef'::regclass)`,
+  )
+  const texts = [...programs, ...(rows as { call: string }[]).map(({ call }) => call)]
+  const left = await definitions(db)
+  // The text of a function that is called joins the texts that this loop reads.
+  for (const text of texts) {
+    for (const [, name = ''] of text.matchAll(/\b(\w+)\(/g)) {
+      const body = left.get(name)
+      if (body !== undefined) texts.push(body)
+      left.delete(name)
+    }
+  }
+  return [...left.keys()].sort()
+}
+
 test('every function of the database has its current text in one file', async () => {
   assert.deepEqual(await differences(files), [])
 })
@@ -94,4 +121,17 @@ test('a function without a file, without a migration or with two files is found'
   assert.deepEqual(await differences([...files, { ...twice, path: 'twice.sql' }]), [
     'ledger_now stands in src/ledger/sql/clock.sql and in twice.sql',
   ])
+})
+
+test('every function of the database is called', async () => {
+  assert.deepEqual(await uncalled(), [])
+})
+
+test('functions that only call each other are found', async () => {
+  const { db } = open.database
+  await db.query(`create function ledger_old() returns int4 language sql as 'select 1'`)
+  await db.query(`create function ledger_older() returns int4 language sql
+    as 'select ledger_old()'`)
+  assert.deepEqual(await uncalled(), ['ledger_old', 'ledger_older'])
+  await db.query('drop function ledger_old, ledger_older')
 })

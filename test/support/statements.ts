@@ -21,7 +21,7 @@ export type Form = 'single rows' | 'arrays'
 type Line = { book: string; verb: string; words: string[]; expected: string; after: string }
 /** One customer's names: books and requests. Postings happen once, so references are prefixed. */
 type Customer = { readonly books: Map<string, BookId>; readonly ids: Map<string, HoldId> }
-type Desk = { ledger: TestLedger; database: TestDatabase; form: Form; tariff: number }
+type Desk = { ledger: TestLedger; database: TestDatabase; tariff: number }
 type Play = Desk & { book: BookId; idOf(name: string): HoldId; refOf(name: string): string }
 
 /** Verbs that travel in batches; neighbours of one verb share a call. */
@@ -37,7 +37,7 @@ export async function createBookkeeper(database: TestDatabase, form: Form) {
   })
   const price = { coefficient: ONE, cacheRead: ONE, cacheWrite5m: ONE, cacheWrite1h: ONE }
   const tariff = await ledger.tariff({ catalogueVersion: 1, model: 'model', price })
-  const desk: Desk = { ledger, database, form, tariff }
+  const desk: Desk = { ledger, database, tariff }
 
   /** Runs a table for customers of its own; fails with the line that went another way. */
   async function run(table: string): Promise<void> {
@@ -254,17 +254,8 @@ async function credit(
   ref = '',
 ): Promise<string> {
   const contra = kind === 'promo' ? 'promo' : 'clearing'
-  const p = { book: play.book, ref: play.refOf(ref), amount: amountOf(word), note: 'a table' }
-  if (play.form === 'single rows') {
-    return post(play, (tx) => play.ledger.credit(tx, { ...p, kind, contra }))
-  }
-  const { rows } = await play.database.db.query(
-    `select ledger_credit_many(array[$1::int8], array[$2::entry_kind], array[$3],
-       array[$4::int8], array[$5::contra], array[$6]) as outcomes`,
-    [p.book, kind, p.ref, p.amount, contra, p.note],
-  )
-  const { outcomes } = rows[0] as { outcomes: string }
-  return outcomes === 'mismatch' ? 'fault' : outcomes
+  const posting = { ref: play.refOf(ref), amount: amountOf(word) }
+  return post(play, (tx, p) => play.ledger.credit(tx, { ...p, ...posting, kind, contra }))
 }
 
 async function lotOf({ ledger, book, refOf }: Play, name: string): Promise<bigint> {

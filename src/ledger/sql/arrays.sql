@@ -64,13 +64,3 @@ begin
     raise exception 'an id appears twice in one array' using errcode = 'TG002';
   end if;
 end $$;
-
--- The array forms of the rare verbs: the one-row form for each element, in one call. All books are
--- locked first, in their order, so that two such calls cannot wait for each other.
-create or replace function ledger_refuse_double_refs(p_refs text[])
-returns void language plpgsql as $$
-begin
-  if (select count(distinct ref) from unnest(p_refs) as o (ref)) <> cardinality(p_refs) then
-    raise exception 'a ref appears twice in one array' using errcode = 'TG002';
-  end if;
-end $$;

@@ -61,22 +61,6 @@ begin
   returning books.available into available;
 end $$;
 
-create or replace function ledger_credit_many(
-  p_books int8[], p_kinds entry_kind[], p_refs text[], p_amounts int8[], p_contras contra[],
-  p_notes text[], out outcomes text
-) language plpgsql as $$
-declare
-  v_outcomes text[] := array_fill(null::text, array[cardinality(p_refs)]);
-begin
-  perform ledger_refuse_double_refs(p_refs);
-  perform ledger_lock(true, p_books);
-  for i in 1..cardinality(p_refs) loop
-    v_outcomes[i] := (ledger_credit(p_books[i], p_kinds[i], p_refs[i], p_amounts[i], p_contras[i],
-      p_notes[i])).outcome;
-  end loop;
-  outcomes := array_to_string(v_outcomes, ',');
-end $$;
-
 -- What of each lot is unspent: everything ever spent, laid over the lots oldest first.
 create or replace function ledger_lots(p_book int8)
 returns table (seq int8, kind entry_kind, ref text, credited int8, taken_back int8, unspent int8,
@@ -126,22 +110,6 @@ begin
   update books set available = books.available - p_amount, seq = ledger_refund.seq
   where books.id = p_book
   returning books.available into available;
-end $$;
-
-create or replace function ledger_refund_many(
-  p_books int8[], p_lots int8[], p_refs text[], p_amounts int8[], p_notes text[],
-  out outcomes text
-) language plpgsql as $$
-declare
-  v_outcomes text[] := array_fill(null::text, array[cardinality(p_refs)]);
-begin
-  perform ledger_refuse_double_refs(p_refs);
-  perform ledger_lock(true, p_books);
-  for i in 1..cardinality(p_refs) loop
-    v_outcomes[i] := (ledger_refund(p_books[i], p_lots[i], p_refs[i], p_amounts[i],
-      p_notes[i])).outcome;
-  end loop;
-  outcomes := array_to_string(v_outcomes, ',');
 end $$;
 
 -- Gives back what a canceled refund had set aside. Debt is paid first, as by any credit.
@@ -219,22 +187,6 @@ begin
     where books.id = p_book
     returning books.available into available;
   end if;
-end $$;
-
-create or replace function ledger_adjust_down_many(
-  p_books int8[], p_refs text[], p_amounts int8[], p_contras contra[], p_notes text[],
-  out outcomes text
-) language plpgsql as $$
-declare
-  v_outcomes text[] := array_fill(null::text, array[cardinality(p_refs)]);
-begin
-  perform ledger_refuse_double_refs(p_refs);
-  perform ledger_lock(true, p_books);
-  for i in 1..cardinality(p_refs) loop
-    v_outcomes[i] := (ledger_adjust_down(p_books[i], p_refs[i], p_amounts[i], p_contras[i],
-      p_notes[i])).outcome;
-  end loop;
-  outcomes := array_to_string(v_outcomes, ',');
 end $$;
 
 -- Money that has already gone back (a refund made at the provider, a lost dispute): takes what is

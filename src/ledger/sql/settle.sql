@@ -15,39 +15,9 @@ create or replace function ledger_velocity_until(
     else p_now + make_interval(secs => p_seconds) end
 $$;
 
--- Takes a charge from a book that the caller has locked. p_released is what the hold gives back;
--- p_from_available is what a late settle takes instead. Debt is paid before anything is available.
-create or replace function ledger_book_charge(
-  p_book int8, p_now timestamptz, p_amount int8, p_unheld int8, p_released int8,
-  p_from_available int8, out available int8
-) language plpgsql as $$
-declare
-  v_today date := (p_now at time zone 'UTC')::date;
-begin
-  update books b set
-    held = b.held - p_unheld,
-    debt = b.debt - least(b.debt, p_released),
-    available = b.available + p_released - least(b.debt, p_released) - p_from_available,
-    seq = b.seq + 1,
-    requests = b.requests + 1,
-    spent_total = b.spent_total + p_amount,
-    day = v_today,
-    day_spent = case when b.day = v_today then b.day_spent else 0 end + p_amount,
-    velocity_spent = ledger_velocity_spent(b.velocity_limit, b.velocity_until, b.velocity_spent,
-      p_now, p_amount),
-    velocity_until = ledger_velocity_until(b.velocity_limit, b.velocity_until, b.velocity_seconds,
-      p_now),
-    blocked_reason = case
-      when b.blocked_reason is null and b.velocity_limit < ledger_velocity_spent(b.velocity_limit,
-        b.velocity_until, b.velocity_spent, p_now, p_amount) then 'velocity_stopped'
-      else b.blocked_reason end
-  where b.id = p_book
-  returning b.available into available;
-end $$;
-
--- As in 0003-ledger-settle.sql, with the columns it needs, and changing the book itself.
--- ledger_book_charge, which did that, stays: a settle that waits for the locks of this migration
--- goes on with its older text afterwards, and calls it.
+-- Charges a hold at most what it was granted and writes off the rest. It reads the columns that it
+-- needs instead of whole rows, and changes the book itself: a call of another function would be a
+-- statement of its own.
 create or replace function ledger_settle(
   p_wait boolean, p_day int4, p_id uuid, p_book int8, p_input int8, p_output int8,
   p_cache_read int8, p_cache_write_5m int8, p_cache_write_1h int8, p_priced int8, p_ending ending,
