@@ -1,8 +1,6 @@
 -- What the migrations make of the database. Made by: npm run dump-schema
-
-CREATE SCHEMA public;
-
-COMMENT ON SCHEMA public IS 'standard public schema';
+-- Each table stands with its constraints, indexes and triggers, and with the text of the functions
+-- that its checks and triggers call. The last lines name the file of every function.
 
 CREATE TYPE act_outcome AS ENUM (
     'begun',
@@ -115,29 +113,12 @@ CREATE TYPE refund_state AS ENUM (
     'canceled'
 );
 
-CREATE TABLE books (
-    id bigint NOT NULL,
-    available bigint DEFAULT 0 NOT NULL,
-    held bigint DEFAULT 0 NOT NULL,
-    debt bigint DEFAULT 0 NOT NULL,
-    seq bigint DEFAULT 0 NOT NULL,
-    fence bigint DEFAULT 0 NOT NULL,
-    requests bigint DEFAULT 0 NOT NULL,
-    spent_total bigint DEFAULT 0 NOT NULL,
-    day_spent bigint DEFAULT 0 NOT NULL,
-    day_limit bigint,
-    velocity_limit bigint,
-    velocity_spent bigint DEFAULT 0 NOT NULL,
-    velocity_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    velocity_seconds integer DEFAULT 3600 NOT NULL,
-    day date DEFAULT '-infinity'::date NOT NULL,
-    blocked_reason blocked_reason,
-    day_limit_met date,
-    short_seq bigint,
-    CONSTRAINT books_keep_their_rules CHECK (books_keep_rules(available, held, debt, day_limit, velocity_limit, velocity_seconds))
-)
-WITH (fillfactor='40', autovacuum_vacuum_scale_factor='0.02');
+CREATE SEQUENCE books_serial
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
 
 CREATE TABLE account_codes (
     id text NOT NULL,
@@ -147,6 +128,15 @@ CREATE TABLE account_codes (
     updated_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     expires_at timestamp with time zone NOT NULL
 );
+
+ALTER TABLE ONLY account_codes
+    ADD CONSTRAINT account_codes_pkey PRIMARY KEY (id);
+
+CREATE INDEX account_codes_by_expiry ON account_codes USING btree (expires_at);
+
+CREATE INDEX account_codes_by_identifier ON account_codes USING btree (identifier);
+
+CREATE INDEX account_codes_by_value ON account_codes USING btree (value);
 
 CREATE TABLE account_consents (
     account_id text NOT NULL,
@@ -158,6 +148,12 @@ CREATE TABLE account_consents (
     CONSTRAINT account_consents_versions_are_short CHECK (((length(version) >= 1) AND (length(version) <= 40)))
 );
 
+ALTER TABLE ONLY account_consents
+    ADD CONSTRAINT account_consents_pkey PRIMARY KEY (account_id, document, version);
+
+ALTER TABLE ONLY account_consents
+    ADD CONSTRAINT account_consents_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+
 CREATE TABLE account_devices (
     account_id text NOT NULL,
     device_hash bytea NOT NULL,
@@ -166,11 +162,24 @@ CREATE TABLE account_devices (
     CONSTRAINT account_devices_are_digests CHECK ((length(device_hash) = 32))
 );
 
+ALTER TABLE ONLY account_devices
+    ADD CONSTRAINT account_devices_pkey PRIMARY KEY (account_id, device_hash);
+
+CREATE INDEX account_devices_by_last_seen ON account_devices USING btree (last_seen_at);
+
+ALTER TABLE ONLY account_devices
+    ADD CONSTRAINT account_devices_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+
 CREATE UNLOGGED TABLE account_throttles (
     key text NOT NULL,
     hits integer NOT NULL,
     ends_at timestamp with time zone NOT NULL
 );
+
+ALTER TABLE ONLY account_throttles
+    ADD CONSTRAINT account_throttles_pkey PRIMARY KEY (key);
+
+CREATE INDEX account_throttles_by_end ON account_throttles USING btree (ends_at);
 
 CREATE TABLE accounts (
     id text NOT NULL,
@@ -201,6 +210,17 @@ CREATE TABLE accounts (
     CONSTRAINT accounts_zones_are_names CHECK (((length(zone) <= 64) AND (zone ~ '^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}$'::text)))
 );
 
+ALTER TABLE ONLY accounts
+    ADD CONSTRAINT accounts_books_have_one_owner UNIQUE (book_id);
+
+ALTER TABLE ONLY accounts
+    ADD CONSTRAINT accounts_emails_are_taken_once UNIQUE (email);
+
+ALTER TABLE ONLY accounts
+    ADD CONSTRAINT accounts_pkey PRIMARY KEY (id);
+
+CREATE INDEX accounts_to_erase ON accounts USING btree (erase_at) WHERE ((erase_at IS NOT NULL) AND (erased_at IS NULL));
+
 CREATE TABLE audit_marks (
     book_id bigint NOT NULL,
     seq bigint NOT NULL,
@@ -209,12 +229,55 @@ CREATE TABLE audit_marks (
 )
 WITH (fillfactor='70');
 
-CREATE SEQUENCE books_serial
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
+ALTER TABLE ONLY audit_marks
+    ADD CONSTRAINT audit_marks_pkey PRIMARY KEY (book_id);
+
+CREATE TABLE books (
+    id bigint NOT NULL,
+    available bigint DEFAULT 0 NOT NULL,
+    held bigint DEFAULT 0 NOT NULL,
+    debt bigint DEFAULT 0 NOT NULL,
+    seq bigint DEFAULT 0 NOT NULL,
+    fence bigint DEFAULT 0 NOT NULL,
+    requests bigint DEFAULT 0 NOT NULL,
+    spent_total bigint DEFAULT 0 NOT NULL,
+    day_spent bigint DEFAULT 0 NOT NULL,
+    day_limit bigint,
+    velocity_limit bigint,
+    velocity_spent bigint DEFAULT 0 NOT NULL,
+    velocity_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    velocity_seconds integer DEFAULT 3600 NOT NULL,
+    day date DEFAULT '-infinity'::date NOT NULL,
+    blocked_reason blocked_reason,
+    day_limit_met date,
+    short_seq bigint,
+    CONSTRAINT books_keep_their_rules CHECK (books_keep_rules(available, held, debt, day_limit, velocity_limit, velocity_seconds))
+)
+WITH (fillfactor='40', autovacuum_vacuum_scale_factor='0.02');
+
+ALTER TABLE ONLY books
+    ADD CONSTRAINT books_pkey PRIMARY KEY (id);
+
+CREATE INDEX books_stopped ON books USING btree (id) WHERE (blocked_reason = 'velocity_stopped'::blocked_reason);
+
+-- books_keep_rules, src/ledger/sql/rules.sql:
+--   declare
+--     v_broken text := case
+--       when available < 0 then 'books_available_is_never_negative'
+--       when held < 0 then 'books_held_is_never_negative'
+--       when debt < 0 then 'books_debt_is_never_negative'
+--       when debt <> 0 and available <> 0 then 'books_debt_leaves_nothing_available'
+--       when day_limit < 0 then 'books_day_limit_is_not_negative'
+--       when velocity_limit < 0 then 'books_velocity_limit_is_not_negative'
+--       when velocity_seconds <= 0 then 'books_velocity_window_is_positive'
+--     end;
+--   begin
+--     if v_broken is not null then
+--       raise check_violation using message = 'a book breaks ' || v_broken, constraint = v_broken;
+--     end if;
+--     return true;
+--   end
 
 CREATE TABLE catalogue_versions (
     version integer NOT NULL,
@@ -229,12 +292,37 @@ CREATE TABLE catalogue_versions (
     CONSTRAINT catalogue_versions_name_who_applied_them CHECK ((applied_by <> ''::text))
 );
 
+ALTER TABLE ONLY catalogue_versions
+    ADD CONSTRAINT catalogue_versions_are_never_repeated UNIQUE (digest);
+
+ALTER TABLE ONLY catalogue_versions
+    ADD CONSTRAINT catalogue_versions_pkey PRIMARY KEY (version);
+
+CREATE TRIGGER catalogue_versions_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON catalogue_versions FOR EACH STATEMENT EXECUTE FUNCTION catalogue_versions_refuse_change();
+
+CREATE TRIGGER catalogue_versions_tell_listeners AFTER INSERT ON catalogue_versions FOR EACH ROW EXECUTE FUNCTION catalogue_versions_notify();
+
+-- catalogue_versions_notify, src/pricing/sql/catalogue.sql:
+--   begin
+--     perform pg_notify('catalogue', new.version::text);
+--     return null;
+--   end
+
+-- catalogue_versions_refuse_change, src/pricing/sql/catalogue.sql:
+--   begin
+--     raise exception 'catalogue versions are never changed or removed; apply a new one'
+--       using errcode = 'restrict_violation';
+--   end
+
 CREATE TABLE cell (
     is_only boolean DEFAULT true NOT NULL,
     number smallint NOT NULL,
     CONSTRAINT cell_is_one_row CHECK (is_only),
     CONSTRAINT cell_number_fits_ids CHECK (((number >= 0) AND (number <= 4095)))
 );
+
+ALTER TABLE ONLY cell
+    ADD CONSTRAINT cell_pkey PRIMARY KEY (is_only);
 
 CREATE TABLE checkpoint_sums (
     book_id bigint NOT NULL,
@@ -244,12 +332,24 @@ CREATE TABLE checkpoint_sums (
     written_off bigint NOT NULL
 );
 
+ALTER TABLE ONLY checkpoint_sums
+    ADD CONSTRAINT checkpoint_sums_pkey PRIMARY KEY (book_id, kind);
+
+ALTER TABLE ONLY checkpoint_sums
+    ADD CONSTRAINT checkpoint_sums_book_id_fkey FOREIGN KEY (book_id) REFERENCES checkpoints(book_id);
+
 CREATE TABLE checkpoints (
     book_id bigint NOT NULL,
     seq bigint NOT NULL,
     balance bigint NOT NULL,
     day date NOT NULL
 );
+
+ALTER TABLE ONLY checkpoints
+    ADD CONSTRAINT checkpoints_pkey PRIMARY KEY (book_id);
+
+ALTER TABLE ONLY checkpoints
+    ADD CONSTRAINT checkpoints_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
 
 CREATE TABLE credentials (
     id text NOT NULL,
@@ -272,6 +372,17 @@ CREATE TABLE credentials (
     CONSTRAINT credentials_passwords_are_argon2id CHECK ((password_hash ~~ '$argon2id$v=19$%'::text))
 );
 
+ALTER TABLE ONLY credentials
+    ADD CONSTRAINT credentials_are_one_per_account UNIQUE (account_id, kind);
+
+ALTER TABLE ONLY credentials
+    ADD CONSTRAINT credentials_pkey PRIMARY KEY (id);
+
+CREATE INDEX credentials_by_account ON credentials USING btree (account_id);
+
+ALTER TABLE ONLY credentials
+    ADD CONSTRAINT credentials_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+
 CREATE TABLE disputes (
     id text NOT NULL,
     order_id text NOT NULL,
@@ -291,6 +402,16 @@ CREATE TABLE disputes (
     CONSTRAINT disputes_reserve_no_less_than_nothing CHECK ((reserved_credits >= 0)),
     CONSTRAINT disputes_take_credits_only_when_lost CHECK (((taken_credits = 0) OR (state = 'lost'::dispute_state)))
 );
+
+ALTER TABLE ONLY disputes
+    ADD CONSTRAINT disputes_pkey PRIMARY KEY (id);
+
+CREATE UNIQUE INDEX disputes_are_open_once_per_order ON disputes USING btree (order_id) WHERE (state = 'opened'::dispute_state);
+
+CREATE INDEX disputes_by_order ON disputes USING btree (order_id);
+
+ALTER TABLE ONLY disputes
+    ADD CONSTRAINT disputes_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
 
 CREATE TABLE entries (
     book_id bigint NOT NULL,
@@ -319,6 +440,39 @@ CREATE TABLE entries (
 )
 PARTITION BY RANGE (day);
 
+ALTER TABLE ONLY entries ATTACH PARTITION entries_default DEFAULT;
+
+ALTER TABLE ONLY entries
+    ADD CONSTRAINT entries_pkey PRIMARY KEY (book_id, seq, day);
+
+CREATE TRIGGER entries_are_never_emptied BEFORE TRUNCATE ON entries FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+
+CREATE TRIGGER entries_never_change BEFORE DELETE OR UPDATE ON entries FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
+
+-- entries_keep_rules, src/ledger/sql/rules.sql:
+--   declare
+--     v_broken text := case
+--       when kind = 'charge' and (priced <> written_off - amount or amount > 0 or written_off < 0)
+--         then 'entries_charge_what_was_priced_less_what_was_written_off'
+--       when kind in ('charge', 'void') and (hold_id is null or ending is null)
+--         then 'entries_of_requests_name_their_hold'
+--       when kind = 'void' and amount <> 0 then 'entries_of_voids_are_free'
+--       when kind not in ('charge', 'void') and ref is null
+--         then 'entries_of_rare_kinds_name_their_posting'
+--     end;
+--   begin
+--     if v_broken is not null then
+--       raise check_violation using message = 'an entry breaks ' || v_broken, constraint = v_broken;
+--     end if;
+--     return true;
+--   end
+
+-- ledger_refuse_change, src/ledger/sql/rules.sql:
+--   begin
+--     raise exception '% is append-only', tg_table_name
+--       using errcode = 'integrity_constraint_violation';
+--   end
+
 CREATE TABLE entries_default (
     book_id bigint NOT NULL,
     seq bigint NOT NULL,
@@ -345,6 +499,9 @@ CREATE TABLE entries_default (
     CONSTRAINT entries_keep_their_rules CHECK (entries_keep_rules(kind, amount, priced, written_off, hold_id, ending, ref))
 );
 
+ALTER TABLE ONLY entries_default
+    ADD CONSTRAINT entries_default_pkey PRIMARY KEY (book_id, seq, day);
+
 CREATE TABLE guards (
     book_id bigint NOT NULL,
     low_credits bigint,
@@ -361,6 +518,12 @@ CREATE TABLE guards (
     CONSTRAINT guards_low_days_are_few CHECK (((low_days >= 1) AND (low_days <= 90)))
 )
 WITH (fillfactor='80');
+
+ALTER TABLE ONLY guards
+    ADD CONSTRAINT guards_pkey PRIMARY KEY (book_id);
+
+ALTER TABLE ONLY guards
+    ADD CONSTRAINT guards_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
 
 CREATE TABLE holds (
     id uuid NOT NULL,
@@ -383,6 +546,31 @@ CREATE TABLE holds (
 )
 PARTITION BY RANGE (day);
 
+ALTER TABLE ONLY holds ATTACH PARTITION holds_default DEFAULT;
+
+ALTER TABLE ONLY holds
+    ADD CONSTRAINT holds_pkey PRIMARY KEY (day, id);
+
+CREATE INDEX holds_by_creation ON ONLY holds USING brin (created_at) WITH (pages_per_range='32');
+
+-- holds_keep_rules, src/ledger/sql/rules.sql:
+--   declare
+--     v_broken text := case
+--       when granted < 0 or granted > worst or floor < 0 or floor > worst
+--         then 'holds_grant_no_more_than_the_worst_case'
+--       when charged < 0 or charged > granted then 'holds_charge_no_more_than_they_hold'
+--       when state = 'settled' and (charged is null or entry_seq is null)
+--         then 'holds_settle_with_an_entry'
+--       when (state = 'open') <> (ending is null) or (state = 'open') <> (closed_at is null)
+--         then 'holds_close_with_an_ending'
+--     end;
+--   begin
+--     if v_broken is not null then
+--       raise check_violation using message = 'a hold breaks ' || v_broken, constraint = v_broken;
+--     end if;
+--     return true;
+--   end
+
 CREATE TABLE holds_default (
     id uuid NOT NULL,
     book_id bigint NOT NULL,
@@ -404,6 +592,11 @@ CREATE TABLE holds_default (
 )
 WITH (fillfactor='44');
 
+ALTER TABLE ONLY holds_default
+    ADD CONSTRAINT holds_default_pkey PRIMARY KEY (day, id);
+
+CREATE INDEX holds_default_created_at_idx ON holds_default USING brin (created_at) WITH (pages_per_range='32');
+
 CREATE TABLE instances (
     id bigint NOT NULL,
     role text NOT NULL,
@@ -412,6 +605,9 @@ CREATE TABLE instances (
     beat_at timestamp with time zone NOT NULL
 )
 WITH (fillfactor='50');
+
+ALTER TABLE ONLY instances
+    ADD CONSTRAINT instances_pkey PRIMARY KEY (id);
 
 CREATE TABLE keys (
     id text NOT NULL,
@@ -434,6 +630,39 @@ CREATE TABLE keys (
     CONSTRAINT keys_with_a_lookup_have_a_slot CHECK (((lookup IS NULL) = (lookup_slot IS NULL)))
 );
 
+ALTER TABLE ONLY keys
+    ADD CONSTRAINT keys_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY keys
+    ADD CONSTRAINT keys_slots_are_taken_once UNIQUE (lookup, lookup_slot);
+
+CREATE UNIQUE INDEX keys_active_are_one_per_book ON keys USING btree (book_id) WHERE (state = 'active'::key_state);
+
+CREATE UNIQUE INDEX keys_pending_are_one_per_book ON keys USING btree (book_id) WHERE (state = 'pending'::key_state);
+
+CREATE TRIGGER keys_never_come_back BEFORE DELETE OR UPDATE ON keys FOR EACH ROW EXECUTE FUNCTION keys_refuse_change();
+
+ALTER TABLE ONLY keys
+    ADD CONSTRAINT keys_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
+
+-- keys_refuse_change, src/keys/sql/keys.sql:
+--   begin
+--     if tg_op = 'DELETE' then
+--       if old.state = 'pending' then
+--         return old;
+--       end if;
+--     elsif (old.state, new.state) in (('pending', 'active'), ('active', 'revoked'))
+--       and (old.id, old.book_id, old.last4, old.hash, old.created_at)
+--         = (new.id, new.book_id, new.last4, new.hash, new.created_at)
+--       and (old.lookup, old.lookup_slot) is not distinct from (new.lookup, new.lookup_slot)
+--       and (old.state = 'pending'
+--         or (old.fence, old.activated_at) = (new.fence, new.activated_at)) then
+--       return new;
+--     end if;
+--     raise exception 'a key goes from pending to active to revoked, and nothing else of it changes'
+--       using errcode = 'integrity_constraint_violation';
+--   end
+
 CREATE TABLE letters (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     kind text NOT NULL,
@@ -455,6 +684,16 @@ CREATE TABLE letters (
     CONSTRAINT letters_kinds_are_words CHECK ((kind ~ '^[a-z][a-z0-9-]{1,39}$'::text))
 );
 
+ALTER TABLE ONLY letters
+    ADD CONSTRAINT letters_go_once UNIQUE (kind, once);
+
+ALTER TABLE ONLY letters
+    ADD CONSTRAINT letters_pkey PRIMARY KEY (id);
+
+CREATE INDEX letters_ended ON letters USING btree (ended_at) WHERE (state <> 'queued'::letter_state);
+
+CREATE INDEX letters_queued ON letters USING btree (posted_at) WHERE (state = 'queued'::letter_state);
+
 CREATE TABLE lots (
     book_id bigint NOT NULL,
     seq bigint NOT NULL,
@@ -466,6 +705,18 @@ CREATE TABLE lots (
     CONSTRAINT lots_credit_something CHECK ((credited > 0)),
     CONSTRAINT lots_take_back_no_more_than_credited CHECK (((taken_back >= 0) AND (taken_back <= credited)))
 );
+
+ALTER TABLE ONLY lots
+    ADD CONSTRAINT lots_are_one_per_posting UNIQUE (kind, ref);
+
+ALTER TABLE ONLY lots
+    ADD CONSTRAINT lots_pkey PRIMARY KEY (book_id, seq);
+
+ALTER TABLE ONLY lots
+    ADD CONSTRAINT lots_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
+
+ALTER TABLE ONLY lots
+    ADD CONSTRAINT lots_kind_ref_fkey FOREIGN KEY (kind, ref) REFERENCES postings(kind, ref);
 
 CREATE TABLE operator_acts (
     id bigint NOT NULL,
@@ -491,6 +742,23 @@ ALTER TABLE operator_acts ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+ALTER TABLE ONLY operator_acts
+    ADD CONSTRAINT operator_acts_end_once UNIQUE (of_act);
+
+ALTER TABLE ONLY operator_acts
+    ADD CONSTRAINT operator_acts_pkey PRIMARY KEY (id);
+
+CREATE TRIGGER operator_acts_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON operator_acts FOR EACH STATEMENT EXECUTE FUNCTION operator_acts_refuse_change();
+
+ALTER TABLE ONLY operator_acts
+    ADD CONSTRAINT operator_acts_ends_name_their_beginning FOREIGN KEY (of_act) REFERENCES operator_acts(id);
+
+-- operator_acts_refuse_change, src/operator/sql/acts.sql:
+--   begin
+--     raise exception 'what operators did is never changed or removed'
+--       using errcode = 'restrict_violation';
+--   end
 
 CREATE TABLE orders (
     id text NOT NULL,
@@ -552,6 +820,50 @@ CREATE TABLE orders (
     CONSTRAINT orders_titles_are_short CHECK (((length(pack_title) >= 1) AND (length(pack_title) <= 200)))
 );
 
+ALTER TABLE ONLY orders
+    ADD CONSTRAINT orders_are_bound_to_one_provider UNIQUE (id, provider);
+
+ALTER TABLE ONLY orders
+    ADD CONSTRAINT orders_are_one_per_attempt UNIQUE (book_id, attempt);
+
+ALTER TABLE ONLY orders
+    ADD CONSTRAINT orders_have_one_payment_each UNIQUE (provider, provider_payment_id);
+
+ALTER TABLE ONLY orders
+    ADD CONSTRAINT orders_pkey PRIMARY KEY (id);
+
+CREATE INDEX orders_by_book ON orders USING btree (book_id, id DESC);
+
+CREATE INDEX orders_by_credit ON orders USING btree (credited_at) WHERE (credited_at IS NOT NULL);
+
+CREATE INDEX orders_due ON orders USING btree (next_at) WHERE (next_at IS NOT NULL);
+
+CREATE INDEX orders_payable ON orders USING btree (payable_until) WHERE (state = 'pending'::order_state);
+
+CREATE UNIQUE INDEX orders_top_ups_are_one_at_a_time ON orders USING btree (book_id) WHERE (is_top_up AND (state = ANY (ARRAY['created'::order_state, 'pending'::order_state, 'expired'::order_state])));
+
+CREATE TRIGGER orders_keep_their_word BEFORE DELETE OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION orders_refuse_change();
+
+ALTER TABLE ONLY orders
+    ADD CONSTRAINT orders_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
+
+-- orders_refuse_change, src/payments/sql/orders.sql:
+--   begin
+--     if tg_op = 'UPDATE'
+--       and (old.id, old.book_id, old.attempt, old.provider, old.method, old.pack_id, old.credits,
+--         old.price_kopecks, old.catalogue_version, old.created_at)
+--         = (new.id, new.book_id, new.attempt, new.provider, new.method, new.pack_id, new.credits,
+--         new.price_kopecks, new.catalogue_version, new.created_at)
+--       and (old.provider_payment_id is null or old.provider_payment_id = new.provider_payment_id)
+--       and (old.credited_at is null
+--         or (old.credited_at, old.lot, old.credited_by)
+--           is not distinct from (new.credited_at, new.lot, new.credited_by)) then
+--       return new;
+--     end if;
+--     raise exception 'an order keeps what was sold, its payment and its entry'
+--       using errcode = 'integrity_constraint_violation';
+--   end
+
 CREATE TABLE passkeys (
     id text NOT NULL,
     account_id text NOT NULL,
@@ -566,6 +878,17 @@ CREATE TABLE passkeys (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT passkeys_names_are_short CHECK ((length(name) <= 60))
 );
+
+ALTER TABLE ONLY passkeys
+    ADD CONSTRAINT passkeys_are_registered_once UNIQUE (credential_id);
+
+ALTER TABLE ONLY passkeys
+    ADD CONSTRAINT passkeys_pkey PRIMARY KEY (id);
+
+CREATE INDEX passkeys_by_account ON passkeys USING btree (account_id);
+
+ALTER TABLE ONLY passkeys
+    ADD CONSTRAINT passkeys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
 
 CREATE TABLE payment_notices (
     id bigint NOT NULL,
@@ -593,6 +916,18 @@ ALTER TABLE payment_notices ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+ALTER TABLE ONLY payment_notices
+    ADD CONSTRAINT payment_notices_are_stored_once UNIQUE (provider, dedupe);
+
+ALTER TABLE ONLY payment_notices
+    ADD CONSTRAINT payment_notices_pkey PRIMARY KEY (id);
+
+CREATE INDEX payment_notices_by_arrival ON payment_notices USING btree (received_at);
+
+CREATE INDEX payment_notices_due ON payment_notices USING btree (next_at) WHERE (next_at IS NOT NULL);
+
+CREATE INDEX payment_notices_of_payment ON payment_notices USING btree (provider, provider_payment_id);
 
 CREATE TABLE payment_reviews (
     id bigint NOT NULL,
@@ -623,6 +958,17 @@ ALTER TABLE payment_reviews ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+ALTER TABLE ONLY payment_reviews
+    ADD CONSTRAINT payment_reviews_are_opened_once UNIQUE (provider, provider_payment_id, reason);
+
+ALTER TABLE ONLY payment_reviews
+    ADD CONSTRAINT payment_reviews_pkey PRIMARY KEY (id);
+
+CREATE INDEX payment_reviews_open ON payment_reviews USING btree (id) WHERE (closed_at IS NULL);
+
+ALTER TABLE ONLY payment_reviews
+    ADD CONSTRAINT payment_reviews_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
+
 CREATE TABLE payment_sweeps (
     provider text NOT NULL,
     watermark timestamp with time zone NOT NULL,
@@ -631,6 +977,9 @@ CREATE TABLE payment_sweeps (
     swept_at timestamp with time zone,
     failures integer DEFAULT 0 NOT NULL
 );
+
+ALTER TABLE ONLY payment_sweeps
+    ADD CONSTRAINT payment_sweeps_pkey PRIMARY KEY (provider);
 
 CREATE TABLE postings (
     kind entry_kind NOT NULL,
@@ -644,11 +993,25 @@ CREATE TABLE postings (
     CONSTRAINT postings_refs_are_short CHECK (((length(ref) >= 1) AND (length(ref) <= 200)))
 );
 
+ALTER TABLE ONLY postings
+    ADD CONSTRAINT postings_pkey PRIMARY KEY (kind, ref);
+
+CREATE INDEX postings_by_book ON postings USING btree (book_id, seq);
+
+ALTER TABLE ONLY postings
+    ADD CONSTRAINT postings_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
+
 CREATE TABLE promo_attempts (
     book_id bigint NOT NULL,
     since timestamp with time zone NOT NULL,
     tries integer NOT NULL
 );
+
+ALTER TABLE ONLY promo_attempts
+    ADD CONSTRAINT promo_attempts_pkey PRIMARY KEY (book_id);
+
+ALTER TABLE ONLY promo_attempts
+    ADD CONSTRAINT promo_attempts_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
 
 CREATE TABLE promo_codes (
     code text NOT NULL,
@@ -667,11 +1030,23 @@ CREATE TABLE promo_codes (
     CONSTRAINT promo_codes_give_something CHECK ((credits > 0))
 );
 
+ALTER TABLE ONLY promo_codes
+    ADD CONSTRAINT promo_codes_pkey PRIMARY KEY (code);
+
 CREATE TABLE promo_redemptions (
     code text NOT NULL,
     book_id bigint NOT NULL,
     redeemed_at timestamp with time zone DEFAULT ledger_now() NOT NULL
 );
+
+ALTER TABLE ONLY promo_redemptions
+    ADD CONSTRAINT promo_redemptions_are_one_per_account PRIMARY KEY (code, book_id);
+
+ALTER TABLE ONLY promo_redemptions
+    ADD CONSTRAINT promo_redemptions_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
+
+ALTER TABLE ONLY promo_redemptions
+    ADD CONSTRAINT promo_redemptions_code_fkey FOREIGN KEY (code) REFERENCES promo_codes(code);
 
 CREATE TABLE refunds (
     id text NOT NULL,
@@ -706,6 +1081,25 @@ CREATE TABLE refunds (
     CONSTRAINT refunds_take_no_less_than_nothing CHECK ((credits >= 0))
 );
 
+ALTER TABLE ONLY refunds
+    ADD CONSTRAINT refunds_are_known_once UNIQUE (provider, provider_refund_id);
+
+ALTER TABLE ONLY refunds
+    ADD CONSTRAINT refunds_are_one_per_attempt UNIQUE (order_id, attempt);
+
+ALTER TABLE ONLY refunds
+    ADD CONSTRAINT refunds_pkey PRIMARY KEY (id);
+
+CREATE INDEX refunds_by_order ON refunds USING btree (order_id);
+
+CREATE INDEX refunds_due ON refunds USING btree (next_at) WHERE (next_at IS NOT NULL);
+
+ALTER TABLE ONLY refunds
+    ADD CONSTRAINT refunds_order_id_provider_fkey FOREIGN KEY (order_id, provider) REFERENCES orders(id, provider);
+
+ALTER TABLE ONLY refunds
+    ADD CONSTRAINT refunds_review_id_fkey FOREIGN KEY (review_id) REFERENCES payment_reviews(id);
+
 CREATE TABLE registrations (
     id text NOT NULL,
     email text NOT NULL,
@@ -723,6 +1117,16 @@ CREATE TABLE registrations (
     CONSTRAINT registrations_speak_a_known_language CHECK ((language = ANY (ARRAY['ru'::text, 'en'::text])))
 );
 
+ALTER TABLE ONLY registrations
+    ADD CONSTRAINT registrations_codes_are_their_own UNIQUE (code_hash);
+
+ALTER TABLE ONLY registrations
+    ADD CONSTRAINT registrations_pkey PRIMARY KEY (id);
+
+CREATE INDEX registrations_by_email ON registrations USING btree (email, created_at);
+
+CREATE INDEX registrations_by_expiry ON registrations USING btree (expires_at);
+
 CREATE TABLE saved_methods (
     book_id bigint NOT NULL,
     provider text NOT NULL,
@@ -735,6 +1139,12 @@ CREATE TABLE saved_methods (
     CONSTRAINT saved_methods_titles_are_short CHECK ((length(title) <= 100))
 );
 
+ALTER TABLE ONLY saved_methods
+    ADD CONSTRAINT saved_methods_pkey PRIMARY KEY (book_id);
+
+ALTER TABLE ONLY saved_methods
+    ADD CONSTRAINT saved_methods_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
+
 CREATE TABLE second_factors (
     id text NOT NULL,
     account_id text NOT NULL,
@@ -744,6 +1154,15 @@ CREATE TABLE second_factors (
     failed_count integer DEFAULT 0 NOT NULL,
     locked_until timestamp with time zone
 );
+
+ALTER TABLE ONLY second_factors
+    ADD CONSTRAINT second_factors_are_one_per_account UNIQUE (account_id);
+
+ALTER TABLE ONLY second_factors
+    ADD CONSTRAINT second_factors_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY second_factors
+    ADD CONSTRAINT second_factors_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
 
 CREATE TABLE sessions (
     id text NOT NULL,
@@ -757,11 +1176,27 @@ CREATE TABLE sessions (
     last_seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
+ALTER TABLE ONLY sessions
+    ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY sessions
+    ADD CONSTRAINT sessions_secrets_are_their_own UNIQUE (secret);
+
+CREATE INDEX sessions_by_account ON sessions USING btree (account_id);
+
+CREATE INDEX sessions_by_expiry ON sessions USING btree (expires_at);
+
+ALTER TABLE ONLY sessions
+    ADD CONSTRAINT sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+
 CREATE TABLE stops_beneath (
     book_id bigint NOT NULL,
     reason blocked_reason NOT NULL,
     CONSTRAINT stops_beneath_are_the_owners CHECK ((reason <> 'operator_blocked'::blocked_reason))
 );
+
+ALTER TABLE ONLY stops_beneath
+    ADD CONSTRAINT stops_beneath_pkey PRIMARY KEY (book_id);
 
 CREATE TABLE tariffs (
     id integer NOT NULL,
@@ -785,6 +1220,22 @@ ALTER TABLE tariffs ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+ALTER TABLE ONLY tariffs
+    ADD CONSTRAINT tariffs_are_one_per_version_and_model UNIQUE (catalogue_version, model);
+
+ALTER TABLE ONLY tariffs
+    ADD CONSTRAINT tariffs_pkey PRIMARY KEY (id);
+
+CREATE TRIGGER tariffs_are_never_emptied BEFORE TRUNCATE ON tariffs FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+
+CREATE TRIGGER tariffs_never_change BEFORE DELETE OR UPDATE ON tariffs FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
+
+-- ledger_refuse_change, src/ledger/sql/rules.sql:
+--   begin
+--     raise exception '% is append-only', tg_table_name
+--       using errcode = 'integrity_constraint_violation';
+--   end
 
 CREATE TABLE top_up_consents (
     id bigint NOT NULL,
@@ -815,6 +1266,20 @@ ALTER TABLE top_up_consents ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+ALTER TABLE ONLY top_up_consents
+    ADD CONSTRAINT top_up_consents_pkey PRIMARY KEY (id);
+
+CREATE TRIGGER top_up_consents_never_change BEFORE UPDATE ON top_up_consents FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
+
+ALTER TABLE ONLY top_up_consents
+    ADD CONSTRAINT top_up_consents_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
+
+-- ledger_refuse_change, src/ledger/sql/rules.sql:
+--   begin
+--     raise exception '% is append-only', tg_table_name
+--       using errcode = 'integrity_constraint_violation';
+--   end
+
 CREATE TABLE top_ups (
     book_id bigint NOT NULL,
     consent_id bigint NOT NULL,
@@ -828,6 +1293,17 @@ CREATE TABLE top_ups (
     CONSTRAINT top_ups_stop_for_a_reason CHECK ((stopped_why = ANY (ARRAY['owner'::text, 'declined'::text, 'pack_changed'::text, 'refunded'::text, 'disputed'::text, 'forgotten'::text, 'consent_incomplete'::text])))
 );
 
+ALTER TABLE ONLY top_ups
+    ADD CONSTRAINT top_ups_pkey PRIMARY KEY (book_id);
+
+CREATE INDEX top_ups_on ON top_ups USING btree (book_id) WHERE is_on;
+
+ALTER TABLE ONLY top_ups
+    ADD CONSTRAINT top_ups_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
+
+ALTER TABLE ONLY top_ups
+    ADD CONSTRAINT top_ups_consent_id_fkey FOREIGN KEY (consent_id) REFERENCES top_up_consents(id);
+
 CREATE TABLE upstream_settings (
     name text NOT NULL,
     weight integer,
@@ -836,6 +1312,9 @@ CREATE TABLE upstream_settings (
     changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT upstream_settings_weight_is_not_negative CHECK ((weight >= 0))
 );
+
+ALTER TABLE ONLY upstream_settings
+    ADD CONSTRAINT upstream_settings_pkey PRIMARY KEY (name);
 
 CREATE TABLE upstream_views (
     instance bigint NOT NULL,
@@ -848,6 +1327,9 @@ CREATE TABLE upstream_views (
     CONSTRAINT upstream_views_state_is_known CHECK ((state = ANY (ARRAY['closed'::text, 'open'::text, 'probing'::text])))
 );
 
+ALTER TABLE ONLY upstream_views
+    ADD CONSTRAINT upstream_views_pkey PRIMARY KEY (instance, target);
+
 CREATE TABLE usage_marks (
     book_id bigint NOT NULL,
     seq bigint DEFAULT 0 NOT NULL,
@@ -856,11 +1338,17 @@ CREATE TABLE usage_marks (
 )
 WITH (fillfactor='70');
 
+ALTER TABLE ONLY usage_marks
+    ADD CONSTRAINT usage_marks_pkey PRIMARY KEY (book_id);
+
 CREATE TABLE usage_rounds (
     is_only boolean DEFAULT true NOT NULL,
     until timestamp with time zone NOT NULL,
     CONSTRAINT usage_rounds_is_one_row CHECK (is_only)
 );
+
+ALTER TABLE ONLY usage_rounds
+    ADD CONSTRAINT usage_rounds_pkey PRIMARY KEY (is_only);
 
 CREATE TABLE usage_spans (
     book_id bigint NOT NULL,
@@ -875,6 +1363,9 @@ CREATE TABLE usage_spans (
     CONSTRAINT usage_spans_stay_in_their_block CHECK ((((first_seq >> 10) = block) AND ((last_seq >> 10) = block)))
 )
 WITH (fillfactor='80');
+
+ALTER TABLE ONLY usage_spans
+    ADD CONSTRAINT usage_spans_pkey PRIMARY KEY (book_id, model, ending, block, day);
 
 CREATE TABLE usage_sums (
     book_id bigint NOT NULL,
@@ -897,379 +1388,54 @@ CREATE TABLE usage_sums (
 )
 WITH (fillfactor='80');
 
-ALTER TABLE ONLY entries ATTACH PARTITION entries_default DEFAULT;
-
-ALTER TABLE ONLY holds ATTACH PARTITION holds_default DEFAULT;
-
-ALTER TABLE ONLY account_codes
-    ADD CONSTRAINT account_codes_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY account_consents
-    ADD CONSTRAINT account_consents_pkey PRIMARY KEY (account_id, document, version);
-
-ALTER TABLE ONLY account_devices
-    ADD CONSTRAINT account_devices_pkey PRIMARY KEY (account_id, device_hash);
-
-ALTER TABLE ONLY account_throttles
-    ADD CONSTRAINT account_throttles_pkey PRIMARY KEY (key);
-
-ALTER TABLE ONLY accounts
-    ADD CONSTRAINT accounts_books_have_one_owner UNIQUE (book_id);
-
-ALTER TABLE ONLY accounts
-    ADD CONSTRAINT accounts_emails_are_taken_once UNIQUE (email);
-
-ALTER TABLE ONLY accounts
-    ADD CONSTRAINT accounts_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY audit_marks
-    ADD CONSTRAINT audit_marks_pkey PRIMARY KEY (book_id);
-
-ALTER TABLE ONLY books
-    ADD CONSTRAINT books_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY catalogue_versions
-    ADD CONSTRAINT catalogue_versions_are_never_repeated UNIQUE (digest);
-
-ALTER TABLE ONLY catalogue_versions
-    ADD CONSTRAINT catalogue_versions_pkey PRIMARY KEY (version);
-
-ALTER TABLE ONLY cell
-    ADD CONSTRAINT cell_pkey PRIMARY KEY (is_only);
-
-ALTER TABLE ONLY checkpoint_sums
-    ADD CONSTRAINT checkpoint_sums_pkey PRIMARY KEY (book_id, kind);
-
-ALTER TABLE ONLY checkpoints
-    ADD CONSTRAINT checkpoints_pkey PRIMARY KEY (book_id);
-
-ALTER TABLE ONLY credentials
-    ADD CONSTRAINT credentials_are_one_per_account UNIQUE (account_id, kind);
-
-ALTER TABLE ONLY credentials
-    ADD CONSTRAINT credentials_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY disputes
-    ADD CONSTRAINT disputes_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY entries
-    ADD CONSTRAINT entries_pkey PRIMARY KEY (book_id, seq, day);
-
-ALTER TABLE ONLY entries_default
-    ADD CONSTRAINT entries_default_pkey PRIMARY KEY (book_id, seq, day);
-
-ALTER TABLE ONLY guards
-    ADD CONSTRAINT guards_pkey PRIMARY KEY (book_id);
-
-ALTER TABLE ONLY holds
-    ADD CONSTRAINT holds_pkey PRIMARY KEY (day, id);
-
-ALTER TABLE ONLY holds_default
-    ADD CONSTRAINT holds_default_pkey PRIMARY KEY (day, id);
-
-ALTER TABLE ONLY instances
-    ADD CONSTRAINT instances_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY keys
-    ADD CONSTRAINT keys_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY keys
-    ADD CONSTRAINT keys_slots_are_taken_once UNIQUE (lookup, lookup_slot);
-
-ALTER TABLE ONLY letters
-    ADD CONSTRAINT letters_go_once UNIQUE (kind, once);
-
-ALTER TABLE ONLY letters
-    ADD CONSTRAINT letters_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY lots
-    ADD CONSTRAINT lots_are_one_per_posting UNIQUE (kind, ref);
-
-ALTER TABLE ONLY lots
-    ADD CONSTRAINT lots_pkey PRIMARY KEY (book_id, seq);
-
-ALTER TABLE ONLY operator_acts
-    ADD CONSTRAINT operator_acts_end_once UNIQUE (of_act);
-
-ALTER TABLE ONLY operator_acts
-    ADD CONSTRAINT operator_acts_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY orders
-    ADD CONSTRAINT orders_are_bound_to_one_provider UNIQUE (id, provider);
-
-ALTER TABLE ONLY orders
-    ADD CONSTRAINT orders_are_one_per_attempt UNIQUE (book_id, attempt);
-
-ALTER TABLE ONLY orders
-    ADD CONSTRAINT orders_have_one_payment_each UNIQUE (provider, provider_payment_id);
-
-ALTER TABLE ONLY orders
-    ADD CONSTRAINT orders_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY passkeys
-    ADD CONSTRAINT passkeys_are_registered_once UNIQUE (credential_id);
-
-ALTER TABLE ONLY passkeys
-    ADD CONSTRAINT passkeys_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY payment_notices
-    ADD CONSTRAINT payment_notices_are_stored_once UNIQUE (provider, dedupe);
-
-ALTER TABLE ONLY payment_notices
-    ADD CONSTRAINT payment_notices_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY payment_reviews
-    ADD CONSTRAINT payment_reviews_are_opened_once UNIQUE (provider, provider_payment_id, reason);
-
-ALTER TABLE ONLY payment_reviews
-    ADD CONSTRAINT payment_reviews_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY payment_sweeps
-    ADD CONSTRAINT payment_sweeps_pkey PRIMARY KEY (provider);
-
-ALTER TABLE ONLY postings
-    ADD CONSTRAINT postings_pkey PRIMARY KEY (kind, ref);
-
-ALTER TABLE ONLY promo_attempts
-    ADD CONSTRAINT promo_attempts_pkey PRIMARY KEY (book_id);
-
-ALTER TABLE ONLY promo_codes
-    ADD CONSTRAINT promo_codes_pkey PRIMARY KEY (code);
-
-ALTER TABLE ONLY promo_redemptions
-    ADD CONSTRAINT promo_redemptions_are_one_per_account PRIMARY KEY (code, book_id);
-
-ALTER TABLE ONLY refunds
-    ADD CONSTRAINT refunds_are_known_once UNIQUE (provider, provider_refund_id);
-
-ALTER TABLE ONLY refunds
-    ADD CONSTRAINT refunds_are_one_per_attempt UNIQUE (order_id, attempt);
-
-ALTER TABLE ONLY refunds
-    ADD CONSTRAINT refunds_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY registrations
-    ADD CONSTRAINT registrations_codes_are_their_own UNIQUE (code_hash);
-
-ALTER TABLE ONLY registrations
-    ADD CONSTRAINT registrations_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY saved_methods
-    ADD CONSTRAINT saved_methods_pkey PRIMARY KEY (book_id);
-
-ALTER TABLE ONLY second_factors
-    ADD CONSTRAINT second_factors_are_one_per_account UNIQUE (account_id);
-
-ALTER TABLE ONLY second_factors
-    ADD CONSTRAINT second_factors_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY sessions
-    ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY sessions
-    ADD CONSTRAINT sessions_secrets_are_their_own UNIQUE (secret);
-
-ALTER TABLE ONLY stops_beneath
-    ADD CONSTRAINT stops_beneath_pkey PRIMARY KEY (book_id);
-
-ALTER TABLE ONLY tariffs
-    ADD CONSTRAINT tariffs_are_one_per_version_and_model UNIQUE (catalogue_version, model);
-
-ALTER TABLE ONLY tariffs
-    ADD CONSTRAINT tariffs_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY top_up_consents
-    ADD CONSTRAINT top_up_consents_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY top_ups
-    ADD CONSTRAINT top_ups_pkey PRIMARY KEY (book_id);
-
-ALTER TABLE ONLY upstream_settings
-    ADD CONSTRAINT upstream_settings_pkey PRIMARY KEY (name);
-
-ALTER TABLE ONLY upstream_views
-    ADD CONSTRAINT upstream_views_pkey PRIMARY KEY (instance, target);
-
-ALTER TABLE ONLY usage_marks
-    ADD CONSTRAINT usage_marks_pkey PRIMARY KEY (book_id);
-
-ALTER TABLE ONLY usage_rounds
-    ADD CONSTRAINT usage_rounds_pkey PRIMARY KEY (is_only);
-
-ALTER TABLE ONLY usage_spans
-    ADD CONSTRAINT usage_spans_pkey PRIMARY KEY (book_id, model, ending, block, day);
-
 ALTER TABLE ONLY usage_sums
     ADD CONSTRAINT usage_sums_pkey PRIMARY KEY (book_id, minutes, at, model);
 
-CREATE INDEX account_codes_by_expiry ON account_codes USING btree (expires_at);
-
-CREATE INDEX account_codes_by_identifier ON account_codes USING btree (identifier);
-
-CREATE INDEX account_codes_by_value ON account_codes USING btree (value);
-
-CREATE INDEX account_devices_by_last_seen ON account_devices USING btree (last_seen_at);
-
-CREATE INDEX account_throttles_by_end ON account_throttles USING btree (ends_at);
-
-CREATE INDEX accounts_to_erase ON accounts USING btree (erase_at) WHERE ((erase_at IS NOT NULL) AND (erased_at IS NULL));
-
-CREATE INDEX books_stopped ON books USING btree (id) WHERE (blocked_reason = 'velocity_stopped'::blocked_reason);
-
-CREATE INDEX credentials_by_account ON credentials USING btree (account_id);
-
-CREATE UNIQUE INDEX disputes_are_open_once_per_order ON disputes USING btree (order_id) WHERE (state = 'opened'::dispute_state);
-
-CREATE INDEX disputes_by_order ON disputes USING btree (order_id);
-
-CREATE INDEX holds_by_creation ON ONLY holds USING brin (created_at) WITH (pages_per_range='32');
-
-CREATE INDEX holds_default_created_at_idx ON holds_default USING brin (created_at) WITH (pages_per_range='32');
-
-CREATE UNIQUE INDEX keys_active_are_one_per_book ON keys USING btree (book_id) WHERE (state = 'active'::key_state);
-
-CREATE UNIQUE INDEX keys_pending_are_one_per_book ON keys USING btree (book_id) WHERE (state = 'pending'::key_state);
-
-CREATE INDEX letters_ended ON letters USING btree (ended_at) WHERE (state <> 'queued'::letter_state);
-
-CREATE INDEX letters_queued ON letters USING btree (posted_at) WHERE (state = 'queued'::letter_state);
-
-CREATE INDEX orders_by_book ON orders USING btree (book_id, id DESC);
-
-CREATE INDEX orders_by_credit ON orders USING btree (credited_at) WHERE (credited_at IS NOT NULL);
-
-CREATE INDEX orders_due ON orders USING btree (next_at) WHERE (next_at IS NOT NULL);
-
-CREATE INDEX orders_payable ON orders USING btree (payable_until) WHERE (state = 'pending'::order_state);
-
-CREATE UNIQUE INDEX orders_top_ups_are_one_at_a_time ON orders USING btree (book_id) WHERE (is_top_up AND (state = ANY (ARRAY['created'::order_state, 'pending'::order_state, 'expired'::order_state])));
-
-CREATE INDEX passkeys_by_account ON passkeys USING btree (account_id);
-
-CREATE INDEX payment_notices_by_arrival ON payment_notices USING btree (received_at);
-
-CREATE INDEX payment_notices_due ON payment_notices USING btree (next_at) WHERE (next_at IS NOT NULL);
-
-CREATE INDEX payment_notices_of_payment ON payment_notices USING btree (provider, provider_payment_id);
-
-CREATE INDEX payment_reviews_open ON payment_reviews USING btree (id) WHERE (closed_at IS NULL);
-
-CREATE INDEX postings_by_book ON postings USING btree (book_id, seq);
-
-CREATE INDEX refunds_by_order ON refunds USING btree (order_id);
-
-CREATE INDEX refunds_due ON refunds USING btree (next_at) WHERE (next_at IS NOT NULL);
-
-CREATE INDEX registrations_by_email ON registrations USING btree (email, created_at);
-
-CREATE INDEX registrations_by_expiry ON registrations USING btree (expires_at);
-
-CREATE INDEX sessions_by_account ON sessions USING btree (account_id);
-
-CREATE INDEX sessions_by_expiry ON sessions USING btree (expires_at);
-
-CREATE INDEX top_ups_on ON top_ups USING btree (book_id) WHERE is_on;
-
-ALTER INDEX entries_pkey ATTACH PARTITION entries_default_pkey;
-
-ALTER INDEX holds_by_creation ATTACH PARTITION holds_default_created_at_idx;
-
-ALTER INDEX holds_pkey ATTACH PARTITION holds_default_pkey;
-
-CREATE TRIGGER catalogue_versions_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON catalogue_versions FOR EACH STATEMENT EXECUTE FUNCTION catalogue_versions_refuse_change();
-
-CREATE TRIGGER catalogue_versions_tell_listeners AFTER INSERT ON catalogue_versions FOR EACH ROW EXECUTE FUNCTION catalogue_versions_notify();
-
-CREATE TRIGGER entries_are_never_emptied BEFORE TRUNCATE ON entries FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
-
-CREATE TRIGGER entries_never_change BEFORE DELETE OR UPDATE ON entries FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
-
-CREATE TRIGGER keys_never_come_back BEFORE DELETE OR UPDATE ON keys FOR EACH ROW EXECUTE FUNCTION keys_refuse_change();
-
-CREATE TRIGGER operator_acts_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON operator_acts FOR EACH STATEMENT EXECUTE FUNCTION operator_acts_refuse_change();
-
-CREATE TRIGGER orders_keep_their_word BEFORE DELETE OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION orders_refuse_change();
-
-CREATE TRIGGER tariffs_are_never_emptied BEFORE TRUNCATE ON tariffs FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
-
-CREATE TRIGGER tariffs_never_change BEFORE DELETE OR UPDATE ON tariffs FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
-
-CREATE TRIGGER top_up_consents_never_change BEFORE UPDATE ON top_up_consents FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
-
-ALTER TABLE ONLY account_consents
-    ADD CONSTRAINT account_consents_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
-
-ALTER TABLE ONLY account_devices
-    ADD CONSTRAINT account_devices_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY checkpoint_sums
-    ADD CONSTRAINT checkpoint_sums_book_id_fkey FOREIGN KEY (book_id) REFERENCES checkpoints(book_id);
-
-ALTER TABLE ONLY checkpoints
-    ADD CONSTRAINT checkpoints_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
-
-ALTER TABLE ONLY credentials
-    ADD CONSTRAINT credentials_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY disputes
-    ADD CONSTRAINT disputes_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
-
-ALTER TABLE ONLY guards
-    ADD CONSTRAINT guards_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
-
-ALTER TABLE ONLY keys
-    ADD CONSTRAINT keys_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
-
-ALTER TABLE ONLY lots
-    ADD CONSTRAINT lots_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
-
-ALTER TABLE ONLY lots
-    ADD CONSTRAINT lots_kind_ref_fkey FOREIGN KEY (kind, ref) REFERENCES postings(kind, ref);
-
-ALTER TABLE ONLY operator_acts
-    ADD CONSTRAINT operator_acts_ends_name_their_beginning FOREIGN KEY (of_act) REFERENCES operator_acts(id);
-
-ALTER TABLE ONLY orders
-    ADD CONSTRAINT orders_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
-
-ALTER TABLE ONLY passkeys
-    ADD CONSTRAINT passkeys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY payment_reviews
-    ADD CONSTRAINT payment_reviews_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
-
-ALTER TABLE ONLY postings
-    ADD CONSTRAINT postings_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
-
-ALTER TABLE ONLY promo_attempts
-    ADD CONSTRAINT promo_attempts_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
-
-ALTER TABLE ONLY promo_redemptions
-    ADD CONSTRAINT promo_redemptions_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
-
-ALTER TABLE ONLY promo_redemptions
-    ADD CONSTRAINT promo_redemptions_code_fkey FOREIGN KEY (code) REFERENCES promo_codes(code);
-
-ALTER TABLE ONLY refunds
-    ADD CONSTRAINT refunds_order_id_provider_fkey FOREIGN KEY (order_id, provider) REFERENCES orders(id, provider);
-
-ALTER TABLE ONLY refunds
-    ADD CONSTRAINT refunds_review_id_fkey FOREIGN KEY (review_id) REFERENCES payment_reviews(id);
-
-ALTER TABLE ONLY saved_methods
-    ADD CONSTRAINT saved_methods_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
-
-ALTER TABLE ONLY second_factors
-    ADD CONSTRAINT second_factors_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY sessions
-    ADD CONSTRAINT sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY top_up_consents
-    ADD CONSTRAINT top_up_consents_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
-
-ALTER TABLE ONLY top_ups
-    ADD CONSTRAINT top_ups_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
-
-ALTER TABLE ONLY top_ups
-    ADD CONSTRAINT top_ups_consent_id_fkey FOREIGN KEY (consent_id) REFERENCES top_up_consents(id);
+-- Every function, and the file with its text:
+--   books_keep_rules → src/ledger/sql/rules.sql
+--   catalogue_versions_notify → src/pricing/sql/catalogue.sql
+--   catalogue_versions_refuse_change → src/pricing/sql/catalogue.sql
+--   entries_keep_rules → src/ledger/sql/rules.sql
+--   holds_keep_rules → src/ledger/sql/rules.sql
+--   keys_refuse_change → src/keys/sql/keys.sql
+--   ledger_adjust_down → src/ledger/sql/post.sql
+--   ledger_assert_read_committed → src/ledger/sql/rules.sql
+--   ledger_audit_chain → src/ledger/sql/audit.sql
+--   ledger_audit_charges → src/ledger/sql/audit.sql
+--   ledger_audit_entries → src/ledger/sql/audit.sql
+--   ledger_audit_holds → src/ledger/sql/audit.sql
+--   ledger_audit_mark → src/ledger/sql/audit.sql
+--   ledger_audit_postings → src/ledger/sql/audit.sql
+--   ledger_audit_sums → src/ledger/sql/audit.sql
+--   ledger_block → src/ledger/sql/book.sql
+--   ledger_credit → src/ledger/sql/post.sql
+--   ledger_entries_detach → src/ledger/sql/partitions.sql
+--   ledger_fence_raise → src/ledger/sql/book.sql
+--   ledger_forced_debit → src/ledger/sql/post.sql
+--   ledger_grant → src/ledger/sql/hold.sql
+--   ledger_headroom → src/ledger/sql/hold.sql
+--   ledger_hold → src/ledger/sql/hold.sql
+--   ledger_hold_many → src/ledger/sql/hold.sql
+--   ledger_hold_stored → src/ledger/sql/hold.sql
+--   ledger_lock → src/ledger/sql/arrays.sql
+--   ledger_lots → src/ledger/sql/post.sql
+--   ledger_missing → src/ledger/sql/arrays.sql
+--   ledger_now → src/ledger/sql/clock.sql
+--   ledger_open → src/ledger/sql/book.sql
+--   ledger_outcomes → src/ledger/sql/arrays.sql
+--   ledger_partitions_make → src/ledger/sql/partitions.sql
+--   ledger_places → src/ledger/sql/arrays.sql
+--   ledger_post → src/ledger/sql/post.sql
+--   ledger_refund → src/ledger/sql/post.sql
+--   ledger_refund_reverse → src/ledger/sql/post.sql
+--   ledger_refuse_change → src/ledger/sql/rules.sql
+--   ledger_refuse_doubles → src/ledger/sql/arrays.sql
+--   ledger_resume → src/ledger/sql/book.sql
+--   ledger_settle → src/ledger/sql/settle.sql
+--   ledger_settle_many → src/ledger/sql/settle.sql
+--   ledger_velocity_spent → src/ledger/sql/settle.sql
+--   ledger_velocity_until → src/ledger/sql/settle.sql
+--   ledger_void → src/ledger/sql/void.sql
+--   ledger_void_many → src/ledger/sql/void.sql
+--   operator_acts_refuse_change → src/operator/sql/acts.sql
+--   orders_refuse_change → src/payments/sql/orders.sql
