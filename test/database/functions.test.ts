@@ -31,10 +31,19 @@ async function definitions(db: Executor): Promise<Map<string, string>> {
   return new Map((rows as { name: string; text: string }[]).map(({ name, text }) => [name, text]))
 }
 
+/** Functions with other parameters under one name: only one of them can be the current text. */
+async function overloaded(db: Executor): Promise<string[]> {
+  const { rows } = await db.query(
+    `select proname || ' has ' || count(*) || ' forms' as line from pg_proc
+     where pronamespace = 'public'::regnamespace group by proname having count(*) > 1`,
+  )
+  return (rows as { line: string }[]).map(({ line }) => line)
+}
+
 /** What differs between the functions of the database and the files, one line each. */
 async function differences(given: readonly SqlFile[]): Promise<string[]> {
   const made = await definitions(open.database.db)
-  const found: string[] = []
+  const found = await overloaded(open.database.db)
   const homes = new Map<string, string>()
   for (const file of given) {
     for (const name of functionsIn(file)) {
@@ -121,6 +130,14 @@ test('a function without a file, without a migration or with two files is found'
   assert.deepEqual(await differences([...files, { ...twice, path: 'twice.sql' }]), [
     'ledger_now stands in src/ledger/sql/clock.sql and in twice.sql',
   ])
+})
+
+test('a function that kept its former form beside the new one is found', async () => {
+  const { db } = open.database
+  await db.query(`create function ledger_open(p_cell int4) returns int8 language sql
+    as 'select 1::int8'`)
+  assert.deepEqual(await differences(files), ['ledger_open has 2 forms'])
+  await db.query('drop function ledger_open(int4)')
 })
 
 test('every function of the database is called', async () => {
