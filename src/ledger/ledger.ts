@@ -1,7 +1,7 @@
 // The door of the ledger: what is owed to whom, append-only. A hold sets credits aside before a
 // request is relayed; a settle charges exactly once, or a void gives everything back. A balance is
 // never negative, under any concurrency, because the database decides each grant under the
-// book's lock and refuses anything below zero. README.md has the meaning; migrations/ the verbs.
+// book's lock and refuses anything below zero. README.md has the meaning, sql/ the verbs.
 import type pg from 'pg'
 import { Fault } from '../platform/assert.ts'
 import type { Clock } from '../platform/clock.ts'

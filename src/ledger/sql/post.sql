@@ -1,4 +1,7 @@
--- Postings: credits, refunds, adjustments and forced debits, each once per kind and reference.
+-- Postings: credits, refunds, adjustments and forced debits, each once per kind and reference: the
+-- posting is inserted first, and a repeat answers what it stored. They run inside the caller's
+-- transaction (a payment's, a promo code's), which has locked its own rows already: the ledger
+-- comes last.
 
 -- Posts one rare entry to a book the caller has locked. Answers 'posted', 'repeated' or 'mismatch'.
 create or replace function ledger_post(

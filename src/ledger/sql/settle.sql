@@ -1,4 +1,5 @@
--- Settle: closes a hold and writes its charge, one row or an array of at most 256.
+-- Settle: closes a hold and writes its charge, one row or an array of at most 256. The rules that
+-- it keeps stand at the head of hold.sql.
 
 -- The velocity window tumbles: it starts with the first charge after the last one ended.
 create or replace function ledger_velocity_spent(

@@ -1,4 +1,5 @@
--- Void: closes a hold without a charge, one row or an array of at most 256.
+-- Void: closes a hold without a charge, one row or an array of at most 256. The rules that it keeps
+-- stand at the head of hold.sql.
 
 -- Gives a hold back, free of charge, and leaves an entry of nothing that says why: the owner sees
 -- failures too. Void of an unknown id writes a closed row, so that a delayed hold cannot appear

@@ -1,7 +1,7 @@
 // The audit: does the ledger say the same thing everywhere? 'new' reads what was written since the
 // last look and runs every minute; 'all' reads everything and runs at night and before anything
-// irreversible. The rules themselves are SQL (migrations/0005-ledger-audit.sql), so that an
-// operator can run them by hand.
+// irreversible. The rules themselves are SQL (../sql/audit.sql), so that an operator can run them
+// by hand.
 import type { Db } from '../../platform/db/db.ts'
 import type { Finding } from './upkeep.ts'
 import { auditMark, findingList } from './upkeep.ts'
