@@ -2,8 +2,14 @@
 // gen_ai conventions where there is one. Never an account, key or request as a label: they would
 // leak who our customers are, and each would be a time series.
 import { createServer, type Server } from 'node:http'
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import { createTally, type Series } from './tally.ts'
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  Registry,
+} from 'prom-client'
 
 /** The conventions' own buckets for tokens and for seconds. */
 const TOKEN_BUCKETS = Array.from({ length: 14 }, (_, i) => 4 ** i)
@@ -20,23 +26,26 @@ export function createMetrics() {
     labelNames: ['route', 'status'],
     registers,
   })
-  const durations = createTally<'gen_ai_request_model'>({
+  const durations = new Histogram({
     name: 'gen_ai_server_request_duration_seconds',
     help: 'From the first byte of a message request to the end of its reply',
     buckets: SECOND_BUCKETS,
-    registry,
+    labelNames: ['gen_ai_request_model'],
+    registers,
   })
-  const firstChunks = createTally<'gen_ai_request_model'>({
+  const firstChunks = new Histogram({
     name: 'gen_ai_client_operation_time_to_first_chunk_seconds',
     help: 'From sending upstream to its status',
     buckets: SECOND_BUCKETS,
-    registry,
+    labelNames: ['gen_ai_request_model'],
+    registers,
   })
-  const tokens = createTally<'gen_ai_token_type' | 'gen_ai_request_model'>({
+  const tokens = new Histogram({
     name: 'gen_ai_client_token_usage',
     help: 'Billable tokens of replies',
     buckets: TOKEN_BUCKETS,
-    registry,
+    labelNames: ['gen_ai_token_type', 'gen_ai_request_model'],
+    registers,
   })
   const endings = new Counter({
     name: 'gateway_endings_total',
@@ -45,9 +54,9 @@ export function createMetrics() {
     registers,
   })
   const answered = remembered<Counter.Internal>()
-  const lasted = remembered<Series>()
-  const began = remembered<Series>()
-  const used = remembered<Series>()
+  const lasted = remembered<Histogram.Internal<string>>()
+  const began = remembered<Histogram.Internal<string>>()
+  const used = remembered<Histogram.Internal<string>>()
   const ended = remembered<Counter.Internal>()
 
   return {
@@ -55,12 +64,12 @@ export function createMetrics() {
     answered: (route: string, status: number) =>
       answered(`${route} ${status}`, () => requests.labels({ route, status })).inc(),
     lasted: (model: string, seconds: number) =>
-      lasted(model, () => durations.series({ gen_ai_request_model: model })).observe(seconds),
+      lasted(model, () => durations.labels({ gen_ai_request_model: model })).observe(seconds),
     began: (model: string, seconds: number) =>
-      began(model, () => firstChunks.series({ gen_ai_request_model: model })).observe(seconds),
+      began(model, () => firstChunks.labels({ gen_ai_request_model: model })).observe(seconds),
     used: (model: string, kind: 'input' | 'output', count: number) =>
       used(`${kind} ${model}`, () =>
-        tokens.series({ gen_ai_token_type: kind, gen_ai_request_model: model }),
+        tokens.labels({ gen_ai_token_type: kind, gen_ai_request_model: model }),
       ).observe(count),
     ended: (ending: string) => ended(ending, () => endings.labels({ ending })).inc(),
     /** A number that is asked for when it is read. */
