@@ -266,10 +266,10 @@ async function lotOf({ ledger, book, refOf }: Play, name: string): Promise<bigin
 /** A connection of the ledger that notes the names of the statements it sends. */
 function overheard(url: string, sent: string[]) {
   const client = openClient(settingsOf(url), 'ledger', ledgerSession)
-  const query = client.query.bind(client) as (statement: { name: string }) => unknown
-  client.query = ((statement: { name: string }) => {
+  const query = client.query.bind(client) as (...given: unknown[]) => unknown
+  client.query = ((statement: { name: string }, ...rest: unknown[]) => {
     sent.push(statement.name)
-    return query(statement)
+    return query(statement, ...rest)
   }) as typeof client.query
   return client
 }
