@@ -92,7 +92,7 @@ test('requests that come before their turn are answered in order, sixteen at onc
   const { port } = await serving(t, async ({ url }, reply) => {
     if (url === '/slow') await delay(30)
     reply.begin(200, { 'content-length': url.length })
-    reply.endText(url)
+    reply.end(Buffer.from(url))
   })
   const paths = ['/slow', ...Array.from({ length: 14 }, (_, i) => `/${i}`)]
   const told = await say(port, paths.map((path) => get(path)).join('') + LAST)
@@ -278,7 +278,7 @@ test('drain: an answer under way is kept, the next ones say close, nobody new co
   const closed = listener.drain()
   await assert.rejects(dial(listener.port), { code: 'ECONNREFUSED' })
   waiting[0]?.begin(200, { 'content-length': 2 })
-  waiting[0]?.endText('ok')
+  waiting[0]?.end(Buffer.from('ok'))
   assert.match(await told, /connection: close\r\n(?:.*\r\n)*\r\nok$/i)
   socket.end()
   await closed

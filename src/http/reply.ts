@@ -74,13 +74,6 @@ export class ClientReply {
     else this.linger(body)
   }
 
-  /** A short body as latin1 text of the same bytes: node:http joins it to the head, one write. */
-  endText(latin1: string): void {
-    if (this.isEnded) return
-    this.isEnded = true
-    if (!this.isClosed) this.response.end(latin1, 'latin1')
-  }
-
   /** Breaks the connection off: the client sees no end. */
   destroy(): void {
     this.message.socket.destroy()

@@ -5,7 +5,6 @@
 import { Fault } from '../platform/assert.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
-import { type Listed, NOWHERE, Roster } from '../platform/roster.ts'
 import type { Credits } from '../units/credits.ts'
 import type { Batcher } from './batch/batch.ts'
 import type { SettleAsk, SettleReply } from './calls.ts'
@@ -27,7 +26,7 @@ export type Settled =
     }
   | { readonly isSpooled: true }
 
-type Pending = Listed & {
+type Pending = {
   readonly ask: SettleAsk
   readonly sinceMs: number
   readonly waiter: PromiseWithResolvers<Settled>
@@ -47,12 +46,11 @@ export function createSettlement(options: {
   readonly spoolAfterMs: number
 }) {
   const { batcher, spool, refused, clock, log } = options
-  const pending = new Roster<Pending>()
+  const pending = new Set<Pending>()
   const state = { refusals: 0 }
 
   function submit(ask: SettleAsk, ticket: Ticket | undefined): Promise<Settled> {
     const one: Pending = {
-      place: NOWHERE,
       ask,
       sinceMs: clock.spanMs(),
       waiter: Promise.withResolvers<Settled>(),
@@ -115,11 +113,11 @@ export function createSettlement(options: {
   }
 
   function unkept(): Pending[] {
-    return pending.list().filter((one) => one.refusal !== undefined)
+    return [...pending].filter((one) => one.refusal !== undefined)
   }
 
   function forget(one: Pending): void {
-    pending.remove(one)
+    pending.delete(one)
     if (one.ticket === undefined) return
     spool.done(one.ticket).catch((error: unknown) => {
       log.error({ err: error }, 'a settle stays in the spool; it will be repeated')
@@ -148,7 +146,7 @@ export function createSettlement(options: {
     /** Moves settles that have waited long enough to disk. */
     async spoolOverdue(): Promise<void> {
       const now = clock.spanMs()
-      const late = pending.list().filter((one) => now - one.sinceMs >= options.spoolAfterMs)
+      const late = [...pending].filter((one) => now - one.sinceMs >= options.spoolAfterMs)
       await Promise.all(late.map(toSpool))
     },
 
@@ -160,7 +158,7 @@ export function createSettlement(options: {
     /** Before the process ends: nothing may exist in memory only. */
     async spoolAll(): Promise<void> {
       await Promise.all(
-        pending.list().map(async (one) => {
+        [...pending].map(async (one) => {
           if (one.refusal !== undefined) await keep(one)
           if (pending.has(one)) await toSpool(one)
         }),

@@ -58,22 +58,14 @@ export function cellOfBook(book: BookId): number {
 
 /** A new hold id: time, cell and 62 random bits, as a UUIDv7. */
 export function newHoldId(cell: number, nowMs: number): HoldId {
-  if (nowMs !== front.ms || cell !== front.cell) setFront(cell, nowMs)
+  assert(Number.isInteger(cell) && cell >= 0 && cell <= CELL_MAX, `cell ${cell} is out of range`)
+  const time = nowMs.toString(16).padStart(12, '0')
+  const front = `${time.slice(0, 8)}-${time.slice(8)}-7${cell.toString(16).padStart(3, '0')}`
   const random = randomFrom(8)
   // The variant bits (10) of RFC 9562 sit on top of the random part.
   random[0] = ((random[0] as number) & 0x3f) | 0x80
   const tail = random.toString('hex')
-  return `${front.text}${tail.slice(0, 4)}-${tail.slice(4)}` as HoldId
-}
-
-// Ids of one millisecond begin alike: several under load, and then half the work is done.
-const front = { cell: -1, ms: -1, text: '' }
-
-function setFront(cell: number, ms: number): void {
-  assert(Number.isInteger(cell) && cell >= 0 && cell <= CELL_MAX, `cell ${cell} is out of range`)
-  const time = ms.toString(16).padStart(12, '0')
-  const text = `${time.slice(0, 8)}-${time.slice(8)}-7${cell.toString(16).padStart(3, '0')}-`
-  Object.assign(front, { cell, ms, text })
+  return `${front}-${tail.slice(0, 4)}-${tail.slice(4)}` as HoldId
 }
 
 /** When a hold id was made, by the clock of who made it. */

@@ -48,7 +48,7 @@ export async function postCountTokens(exchange: Exchange, rooms: Rooms): Promise
       'content-length': text.length,
       'request-id': exchange.requestId,
     })
-    exchange.outgoing.endText(text)
+    exchange.outgoing.end(Buffer.from(text, 'latin1'))
   } finally {
     parsed.free()
   }

@@ -4,15 +4,12 @@
 import type { ReplyHeaders } from '../../http/http.ts'
 import type { Settled } from '../../ledger/ledger.ts'
 import { Refusal } from '../../platform/refusal.ts'
-import { NOWHERE } from '../../platform/roster.ts'
 import { ClientWait } from './client-wait.ts'
 import { type Passing, UNREAD_MS_MAX } from './passing.ts'
 import type { Reply } from './reply.ts'
 
 /** Long replies stay below 1 MiB; what is larger need not be held in memory whole. */
 const WHOLE_BYTES_MAX = 4_194_304
-/** A larger reply is not worth being copied once more. */
-const TEXT_BYTES_MAX = 16_384
 /**
  * How long the rest of a reply is awaited beyond the limit, when the time went by because its
  * client did not read: the model has written it, and only its bytes have yet to come.
@@ -65,13 +62,7 @@ export async function passPlain(
     'content-length': bytes,
     ...creditHeaders(settled),
   })
-  // As text of the same bytes, head and body are one piece and one write: 3 us less.
-  if (bytes <= TEXT_BYTES_MAX) outgoing.endText(textOf(chunks))
-  else outgoing.end(Buffer.concat(chunks))
-}
-
-function textOf(chunks: readonly Buffer[]): string {
-  return chunks.map((one) => one.toString('latin1')).join('')
+  outgoing.end(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
 }
 
 /** Resolves at the reply's end with what has not been sent: all of it, or the last chunk. */
@@ -90,7 +81,6 @@ function takeIn(
   }
   return new Promise((resolve, reject) => {
     const deadline = {
-      place: NOWHERE,
       beat(nowMs: number) {
         if (wait.lastsMs(nowMs) > UNREAD_MS_MAX) outgoing.destroy()
         if (nowMs - startedMs < requestSecondsMax * 1_000 + restMs) return

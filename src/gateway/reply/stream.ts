@@ -3,7 +3,6 @@
 // own end, a failure of the upstream, the client leaving or reading too slowly. Never ends cleanly
 // without message_stop.
 import type { ReplyHeaders } from '../../http/http.ts'
-import { NOWHERE } from '../../platform/roster.ts'
 import { errorRecord, PING_RECORD } from '../../wire/errors.ts'
 import { ClientWait } from './client-wait.ts'
 import { type Passing, UNREAD_MS_MAX } from './passing.ts'
@@ -31,7 +30,6 @@ export function passStream(passing: Passing, head: ReplyHeaders): Promise<void> 
 
 // A class, for once: ten thousand of these live at the same time.
 class Stream {
-  place = NOWHERE
   private readonly passing: Passing
   private readonly done: () => void
   private held: Buffer[] = []

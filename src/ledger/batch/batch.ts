@@ -87,7 +87,7 @@ export function createBatcher(options: {
     connection,
     calls: 0,
   }))
-  // Not a Set: see platform/roster.ts. There is one for each connection, or two.
+  // Not a Set: there is one for each connection, or two.
   const flying: (readonly AnyOperation[])[] = []
   const idleLanes = [...options.laneConnections]
   const idleWaiters: (() => void)[] = []
