@@ -1,4 +1,5 @@
 // The house rules together: one call reads a repository and says everything that is wrong with it.
+import { diagramRules } from './diagrams.ts'
 import { expandRules } from './expand.ts'
 import { folderRules } from './folders.ts'
 import { graphRules } from './graph.ts'
@@ -18,6 +19,7 @@ export const rules: readonly Rule[] = [
   ...shapeRules,
   ...paperRules,
   ...expandRules,
+  ...diagramRules,
 ]
 
 /** Every violation in the repository at `root`. A test may bring a table of its own. */

@@ -32,6 +32,8 @@ function recorded(migrations: Tree): Tree {
 
 const books = skeleton['migrations/0001-books.sql'] ?? ''
 
+const page = skeleton['docs/architecture.md'] ?? ''
+
 // The place and the rule that must be reported, alone, and what is planted.
 const faults: Record<string, Tree> = {
   'src/ledger/batch.ts:2 cycle-of-files': {
@@ -80,8 +82,24 @@ const faults: Record<string, Tree> = {
   'src/ledger/route.ts:2 outer-door': {
     'src/ledger/route.ts': file("import '../cabinet/cabinet.ts'"),
   },
-  'src/gateway/3-parse.ts:3 step-imports-step': {
-    'src/gateway/3-parse.ts': file('', "import { accept } from './1-accept.ts'"),
+  'src/gateway/2-authenticate.ts:3 step-imports-step': {
+    'src/gateway/2-authenticate.ts': file(
+      '',
+      "import { accept } from './1-accept.ts'",
+      'export const authenticate = accept',
+    ),
+  },
+  'docs/architecture.md:5 diagram-modules': {
+    'docs/architecture.md': page.replace('  keys --> ledger\n', ''),
+  },
+  'docs/architecture.md:8 diagram-modules': {
+    'docs/architecture.md': page.replace('keys --> ledger', '$&\n  keys --> wire'),
+  },
+  'docs/architecture.md:13 diagram-request': {
+    'src/gateway/3-parse.ts': file('export const parse = () => 3'),
+  },
+  'docs/architecture.md:1 diagram-request': {
+    'docs/architecture.md': page.replace('## A request', '## Requests'),
   },
   'src/keys/find.ts:2 foreign-queries': {
     'src/keys/find.ts': file("import { bookFind } from '../ledger/queries.ts'"),
@@ -241,6 +259,7 @@ test('two rooms that know each other are reported even when the table lets them'
   const tree = planted({
     'src/ledger/sweep.ts': file("import { createKeys } from '../keys/keys.ts'"),
   })
+  tree['docs/architecture.md'] = page.replace('keys --> ledger', '$&\n  ledger --> keys')
   const table = { ...roomTable, ledger: ['platform', 'units', 'keys'] }
   assert.deepEqual(reported(tree, table), ['src/keys/keys.ts:2 cycle-of-rooms'])
 })

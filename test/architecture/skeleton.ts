@@ -10,12 +10,31 @@ export type Tree = Record<string, string>
 const reasons = '# Why\n\n- `pg`: SQL.\n- `undici`: HTTP.\n- `better-auth`: people.\n'
 const migration = '-- The books.\ncreate table books (id int8 primary key);\n'
 
+const architecture = `# Architecture
+
+## Modules
+
+\`\`\`mermaid
+flowchart TD
+  keys --> ledger
+  upstreams --> wire
+\`\`\`
+
+## A request
+
+\`\`\`mermaid
+flowchart LR
+  accept[1 accept] --> authenticate[2 authenticate]
+\`\`\`
+`
+
 export const skeleton: Tree = {
   'package.json': JSON.stringify({
     dependencies: { pg: '1.0.0', undici: '1.0.0', 'better-auth': '1.0.0' },
     devDependencies: { 'fast-check': '1.0.0' },
   }),
   'docs/dependencies.md': reasons,
+  'docs/architecture.md': architecture,
   'migrations/0001-books.sql': migration,
   'migrations/checksums.json': JSON.stringify({ '0001-books.sql': checksum(migration) }),
   'src/main.ts': `// Starts.\nimport { wire } from './wiring.ts'\nawait wire()\nconsole.log(1)\n`,
