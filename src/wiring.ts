@@ -1,4 +1,5 @@
-// Every room built once, in order of dependence. Reads like a parts list: no conditions, no rules.
+// Builds every module once, in the order of dependence, and hands each the others that it needs.
+// The only conditions are those that turn a setting into a module's option.
 import { type Accounts, type AccountsOptions, createAccounts } from './accounts/accounts.ts'
 import { createCabinet, type Documents, openDocuments, openEndings } from './cabinet/cabinet.ts'
 import { createGateway } from './gateway/gateway.ts'
