@@ -230,6 +230,62 @@ test('chunks that are nearly all wrapping are refused', async (t) => {
   assert.match(await told, /^HTTP\/1\.1 400 /)
 })
 
+test('a connection that is reset after CONNECT is only its own loss', async (t) => {
+  const { port } = await serving(t, hello)
+  for (let i = 0; i < 10; i++) {
+    const { socket } = await dial(port)
+    socket.write('CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n')
+    await once(socket, 'data')
+    socket.resetAndDestroy()
+    await once(socket, 'close')
+    await delay(10)
+  }
+  assert.match(await say(port, LAST), / 200 OK/)
+})
+
+test('a body that arrived in pieces before it is taken is taken whole', async (t) => {
+  const { port } = await serving(t, async (request, reply) => {
+    while (!request.isWhole) await delay(1)
+    const body = request.takeWhole() ?? Buffer.from('none')
+    reply.begin(200, { 'content-length': body.length })
+    reply.end(body)
+  })
+  for (const [length, pieces] of [
+    ['content-length: 15', ['first', ' then', ' last']],
+    ['transfer-encoding: chunked', ['5\r\nfirst\r\n', '5\r\n then\r\n', '5\r\n last\r\n0\r\n\r\n']],
+  ] as const) {
+    const { socket, told } = await dial(port)
+    socket.write(`POST / HTTP/1.1\r\nconnection: close\r\n${length}\r\n\r\n`)
+    for (const piece of pieces) {
+      await delay(5)
+      socket.write(piece)
+    }
+    assert.match(await told, /\r\n\r\nfirst then last$/, length)
+  }
+})
+
+for (const [how, answer] of [
+  ['is read', (request: ClientRequest) => request.read({ data() {}, end() {}, broken() {} })],
+  [
+    'is refused',
+    (_: ClientRequest, reply: ClientReply) => {
+      reply.begin(401, { 'content-length': 0 })
+      reply.end()
+    },
+  ],
+] as const) {
+  test(`the connection of a body in one-byte chunks is closed, when the body ${how}`, async (t) => {
+    const { port } = await serving(t, answer)
+    const { socket, told } = await dial(port)
+    socket.write('POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n')
+    const bytes = 60_000_000
+    socket.write('1\r\nx\r\n'.repeat(bytes / 6))
+    await told
+    // What the kernel has taken in between counts as sent.
+    assert.ok(socket.bytesWritten - socket.writableLength < bytes / 3, 'most of it was read')
+  })
+}
+
 test('a thousand headers are too many, and 65 KiB of them too', async (t) => {
   const { port } = await serving(t, hello)
   const many = Array.from({ length: 1_001 }, (_, i) => `x-${i}: y`)

@@ -90,7 +90,7 @@ export function createHttpServer(options: HttpOptions) {
       return
     }
     const request = new ClientRequest(message)
-    const reply = new ClientReply(message, response, state)
+    const reply = new ClientReply(request, message, response, state)
     // node:http drops the bytes that follow such a request in the same read. Closing the connection
     // tells the client, and a proxy, that they were not answered.
     reply.isLast = message.headers.upgrade !== undefined
@@ -170,6 +170,8 @@ export function createHttpServer(options: HttpOptions) {
   server.on('checkExpectation', answer)
   server.on('clientError', (error, socket) => failed(error, socket as Socket))
   server.on('connect', (_, socket) => {
+    // node:http has taken its own listeners off; an error without one would end the process.
+    socket.on('error', () => socket.destroy())
     refuse(socket as Socket, connections.get(socket as Socket) as Connection, 'malformed')
   })
   server.on('timeout', (socket) => {

@@ -1,6 +1,7 @@
 // A reply to a client as the gateway writes it. The head waits for the first bytes of the body and
 // leaves with them: one write for a plain reply.
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { ClientRequest } from './request.ts'
 
 export type ReplyHeaders = Readonly<Record<string, string | number | undefined>>
 
@@ -19,16 +20,19 @@ export class ClientReply {
   isLast = false
   /** Called once, when the client disconnects before the reply has ended. */
   onGone: (() => void) | undefined
+  private readonly request: ClientRequest
   private readonly message: IncomingMessage
   private readonly response: ServerResponse
   private readonly server: { readonly isDraining: boolean }
   private isClosed = false
 
   constructor(
+    request: ClientRequest,
     message: IncomingMessage,
     response: ServerResponse,
     server: { readonly isDraining: boolean },
   ) {
+    this.request = request
     this.message = message
     this.response = response
     this.server = server
@@ -94,6 +98,6 @@ export class ClientReply {
     const timer = setTimeout(() => this.destroy(), LINGER_MS)
     message.once('end', () => response.end())
     message.once('close', () => clearTimeout(timer))
-    message.resume()
+    this.request.discard()
   }
 }

@@ -97,12 +97,10 @@ export async function readBody(
   }
   try {
     const whole = incoming.takeWhole()
-    if (whole !== undefined) {
-      take(whole.length)
-      return { body: whole, free }
-    }
-    if (announced > bodyBytesMax) throw tooLarge(bodyBytesMax)
-    const body = await readChunks(incoming, isAnnounced ? announced : bodyBytesMax, take, budget)
+    if (whole !== undefined) take(whole.length)
+    else if (announced > bodyBytesMax) throw tooLarge(bodyBytesMax)
+    const body =
+      whole ?? (await readChunks(incoming, isAnnounced ? announced : bodyBytesMax, take, budget))
     // Never what was in that memory before, whatever the parser let through.
     if (isAnnounced && body.length !== announced) throw brokenOff()
     return { body, free }
