@@ -35,7 +35,14 @@ class ReplyPrice implements Meter {
   }
 
   completeStream(): Metered {
-    return complete(this.stream.facts, this.price, () => this.stream.estimatedOutput())
+    const { facts, hasUnreadRecord } = this.stream
+    const metered = complete(facts, this.price, () => this.stream.estimatedOutput())
+    if (!hasUnreadRecord || facts.stopReason !== undefined) return metered
+    // The record with the final counters was not read: a client can make it too long with a stop
+    // sequence, which the vendor repeats there. The counter of message_start says 1.
+    const estimated = this.stream.estimatedOutput()
+    const output = estimated > metered.counts.output ? estimated : metered.counts.output
+    return priced({ ...metered.counts, output }, this.price, true, metered.messageId)
   }
 
   completePlain(bytes: number): Metered {

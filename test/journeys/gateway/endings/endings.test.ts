@@ -123,6 +123,26 @@ describe('a usage that cannot be is never the customer’s loss', () => {
     caller.end()
   })
 
+  test('a stream whose last counters are in a record too long to read is estimated', async () => {
+    const caller = await createCaller(gateway, 10_000_000)
+    // The vendor repeats the stop sequence in the record that carries the final counters.
+    const stop = '-'.repeat(262_200)
+    const words = `[[reply: say ${JSON.stringify(`${'some words '.repeat(200)}${stop}`)}]]`
+    const body = question(words, {
+      stream: true,
+      max_tokens: 128_000,
+      stop_sequences: [stop],
+      model: 'model-large',
+    })
+    const answer = await caller.ask({ body })
+    const events = eventsOf(answer.bytes)
+    assert.equal(events.at(-1)?.type, 'message_stop')
+    const input_tokens = caller.last().usage?.input_tokens ?? 0
+    const price = priceOf({ input_tokens, output_tokens: estimatedOutput(events) })
+    assert.deepEqual(await caller.statement(), [charged('complete', price, 'estimated')])
+    caller.end()
+  })
+
   test('a plain reply without counters is estimated by its bytes', async () => {
     const caller = await createCaller(gateway)
     const answer = await caller.ask({ body: question('[[reply: text 30]] [[fault: no-usage]]') })
