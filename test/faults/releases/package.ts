@@ -4,7 +4,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -61,6 +61,11 @@ export const fault: Fault = async ({ isFull, say }) => {
     hold(answer.isWhole, `a message is answered (${answer.error})`)
     const page = await fetch(`http://127.0.0.1:${cabinet}/`)
     hold(page.status === 200 && /<html/.test(await page.text()), 'the pages are there')
+    const built = await readdir(join(image.directory, 'web/dist/assets'))
+    hold(
+      built.some((name) => name.startsWith('quick-start-')),
+      'the documentation is among the pages',
+    )
     await agent.close()
     for (const child of children) {
       const exited = once(child, 'exit')
