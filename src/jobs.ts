@@ -12,12 +12,14 @@ import type { Job } from './platform/worker/worker.ts'
 
 const MINUTE_MS = 60_000
 
-/** A job that is over before it is due again. */
-function eachMinute(name: string, work: () => Promise<unknown>): Job {
+const EACH_MINUTE = '* * * * *'
+
+/** The schedule is cron's, in UTC; the limit is in minutes. */
+function job(name: string, every: string, limit: number, work: () => Promise<unknown>): Job {
   const run = async () => {
     await work()
   }
-  return { name, every: '* * * * *', limitMs: MINUTE_MS, run }
+  return { name, every, limitMs: limit * MINUTE_MS, run }
 }
 
 export function createJobs(rooms: {
@@ -40,80 +42,34 @@ export function createJobs(rooms: {
     if (findings.length > 0) throw new Error(`the audit found ${findings.length} things`)
   }
 
+  async function turnPartitions(): Promise<void> {
+    const made = await ledger.makePartitions()
+    const dropped = await ledger.dropHoldsBefore()
+    const detached = await ledger.detachEntriesBefore(rooms.dayBefore(rooms.entriesKeptDays))
+    if (made.length + dropped.length + detached.length > 0) {
+      log.info({ made, dropped, detached }, 'partitions changed')
+    }
+  }
+
   return [
-    eachMinute('audit', () => audit('new')),
-    { name: 'audit-all', every: '20 3 * * *', limitMs: 60 * MINUTE_MS, run: () => audit('all') },
-    eachMinute('usage', () => ledger.addUp()),
-    {
-      name: 'partitions',
-      every: '7 * * * *',
-      limitMs: MINUTE_MS,
-      run: async () => {
-        const made = await ledger.makePartitions()
-        const dropped = await ledger.dropHoldsBefore()
-        const detached = await ledger.detachEntriesBefore(rooms.dayBefore(rooms.entriesKeptDays))
-        if (made.length + dropped.length + detached.length > 0) {
-          log.info({ made, dropped, detached }, 'partitions changed')
-        }
-      },
-    },
+    job('audit', EACH_MINUTE, 1, () => audit('new')),
+    job('audit-all', '20 3 * * *', 60, () => audit('all')),
+    job('usage', EACH_MINUTE, 1, () => ledger.addUp()),
+    job('partitions', '7 * * * *', 1, turnPartitions),
     {
       name: 'letter',
       limitMs: MINUTE_MS,
       places: LETTERS_AT_ONCE,
       run: (payload) => mail.deliver((payload as { id: string }).id),
     },
-    eachMinute('letters', () => mail.tend()),
-    {
-      name: 'accounts-sweep',
-      every: '*/5 * * * *',
-      limitMs: MINUTE_MS,
-      run: async () => {
-        await accounts.sweep()
-      },
-    },
-    {
-      name: 'accounts-erase',
-      every: '40 3 * * *',
-      limitMs: 10 * MINUTE_MS,
-      run: async () => {
-        await accounts.erase()
-      },
-    },
-    {
-      name: 'guards-watch',
-      every: '* * * * *',
-      limitMs: 5 * MINUTE_MS,
-      run: async () => {
-        await rooms.guards.jobs.watch()
-      },
-    },
-    eachMinute('payments-expire', () => payments.expire()),
-    {
-      name: 'payments-refunds',
-      every: '* * * * *',
-      limitMs: 5 * MINUTE_MS,
-      run: () => payments.pollRefunds(),
-    },
-    {
-      name: 'payments-refund-sweep',
-      every: '17 * * * *',
-      limitMs: 10 * MINUTE_MS,
-      run: () => payments.sweepRefunds(),
-    },
-    {
-      name: 'payments-alarms',
-      every: '* * * * *',
-      limitMs: MINUTE_MS,
-      run: async () => {
-        await payments.watch()
-      },
-    },
-    {
-      name: 'payments-forget',
-      every: '50 3 * * *',
-      limitMs: 10 * MINUTE_MS,
-      run: () => payments.forget(),
-    },
+    job('letters', EACH_MINUTE, 1, () => mail.tend()),
+    job('accounts-sweep', '*/5 * * * *', 1, () => accounts.sweep()),
+    job('accounts-erase', '40 3 * * *', 10, () => accounts.erase()),
+    job('guards-watch', EACH_MINUTE, 5, () => rooms.guards.jobs.watch()),
+    job('payments-expire', EACH_MINUTE, 1, () => payments.expire()),
+    job('payments-refunds', EACH_MINUTE, 5, () => payments.pollRefunds()),
+    job('payments-refund-sweep', '17 * * * *', 10, () => payments.sweepRefunds()),
+    job('payments-alarms', EACH_MINUTE, 1, () => payments.watch()),
+    job('payments-forget', '50 3 * * *', 10, () => payments.forget()),
   ]
 }
