@@ -2,6 +2,7 @@
 import { diagramRules } from './diagrams.ts'
 import { expandRules } from './expand.ts'
 import { folderRules } from './folders.ts'
+import { functionRules } from './functions.ts'
 import { graphRules } from './graph.ts'
 import { paperRules } from './papers.ts'
 import { reachRules } from './reach.ts'
@@ -17,6 +18,7 @@ export const rules: readonly Rule[] = [
   ...folderRules,
   ...reachRules,
   ...shapeRules,
+  ...functionRules,
   ...paperRules,
   ...expandRules,
   ...diagramRules,

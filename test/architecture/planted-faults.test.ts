@@ -25,6 +25,11 @@ function times(count: number, row: string): string[] {
   return Array.from({ length: count }, () => row)
 }
 
+/** Methods of three lines each. */
+function verbs(count: number): string[] {
+  return Array.from({ length: count }, (_, n) => `  const verb${n} = () => {\n    f()\n  }`)
+}
+
 function recorded(migrations: Tree): Tree {
   const sums = Object.entries(migrations).map(([path, text]) => [path.slice(11), checksum(text)])
   return { ...migrations, 'migrations/checksums.json': JSON.stringify(Object.fromEntries(sums)) }
@@ -201,6 +206,60 @@ const faults: Record<string, Tree> = {
       '}',
     ),
   },
+  // The braces of a destructuring are no function.
+  'src/keys/own.ts:2 function-length': {
+    'src/keys/own.ts': file(
+      'export function createOwn(',
+      '  p: P,',
+      '): Promise<P> {',
+      '  const { a } = p',
+      ...times(66, '  a()'),
+      '}',
+    ),
+  },
+  'src/keys/long.test.ts:3 function-length': {
+    'src/keys/long.test.ts': file(
+      "describe('a list of tests, which may be long', () => {",
+      "  test('a test, which may not', () => {",
+      ...times(69, '    f()'),
+      '  })',
+      ...times(90, "  test('another', () => {})"),
+      '})',
+    ),
+  },
+  'src/keys/walk.ts:2 closure-length': {
+    'src/keys/walk.ts': file('export function walk() {', ...verbs(23), '}'),
+  },
+  'src/keys/arrow.ts:2 closure-length': {
+    'src/keys/arrow.ts': file('export const walk: Walk = async () => {', ...verbs(23), '}'),
+  },
+  'src/keys/many.ts:2 closure-length': {
+    'src/keys/many.ts': file(
+      'export function createMany(): Many<',
+      '  1',
+      '> {',
+      ...verbs(49),
+      '}',
+    ),
+  },
+  'src/keys/class.ts:2 closure-length': {
+    'src/keys/class.ts': file('export class Many implements One {', ...verbs(50), '}'),
+  },
+  'src/keys/grown.ts:2 closure-length': {
+    'src/keys/grown.ts': file('export function createMany() {', ...verbs(53), '}'),
+    'CONTRIBUTING.md': '| `createMany` in `src/keys/grown.ts` | 160 | a flat list |\n',
+  },
+  'CONTRIBUTING.md:2 closure-listed': {
+    'src/keys/many.ts': file('export function createMany() {', ...verbs(49), '}'),
+    'CONTRIBUTING.md': 'Why:\n| `createMany` in `src/keys/many.ts` | 150 | a flat list |\n',
+  },
+  'CONTRIBUTING.md:1 closure-listed': {
+    'src/keys/many.ts': file('export function createMany() {', ...verbs(50), '}'),
+    'CONTRIBUTING.md': '| `createMany` in `src/keys/many.ts` | 170 | a flat list |\n',
+  },
+  'CONTRIBUTING.md:3 closure-listed': {
+    'CONTRIBUTING.md': '\n\n| `createMany` in `src/keys/many.ts` | 170 | a flat list |\n',
+  },
   'src/keys/later.ts:2 todo': { 'src/keys/later.ts': file(`// ${'TO'}DO: later.`) },
   'src/keys/names.ts:2 banned-suffix': { 'src/keys/names.ts': file('export class KeyManager {}') },
   'src/keys/face.ts:2 banned-suffix': { 'src/keys/face.ts': file('interface IKey {}') },
@@ -309,11 +368,13 @@ test('what only looks like a fault is not reported', () => {
     ),
     'src/ledger/many.ts': file(
       'export function createMany() {',
-      '  return {',
-      ...Array.from({ length: 60 }, (_, n) => `    verb${n}(\n    ) {\n      return ${n}\n    },`),
-      '  }',
+      '  // A comment does not count.',
+      ...verbs(49),
+      '  return 1',
       '}',
     ),
+    'src/ledger/listed.ts': file('export function createListed() {', ...verbs(53), '}'),
+    'CONTRIBUTING.md': '| `createListed` in `src/ledger/listed.ts` | 170 | a flat list |\n',
     'src/payments/payments.ts': file(
       "export type { P } from './p.ts'",
       'export const payments = 1',

@@ -1,13 +1,11 @@
 // How one file looks: what it exports, how it is named, that importing it does nothing, how long it
-// and its functions are. The patterns rely on Biome's formatting: a statement of the module itself
-// begins in the first column, and nothing else does.
+// is; functions.ts measures its functions. The patterns rely on Biome's formatting: a statement of
+// the module itself begins in the first column, and nothing else does.
 import { importedPaths, workerPaths } from './graph.ts'
-import { lineAt } from './scan.ts'
 import type { Finding, House, Rule, SourceFile } from './tree.ts'
 import { matches } from './tree.ts'
 
 const FILE_LINES_MAX = 400
-const FUNCTION_LINES_MAX = 70
 const LINE_COLUMNS_MAX = 100
 
 const EMPTY_SUFFIX = new RegExp(
@@ -61,7 +59,6 @@ export const shapeRules: Rule[] = [
       ? [at(file, FILE_LINES_MAX + 1, `${lines} lines: this is two files`)]
       : []
   }),
-  rule('function-length', `no function is longer than ${FUNCTION_LINES_MAX} lines`, longFunctions),
   {
     name: 'line-length',
     promise: `no line is longer than ${LINE_COLUMNS_MAX} columns`,
@@ -142,59 +139,4 @@ function longLines(house: House): Finding[] {
         : []
     }),
   )
-}
-
-type Opening = { char: string; head: string; offset: number; start: number; nested: number }
-/** The last parenthesis that closed: the word before it, where it opened and where it closed. */
-type Closed = { head: string; start: number; end: number }
-const NOTHING: Closed = { head: '', start: -1, end: -1 }
-const CONTROL = /^(?:if|for|while|switch|catch|with|await)$/
-
-// Lines of comments and empty lines do not count. A verb in the object that a create function
-// returns, or a named function inside a function, counts for itself only: a door may hold many
-// short verbs. A callback counts for its caller; in a test its caller is a list of tests.
-function longFunctions(file: SourceFile): Finding[] {
-  const open: Opening[] = []
-  const findings: Finding[] = []
-  let closed = NOTHING
-  for (const { 0: char, index: offset } of file.code.matchAll(/[(){}]/g)) {
-    if (char === '(' || char === '{') {
-      const head = /(\w*)\s*$/.exec(file.code.slice(Math.max(0, offset - 40), offset))?.[1] ?? ''
-      const start = char === '{' ? functionStart(file.code, offset, closed) : -1
-      open.push({ char, head, offset, start, nested: 0 })
-      continue
-    }
-    const opening = open.pop()
-    if (opening === undefined) continue
-    if (char === ')') closed = { head: opening.head, start: opening.offset, end: offset }
-    const outer = open.at(-1)
-    const isFunction = opening.start !== -1
-    const isCallback = outer?.char === '('
-    const lines = isFunction ? linesBetween(file.bare, opening.start, offset) : 0
-    const own = lines - opening.nested
-    if (own > FUNCTION_LINES_MAX && !(file.isTest && isCallback)) {
-      const line = lineAt(file.code, opening.start)
-      findings.push(at(file, line, `${own} lines: this is two functions`))
-    }
-    // The line with its name belongs to the outer function as well.
-    if (outer !== undefined) outer.nested += isFunction && !isCallback ? lines - 1 : opening.nested
-  }
-  return findings
-}
-
-// A brace opens a function's body when it follows `=>`, or a parameter list and perhaps its result
-// type. The function starts with its parameters. -1: this brace is something else.
-function functionStart(code: string, offset: number, closed: Closed): number {
-  const between = closed.end === -1 ? undefined : code.slice(closed.end + 1, offset)
-  const hasParameters =
-    between !== undefined &&
-    !CONTROL.test(closed.head) &&
-    /^\s*(?::\s*(?:\w|[\w{['"][^=]*[\w>\]}'"])\s*)?(?:=>\s*)?$/.test(between)
-  if (hasParameters) return closed.start
-  return code.slice(0, offset).trimEnd().endsWith('=>') ? offset : -1
-}
-
-function linesBetween(bare: string, start: number, end: number): number {
-  const lines = bare.slice(start, end + 1).split('\n')
-  return lines.filter((line) => line.trim() !== '').length
 }
