@@ -1,0 +1,136 @@
+// Brings a stored refund to its provider, with one key and the same bytes, until the provider says
+// what became of it; and reads the provider's own list for refunds whose notice was lost.
+import type { Clock } from '../../platform/clock.ts'
+import { dateAt } from '../../platform/clock.ts'
+import type { Db } from '../../platform/db/db.ts'
+import type { Log } from '../../platform/log.ts'
+import { Refusal } from '../../platform/refusal.ts'
+import { LEASE_SECONDS, oneByOne } from '../order/claims.ts'
+import { orderFindByPayment } from '../order/queries.ts'
+import { refundLookSeconds, repeatSeconds } from '../order/schedule.ts'
+import { type Answer, type Page, type Provider, type RefundSnapshot, whyOf } from '../port.ts'
+import type { RefundApply } from './apply.ts'
+import { type Refund, refundClaimDue, refundIsKnown, refundSetDue } from './queries.ts'
+
+/** At five calls a second a minute holds this many and more; the next minute takes the rest. */
+const ROUND_MAX = 200
+const PAGES_MAX = 100
+
+export type RefundPostingOptions = {
+  readonly db: Db
+  readonly clock: Clock
+  readonly log: Log
+  readonly providers: ReadonlyMap<string, Provider>
+  readonly apply: RefundApply
+}
+
+export function createRefundPosting(options: RefundPostingOptions) {
+  const { db, log, apply } = options
+
+  /** Asks the provider for a refund that is stored; the same bytes each time. */
+  async function post(refund: Refund): Promise<void> {
+    if (refund.requestBody === null) return
+    const answer = await providerOf(options.providers, refund.provider).createRefund(
+      refund.id,
+      refund.requestBody,
+    )
+    if (answer.kind === 'ok') {
+      await apply.applyRefund(answer.value, refund.order)
+    } else if (isNo(answer) && (refund.looks === 0 || !isOurs(answer))) {
+      log.error({ refund: refund.id, why: whyOf(answer) }, 'the provider refused a refund')
+      await apply.release(refund, whyOf(answer))
+    } else {
+      log.warn({ refund: refund.id, why: whyOf(answer) }, 'the outcome of a refund is unknown')
+      await refundSetDue(db, refund.id, repeatSeconds(refund.looks + 1))
+    }
+  }
+
+  /** Its key is too old to repeat: it is among the payment's refunds, or it never was. */
+  async function find(refund: Refund): Promise<void> {
+    const found = await listAll(providerOf(options.providers, refund.provider), {
+      paymentId: refund.paymentId,
+    })
+    if (found === undefined) return refundSetDue(db, refund.id, repeatSeconds(refund.looks))
+    const same = found.find((one) => one.refundRef === refund.id)
+    if (same === undefined) await apply.release(refund, 'it never reached the provider')
+    else await apply.applyRefund(same, refund.order)
+  }
+
+  async function look(refund: Refund & { readonly ageSeconds: number }): Promise<void> {
+    const provider = providerOf(options.providers, refund.provider)
+    if (refund.state === 'created') {
+      const isYoung = refund.ageSeconds < provider.capabilities().keySeconds
+      return isYoung ? post(refund) : find(refund)
+    }
+    const answer = await provider.fetchRefund(refund.refundId ?? '')
+    if (answer.kind === 'ok') await apply.applyRefund(answer.value, refund.order)
+    else log.warn({ refund: refund.id, why: whyOf(answer) }, 'a refund could not be read')
+    const isOpen = answer.kind !== 'ok' || answer.value.status === 'pending'
+    if (isOpen) await refundSetDue(db, refund.id, refundLookSeconds(refund.looks))
+  }
+
+  /** Every page; undefined when one could not be read. */
+  async function listAll(
+    provider: Provider,
+    of: { readonly paymentId: string } | { readonly since: Date },
+  ): Promise<RefundSnapshot[] | undefined> {
+    const found: RefundSnapshot[] = []
+    let cursor: string | null = null
+    for (let pages = 0; pages < PAGES_MAX; pages++) {
+      const page: Answer<Page<RefundSnapshot>> = await provider.listRefunds(of, cursor)
+      if (page.kind !== 'ok') return undefined
+      found.push(...page.value.items)
+      cursor = page.value.next
+      if (cursor === null) return found
+    }
+    return undefined
+  }
+
+  return {
+    post,
+
+    /** The job: refunds that are due are posted again, or asked about. */
+    async poll(): Promise<void> {
+      const claim = () => refundClaimDue(db, LEASE_SECONDS)
+      await oneByOne(ROUND_MAX, claim, (refund) =>
+        look(refund).catch((error: unknown) =>
+          log.error({ refund: refund.id, err: error }, 'a refund could not be looked at'),
+        ),
+      )
+    },
+
+    /** Reads all refunds of one payment and applies each; false when they could not be read. */
+    async sync(provider: Provider, paymentId: string): Promise<boolean> {
+      const found = await listAll(provider, { paymentId })
+      for (const one of found ?? []) await apply.applyRefund(one)
+      return found !== undefined
+    },
+
+    /** Payments of ours with a refund of the last days that we do not know: its notice was lost. */
+    async strange(provider: Provider, days: number): Promise<string[]> {
+      const since = dateAt(options.clock.nowMs() - days * 86_400_000)
+      const payments = new Set<string>()
+      for (const one of (await listAll(provider, { since })) ?? []) {
+        if (await refundIsKnown(db, one.provider, one.refundId)) continue
+        const order = await orderFindByPayment(db, { ...one, orderRef: null })
+        if (order !== undefined) payments.add(one.paymentId)
+      }
+      return [...payments]
+    },
+  }
+}
+
+/** Refuses: payment_unavailable. */
+export function providerOf(providers: ReadonlyMap<string, Provider>, name: string): Provider {
+  const provider = providers.get(name)
+  if (provider !== undefined) return provider
+  throw new Refusal('payment_unavailable', 'Payments are not available right now.', { name })
+}
+
+function isNo(answer: Answer<unknown>): boolean {
+  return answer.kind === 'rejected' || answer.kind === 'absent'
+}
+
+function isOurs(answer: Answer<unknown>): boolean {
+  return answer.kind === 'rejected' && answer.isOurs
+}
