@@ -3,31 +3,23 @@
 // is locked, the decision is made again under the lock, and state, letter and ledger posting commit
 // together or not at all. The posting is unique by the order's id, so twice is once.
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { Db, Tx } from '../../platform/db/db.ts'
+import type { Tx } from '../../platform/db/db.ts'
 import type { OrderId } from '../../platform/ids.ts'
-import type { Log } from '../../platform/log.ts'
-import type { PaymentMetrics } from '../metrics.ts'
-import { type Decision, decide, isOfCell, type Rules } from '../order/decide.ts'
-import { type Brand, letterOf, type Mailer } from '../order/letters.ts'
+import { type Decision, decide, type Rules } from '../order/decide.ts'
+import { letterOf } from '../order/letters.ts'
 import type { Order, Trigger } from '../order/order.ts'
 import * as queries from '../order/queries.ts'
-import { reviewOpen } from '../order/review-queries.ts'
 import { firstLookSeconds } from '../order/schedule.ts'
 import type { Provider, Snapshot } from '../port.ts'
 import type { TopUpEndings } from '../top-ups/endings.ts'
+import { createReviewOpening, type ReviewOpeningOptions } from './review-opening.ts'
 
 export type ApplyOptions = {
-  readonly db: Db
   readonly ledger: Pick<Ledger, 'credit'>
-  readonly mail: Mailer
-  readonly brand: Brand
-  readonly log: Log
-  readonly metrics: PaymentMetrics
-  readonly cell: number
   readonly providers: ReadonlyMap<string, Provider>
   readonly takesTest: boolean
   readonly topUpEndings: TopUpEndings
-}
+} & ReviewOpeningOptions
 
 export type Applied = {
   readonly act: Decision['act'] | 'unknown_order' | 'foreign'
@@ -38,6 +30,7 @@ export type Applied = {
 
 export function createApply(options: ApplyOptions) {
   const { db, ledger, mail, brand, log, metrics, topUpEndings } = options
+  const reviews = createReviewOpening(options)
 
   function rulesOf(snapshot: Snapshot): Rules {
     const provider = options.providers.get(snapshot.provider)
@@ -67,36 +60,6 @@ export function createApply(options: ApplyOptions) {
     })
   }
 
-  async function review(tx: Tx, order: Order, snapshot: Snapshot, decision: Decision) {
-    if (decision.act !== 'review') return
-    const { reason, detail } = decision.difference
-    const hasMoney = snapshot.status === 'succeeded'
-    const { isNew, isOpen } = await reviewOpen(tx, {
-      order: order.id,
-      provider: snapshot.provider,
-      paymentId: snapshot.paymentId,
-      reason,
-      detail,
-      amount: snapshot.amount,
-      hasMoney,
-    })
-    if (order.creditedAt === null && isOpen && order.state !== 'review') {
-      // Whose payment it is may be the very question, and then it is not bound to the order.
-      const isBound = !['provider', 'payment_id', 'order_reference'].includes(reason)
-      const paymentId = isBound ? snapshot.paymentId : null
-      await queries.orderEnd(tx, { id: order.id, state: 'review', paymentId, reason })
-    }
-    if (hasMoney && isOpen) {
-      const once = `${order.id} ${snapshot.paymentId}`
-      await mail.post(tx, letterOf('payment-review', order, brand, once))
-    }
-    if (isNew) {
-      metrics.reviewed(reason)
-      const fields = { order: order.id, payment: snapshot.paymentId, reason, detail, hasMoney }
-      log.error(fields, 'a payment differs from its order: a person must decide')
-    }
-  }
-
   async function act(tx: Tx, order: Order, snapshot: Snapshot, by: Trigger, decision: Decision) {
     const { id } = order
     switch (decision.act) {
@@ -121,7 +84,7 @@ export function createApply(options: ApplyOptions) {
         return null
       }
       case 'review':
-        await review(tx, order, snapshot, decision)
+        await reviews.differs(tx, order, snapshot, decision.difference)
         return null
       case 'nothing':
         return null
@@ -134,31 +97,12 @@ export function createApply(options: ApplyOptions) {
     return provider.capabilities()
   }
 
-  /** Money under a reference of ours that this database never saw: lost, not made up. */
-  async function strangeMoney(snapshot: Snapshot): Promise<Applied> {
-    if (!isOfCell(snapshot.orderRef, options.cell)) {
-      return { act: 'foreign', hasStrangeRefunds: false }
-    }
-    if (snapshot.status === 'succeeded') {
-      const { isNew } = await reviewOpen(db, {
-        order: null,
-        provider: snapshot.provider,
-        paymentId: snapshot.paymentId,
-        reason: 'order_unknown',
-        detail: `paid for ${snapshot.orderRef}, which is not in this database`,
-        amount: snapshot.amount,
-        hasMoney: true,
-      })
-      if (isNew)
-        log.error({ payment: snapshot.paymentId }, 'money came for an order we do not have')
-    }
-    return { act: 'unknown_order', hasStrangeRefunds: false }
-  }
-
   /** Decides and acts under the order's lock. May be repeated, by anybody, in any order. */
   async function applySnapshot(snapshot: Snapshot, by: Trigger): Promise<Applied> {
     const seen = await queries.orderFindByPayment(db, snapshot)
-    if (seen === undefined) return strangeMoney(snapshot)
+    if (seen === undefined) {
+      return { act: await reviews.unknownOrder(snapshot), hasStrangeRefunds: false }
+    }
     await noteReceipt(seen, snapshot)
     const hasStrangeRefunds = (order: Order) =>
       order.paymentId === snapshot.paymentId && (snapshot.refunded ?? 0n) > order.refunded

@@ -1,0 +1,75 @@
+// Money that is not credited by itself: its facts differ from the order, or we have no such order.
+// Opens a review, once for each payment and reason, and a person decides.
+import type { Db, Tx } from '../../platform/db/db.ts'
+import type { Log } from '../../platform/log.ts'
+import type { PaymentMetrics } from '../metrics.ts'
+import { type Difference, isOfCell } from '../order/decide.ts'
+import { type Brand, letterOf, type Mailer } from '../order/letters.ts'
+import type { Order } from '../order/order.ts'
+import * as queries from '../order/queries.ts'
+import { reviewOpen } from '../order/review-queries.ts'
+import type { Snapshot } from '../port.ts'
+
+export type ReviewOpeningOptions = {
+  readonly db: Db
+  readonly mail: Mailer
+  readonly brand: Brand
+  readonly log: Log
+  readonly metrics: PaymentMetrics
+  readonly cell: number
+}
+
+export function createReviewOpening(options: ReviewOpeningOptions) {
+  const { db, mail, brand, log, metrics } = options
+
+  /** The facts of a payment differ from its order's: no credit, and the payer is told. */
+  async function differs(tx: Tx, order: Order, snapshot: Snapshot, difference: Difference) {
+    const { reason, detail } = difference
+    const hasMoney = snapshot.status === 'succeeded'
+    const { isNew, isOpen } = await reviewOpen(tx, {
+      order: order.id,
+      provider: snapshot.provider,
+      paymentId: snapshot.paymentId,
+      reason,
+      detail,
+      amount: snapshot.amount,
+      hasMoney,
+    })
+    if (order.creditedAt === null && isOpen && order.state !== 'review') {
+      // Whose payment it is may be the very question, and then it is not bound to the order.
+      const isBound = !['provider', 'payment_id', 'order_reference'].includes(reason)
+      const paymentId = isBound ? snapshot.paymentId : null
+      await queries.orderEnd(tx, { id: order.id, state: 'review', paymentId, reason })
+    }
+    if (hasMoney && isOpen) {
+      const once = `${order.id} ${snapshot.paymentId}`
+      await mail.post(tx, letterOf('payment-review', order, brand, once))
+    }
+    if (isNew) {
+      metrics.reviewed(reason)
+      const fields = { order: order.id, payment: snapshot.paymentId, reason, detail, hasMoney }
+      log.error(fields, 'a payment differs from its order: a person must decide')
+    }
+  }
+
+  /** Money under a reference of ours that this database never saw: lost, not made up. */
+  async function unknownOrder(snapshot: Snapshot): Promise<'foreign' | 'unknown_order'> {
+    if (!isOfCell(snapshot.orderRef, options.cell)) return 'foreign'
+    if (snapshot.status === 'succeeded') {
+      const { isNew } = await reviewOpen(db, {
+        order: null,
+        provider: snapshot.provider,
+        paymentId: snapshot.paymentId,
+        reason: 'order_unknown',
+        detail: `paid for ${snapshot.orderRef}, which is not in this database`,
+        amount: snapshot.amount,
+        hasMoney: true,
+      })
+      if (isNew)
+        log.error({ payment: snapshot.paymentId }, 'money came for an order we do not have')
+    }
+    return 'unknown_order'
+  }
+
+  return { differs, unknownOrder }
+}
