@@ -9,14 +9,13 @@ import type { Db, Executor, Tx } from '../platform/db/db.ts'
 import type { BookId, HoldId, InstanceId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import { Refusal } from '../platform/refusal.ts'
-import type { Credits } from '../units/credits.ts'
 import type { Price } from '../units/price.ts'
 import { createBatcher } from './batch/batch.ts'
 import { createConnection, isPassing } from './batch/connection.ts'
 import type { SettleAsk, VoidAsk } from './calls.ts'
 import { voidVerb } from './calls.ts'
 import { createHolding, OVERLOADED } from './holding.ts'
-import type { Contra, CreditKind, Posted } from './queries.ts'
+import * as postings from './postings.ts'
 import * as queries from './queries.ts'
 import { holdFind } from './request-queries.ts'
 import { createSettlement } from './settlement.ts'
@@ -153,65 +152,15 @@ export async function createLedger(options: LedgerOptions) {
     /** A new, empty book of this cell. */
     open: (tx: Executor): Promise<BookId> => queries.bookInsert(tx),
 
-    /** Adds credits once per (kind, ref), in the caller's transaction. Pays debt first. */
-    async credit(
-      tx: Tx,
-      p: {
-        book: BookId
-        kind: CreditKind
-        ref: string
-        amount: Credits
-        contra: Contra
-        note: string
-      },
-    ) {
-      return posted(await queries.creditPost(tx, p), `${p.kind} ${p.ref}`)
-    },
-
     hold: holding.hold,
     settle: (ask: SettleAsk) => settlement.settle(clean(ask)),
     void: voidHold,
 
-    /** Sets the unspent part of a lot aside for a refund; once per ref. */
-    async refund(
-      tx: Tx,
-      p: { book: BookId; lot: bigint; ref: string; amount: Credits; note: string },
-    ) {
-      return posted(await queries.refundPost(tx, p), `refund ${p.ref}`)
-    },
-
-    /** Gives back what a canceled refund had set aside; once per ref. */
-    async reverseRefund(tx: Tx, p: { book: BookId; lot: bigint; ref: string; note: string }) {
-      return posted(await queries.refundReversePost(tx, p), `reversal of refund ${p.ref}`)
-    },
-
-    /** Takes what is available and makes the rest debt; once per ref. */
-    async forceDebit(
-      tx: Tx,
-      p: {
-        book: BookId
-        lot: bigint | null
-        ref: string
-        amount: Credits
-        contra: Contra
-        note: string
-      },
-    ) {
-      const row = await queries.forcedDebitPost(tx, p)
-      return { ...posted(row, `forced debit ${p.ref}`), debt: row.debt as Credits }
-    },
-
-    /** An operator's correction, up or down; once per ref. Down beyond available is refused. */
-    async adjust(
-      tx: Tx,
-      p: { book: BookId; ref: string; amount: Credits; contra: Contra; note: string },
-    ) {
-      const row =
-        p.amount > 0n
-          ? await queries.creditPost(tx, { ...p, kind: 'adjust' })
-          : await queries.adjustDownPost(tx, { ...p, amount: -p.amount as Credits })
-      return posted(row, `adjust ${p.ref}`)
-    },
+    credit: postings.credit,
+    refund: postings.refund,
+    reverseRefund: postings.reverseRefund,
+    forceDebit: postings.forceDebit,
+    adjust: postings.adjust,
 
     /** From this commit on, holds of the old fence are refused on every node. */
     async raiseFence(tx: Tx, book: BookId): Promise<bigint> {
@@ -306,30 +255,6 @@ async function openSpoolDirectory({ spoolDirectory: directory, instance, log }: 
 }
 
 export type Ledger = Awaited<ReturnType<typeof createLedger>>
-
-function posted(row: Posted, what: string) {
-  switch (row.outcome) {
-    case 'posted':
-    case 'repeated':
-      return {
-        isRepeat: row.outcome === 'repeated',
-        seq: row.seq as bigint,
-        available: row.available as Credits,
-      }
-    case 'exceeds_available':
-      throw new Refusal('adjust_exceeds_available', 'More than the account has available.', {
-        what,
-      })
-    case 'exceeds_unspent':
-      throw new Refusal('refund_exceeds_unspent', 'More than the unspent part of the pack.', {
-        what,
-      })
-    case 'book_unknown':
-      throw new Refusal('book_unknown', 'There is no such account.', { what })
-    default:
-      throw new Fault(`${what} answered ${row.outcome}`)
-  }
-}
 
 /** Text from outside, fit for a column: one NUL would make the database refuse the whole array. */
 function printable(text: string, lengthMax: number): string {

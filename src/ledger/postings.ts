@@ -1,0 +1,92 @@
+// Postings: the rare entries of a book, each once per kind and reference, in the caller's
+// transaction. A repeat answers what the first one did.
+import { Fault } from '../platform/assert.ts'
+import type { Tx } from '../platform/db/db.ts'
+import type { BookId } from '../platform/ids.ts'
+import { Refusal } from '../platform/refusal.ts'
+import type { Credits } from '../units/credits.ts'
+import type { Contra, CreditKind, Posted } from './queries.ts'
+import * as queries from './queries.ts'
+
+/** Adds credits once per (kind, ref), in the caller's transaction. Pays debt first. */
+export async function credit(
+  tx: Tx,
+  p: {
+    book: BookId
+    kind: CreditKind
+    ref: string
+    amount: Credits
+    contra: Contra
+    note: string
+  },
+) {
+  return posted(await queries.creditPost(tx, p), `${p.kind} ${p.ref}`)
+}
+
+/** Sets the unspent part of a lot aside for a refund; once per ref. */
+export async function refund(
+  tx: Tx,
+  p: { book: BookId; lot: bigint; ref: string; amount: Credits; note: string },
+) {
+  return posted(await queries.refundPost(tx, p), `refund ${p.ref}`)
+}
+
+/** Gives back what a canceled refund had set aside; once per ref. */
+export async function reverseRefund(
+  tx: Tx,
+  p: { book: BookId; lot: bigint; ref: string; note: string },
+) {
+  return posted(await queries.refundReversePost(tx, p), `reversal of refund ${p.ref}`)
+}
+
+/** Takes what is available and makes the rest debt; once per ref. */
+export async function forceDebit(
+  tx: Tx,
+  p: {
+    book: BookId
+    lot: bigint | null
+    ref: string
+    amount: Credits
+    contra: Contra
+    note: string
+  },
+) {
+  const row = await queries.forcedDebitPost(tx, p)
+  return { ...posted(row, `forced debit ${p.ref}`), debt: row.debt as Credits }
+}
+
+/** An operator's correction, up or down; once per ref. Down beyond available is refused. */
+export async function adjust(
+  tx: Tx,
+  p: { book: BookId; ref: string; amount: Credits; contra: Contra; note: string },
+) {
+  const row =
+    p.amount > 0n
+      ? await queries.creditPost(tx, { ...p, kind: 'adjust' })
+      : await queries.adjustDownPost(tx, { ...p, amount: -p.amount as Credits })
+  return posted(row, `adjust ${p.ref}`)
+}
+
+function posted(row: Posted, what: string) {
+  switch (row.outcome) {
+    case 'posted':
+    case 'repeated':
+      return {
+        isRepeat: row.outcome === 'repeated',
+        seq: row.seq as bigint,
+        available: row.available as Credits,
+      }
+    case 'exceeds_available':
+      throw new Refusal('adjust_exceeds_available', 'More than the account has available.', {
+        what,
+      })
+    case 'exceeds_unspent':
+      throw new Refusal('refund_exceeds_unspent', 'More than the unspent part of the pack.', {
+        what,
+      })
+    case 'book_unknown':
+      throw new Refusal('book_unknown', 'There is no such account.', { what })
+    default:
+      throw new Fault(`${what} answered ${row.outcome}`)
+  }
+}
