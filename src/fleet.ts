@@ -28,6 +28,29 @@ export async function runFleet(options: {
   onReplace(replace: () => Promise<void>): void
 }): Promise<number> {
   const { log, processes } = options
+  const { state, start, leave, replaceAll } = createMembers(log, processes)
+  const replacing = { last: Promise.resolve() }
+  options.onReplace(() => {
+    replacing.last = replacing.last.then(replaceAll)
+    return replacing.last
+  })
+  await Promise.all(Array.from({ length: processes }, start)).catch((error: unknown) => {
+    if (!state.isRefused) throw error
+  })
+  if (state.isRefused) return REFUSED_CODE
+  state.isReady = true
+  options.onReady()
+  log.info({ processes }, 'the fleet is ready')
+  await options.ended
+  state.isEnding = true
+  const all = living()
+  for (const worker of all) leave(worker)
+  await Promise.all(all.map((worker) => new Promise((resolve) => worker.once('exit', resolve))))
+  return 0
+}
+
+/** The processes of a fleet: how one is started, leaves, and makes room for a new one. */
+function createMembers(log: Log, processes: number) {
   const state = { isReady: false, isRefused: false, isEnding: false }
   /** Those that are to stay. Who was told to leave may serve its streams for long. */
   const members = new Set<Worker>()
@@ -83,24 +106,7 @@ export async function runFleet(options: {
     log.info('every process was replaced')
   }
 
-  const replacing = { last: Promise.resolve() }
-  options.onReplace(() => {
-    replacing.last = replacing.last.then(replaceAll)
-    return replacing.last
-  })
-  await Promise.all(Array.from({ length: processes }, start)).catch((error: unknown) => {
-    if (!state.isRefused) throw error
-  })
-  if (state.isRefused) return REFUSED_CODE
-  state.isReady = true
-  options.onReady()
-  log.info({ processes }, 'the fleet is ready')
-  await options.ended
-  state.isEnding = true
-  const all = living()
-  for (const worker of all) leave(worker)
-  await Promise.all(all.map((worker) => new Promise((resolve) => worker.once('exit', resolve))))
-  return 0
+  return { state, start, leave, replaceAll }
 }
 
 function living(): Worker[] {
