@@ -28,19 +28,58 @@ type Values = {
   readonly isAgreed: boolean
 }
 
-export function TopUpForm(props: {
+type TopUpFormProps = {
   readonly topUp: TopUp
   readonly packs: readonly Pack[]
   readonly onDone: () => void
-}) {
-  const { topUp, onDone } = props
+}
+
+export function TopUpForm(props: TopUpFormProps) {
+  const { topUp } = props
   const { t } = useTranslation()
   const format = useFormat()
   const phrases = usePhrases()
+  const packs = props.packs.filter(({ methods }) => methods.includes('card'))
+  const { form, packOf } = useTopUpForm({ ...props, packs })
+  const { values } = form
+  return (
+    <Form form={form} submit={t(topUp.isOn ? 'limits.save' : 'topUp.turnOn')}>
+      <SelectField
+        label={t('topUp.pack')}
+        name="pack"
+        value={values.pack}
+        onChange={(value) => form.set('pack', value)}
+        options={packs.map((pack) => ({
+          value: pack.id,
+          label: `${phrases.creditsShort(pack.credits)} · ${format.rubles(pack.priceKopecks)}`,
+        }))}
+      />
+      <div className="grid items-start gap-5 sm:grid-cols-2">
+        <WholeField
+          {...form.text('threshold')}
+          label={t('topUp.threshold')}
+          hint={t('topUp.thresholdHint')}
+        />
+        <WholeField
+          {...form.text('ceiling')}
+          label={t('topUp.ceiling')}
+          hint={t('topUp.ceilingHint')}
+        />
+      </div>
+      <CheckField {...form.box('isAgreed')} hint={t('topUp.consentHint')}>
+        <Agreement title={topUp.method?.title ?? ''} pack={packOf(values.pack)} values={values} />
+      </CheckField>
+    </Form>
+  )
+}
+
+/** The form's values, their checks, and what is sent. */
+function useTopUpForm({ topUp, packs, onDone }: TopUpFormProps) {
+  const { t } = useTranslation()
+  const format = useFormat()
   const client = useQueryClient()
   const freshly = useFreshly()
   const toast = useToast()
-  const packs = props.packs.filter(({ methods }) => methods.includes('card'))
   const packOf = (id: string) => packs.find((one) => one.id === id)
   const { settings } = topUp
   const first = packOf(settings?.pack ?? '') ?? packs[0]
@@ -94,37 +133,7 @@ export function TopUpForm(props: {
       isAgreed: values.isAgreed ? undefined : t('topUp.agreeFirst'),
     }
   }
-
-  const { values } = form
-  return (
-    <Form form={form} submit={t(topUp.isOn ? 'limits.save' : 'topUp.turnOn')}>
-      <SelectField
-        label={t('topUp.pack')}
-        name="pack"
-        value={values.pack}
-        onChange={(value) => form.set('pack', value)}
-        options={packs.map((pack) => ({
-          value: pack.id,
-          label: `${phrases.creditsShort(pack.credits)} · ${format.rubles(pack.priceKopecks)}`,
-        }))}
-      />
-      <div className="grid items-start gap-5 sm:grid-cols-2">
-        <WholeField
-          {...form.text('threshold')}
-          label={t('topUp.threshold')}
-          hint={t('topUp.thresholdHint')}
-        />
-        <WholeField
-          {...form.text('ceiling')}
-          label={t('topUp.ceiling')}
-          hint={t('topUp.ceilingHint')}
-        />
-      </div>
-      <CheckField {...form.box('isAgreed')} hint={t('topUp.consentHint')}>
-        <Agreement title={topUp.method?.title ?? ''} pack={packOf(values.pack)} values={values} />
-      </CheckField>
-    </Form>
-  )
+  return { form, packOf }
 }
 
 /** The sentence that is agreed to, with the numbers that stand in the fields. */
