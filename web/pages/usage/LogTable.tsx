@@ -34,37 +34,14 @@ export function LogTable(props: Opening & { readonly lines: readonly LogLine[] }
   )
 }
 
-function useColumns({ open, onOpen }: Opening, box: string): readonly Column<LogLine>[] {
+function useColumns(opening: Opening, box: string): readonly Column<LogLine>[] {
   const { t } = useTranslation()
-  const format = useFormat()
   return [
     {
       id: 'time',
       label: t('usage.log.time'),
       isTitle: true,
-      cell: (line) => {
-        const isOpen = line.id === open
-        const time = format.second(line.at)
-        return (
-          <button
-            type="button"
-            aria-expanded={isOpen}
-            aria-controls={isOpen ? box : undefined}
-            aria-label={t('usage.log.open', { model: line.model, time })}
-            onClick={() => onOpen(isOpen ? undefined : line.id)}
-            className="-ms-1 flex min-h-11 items-center gap-1.5 rounded-part pe-2 text-start
-              text-accent hover:bg-tint"
-          >
-            <ChevronRight
-              aria-hidden
-              className={classes('size-4.5 shrink-0 transition-transform', isOpen && 'rotate-90')}
-            />
-            <time dateTime={line.at} title={format.moment(line.at)} className="figures">
-              {time}
-            </time>
-          </button>
-        )
-      },
+      cell: (line) => <OpenButton line={line} opening={opening} box={box} />,
     },
     {
       id: 'model',
@@ -106,6 +83,41 @@ function useColumns({ open, onOpen }: Opening, box: string): readonly Column<Log
       ),
     },
   ]
+}
+
+/** The time of a request; a click opens its arithmetic in the box below. */
+function OpenButton({
+  line,
+  opening,
+  box,
+}: {
+  readonly line: LogLine
+  readonly opening: Opening
+  readonly box: string
+}) {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const isOpen = line.id === opening.open
+  const time = format.second(line.at)
+  return (
+    <button
+      type="button"
+      aria-expanded={isOpen}
+      aria-controls={isOpen ? box : undefined}
+      aria-label={t('usage.log.open', { model: line.model, time })}
+      onClick={() => opening.onOpen(isOpen ? undefined : line.id)}
+      className="-ms-1 flex min-h-11 items-center gap-1.5 rounded-part pe-2 text-start
+        text-accent hover:bg-tint"
+    >
+      <ChevronRight
+        aria-hidden
+        className={classes('size-4.5 shrink-0 transition-transform', isOpen && 'rotate-90')}
+      />
+      <time dateTime={line.at} title={format.moment(line.at)} className="figures">
+        {time}
+      </time>
+    </button>
+  )
 }
 
 function Counts({ line }: { readonly line: LogLine }) {
