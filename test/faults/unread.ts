@@ -27,32 +27,18 @@ export const fault: Fault = async ({ isFull, say }) => {
   const stage = await createGatewayStage(2)
   const vendor = await startVendor({ requestsMax: 1_000_000 })
   const agent = new Agent()
-  const numbers = { last: 0 }
   try {
     const serving = await stage.serve({ GATEWAY_PROCESSES: '1', UPSTREAM_URL: vendor.url })
     const [member] = serving.members()
     const [payer, stranger] = stage.keys
     hold(member !== undefined && payer !== undefined && stranger !== undefined, 'all are there')
 
-    /** One customer after the other asks, until the given promise ends; memory is watched. */
-    async function pay(until: Promise<unknown>): Promise<Watched> {
-      const seen: Watched = { tookMs: [], failed: [], bytes: 0 }
-      const state = { isOver: false }
-      void until.finally(() => {
-        state.isOver = true
-      })
-      while (!state.isOver) {
-        numbers.last += 1
-        const fromMs = performance.now()
-        const asked = { number: numbers.last, key: payer as string, isStream: false }
-        const { isWhole, error } = await call(agent, serving.url, asked)
-        seen.tookMs.push(performance.now() - fromMs)
-        if (!isWhole) seen.failed.push(error ?? 'cut')
-        seen.bytes = Math.max(seen.bytes, await residentBytes(member as number))
-        await sleep(PAYER_PAUSE_MS)
-      }
-      return seen
-    }
+    const pay = createPayer({
+      agent,
+      url: serving.url,
+      key: payer as string,
+      member: member as number,
+    })
 
     // Alone, a process that serves 50 requests a second grows by 45 MiB within its first minute:
     // compiled code and the heap. Sixteen customers at once have it grown up before it is measured.
@@ -97,5 +83,28 @@ export const fault: Fault = async ({ isFull, say }) => {
     await agent.destroy()
     await vendor.close()
     await stage.end()
+  }
+}
+
+/** One customer after the other asks, until the given promise ends; memory is watched. */
+function createPayer(p: { agent: Agent; url: string; key: string; member: number }) {
+  const numbers = { last: 0 }
+  return async (until: Promise<unknown>): Promise<Watched> => {
+    const seen: Watched = { tookMs: [], failed: [], bytes: 0 }
+    const state = { isOver: false }
+    void until.finally(() => {
+      state.isOver = true
+    })
+    while (!state.isOver) {
+      numbers.last += 1
+      const fromMs = performance.now()
+      const asked = { number: numbers.last, key: p.key, isStream: false }
+      const { isWhole, error } = await call(p.agent, p.url, asked)
+      seen.tookMs.push(performance.now() - fromMs)
+      if (!isWhole) seen.failed.push(error ?? 'cut')
+      seen.bytes = Math.max(seen.bytes, await residentBytes(p.member))
+      await sleep(PAYER_PAUSE_MS)
+    }
+    return seen
   }
 }
