@@ -2,7 +2,7 @@
 import { useTranslation } from 'react-i18next'
 import type { Language } from '../runtime/here.ts'
 import { useZone } from '../runtime/zone.ts'
-import { type Format, formatIn } from './formats.ts'
+import { createFormat, type Format } from './formats.ts'
 
 const made = new Map<string, Format>()
 
@@ -12,7 +12,7 @@ export function useFormat(): Format {
   const zone = useZone()
   const language: Language = i18n.language === 'en' ? 'en' : 'ru'
   const key = `${language} ${zone}`
-  const format = made.get(key) ?? formatIn(language, zone)
+  const format = made.get(key) ?? createFormat(language, zone)
   made.set(key, format)
   return format
 }

@@ -1,10 +1,10 @@
 // How sums and moments are read, in both languages.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatIn } from './formats.ts'
+import { createFormat } from './formats.ts'
 
-const ru = formatIn('ru', 'Europe/Moscow')
-const en = formatIn('en', 'UTC')
+const ru = createFormat('ru', 'Europe/Moscow')
+const en = createFormat('en', 'UTC')
 /** Locales put spaces that do not break where a reader sees a space. */
 const plain = (text: string) => text.replace(/[\u00a0\u202f]/g, ' ')
 const credits = (whole: string) => ({ whole, exact: whole })

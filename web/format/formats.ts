@@ -17,10 +17,10 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-export type Format = ReturnType<typeof formatIn>
+export type Format = ReturnType<typeof createFormat>
 
 /** Everything that formats, for one language and one time zone. */
-export function formatIn(language: Language, timeZone: string) {
+export function createFormat(language: Language, timeZone: string) {
   const { numbers, dates } = locales[language]
   const grouped = kept(() => new Intl.NumberFormat(numbers))
   const short = kept(
