@@ -19,6 +19,7 @@ import { kopecks } from '../../src/units/kopecks.ts'
 import { millionths } from '../../src/units/price.ts'
 import { noTokens, tokens } from '../../src/units/tokens.ts'
 import { type BankOptions, startBank } from '../../stand-ins/bank/bank.ts'
+import type { TestLedger } from '../support/harness.ts'
 import { createTestDatabase, createTestLedger, quiet } from '../support/harness.ts'
 
 export const pack = {
@@ -181,25 +182,7 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
     },
 
     /** Spends credits of a book as a request would. */
-    async spend(book: BookId, whole: bigint | number): Promise<void> {
-      const zero = millionths(0)
-      const price = { coefficient: zero, cacheRead: zero, cacheWrite5m: zero, cacheWrite1h: zero }
-      const tariff = await ledger.tariff({ catalogueVersion: 1, model: 'model-small', price })
-      const id = newHoldId(0, systemClock.nowMs())
-      const amount = credits(whole)
-      const fence = (await ledger.balance(book))?.fence ?? 0n
-      await ledger.hold({ id, book, tariff, fence, worst: amount, floor: amount })
-      const used = { ...noTokens, input: tokens(BigInt(whole)) }
-      await ledger.settle({
-        id,
-        book,
-        counts: used,
-        priced: amount,
-        ending: 'complete',
-        isEstimated: false,
-        messageId: null,
-      })
-    },
+    spend: (book: BookId, whole: bigint | number) => spend(ledger, book, whole),
 
     entries: async (book: BookId) =>
       (await ledger.statement({ book, beforeSeq: null, limit: 1_000 })).reverse(),
@@ -218,4 +201,24 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
       await database.drop()
     },
   }
+}
+
+async function spend(ledger: TestLedger, book: BookId, whole: bigint | number): Promise<void> {
+  const zero = millionths(0)
+  const price = { coefficient: zero, cacheRead: zero, cacheWrite5m: zero, cacheWrite1h: zero }
+  const tariff = await ledger.tariff({ catalogueVersion: 1, model: 'model-small', price })
+  const id = newHoldId(0, systemClock.nowMs())
+  const amount = credits(whole)
+  const fence = (await ledger.balance(book))?.fence ?? 0n
+  await ledger.hold({ id, book, tariff, fence, worst: amount, floor: amount })
+  const used = { ...noTokens, input: tokens(BigInt(whole)) }
+  await ledger.settle({
+    id,
+    book,
+    counts: used,
+    priced: amount,
+    ending: 'complete',
+    isEstimated: false,
+    messageId: null,
+  })
 }
