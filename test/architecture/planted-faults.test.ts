@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { checkHouse, rules, violationText } from './architecture.ts'
 import { checksum } from './papers.ts'
 import { roomTable } from './rooms.ts'
-import { planted, skeleton, type Tree, withTree } from './skeleton.ts'
+import { file, planted, skeleton, type Tree, times, withTree } from './skeleton.ts'
 import { withoutGit } from './tree.ts'
 
 /** What is reported for a tree, as `file:line rule`. */
@@ -14,15 +14,6 @@ function reported(tree: Tree, table: Record<string, readonly string[]> = roomTab
   return withTree(tree, (root) =>
     checkHouse(root, table).map(({ file, line, rule }) => `${file}:${line} ${rule}`),
   )
-}
-
-/** A source file: its header on the first line, then the given lines. */
-function file(...rows: string[]): string {
-  return ['// Holds a fault.', ...rows, ''].join('\n')
-}
-
-function times(count: number, row: string): string[] {
-  return Array.from({ length: count }, () => row)
 }
 
 /** Methods of three lines each. */

@@ -196,3 +196,12 @@ export function planted(fault: Tree): Tree {
   const tree = { ...skeleton, 'test/reach.test.ts': `// Reaches.\n${imports}`, ...fault }
   return Object.fromEntries(Object.entries(tree).filter(([, text]) => text !== ''))
 }
+
+/** A source file: its header on the first line, then the given lines. */
+export function file(...rows: string[]): string {
+  return ['// Holds a fault.', ...rows, ''].join('\n')
+}
+
+export function times(count: number, row: string): string[] {
+  return Array.from({ length: count }, () => row)
+}
