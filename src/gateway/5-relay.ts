@@ -69,8 +69,9 @@ async function nextTarget(
   route: Route,
   tried: Tried | undefined,
 ): Promise<Target | undefined> {
-  if (exchange.isStopped) return undefined
-  if (tried !== undefined && (exchange.isGone || !isWorthAnother(tried))) return undefined
+  // A client that left while its hold waited for the database has ordered nothing yet.
+  if (exchange.isGone || exchange.isStopped) return undefined
+  if (tried !== undefined && !isWorthAnother(tried)) return undefined
   const ready = route.next()
   if (ready !== undefined) return ready
   if (tried !== undefined && !isTargetsFault(tried)) return undefined

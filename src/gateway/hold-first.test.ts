@@ -2,6 +2,7 @@
 // upstream hears nothing and the client gets an error.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Account, createTestGateway, type TestGateway } from '../../test/stages/gateway.ts'
 import { type Commits, commitsOf, SLOW_MS } from '../../test/support/commits.ts'
 
@@ -20,12 +21,18 @@ afterEach(async () => {
   assert.deepEqual(await gateway.ledger.audit('all'), [])
 })
 
-function post({ key }: Account, prompt: string, stream: boolean): Promise<Response> {
+function post(
+  { key }: Account,
+  prompt: string,
+  stream: boolean,
+  signal: AbortSignal | null = null,
+): Promise<Response> {
   const messages = [{ role: 'user', content: prompt }]
   return fetch(`${gateway.url}/v1/messages`, {
     method: 'POST',
     headers: { 'x-api-key': key, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'model-large', max_tokens: 1_000, messages, stream }),
+    signal,
   })
 }
 
@@ -45,6 +52,20 @@ for (const stream of [false, true]) {
     await reply.text()
     const charges = await gateway.statement(account.book)
     assert.equal(charges.filter((entry) => entry.kind === 'charge').length, 2)
+  })
+
+  test(`a client that leaves before its hold is committed gets and pays no ${kind}`, async () => {
+    const account = await gateway.account(1_000_000)
+    await post(account, 'Hello', false).then((warm) => warm.text())
+    gateway.vendor.clear()
+    await commits.become('slow')
+    const leaving = post(account, 'Hello', stream, AbortSignal.timeout(SLOW_MS / 2))
+    await assert.rejects(leaving, { name: 'TimeoutError' })
+    const isClosed = async () => (await gateway.statement(account.book)).length > 2
+    for (let i = 0; i < 100 && !(await isClosed()); i++) await delay(50)
+    const last = (await gateway.statement(account.book)).at(-1)
+    assert.deepEqual([last?.kind, last?.ending], ['void', 'given_up'])
+    assert.equal(gateway.vendor.requests.length, 0)
   })
 
   test(`a hold whose commit fails sends nothing upstream for a ${kind}`, async () => {
