@@ -1,4 +1,4 @@
-// What a change must pass before it is merged: types, lint, lock file, tests, pages. Every step
+// Types, lint, lock file, tests, pages: the first step of what a merge must pass. Every step
 // runs even when one before it failed, so that one run tells everything.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -16,7 +16,7 @@ import { passStream } from './reply/stream.ts'
 /** Headers of the upstream that are meant for the client. */
 const passed = ['content-type', 'cache-control', 'retry-after', 'retry-after-ms', 'x-should-retry']
 
-/** Refuses what can still be refused: upstream_failed, upstream_misconfigured. */
+/** Refuses what can still be refused: upstream_failed, upstream_misconfigured, request_overdue. */
 export async function respond(passing: Passing): Promise<void> {
   const { reply, exchange } = passing
   if (reply.status >= 300) return respondError(passing)

@@ -19,7 +19,7 @@ export type Exchange = {
   /** The query of the request with its question mark, or nothing. */
   readonly query: string
   readonly startedMs: number
-  /** True once the client closed its connection before the reply was complete. */
+  /** True once the connection is closed before the reply was complete, by the client or by us. */
   isGone: boolean
   /** True once we closed the connection, at the limit of a drain: the client did not leave. */
   isStopped: boolean

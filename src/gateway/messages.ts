@@ -1,6 +1,7 @@
-// POST /v1/messages, from top to bottom. The numbers are the order in which the steps take charge;
-// with a stream, 5, 6 and 8 go on at the same time and 7 closes last. docs/request.md tells, for
-// each step, what can fail, what the client sees and what the ledger shows.
+// POST /v1/messages, from top to bottom. gateway.ts has called `accept` of step 1, as for every
+// endpoint, and endpoints.ts has found this one. The numbers are the order in which the steps take
+// charge; with a stream, 5, 6 and 8 go on at the same time and 7 closes last. docs/request.md
+// tells, for each step, what can fail, what the client sees and what the ledger shows.
 import type { Target } from '../upstreams/upstreams.ts'
 import { expectJson } from './1-accept.ts'
 import { authenticate } from './2-authenticate.ts'

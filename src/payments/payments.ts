@@ -127,9 +127,10 @@ export function createPayments(options: PaymentsOptions) {
     providers: [...providers.keys()] as readonly string[],
 
     /**
-     * Makes an order and its payment, or finds the one that this click, or an hour-old one for the
-     * same pack, made before. An order in state `created` has no answer yet: look at it again.
-     * Refuses: payment_unavailable, order_attempt_reused.
+     * Makes an order and its payment, or finds the one that this click, or another within the
+     * hour for the same pack, made before. An order in state `created` has no answer yet: look at
+     * it again.
+     * Refuses: payment_unavailable, order_attempt_reused, top_up_refused.
      */
     buy: orders.buy,
 

@@ -26,7 +26,7 @@ export type SourceFile = {
   path: string
   /** The top folder: src, test, tools, bench, stand-ins or web. */
   folder: string
-  /** For src: the folder below it, or the bare name of main, wiring and jobs. */
+  /** For src: the folder below it, or the bare name of main, wiring, jobs and fleet. */
   room: string
   isTest: boolean
   text: string

@@ -1,10 +1,12 @@
 -- Hold: sets credits aside under the book's lock, one row or an array of at most 256.
 --
 -- Rules that hold, settle, void and the postings keep:
---   1. Locks are taken books by id, then holds. The book's row is locked by a statement of its own
---      and read afterwards: locking and summing in one statement went below zero under concurrency,
---      because the sums were computed from the snapshot before the wait.
---   2. An id that exists answers its stored result before fence or balance is looked at; the same
+--   1. Locks are taken books by id, then holds. A one-row form reads the book's row by the
+--      statement that locks it, which returns the row as it is after the wait. An array form locks
+--      the rows by a statement of their own (`ledger_lock`) and reads them afterwards: locking and
+--      summing in one statement went below zero under concurrency, because the sums were computed
+--      from the snapshot before the wait.
+--   2. An id that exists answers its stored result, whatever fence and balance are by now; the same
 --      id with other parameters answers 'mismatch', which is a fault.
 --   3. What is added to a book comes from rows inserted or closed, never from the arguments.
 --   4. An array form means exactly "the one-row form, element after element".

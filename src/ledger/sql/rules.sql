@@ -69,8 +69,8 @@ begin
     using errcode = 'integrity_constraint_violation';
 end $$;
 
--- Verbs lock a book's row in one statement and read it in the next. Under REPEATABLE READ the
--- second one would still see the book as it was before the lock.
+-- Array forms lock the books' rows in one statement and read them in the next. Under REPEATABLE
+-- READ the second one would still see the books as they were before the lock.
 create or replace function ledger_assert_read_committed() returns void language plpgsql as $$
 begin
   if current_setting('transaction_isolation') <> 'read committed' then

@@ -16,7 +16,7 @@ export const UNRESOLVED_LOOK_SECONDS = 6 * HOUR
  */
 const ALONE = [3, 6, 10, 15, 20, 30]
 /**
- * Where the sweep finds payments, this only finds cancellations whose notice was lost: once while
+ * Where the sweep finds payments, this only finds cancellations whose notice was lost: twice while
  * the payer is there, once after the payer's hour, then each hour.
  */
 const BESIDE_SWEEP = [10 * MINUTE, 40 * MINUTE, 75 * MINUTE]
