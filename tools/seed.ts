@@ -69,6 +69,12 @@ async function account({ accounts, config, db }: Rooms): Promise<BookId> {
   await db.query(`update accounts set created_at = created_at - interval '30 days' where id = $1`, [
     made.id,
   ])
+  // The guard watches since the account was made; else a month's usage counts as one day's.
+  await db.query(
+    `update guards set pace_at = pace_at - interval '30 days', mark_at = mark_at - interval '30 days'
+     where book_id = $1`,
+    [made.book],
+  )
   return made.book
 }
 
