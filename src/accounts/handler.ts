@@ -4,7 +4,7 @@
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { normalizeIP } from '@better-auth/core/utils/ip'
 import type { Clock } from '../platform/clock.ts'
-import { isDatabaseAway } from '../platform/db/away.ts'
+import { isDatabaseUnavailable } from '../platform/db/database-errors.ts'
 import type { Log } from '../platform/log.ts'
 import { isRefusal } from '../platform/refusal.ts'
 import { type Answer, codeOf, isYes, no, responseOf, yes } from './answers.ts'
@@ -126,7 +126,7 @@ export function createHandler(options: HandlerOptions) {
         log.warn({ path, ...error.detail }, 'too many passwords at once')
         return no('overloaded', { retryAfterSeconds: 1 })
       }
-      if (isDatabaseAway(error)) {
+      if (isDatabaseUnavailable(error)) {
         log.warn({ path, err: error }, 'the database is away')
         return no('unavailable', { retryAfterSeconds: AWAY_SECONDS })
       }

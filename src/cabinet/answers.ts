@@ -4,7 +4,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isDatabaseAway } from '../platform/db/away.ts'
+import { isDatabaseUnavailable } from '../platform/db/database-errors.ts'
 import type { Log } from '../platform/log.ts'
 import { isRefusal, type RefusalCode } from '../platform/refusal.ts'
 import type { ErrorCode, No } from './contract/contract.ts'
@@ -148,7 +148,7 @@ export function answerError(
     answerNo(reply, ...told)
   } else if (known.statusCode === 400) {
     answerNo(reply, 'body_broken_off', 'The body ended before it was whole.')
-  } else if (isDatabaseAway(error)) {
+  } else if (isDatabaseUnavailable(error)) {
     log.warn({ request: request.id, err: error }, 'the database is away')
     const wait = { retryAfterSeconds: AWAY_SECONDS }
     answerNo(reply, 'unavailable', 'The service is away for a moment.', wait)

@@ -1,7 +1,7 @@
 // Asking the database about a key, then Argon2id. Only a check that was completed is a verdict: a
 // database that is away says nothing about a key, and that is never told as "unknown".
 import { assert } from '../platform/assert.ts'
-import { isDatabaseAway } from '../platform/db/away.ts'
+import { isDatabaseUnavailable } from '../platform/db/database-errors.ts'
 import type { Executor } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
 import { Refusal } from '../platform/refusal.ts'
@@ -49,7 +49,7 @@ export function createLookup(options: { readonly db: Executor; readonly hashing:
     try {
       return await answer
     } catch (error) {
-      if (!isDatabaseAway(error)) throw error
+      if (!isDatabaseUnavailable(error)) throw error
       throw new Refusal('ledger_unavailable', 'Keys cannot be checked now; try again.', {}, error)
     }
   }

@@ -5,13 +5,14 @@
 import type pg from 'pg'
 import { Fault } from '../platform/assert.ts'
 import type { Clock } from '../platform/clock.ts'
+import { isTransient } from '../platform/db/database-errors.ts'
 import type { Db, Executor, Tx } from '../platform/db/db.ts'
 import type { BookId, HoldId, InstanceId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { Price } from '../units/price.ts'
 import { createBatcher } from './batch/batch.ts'
-import { createConnection, isPassing } from './batch/connection.ts'
+import { createConnection } from './batch/connection.ts'
 import type { SettleAsk, VoidAsk } from './calls.ts'
 import { voidVerb } from './calls.ts'
 import { createHolding, OVERLOADED } from './holding.ts'
@@ -193,7 +194,7 @@ export async function createLedger(options: LedgerOptions) {
       const known = tariffs.get(key)
       if (known !== undefined) return known
       const found = queries.tariffEnsure(db, p).catch((error: unknown) => {
-        if (!isPassing(error)) throw error
+        if (!isTransient(error)) throw error
         throw new Refusal('ledger_unavailable', OVERLOADED, { model: p.model }, error)
       })
       const asked = found.then((tariff) => {

@@ -12,7 +12,7 @@ import {
   type Stage,
 } from '../../../test/stages/accounts.ts'
 import { settingsOf } from '../../../test/support/harness.ts'
-import { isDatabaseAway } from '../../platform/db/away.ts'
+import { isDatabaseUnavailable } from '../../platform/db/database-errors.ts'
 import { openDatabase } from '../../platform/db/db.ts'
 
 let stage: Stage
@@ -267,6 +267,6 @@ test('a database that is away is said so, and nothing about anybody', async () =
   assert.equal(reply.headers.get('retry-after'), '5')
   assert.deepEqual(Object.keys(reply.body), ['error'])
   const own = await stage.person('away')
-  await assert.rejects(room.session(own.headers()), isDatabaseAway)
+  await assert.rejects(room.session(own.headers()), isDatabaseUnavailable)
   await away.end()
 })

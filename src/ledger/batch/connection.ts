@@ -4,13 +4,9 @@
 // for a row that can still be lost.
 import type { Socket } from 'node:net'
 import type pg from 'pg'
+import { isLockTimeout, isTransient, OutcomeUnknown } from '../../platform/db/database-errors.ts'
 import type { Row, Statement } from '../../platform/db/statement.ts'
 import { send } from '../../platform/db/statement.ts'
-
-/** The call may or may not have committed. Only a repeat by id tells. */
-export class OutcomeUnknown extends Error {
-  override readonly name = 'OutcomeUnknown'
-}
 
 export type Connection = {
   /** Runs one statement. Rejects with OutcomeUnknown, or with the server's own refusal. */
@@ -20,48 +16,6 @@ export type Connection = {
 
 // What PostgreSQL sends instead of success when a commit's wait for its standby was cut short.
 const WARNING = '01000'
-
-/**
- * Errors that pass: the same statement, sent again, may succeed. Everything else is a bug in the
- * statement or its values.
- */
-export function isPassing(error: unknown): boolean {
-  if (error instanceof OutcomeUnknown) return true
-  const code = (error as { code?: unknown }).code
-  // A broken socket has no SQLSTATE; neither has a bug of ours, and that one never passes.
-  if (typeof code !== 'string') {
-    return !(
-      error instanceof TypeError ||
-      error instanceof RangeError ||
-      error instanceof SyntaxError ||
-      error instanceof ReferenceError
-    )
-  }
-  if (!/^[0-9A-Z]{5}$/.test(code)) return true // ECONNREFUSED and its relatives
-  return (
-    code.startsWith('08') || // connection exceptions
-    code.startsWith('53') || // out of memory, disk full, too many connections
-    code.startsWith('57') || // shutdown, crash, not yet accepting; a statement that was cancelled
-    isServerFault(error) ||
-    code === '25006' || // read only: the old primary after a failover
-    code === '40001' ||
-    code === '40P01' ||
-    isLockTimeout(error)
-  )
-}
-
-export function isLockTimeout(error: unknown): boolean {
-  return (error as { code?: unknown }).code === '55P03'
-}
-
-/**
- * Classes 58 and XX: PostgreSQL could not read or write a file, or met an internal error or a
- * damaged page. Every statement may meet it, or only those that need one page.
- */
-export function isServerFault(error: unknown): boolean {
-  const { code } = error as { code?: unknown }
-  return typeof code === 'string' && /^(?:58|XX)[0-9A-Z]{3}$/.test(code)
-}
 
 // The server has forgotten a prepared statement: somebody reset the session behind our back.
 const STATEMENT_UNKNOWN = '26000'
@@ -124,7 +78,7 @@ export function createConnection(options: {
     const fail = (error: Error) => {
       // After a server's refusal the connection is still good; after anything else it is not.
       const isLost = (error as { code?: unknown }).code === STATEMENT_UNKNOWN
-      if (isLost || (isPassing(error) && !isLockTimeout(error))) drop(session)
+      if (isLost || (isTransient(error) && !isLockTimeout(error))) drop(session)
       answered.reject(error)
     }
     const unknown = (why: string) => fail(new OutcomeUnknown(`${statement.name}: ${why}`))

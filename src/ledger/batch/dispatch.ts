@@ -2,10 +2,11 @@
 // again: in the queue while the database is away, in its book's lane when the book is locked or its
 // page is damaged. Every operation is repeatable by its id, so a batch whose outcome is unknown is
 // sent again.
+
+import { isLockTimeout, isServerFault, isTransient } from '../../platform/db/database-errors.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Backoff } from './backoff.ts'
 import type { Connection } from './connection.ts'
-import { isLockTimeout, isPassing, isServerFault } from './connection.ts'
 import type { Lanes } from './lanes.ts'
 import type { AnyOperation, Queue } from './queue.ts'
 
@@ -31,7 +32,7 @@ export function createDispatch(options: {
       lane?.backoff.succeed()
     } catch (error) {
       if (isLockTimeout(error)) lanes.join(batch)
-      else if (isPassing(error)) waitAgain(error, batch, isLane)
+      else if (isTransient(error)) waitAgain(error, batch, isLane)
       else await sendOneByOne(connection, batch, error)
     } finally {
       flying.splice(flying.indexOf(batch), 1)
@@ -73,7 +74,7 @@ export function createDispatch(options: {
         if (batch.length === 1) throw cause
         await call(connection, [operation], false)
       } catch (error) {
-        if (isPassing(error)) {
+        if (isTransient(error)) {
           queue.putBack(batch.slice(i))
           return
         }

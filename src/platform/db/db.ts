@@ -2,7 +2,7 @@
 // SQL itself lives in each room's queries.ts. The ledger's own few connections, which have a
 // deadline of another kind, are made from `clientSettings` in ledger/batch/connection.ts.
 import pg from 'pg'
-import { markAway } from './away.ts'
+import { markTransient } from './database-errors.ts'
 
 /** What a query needs: a pool, or a client inside a transaction. */
 export type Executor = {
@@ -80,7 +80,7 @@ export function openDatabase(
   // Without a listener, an idle connection that the server closes would end the process.
   pool.on('error', onError)
   return {
-    query: (text, values) => markAway(pool.query(text, values)),
+    query: (text, values) => markTransient(pool.query(text, values)),
     transaction: (work) => runTransaction(pool, 'begin', work),
     snapshot: (work) => runTransaction(pool, 'begin isolation level repeatable read', work),
     end: () => pool.end(),
@@ -92,15 +92,15 @@ async function runTransaction<T>(
   begin: string,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
-  const client = await markAway(pool.connect())
+  const client = await markTransient(pool.connect())
   // The pool listens to idle clients only. Without a listener, a connection that is lost between
   // two statements would end the process; so it fails the next statement, and the transaction.
   client.on('error', ignore)
   try {
-    await markAway(client.query(begin))
-    const tx: Executor = { query: (text, values) => markAway(client.query(text, values)) }
+    await markTransient(client.query(begin))
+    const tx: Executor = { query: (text, values) => markTransient(client.query(text, values)) }
     const result = await work(tx as Tx)
-    await markAway(client.query('commit'))
+    await markTransient(client.query('commit'))
     client.off('error', ignore)
     client.release()
     return result

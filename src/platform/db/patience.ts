@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
-import { isDatabaseAway } from './away.ts'
+import { isDatabaseUnavailable } from './database-errors.ts'
 
 const PAUSE_MS_MIN = 500
 /** One that came back is noticed within half a minute, and one that is full is left alone. */
@@ -61,7 +61,7 @@ export function createPatience({
           await work()
           return true
         } catch (error) {
-          if (!isDatabaseAway(error)) throw error
+          if (!isDatabaseUnavailable(error)) throw error
           failed(error)
         }
         await wait(tries)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { quiet } from '../../../test/support/harness.ts'
-import { markAway } from '../db/away.ts'
+import { markTransient } from '../db/database-errors.ts'
 import { createLog } from '../log.ts'
 import { createRounds } from './rounds.ts'
 
@@ -48,7 +48,7 @@ test('a round that fails because the database is away says so once', async () =>
     if (count.rounds === 9) ninth.resolve()
     if (count.rounds === 4) return
     const refused = Object.assign(new Error('no connection left'), { code: '53300' })
-    await markAway(Promise.reject(Object.assign(refused, { severity: 'FATAL' })))
+    await markTransient(Promise.reject(Object.assign(refused, { severity: 'FATAL' })))
   }
   const rounds = createRounds([{ name: 'look', everyMs: 1, run }], log)
   rounds.start()

@@ -1,7 +1,7 @@
 // The loops of a worker: jobs by cron come by the minute, and a payer looks at the page for
 // seconds. Each loop runs one round at a time and its failures end with the round. While the
 // database is away every round fails alike, which each loop says once.
-import { isDatabaseAway } from '../db/away.ts'
+import { isDatabaseUnavailable } from '../db/database-errors.ts'
 import type { Log } from '../log.ts'
 
 export type Round = {
@@ -16,7 +16,7 @@ export function createRounds(rounds: readonly Round[], log: Log) {
   const waiting = new Set<string>()
 
   function failed(round: Round, error: unknown): void {
-    const isAway = isDatabaseAway(error)
+    const isAway = isDatabaseUnavailable(error)
     if (isAway && waiting.has(round.name)) return
     if (isAway) waiting.add(round.name)
     log.warn({ round: round.name, err: error }, 'a round failed')

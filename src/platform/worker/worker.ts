@@ -11,7 +11,7 @@ import {
   type WorkerEvents,
 } from 'graphile-worker'
 import type { Clock } from '../clock.ts'
-import { isPassing, markAway } from '../db/away.ts'
+import { isTransient, markTransient } from '../db/database-errors.ts'
 import { createPatience, type Patience } from '../db/patience.ts'
 import type { Log } from '../log.ts'
 
@@ -107,7 +107,7 @@ function createKeeper(
   return {
     async keep(signal: AbortSignal): Promise<void> {
       let tries = 0
-      while (await patience.persist(() => markAway(start()))) {
+      while (await patience.persist(() => markTransient(start()))) {
         const startedMs = clock.spanMs()
         if (signal.aborted) await now.runner?.stop().catch(() => undefined) // it was late to begin
         await now.runner?.promise
@@ -167,7 +167,7 @@ function loggerOf(log: Log, patience?: Patience): Logger {
   return new Logger(() => (level, message, meta) => {
     const error = meta?.error ?? meta?.fatalError
     if (patience !== undefined && meta?.failure !== true && error instanceof Error) {
-      if (isPassing(error)) {
+      if (isTransient(error)) {
         patience.failed(error)
         return log.debug({ from: 'jobs' }, message)
       }
