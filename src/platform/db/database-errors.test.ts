@@ -1,9 +1,10 @@
-// Which errors of the database are transient.
+// Which errors of the database are transient, and which of them say that the server was left.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Fault } from '../assert.ts'
 import {
   isDatabaseUnavailable,
+  isServerLost,
   isTransient,
   markTransient,
   OutcomeUnknown,
@@ -35,6 +36,15 @@ test('a wrong statement, a missing privilege and a bug of ours are not transient
     assert.equal(isTransient(error), false, error.name)
   }
   assert.equal(isTransient('08006'), false)
+})
+
+test('a server is left when it only reads or goes, and not for a lock or a time limit', () => {
+  for (const code of ['25006', '57P01', '57P02', '57P03', '08006', '08P01']) {
+    assert.equal(isServerLost(said(code)), true, code)
+  }
+  for (const code of ['55P03', '57014', '40001', '40P01', '53300', '42P01']) {
+    assert.equal(isServerLost(said(code)), false, code)
+  }
 })
 
 test('a socket of somebody else is not taken for the database', async () => {

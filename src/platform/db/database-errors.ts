@@ -51,6 +51,14 @@ export function isServerFault(error: unknown): boolean {
   return /^(?:58|XX)/.test(stateOf(error) ?? '')
 }
 
+/**
+ * The server no longer is what it was when we connected: it only reads, or goes away. Behind the
+ * same address there may be another one by now, which only a new connection reaches.
+ */
+export function isServerLost(error: unknown): boolean {
+  return /^(?:08|57P|25006)/.test(stateOf(error) ?? '')
+}
+
 /** The SQLSTATE. Only the server's own errors have a severity: `EPIPE` is five characters too. */
 function stateOf(error: unknown): string | undefined {
   const { code, severity } = Object(error) as { code?: unknown; severity?: unknown }

@@ -3,6 +3,7 @@
 // deadline of another kind, are made from `clientSettings` in ledger/batch/connection.ts.
 import pg from 'pg'
 import { markTransient } from './database-errors.ts'
+import { openPool } from './pool.ts'
 
 /** What a query needs: a pool, or a client inside a transaction. */
 export type Executor = {
@@ -69,16 +70,15 @@ export function openDatabase(
   name: string,
   onError: (error: Error) => void,
 ): Db {
-  const pool = new pg.Pool({
+  const config = {
     ...clientSettings({ ...settings, lockTimeoutMs: POOL_LOCK_MS }, name),
     max: settings.poolSize,
     statement_timeout: settings.statementTimeoutMs,
     // The server's own limit comes first; this one is for a server that no longer answers.
     query_timeout: settings.statementTimeoutMs + 5_000,
     idleTimeoutMillis: 60_000,
-  })
-  // Without a listener, an idle connection that the server closes would end the process.
-  pool.on('error', onError)
+  }
+  const pool = openPool(config, onError)
   return {
     query: (text, values) => markTransient(pool.query(text, values)),
     transaction: (work) => runTransaction(pool, 'begin', work),
@@ -93,31 +93,22 @@ async function runTransaction<T>(
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   const client = await markTransient(pool.connect())
-  // The pool listens to idle clients only. Without a listener, a connection that is lost between
-  // two statements would end the process; so it fails the next statement, and the transaction.
-  client.on('error', ignore)
   try {
     await markTransient(client.query(begin))
     const tx: Executor = { query: (text, values) => markTransient(client.query(text, values)) }
     const result = await work(tx as Tx)
     await markTransient(client.query('commit'))
-    client.off('error', ignore)
     client.release()
     return result
   } catch (error) {
     // A client that cannot even roll back is thrown away; PostgreSQL rolls back by itself.
     await client.query('rollback').then(
-      () => {
-        client.off('error', ignore)
-        client.release()
-      },
+      () => client.release(),
       (broken: Error) => client.release(broken),
     )
     throw error
   }
 }
-
-function ignore(): void {}
 
 /**
  * A single connection for a room that keeps its own few, such as the ledger. A statement given to
