@@ -25,6 +25,22 @@ export async function createGuest(database: TestDatabase) {
     async letIn(): Promise<void> {
       await onServer((client) => client.query(`alter role ${name} connection limit -1`))
     },
+    /** Ends the connections there are; new ones can only read, as those to an old primary. */
+    async onlyRead(): Promise<void> {
+      await onServer(async (client) => {
+        await client.query(`alter role ${name} set default_transaction_read_only = on`)
+        await client.query(
+          'select pg_terminate_backend(pid) from pg_stat_activity where usename = $1',
+          [name],
+        )
+      })
+    },
+    /** New connections can write; those that can only read stay so. */
+    async write(): Promise<void> {
+      await onServer((client) =>
+        client.query(`alter role ${name} reset default_transaction_read_only`),
+      )
+    },
     /** When nothing of its own is connected any more. */
     async drop(): Promise<void> {
       await onServer((client) => client.query(`drop role ${name}`))

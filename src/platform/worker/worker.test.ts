@@ -13,8 +13,8 @@ const at = {
   guest: undefined as unknown as Guest,
   lines: [] as string[],
   done: [] as string[],
-  /** What a job under way waits for. */
-  gate: Promise.withResolvers<void>(),
+  /** What jobs under way wait for, one after the other. */
+  gates: [] as PromiseWithResolvers<void>[],
 }
 
 before(async () => {
@@ -25,7 +25,7 @@ before(async () => {
 beforeEach(async () => {
   await at.database.db.query('delete from graphile_worker._private_jobs')
   await at.guest.letIn()
-  at.gate = Promise.withResolvers<void>()
+  at.gates = [1, 2, 3, 4].map(() => Promise.withResolvers<void>())
   at.lines.length = 0
   at.done.length = 0
 })
@@ -40,11 +40,11 @@ function start(databaseUrl = at.guest.url) {
     destination: { write: (one) => void at.lines.push(one) },
   })
   const run = async (payload: unknown) => {
-    const { name, waits } = payload as { name: string; waits?: boolean }
-    if (waits === true) await at.gate.promise
+    const { name, gate } = payload as { name: string; gate?: number }
+    if (gate !== undefined) await at.gates[gate]?.promise
     at.done.push(name)
   }
-  const jobs = [{ name: 'errand', limitMs: 60_000, places: 2, run }]
+  const jobs = [{ name: 'errand', limitMs: 60_000, places: 4, run }]
   return startWorker({ databaseUrl, jobs, clock: systemClock, log })
 }
 
@@ -63,10 +63,10 @@ const said = (words: string) => at.lines.filter((line) => line.includes(words))
 
 test('a job that ends while no connection is left does not end the process', async () => {
   const worker = start()
-  await enqueue({ name: 'first', waits: true })
+  await enqueue({ name: 'first', gate: 0 })
   await until('the first job is under way', async () => (await jobs())[0]?.locked_by != null)
   await at.guest.shutOut()
-  at.gate.resolve()
+  at.gates[0]?.resolve()
   await until('the first job is done', async () => at.done.length > 0)
   await until('it is said', async () => said('the database is away').length > 0)
   await enqueue({ name: 'second' })
@@ -76,6 +76,22 @@ test('a job that ends while no connection is left does not end the process', asy
   await worker.stop()
   assert.equal(said('the database is away').length, 1)
   assert.deepEqual(said('"level":"error"'), [])
+})
+
+test('a worker whose database only reads goes on when it writes again', async () => {
+  const worker = start()
+  await enqueue({ name: 'first', gate: 0 })
+  await until('the first job is under way', async () => (await jobs())[0]?.locked_by != null)
+  await at.guest.onlyRead()
+  at.gates[0]?.resolve()
+  await until('it is said', async () => said('the database is away').length > 0)
+  await enqueue({ name: 'second' })
+  // Sessions that began before stay read-only: only new connections can write.
+  await at.guest.write()
+  await until('the second job is done', async () => at.done.includes('second'))
+  await until('nothing stays locked', async () => (await jobs()).length === 0)
+  await worker.stop()
+  assert.deepEqual(said('"level":"fatal"'), [])
 })
 
 test('a worker that begins while no connection is left begins when there is one', async () => {

@@ -10,9 +10,11 @@ import {
   runMigrations,
   type WorkerEvents,
 } from 'graphile-worker'
+import type pg from 'pg'
 import type { Clock } from '../clock.ts'
 import { isTransient, markTransient } from '../db/database-errors.ts'
 import { createPatience, type Patience } from '../db/patience.ts'
+import { openPool } from '../db/pool.ts'
 import type { Log } from '../log.ts'
 
 export type Job = {
@@ -43,6 +45,24 @@ export type WorkerOptions = {
 
 /** A runner that ended sooner than this is given a longer pause each time. */
 const STEADY_MS = 60_000
+
+/**
+ * The pool of one runner, because graphile-worker's own keeps its connections to a server that
+ * became read-only and asks it for jobs for ever. Ten connections are graphile-worker's default:
+ * one for each place, the listener, cron and ends of jobs. Its statements take milliseconds.
+ */
+function openJobsPool(databaseUrl: string, onError: (error: Error) => void): pg.Pool {
+  const config = {
+    connectionString: databaseUrl,
+    application_name: 'tollgate jobs',
+    max: 10,
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 10_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  }
+  return openPool(config, onError)
+}
 
 /**
  * Starts working, and goes on when the database was away. `stop` lets running jobs end; `broken`
@@ -87,36 +107,38 @@ function createKeeper(
 ) {
   const { databaseUrl, clock, log } = options
   const now: { runner?: Runner | undefined } = {}
-  const pools: string[] = []
+  const pgPool = openJobsPool(databaseUrl, patience.failed)
+  const workerPools: string[] = []
 
   async function start(): Promise<void> {
     const events: WorkerEvents = new EventEmitter()
-    events.on('pool:create', ({ workerPool }) => void pools.push(workerPool.id))
+    events.on('pool:create', ({ workerPool }) => void workerPools.push(workerPool.id))
     events.on('worker:getJob:error', ({ error }) => patience.failed(error))
     events.on('worker:getJob:empty', patience.answered)
     events.on('job:start', patience.answered)
-    if (pools.length > 0) {
-      const logger = loggerOf(log, patience)
-      const utils = await makeWorkerUtils({ connectionString: databaseUrl, logger })
-      await utils.forceUnlockWorkers(pools).finally(() => utils.release())
-      pools.length = 0
+    if (workerPools.length > 0) {
+      const utils = await makeWorkerUtils({ pgPool, logger: loggerOf(log, patience) })
+      await utils.forceUnlockWorkers(workerPools).finally(() => utils.release())
+      workerPools.length = 0
     }
-    now.runner = await startRunner(options, jobs, { concurrency, events, patience })
+    now.runner = await startRunner(options, jobs, { pgPool, concurrency, events, patience })
+  }
+
+  async function keepOn(signal: AbortSignal): Promise<void> {
+    let tries = 0
+    while (await patience.persist(() => markTransient(start()))) {
+      const startedMs = clock.spanMs()
+      if (signal.aborted) await now.runner?.stop().catch(() => undefined) // it was late to begin
+      await now.runner?.promise
+      now.runner = undefined
+      if (signal.aborted) return
+      tries = clock.spanMs() - startedMs > STEADY_MS ? 0 : tries + 1
+      await patience.wait(tries)
+    }
   }
 
   return {
-    async keep(signal: AbortSignal): Promise<void> {
-      let tries = 0
-      while (await patience.persist(() => markTransient(start()))) {
-        const startedMs = clock.spanMs()
-        if (signal.aborted) await now.runner?.stop().catch(() => undefined) // it was late to begin
-        await now.runner?.promise
-        now.runner = undefined
-        if (signal.aborted) return
-        tries = clock.spanMs() - startedMs > STEADY_MS ? 0 : tries + 1
-        await patience.wait(tries)
-      }
-    },
+    keep: (signal: AbortSignal) => keepOn(signal).finally(() => pgPool.end()),
     async end(): Promise<void> {
       // One that is ending already says so; `keep` waits for it.
       await now.runner?.stop().catch(() => undefined)
@@ -127,11 +149,11 @@ function createKeeper(
 function startRunner(
   options: WorkerOptions,
   jobs: readonly Job[],
-  at: { concurrency: number; events: WorkerEvents; patience: Patience },
+  at: { pgPool: pg.Pool; concurrency: number; events: WorkerEvents; patience: Patience },
 ): Promise<Runner> {
   const { log, clock } = options
   return run({
-    connectionString: options.databaseUrl,
+    pgPool: at.pgPool,
     concurrency: at.concurrency,
     events: at.events,
     noHandleSignals: true, // main.ts decides when the process ends
