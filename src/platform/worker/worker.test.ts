@@ -78,6 +78,23 @@ test('a job that ends while no connection is left does not end the process', asy
   assert.deepEqual(said('"level":"error"'), [])
 })
 
+test('jobs that end one after the other while no connection is left are all outlived', async () => {
+  const worker = start()
+  for (const gate of at.gates.keys()) await enqueue({ name: `held ${gate}`, gate })
+  const isLocked = async () => (await jobs()).every(({ locked_by }) => locked_by !== null)
+  await until('all jobs are under way', isLocked)
+  await at.guest.shutOut()
+  for (const [i, gate] of at.gates.entries()) {
+    gate.resolve()
+    await until('one more cannot be told', async () => said('Failed to complete jobs').length > i)
+  }
+  await enqueue({ name: 'last' })
+  await at.guest.letIn()
+  await until('the last job is done', async () => at.done.includes('last'))
+  await until('nothing stays locked', async () => (await jobs()).length === 0)
+  await worker.stop()
+})
+
 test('a worker whose database only reads goes on when it writes again', async () => {
   const worker = start()
   await enqueue({ name: 'first', gate: 0 })

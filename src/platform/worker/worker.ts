@@ -1,6 +1,7 @@
 // Runs jobs: graphile-worker inside our PostgreSQL, so that a job enqueued in a transaction exists
 // exactly when the transaction does. Which jobs there are is the table in src/jobs.ts.
 import { EventEmitter } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   Logger,
   makeWorkerUtils,
@@ -45,6 +46,12 @@ export type WorkerOptions = {
 
 /** A runner that ended sooner than this is given a longer pause each time. */
 const STEADY_MS = 60_000
+/**
+ * When PostgreSQL has refused the ends of several jobs one after the other, graphile-worker 0.18
+ * counts them wrongly (`batch` in its main.js) and its runner never resolves, though its jobs are
+ * over. It says so by an event, and a runner in order resolves within milliseconds after that.
+ */
+const STOPPED_MS_MAX = 2_000
 
 /**
  * The pool of one runner, because graphile-worker's own keeps its connections to a server that
@@ -89,7 +96,7 @@ export function startWorker(options: WorkerOptions): {
     broken: broken.promise,
     async stop() {
       ending.abort()
-      await Promise.all(keepers.map((keeper) => keeper.end()))
+      for (const keeper of keepers) keeper.end()
       await Promise.all(kept)
     },
   }
@@ -106,7 +113,7 @@ function createKeeper(
   concurrency: number,
 ) {
   const { databaseUrl, clock, log } = options
-  const now: { runner?: Runner | undefined } = {}
+  const now: { runner?: Runner | undefined; ended?: Promise<void> } = {}
   const pgPool = openJobsPool(databaseUrl, patience.failed)
   const workerPools: string[] = []
 
@@ -121,15 +128,27 @@ function createKeeper(
       await utils.forceUnlockWorkers(workerPools).finally(() => utils.release())
       workerPools.length = 0
     }
-    now.runner = await startRunner(options, jobs, { pgPool, concurrency, events, patience })
+    const stopped = Promise.withResolvers<unknown>()
+    events.on('pool:gracefulShutdown:complete', stopped.resolve)
+    events.on('pool:forcefulShutdown:complete', stopped.resolve)
+    events.on('pool:forcefulShutdown:error', stopped.resolve)
+    const runner = await startRunner(options, jobs, { pgPool, concurrency, events, patience })
+    now.runner = runner
+    now.ended = Promise.race([runner.promise, stopped.promise.then(() => pause(STOPPED_MS_MAX))])
+  }
+
+  /** `keep` waits for it. One that is ending already says so. */
+  function end(): void {
+    now.runner?.stop().catch(() => undefined)
   }
 
   async function keepOn(signal: AbortSignal): Promise<void> {
     let tries = 0
     while (await patience.persist(() => markTransient(start()))) {
       const startedMs = clock.spanMs()
-      if (signal.aborted) await now.runner?.stop().catch(() => undefined) // it was late to begin
-      await now.runner?.promise
+      if (signal.aborted) end() // it was late to begin
+      await now.ended
+      end() // stops cron of a runner that never resolved
       now.runner = undefined
       if (signal.aborted) return
       tries = clock.spanMs() - startedMs > STEADY_MS ? 0 : tries + 1
@@ -139,10 +158,7 @@ function createKeeper(
 
   return {
     keep: (signal: AbortSignal) => keepOn(signal).finally(() => pgPool.end()),
-    async end(): Promise<void> {
-      // One that is ending already says so; `keep` waits for it.
-      await now.runner?.stop().catch(() => undefined)
-    },
+    end,
   }
 }
 
