@@ -10,6 +10,7 @@ import { isRefusal } from '../platform/refusal.ts'
 import { type Answer, codeOf, isYes, no, responseOf, yes } from './answers.ts'
 import type { Auth } from './auth/auth.ts'
 import type { Cookies } from './cookies.ts'
+import { withDatabaseFailure } from './database-failures.ts'
 import { deviceOf } from './device.ts'
 import { type AccountsSettings, ADDRESS_HEADER, BASE_PATH } from './parts.ts'
 import type { Session, Sessions } from './sessions.ts'
@@ -45,10 +46,14 @@ export function createHandler(options: HandlerOptions) {
   async function ask(request: Request, headers: Headers, path: string, body: object) {
     const { search } = new URL(request.url)
     const init = { method: request.method, headers }
-    const response = await (await auth()).handler(
+    const { handler } = await auth()
+    const inner =
       request.method === 'GET'
         ? new Request(`${origin}${BASE_PATH}${path}${search}`, init)
-        : new Request(`${origin}${BASE_PATH}${path}`, { ...init, body: JSON.stringify(body) }),
+        : new Request(`${origin}${BASE_PATH}${path}`, { ...init, body: JSON.stringify(body) })
+    const response = await withDatabaseFailure(
+      () => handler(inner),
+      ({ ok }) => ok,
     )
     const said = parsed(await response.text()) ?? {}
     if (response.ok) return yes(said, response.headers.getSetCookie())

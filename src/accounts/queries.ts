@@ -382,8 +382,3 @@ export async function throttleTake(
 export async function throttleDelete(db: Executor, key: string): Promise<void> {
   await db.query(`delete from account_throttles where key = $1`, [key])
 }
-
-/** Resolves when the database answers. Reads nothing, locks nothing. */
-export async function databaseAnswer(db: Executor): Promise<void> {
-  await db.query('select 1')
-}

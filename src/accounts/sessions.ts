@@ -3,6 +3,7 @@
 import type { AccountId, BookId } from '../platform/ids.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { Auth } from './auth/auth.ts'
+import { withDatabaseFailure } from './database-failures.ts'
 import { deviceOf } from './device.ts'
 import type { Parts } from './parts.ts'
 import * as queries from './queries.ts'
@@ -31,13 +32,11 @@ export function createSessions(parts: Parts, auth: () => Promise<Auth>) {
     /** Whose cookie it is. Asks the database each time: a revoked session ends at once. */
     async read(headers: Headers): Promise<Session | undefined> {
       if (!headers.has('cookie')) return undefined
-      const { response, headers: answered } = await (await auth()).api
-        .getSession({ headers, returnHeaders: true })
-        .catch(async (error: unknown) => {
-          // better-auth keeps the reason to itself; a database that is away says it here.
-          await queries.databaseAnswer(db)
-          throw error
-        })
+      const { api } = await auth()
+      const { response, headers: answered } = await withDatabaseFailure(
+        () => api.getSession({ headers, returnHeaders: true }),
+        (answer) => answer.response !== null,
+      )
       if (response === null) return undefined
       const { id, createdAt } = response.session
       const account = await queries.accountFind(db, response.user.id)

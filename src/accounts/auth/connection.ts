@@ -2,6 +2,7 @@
 // that its query builder uses, so that it shares our connections, time limits and int8 parser, and
 // no second pool has to be sized, watched and ended.
 import type { Db, Tx } from '../../platform/db/db.ts'
+import { noteFailure } from '../database-failures.ts'
 
 type Result = {
   readonly rows: unknown[]
@@ -28,16 +29,18 @@ function createConnection(db: Db) {
     return { rows: [], rowCount: null, command: outcome.toUpperCase() }
   }
 
+  async function run(text: string, values: readonly unknown[]): Promise<Result> {
+    if (text === 'begin') {
+      state.open = await begin(db)
+      return { rows: [], rowCount: null, command: 'BEGIN' }
+    }
+    if (text === 'commit' || text === 'rollback') return end(text)
+    // Our type promises rows only; what comes is the driver's own result, with these two more.
+    return (await (state.open?.tx ?? db).query(text, [...values])) as Result
+  }
+
   return {
-    async query(text: string, values: readonly unknown[] = []): Promise<Result> {
-      if (text === 'begin') {
-        state.open = await begin(db)
-        return { rows: [], rowCount: null, command: 'BEGIN' }
-      }
-      if (text === 'commit' || text === 'rollback') return end(text)
-      // Our type promises rows only; what comes is the driver's own result, with these two more.
-      return (await (state.open?.tx ?? db).query(text, [...values])) as Result
-    },
+    query: (text: string, values: readonly unknown[] = []) => noteFailure(run(text, values)),
     release: () => undefined,
   }
 }

@@ -270,3 +270,18 @@ test('a database that is away is said so, and nothing about anybody', async () =
   await assert.rejects(room.session(own.headers()), isDatabaseUnavailable)
   await away.end()
 })
+
+test('a database that only reads is said so, also where better-auth hides the reason', async () => {
+  const own = await stage.person('read-only')
+  const url = new URL(stage.database.url)
+  url.searchParams.set('options', '-c default_transaction_read_only=on')
+  const reading = openDatabase(settingsOf(url.href), 'reading', () => {})
+  const room = stage.room({ db: reading })
+  const reply = await stage.browser({ room }).signIn('read-only@example.org')
+  assert.deepEqual([reply.status, errorOf(reply)], [503, 'unavailable'])
+  await assert.rejects(room.session(own.headers()), isDatabaseUnavailable)
+  // A session is prolonged once a day, which better-auth does by itself.
+  await stage.database.db.query(`update sessions set expires_at = expires_at - interval '2 days'`)
+  await assert.rejects(room.session(own.headers()), isDatabaseUnavailable)
+  await reading.end()
+})
