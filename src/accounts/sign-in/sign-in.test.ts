@@ -154,6 +154,17 @@ test('a sign-in makes a new session and ends the one that the browser had', asyn
   assert.doesNotMatch(planted.jar.get('__Host-tollgate.session_token') ?? '', /^planted/)
 })
 
+test('a sign-in that fails in the middle leaves the browser the session it had', async () => {
+  const owner = await stage.person('halfway')
+  const before = await owner.session()
+  await stage.db.transaction(async (tx) => {
+    await tx.query('lock table account_devices in share mode')
+    const reply = await owner.signIn(owner.email)
+    assert.deepEqual([reply.status, errorOf(reply)], [503, 'unavailable'])
+  })
+  assert.equal((await owner.session())?.id, before?.id)
+})
+
 test('cookies are bound to the host, hidden from scripts, and kept from other sites', async () => {
   const { email } = await stage.person('baked')
   const { headers } = expect(await stage.browser().signIn(email), 200)

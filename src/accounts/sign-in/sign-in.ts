@@ -50,14 +50,13 @@ export function createSignIn(parts: Parts) {
     const { user } = answer.body as { user: { id: AccountId } }
     const account = await queries.accountFind(db, user.id)
     if (account === undefined) return no('sign_in_wrong')
-    if (visit.session !== undefined) {
-      await queries.sessionDelete(db, visit.session)
-    }
     const device = visit.cookie('device') ?? randomText(24)
     const seen = await queries.deviceSee(db, { account: account.id, deviceHash: digest(device) })
     if (!seen.wasKnown && seen.known > 0) {
       await letters.post(db, account, { kind: 'new-device', facts: visit.circumstances })
     }
+    // Last: a browser that is not told of its new session needs the one it has.
+    if (visit.session !== undefined) await queries.sessionDelete(db, visit.session)
     const cookies = [...answer.cookies, visit.newCookie('device', device, DEVICE_DAYS)]
     return yes({ status: 'signed_in' }, cookies)
   }
