@@ -2,9 +2,9 @@
 // asking again can help. One table; a new code without a line here does not compile.
 // docs/errors.md says the same in words, and a test compares the two.
 import type { ClientReply } from '../http/http.ts'
+import { isDatabaseUnavailable } from '../platform/db/database-errors.ts'
 import type { Log } from '../platform/log.ts'
-import type { Refusal, RefusalCode } from '../platform/refusal.ts'
-import { isRefusal } from '../platform/refusal.ts'
+import { isRefusal, Refusal, type RefusalCode } from '../platform/refusal.ts'
 import type { ErrorType } from '../wire/errors.ts'
 import { errorBody } from '../wire/errors.ts'
 import type { Exchange } from './exchange.ts'
@@ -123,8 +123,9 @@ const detailCodes: Partial<Record<RefusalCode, string>> = {
 }
 
 /** Answers a refusal or a fault. Faults are logged here, once, and say nothing to the client. */
-export function answerError(exchange: Exchange, error: unknown, log: Log): void {
+export function answerError(exchange: Exchange, thrown: unknown, log: Log): void {
   const { requestId, outgoing } = exchange
+  const error = isDatabaseUnavailable(thrown) ? unavailable(thrown) : thrown
   if (isRefusal(error)) {
     const answer: Answer = refusals[error.code]
     const fields = { request: requestId, code: error.code, ...error.detail }
@@ -139,6 +140,12 @@ export function answerError(exchange: Exchange, error: unknown, log: Log): void 
     }
   }
   if (!outgoing.isEnded) outgoing.destroy()
+}
+
+/** For a statement outside the ledger's queue that PostgreSQL did not answer, or not in time. */
+function unavailable(cause: unknown): Refusal {
+  const sentence = 'The service is overloaded; try again shortly.'
+  return new Refusal('ledger_unavailable', sentence, { err: cause }, cause)
 }
 
 function writeRefusal(

@@ -70,6 +70,16 @@ test('without a database every request is turned away for now: ledger_unavailabl
   caller.end()
 })
 
+test('a table under migration turns away what reads it, and is no fault', async () => {
+  const caller = await createCaller(gateway)
+  await gateway.database.db.transaction(async (tx) => {
+    await tx.query('lock table usage_marks in access exclusive mode')
+    await assertAway(caller, { path: '/v1/me', method: 'GET' })
+  })
+  assert.equal((await caller.ask({ path: '/v1/me', method: 'GET' })).status, 200)
+  caller.end()
+})
+
 test('a reply that ends while the database is away waits for its charge', async () => {
   const caller = await createCaller(gateway)
   const body = question('[[reply: text 9]] [[fault: silence-after=3 silence-ms=300]]', {
