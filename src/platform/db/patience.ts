@@ -6,8 +6,8 @@ import type { Log } from '../log.ts'
 import { isDatabaseUnavailable } from './database-errors.ts'
 
 const PAUSE_MS_MIN = 500
-/** One that came back is noticed within half a minute, and one that is full is left alone. */
-const PAUSE_MS_MAX = 30_000
+/** Work must go on within 15 s of a database that is back; this pause may take a third of them. */
+const PAUSE_MS_MAX = 5_000
 /**
  * Where one connection works and the next is refused, answers and refusals alternate; without a
  * quiet span each pair of them would be two lines. Longer than five polls of a worker.
