@@ -11,6 +11,7 @@ const programs: Record<string, () => Promise<{ fault: Fault }>> = {
   'ledger-kill': () => import('./ledger/kill.ts'),
   'ledger-locks': () => import('./ledger/locks.ts'),
   'database-gone': () => import('./ledger/database-gone.ts'),
+  'read-only': () => import('./read-only/read-only.ts'),
   'key-flood': () => import('./key-flood.ts'),
   'overdraft-race': () => import('./overdraft-race.ts'),
   'leak-check': () => import('./leaks/check.ts'),

@@ -1,5 +1,5 @@
-// A cable between a process of ours and the database that a test can cut and mend: a TCP proxy.
-// Cut, it breaks what is open and refuses what is new, as a database that is gone does.
+// A cable between a process of ours and the database that a test can cut, mend and move: a TCP
+// proxy. Cut, it breaks what is open and refuses what is new, as a database that is gone does.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
@@ -7,7 +7,7 @@ export type Cable = Awaited<ReturnType<typeof createCable>>
 
 /** `serverUrl` is the database server's own address; `url` is the same through the cable. */
 export async function createCable(serverUrl: string) {
-  const target = new URL(serverUrl)
+  let target = new URL(serverUrl)
   const sockets = new Set<Socket>()
   const keep = (socket: Socket) => {
     sockets.add(socket)
@@ -41,6 +41,13 @@ export async function createCable(serverUrl: string) {
     },
     mend(): void {
       isCut = false
+    },
+    /**
+     * The address leads to another server from now on. Connections that are open stay where they
+     * are, as behind a proxy or a virtual address.
+     */
+    moveTo(otherUrl: string): void {
+      target = new URL(otherUrl)
     },
     async end(): Promise<void> {
       for (const socket of sockets) socket.destroy()

@@ -1,0 +1,115 @@
+// The stage of the program `read-only`: gateway, cabinet and worker as processes of their own, over
+// an address behind which the database changes, with people who are signed in and paying accounts.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openDatabase } from '../../../src/platform/db/db.ts'
+import { migrateJobs } from '../../../src/platform/worker/worker.ts'
+import { startBank } from '../../../stand-ins/bank/bank.ts'
+import { startMailbox } from '../../../stand-ins/mailbox/mailbox.ts'
+import { startVendor } from '../../../stand-ins/vendor/vendor.ts'
+import { CABINET, PASSWORD } from '../../stages/accounts.ts'
+import { createVisitor, type Visitor } from '../../stages/cabinet.ts'
+import { createAccounts, freePorts } from '../../stages/served/gateway.ts'
+import { type PaymentProcess, startPaymentProcess } from '../../stages/served/process.ts'
+import {
+  createTestDatabase,
+  keySettings,
+  quiet,
+  settingsOf,
+  type TestDatabase,
+} from '../../support/harness.ts'
+import { startServers } from './servers.ts'
+
+/** Each asks in turn, so that several pooled connections are in use at a time. */
+const PEOPLE = 3
+const KEYS = 3
+const LETTER_MS_MAX = 30_000
+
+export type Stage = Awaited<ReturnType<typeof createStage>>
+
+export async function createStage() {
+  const servers = await startServers()
+  const [database, standby] = await Promise.all([
+    createTestDatabase(servers.primary.url),
+    servers.startStandby(),
+  ])
+  await migrateJobs(database.url, quiet)
+  const keys = await createAccounts(database, KEYS)
+  const [mailbox, vendor, bank] = await Promise.all([startMailbox(), startVendor(), startBank()])
+  const spoolDirectory = await mkdtemp(join(tmpdir(), 'tollgate-spool-'))
+  const [gatewayPort = 0, metricsPort = 0] = await freePorts(2)
+  const env = {
+    DATABASE_URL: urlAt(servers.url, database),
+    LEDGER_SPOOL_DIRECTORY: spoolDirectory,
+    KEYS_TAG_SECRET: keySettings.tagSecret.reveal(),
+    KEYS_LOOKUP_SECRET: keySettings.lookupSecret.reveal(),
+    BRAND_CABINET_URL: CABINET,
+    CABINET_PORT: '0',
+    CABINET_PAGES_DIRECTORY: 'none',
+    GATEWAY_PORT: String(gatewayPort),
+    GATEWAY_PROCESSES: '1',
+    METRICS_PORT: String(metricsPort),
+    METRICS_WORK_PORT: '0',
+    METRICS_CABINET_PORT: '0',
+    MAIL_SMTP_URL: mailbox.smtpUrl,
+    YOOKASSA_URL: bank.apiUrl,
+    YOOKASSA_SHOP_ID: bank.shopId,
+    YOOKASSA_SECRET_KEY: bank.secretKey,
+    UPSTREAM_URL: vendor.url,
+    // Limits of attempts are told elsewhere.
+    ACCOUNTS_ADDRESS_PER_MINUTE: '100000',
+    ACCOUNTS_LETTERS_PER_HOUR: '1000',
+    ACCOUNTS_ANSWER_MS: '20',
+  }
+  const [cabinet, work, serve] = await Promise.all([
+    startPaymentProcess('cabinet', env),
+    startPaymentProcess('work', env),
+    startPaymentProcess('serve', env),
+  ])
+  const cabinetUrl = `http://127.0.0.1:${cabinet.ready.port}`
+
+  /** Somebody with a confirmed account, signed in. The code comes by letter, as in earnest. */
+  async function person(email: string): Promise<Visitor> {
+    const visitor = createVisitor(cabinetUrl)
+    await visitor.must('POST /api/auth/register', { email, password: PASSWORD, language: 'en' })
+    const [letter] = await mailbox.wait({ to: email }, LETTER_MS_MAX)
+    const code = /#code=([\w-]+)/.exec(letter?.text ?? '')?.[1]
+    await visitor.must('POST /api/auth/confirm', { code, password: PASSWORD })
+    return visitor
+  }
+
+  const emails = Array.from({ length: PEOPLE }, (_, i) => `person-${i}@example.org`)
+  const people = await Promise.all(
+    emails.map(async (email) => ({ email, visitor: await person(email) })),
+  )
+  const processes: Readonly<Record<string, PaymentProcess>> = { cabinet, work, serve }
+  return {
+    servers,
+    standby,
+    database,
+    mailbox,
+    people,
+    keys,
+    gatewayUrl: `http://127.0.0.1:${gatewayPort}`,
+    processes,
+    /** The same database on the standby, which is the primary by then. */
+    openMoved(): TestDatabase {
+      const url = urlAt(standby.url, database)
+      return { ...database, url, db: openDatabase(settingsOf(url), 'test', () => undefined) }
+    },
+    async end(): Promise<void> {
+      for (const one of Object.values(processes)) await one.kill()
+      await Promise.all([mailbox.close(), vendor.close(), bank.close()])
+      await database.db.end()
+      await servers.end()
+      await rm(spoolDirectory, { recursive: true, force: true })
+    },
+  }
+}
+
+function urlAt(server: string, { name }: TestDatabase): string {
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.href
+}
