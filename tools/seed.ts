@@ -71,7 +71,8 @@ async function account({ accounts, config, db }: Rooms): Promise<BookId> {
   ])
   // The guard watches since the account was made; else a month's usage counts as one day's.
   await db.query(
-    `update guards set pace_at = pace_at - interval '30 days', mark_at = mark_at - interval '30 days'
+    `update guards
+     set pace_at = pace_at - interval '30 days', mark_at = mark_at - interval '30 days'
      where book_id = $1`,
     [made.book],
   )

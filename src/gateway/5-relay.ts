@@ -1,6 +1,7 @@
-// Step 5: the request goes upstream, as the client sent it but for our credential and, where
-// needed, one number. Resolves when the upstream's status is known; until then nothing has been
-// sent to the client, so a failure is still a plain answer.
+// Step 5: the request goes upstream, as the client sent it but for our credential and at most
+// three values: the model's name there, a lowered max_tokens, a lowered temperature. Resolves when
+// the upstream's status is known; until then nothing has been sent to the client, so a failure is
+// still a plain answer.
 import type { Clock } from '../platform/clock.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { upstreamName } from '../pricing/pricing.ts'

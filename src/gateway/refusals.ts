@@ -69,7 +69,7 @@ export const refusals = {
   key_pending_missing: { status: 409, type: 'conflict_error', level: 'info' },
   key_import_refused: { status: 409, type: 'conflict_error', level: 'info' },
 
-  // Of people in the cabinet; clients of the API never meet these three.
+  // Of people in the cabinet, as are most of the codes below: clients of the API do not meet them.
   session_missing: { status: 401, type: 'authentication_error', level: 'debug' },
   session_not_fresh: { status: 403, type: 'permission_error', level: 'debug' },
   password_checks_overloaded: {

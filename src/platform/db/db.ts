@@ -1,6 +1,6 @@
 // Connections to PostgreSQL: pools with timeouts, int8 as bigint, one way to run a transaction.
-// SQL itself lives in each room's queries.ts. The ledger's own few connections, which have a
-// deadline of another kind, are made from `clientSettings` in ledger/batch/connection.ts.
+// SQL itself stands in the modules. `openClient` opens the ledger's own few connections, to which
+// ledger/batch/connection.ts gives a deadline of another kind.
 import pg from 'pg'
 import { markTransient } from './database-errors.ts'
 import { openPool } from './pool.ts'
