@@ -33,6 +33,7 @@ export const writers = [
   'src/guards/letters.ts',
   'src/payments/order/letters.ts',
   'src/payments/purchase/apply.ts',
+  'src/payments/purchase/review-opening.ts',
   'src/payments/refunds/apply.ts',
   'src/payments/refunds/disputes.ts',
   'src/payments/top-ups/endings.ts',
