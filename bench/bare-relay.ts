@@ -1,5 +1,5 @@
-// The least that a relay on node:http and undici's dispatch can be: no key, no price, no ledger, no
-// limit, no deadline. What our whole path costs beyond this is what it does.
+// The smallest relay on node:http and undici's dispatch: no key, no price, no ledger, no limit, no
+// deadline. The difference to our gateway is the cost of these.
 import { createServer } from 'node:http'
 import { Pool } from 'undici'
 

@@ -1,5 +1,5 @@
-// npm run bench -- <name> [--json] [--full]: measurements, each against something outside of us in
-// one interleaved run. A table for people; with --json one object. Exits non-zero below its gates.
+// npm run bench -- <name> [--json] [--full]: measures our code and another program alternately in
+// one run. Prints a table, with --json one object. Exits non-zero when a figure misses its gate.
 import { parseArgs } from 'node:util'
 import type { Bench } from './measure.ts'
 
@@ -29,5 +29,5 @@ const { figures, failed } = await bench({
   say: values.json ? () => undefined : (text) => console.log(text),
 })
 if (values.json) console.log(JSON.stringify(figures))
-for (const gate of failed) console.error(`below its gate: ${gate}`)
+for (const gate of failed) console.error(`missed gate: ${gate}`)
 process.exit(failed.length === 0 ? 0 : 1)

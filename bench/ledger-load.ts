@@ -1,5 +1,5 @@
-// One process of load on the ledger: as many request loops as told, each hold then settle, for some
-// seconds; prints how many pairs were acknowledged and the CPU this process used for them.
+// One load process of the ledger benchmark: runs the request loops of its task, each hold then
+// settle, for some seconds; prints the number of acknowledged pairs and the CPU time it used.
 import type { BookId } from '../src/platform/ids.ts'
 import { newHoldId } from '../src/platform/ids.ts'
 import { credits } from '../src/units/credits.ts'
@@ -14,8 +14,10 @@ export type LoadTask = {
   readonly tariff: number
   readonly loops: number
   readonly seconds: number
-  /** Of how many pairs one costs more than its hold; 0 for none. */
+  /** One in this many pairs costs more than its hold; 0: none. */
   readonly dearOneIn: number
+  /** Settles name their price list and carry the details of a reply. */
+  readonly isDetailed: boolean
 }
 
 export type LoadResult = { pairs: number; seconds: number; cpuUs: number }
@@ -26,6 +28,12 @@ async function run(task: LoadTask): Promise<LoadResult> {
   const counts = { ...noTokens, input: 100n as Tokens, output: 200n as Tokens }
   const [worst, floor, ordinary, dear] = [credits(2000), credits(100), credits(1100), credits(2100)]
   const state = { pairs: 0, isEnding: false }
+  // What the gateway knows of an ordinary reply.
+  const details = {
+    ...{ firstByteMs: 412, totalMs: 5_930, waitedMs: 3, bytesIn: 4_096, bytesOut: 12_288 },
+    ...{ status: 200, retries: 0, isStream: true, stopReason: 'end_turn', target: 'east' },
+    ...{ vendorRequestId: 'req_011CSHoEeqs5C35K2UUqR7Fy', serviceTier: 'standard' },
+  }
   const pair = async () => {
     const id = newHoldId(0, Date.now())
     const book = (first + BigInt(Math.floor(Math.random() * task.books))) as BookId
@@ -39,6 +47,7 @@ async function run(task: LoadTask): Promise<LoadResult> {
       ending: 'complete',
       isEstimated: false,
       messageId: 'msg_0123456789abcdef',
+      ...(task.isDetailed ? { tariff: task.tariff, details } : {}),
     })
     state.pairs += 1
   }

@@ -1,4 +1,4 @@
-// What every measurement is made of.
+// Types and helpers of all benchmarks.
 
 export type Bench = (options: {
   readonly isFull: boolean

@@ -1,6 +1,6 @@
 // Where our gateway's CPU time goes: the real `serve` under Node's sampling profiler while plain
 // requests run at full load, and again while 300 paced streams are open. Prints the functions with
-// the most time of their own, and the time of each file or package. No gates: it is for looking at.
+// the most time of their own, and the time of each file or package. It has no gates.
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { tempRoot } from '../tools/postgres-binaries.ts'
@@ -12,7 +12,7 @@ import { compileTools, freePort, type Load, leaveRelayCore } from './relay-tools
 
 const ACCOUNTS = 1_000
 const TOP = 25
-/** Fine enough for functions of a microsecond; the profiler itself then takes a few percent. */
+/** Shows functions that take microseconds; the profiler itself then uses a few percent. */
 const INTERVAL_US = 250
 const PACED = { paceMs: 20, events: 100 }
 
@@ -26,7 +26,7 @@ type Profile = {
   readonly timeDeltas: readonly number[]
 }
 
-/** A stretch of time by the machine's monotonic clock, in microseconds. */
+/** A period by the machine's monotonic clock, in microseconds. */
 type Window = { readonly name: string; fromUs: number; toUs: number }
 
 export const bench: Bench = async ({ isFull, say }) => {
@@ -90,7 +90,7 @@ function nowUs(): number {
   return Number(process.hrtime.bigint() / 1_000n)
 }
 
-/** The parent of the fleet leaves one too; the process that serves has seen far more. */
+/** Picks the largest profile: the fleet's parent writes one too, which is far smaller. */
 async function servingProfile(directory: string): Promise<Profile> {
   const texts = await Promise.all(
     (await readdir(directory)).map((name) => readFile(join(directory, name), 'utf8')),

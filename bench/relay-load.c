@@ -1,8 +1,8 @@
 // The load of the relay benchmark: one thread, epoll, prepared requests. `closed` keeps every
 // connection busy; `open` sends at a fixed rate and counts the delay from the moment a request was
-// due; `streams` keeps so many event streams open and reads the time that the stub wrote into each
-// event. Reads the CPU time of the watched processes at both ends of the measured window itself,
-// so that nobody has to wake up in between. Prints "begin", then one JSON object.
+// due; `streams` keeps event streams open and reads the time that the stub wrote into each event.
+// It reads the CPU time of the watched processes at both ends of the measured window itself, so
+// that no other process has to wake up. Prints "begin", then one JSON object.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -73,7 +73,7 @@ static void sample(uint64_t from_ns, uint64_t to_ns) {
   samples[sample_count++] = tenths > UINT32_MAX ? UINT32_MAX : (uint32_t)tenths;
 }
 
-// Errors count from the first connection on, also while nothing is measured yet.
+// Errors count from the first connection on, even before the measured window.
 static void complain(const char *what, const char *bytes, size_t count) {
   errors += 1;
   if (first_error[0] != '\0') return;
@@ -159,7 +159,7 @@ static void start(Connection *c, uint64_t since) {
       fprintf(stderr, "load: %s\n", strerror(errno));
       exit(1);
     }
-    return; // sent when the connection is there
+    return; // sent when the connection is open
   }
   send_more(c);
 }
@@ -180,7 +180,7 @@ static void receive(Connection *c) {
   ssize_t got = read(c->fd, scratch, sizeof scratch);
   if (got < 0 && errno == EAGAIN) return;
   if (got <= 0 || c->state != READING) {
-    // A server may close a connection that nobody uses.
+    // A server may close an idle connection.
     if (got == 0 && c->state == IDLE) disconnect(c);
     else fail(c, got < 0 ? strerror(errno) : got == 0 ? "closed early" : "answered early");
     return;
@@ -190,7 +190,7 @@ static void receive(Connection *c) {
     size_t used = reply_step(&c->reply, scratch + at, (size_t)got - at);
     if (used == 0) return fail(c, "answered");
     at += used;
-    // The next reply cannot have come with this one.
+    // The next request is not sent yet, so no bytes of its reply can be here.
     if (reply_is_complete(&c->reply)) return finish(c);
   }
 }
@@ -224,7 +224,7 @@ static double cpu_us(const char *pids) {
   return ticks * 1e6 / (double)sysconf(_SC_CLK_TCK);
 }
 
-// Time in which a core did anything for anyone; on which others did what is the caller's to tell.
+// The busy time of the relay's core and of the other cores, for all processes together.
 static void busy_us(double *relay_core, double *other_cores) {
   FILE *file = fopen("/proc/stat", "r");
   char line[512];
@@ -261,7 +261,7 @@ static double quantile_us(double share) {
   return samples[at < sample_count ? at : sample_count - 1] / 10.0;
 }
 
-// Starts what is due: connections at the beginning, requests of the open loop. Returns when next.
+// Opens connections and sends open-loop requests that are due. Returns when the next one is due.
 static uint64_t start_due(uint64_t begin, uint64_t now) {
   static uint64_t started;
   bool is_open = is("open");

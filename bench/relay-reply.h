@@ -19,7 +19,7 @@ typedef struct {
   char *head;
 } Reply;
 
-// Told of every event: when the stub wrote it.
+// Called for every event, with the time at which the stub wrote it.
 static void on_stamp(Reply *reply, uint64_t written_ns);
 
 static void reply_begin(Reply *r) {
@@ -63,7 +63,7 @@ static bool read_head(Reply *r) {
   return strcasestr(r->head, "\r\ntransfer-encoding: chunked") != NULL;
 }
 
-// Takes in some of the bytes and returns how many; 0 when this is not the reply we hoped for.
+// Consumes some of the bytes and returns how many; 0 when this is not an expected reply.
 static size_t reply_step(Reply *r, const char *bytes, size_t count) {
   size_t used = count < r->left ? count : r->left;
   switch (r->phase) {

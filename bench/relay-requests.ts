@@ -1,5 +1,5 @@
 // The requests of the relay benchmark: the headers of a client library, a small body, and one of 46
-// KB, which is what a coding agent sends first: a long system prompt, a dozen tools, one question.
+// KB like a coding agent's first request: a long system prompt, a dozen tools, one question.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -9,7 +9,7 @@ const SENTENCE =
 
 export type RequestFiles = { readonly heads: string; readonly body: string }
 
-/** How a stream is asked for: how many deltas, and how far apart. */
+/** The query for the stub's stream: the number of deltas and the time between two. */
 export type Pace = { readonly events: number; readonly paceMs: number }
 
 export function smallBody(isStream: boolean): string {

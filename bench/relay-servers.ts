@@ -1,6 +1,6 @@
 // The four relays of the benchmark, each started the same way: alone on the relay's core, in front
-// of the same stub. Ours is the real one: `serve` with its settings, a real database, real keys,
-// accounts with credits; only ports, secrets and the number of upstream connections are set.
+// of the same stub. Ours is the real `serve` with its default settings, a real database, real keys
+// and accounts with credits; only ports, secrets and the number of upstream connections are set.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, readFile, writeFile } from 'node:fs/promises'
@@ -23,7 +23,7 @@ const root = join(import.meta.dirname, '..')
 const PORTKEY = '1.15.2'
 /** Enough for 9,000 streams, as many as 20,000 open files allow. */
 const CONNECTIONS_MAX = '20000'
-/** More than any run spends; the largest hold of this bench is some 10 million. */
+/** More than any run spends; the largest hold of this benchmark is about 10 million. */
 const CREDITS_EACH = 10n ** 11n
 
 export type RelayName = 'ours' | 'bare' | 'nginx' | 'portkey'
@@ -35,7 +35,7 @@ export type Relay = {
   stop(): Promise<void>
 }
 
-/** What the relays stand on: a folder for files, the stub, and for ours a database and its keys. */
+/** What the relays share: a folder for files, the stub, and for ours a database and its keys. */
 export type Ground = {
   readonly folder: string
   readonly stubPort: number
@@ -44,13 +44,13 @@ export type Ground = {
   readonly keys: readonly string[]
 }
 
-/** A private server with so many accounts, each with credits and a key. */
+/** Starts a private server and creates accounts, each with credits and a key. */
 export async function createGround(folder: string, stubPort: number, accounts: number) {
   const postgres = await startPostgres({
-    // As in the other benches: the package that operators run. The embedded 18 takes half as much
-    // again for each call.
+    // The system's package, as in the other benchmarks: operators run it. The embedded 18 needs
+    // half as much time again for each call.
     version: 'system',
-    // One gigabyte as in the ledger's bench; no checkpoint in the middle of a round.
+    // One gigabyte as in the ledger benchmark; no checkpoint in the middle of a round.
     settings: { shared_buffers: '1GB', max_wal_size: '16GB', checkpoint_timeout: '1h' },
   })
   try {
@@ -74,7 +74,7 @@ async function createAccounts({ db, url }: TestDatabase, count: number): Promise
   const ledger = await createTestLedger(url)
   const keys = createTestKeys(db, ledger)
   const one = async () => {
-    const book = await ledger.open(db)
+    const book = await ledger.createBook(db)
     return db.transaction(async (tx) => {
       const ref = `bench ${book}`
       const amount = credits(CREDITS_EACH)
@@ -96,7 +96,7 @@ async function createAccounts({ db, url }: TestDatabase, count: number): Promise
   return made.slice(0, count)
 }
 
-/** Starts one relay; `nodeFlags` are for ours alone. */
+/** Starts one relay; only ours uses `nodeFlags`. */
 export async function startRelay(
   name: RelayName,
   ground: Ground,
@@ -154,7 +154,7 @@ const commands: Record<RelayName, (plan: Plan) => Promise<Command>> = {
     const nginx = await ensureProgram('nginx', ['nginx-light'])
     const template = await readFile(join(import.meta.dirname, 'relay-nginx.conf'), 'utf8')
     const file = join(folder, `nginx-${port}.conf`)
-    // As root its worker runs as another user, who must reach the folder of its files.
+    // If root starts nginx, its worker runs as another user, who must be able to enter the folder.
     await chmod(folder, 0o755)
     await writeFile(
       file,
@@ -178,7 +178,7 @@ const commands: Record<RelayName, (plan: Plan) => Promise<Command>> = {
   }),
 }
 
-// It offers no way to say where it listens, and would listen everywhere.
+// Portkey has no option for its listening address and would listen on all of them.
 const ON_LOOPBACK = `data:text/javascript,${encodeURIComponent(`
   import net from 'node:net'
   const listen = net.Server.prototype.listen
@@ -187,12 +187,12 @@ const ON_LOOPBACK = `data:text/javascript,${encodeURIComponent(`
     return listen.call(this, { port: Number(port?.port ?? port), host: '127.0.0.1' }, ready)
   }`)}`
 
-/** Headers by which a request says where Portkey is to send it. */
+/** Headers that tell Portkey where to send a request. */
 export function portkeyHeaders({ stubPort }: Ground): string[] {
   return ['x-portkey-provider: anthropic', `x-portkey-custom-host: http://127.0.0.1:${stubPort}/v1`]
 }
 
-// Outside the project and kept for the next run: it is measured, never used.
+// Installed outside the project and kept for the next run: we measure it and do not depend on it.
 async function installPortkey(): Promise<string> {
   const folder = join(tmpdir(), `tollgate-bench-portkey-${PORTKEY}`)
   const installed = join(folder, 'node_modules/@portkey-ai/gateway')

@@ -1,7 +1,7 @@
 // The upstream of the relay benchmark: answers every request at once with the same small message,
 // or, when the query says ?pace_us=N&events=M, with a stream of M deltas, one write each, N
-// microseconds apart. A delta carries the time of its write, so that whoever reads it can tell how
-// long it was under way. One thread, epoll, no copy of the request: it must never be the limit.
+// microseconds apart. A delta contains the time of its write, so that the reader can compute its
+// delay. One thread, epoll, no copy of the request: it must never be the bottleneck.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// Heads of agents are a few KB; a longer one is a mistake of the benchmark.
+// Request headers of agents have a few KB; longer ones are a mistake of the benchmark.
 #define HEAD_MAX 16384
 
 #define COMMON \
@@ -73,8 +73,8 @@ typedef struct Connection {
   char *head;
 } Connection;
 
-// Connections whose next event is due, soonest first: those of one pace keep their order by
-// themselves, and only one pace is in use at a time.
+// Connections by the time of their next event. The queue needs no sorting, because all streams of
+// a run have the same pace.
 static struct { Connection *first, *last; } queue;
 static char answer[8192], opening[4096], closing[2048], scratch[1 << 18];
 static size_t answer_bytes, opening_bytes, closing_bytes;
@@ -103,7 +103,7 @@ static void enqueue(Connection *c, uint64_t now) {
   queue.last = c;
 }
 
-// False when the connection is of no more use. Replies are far smaller than a socket's buffer, so
+// False when the connection must be closed. Replies are far smaller than a socket's buffer, so
 // a partial write means that the reader has stopped for good.
 static bool send_all(Connection *c, const char *bytes, size_t count) {
   return write(c->fd, bytes, count) == (ssize_t)count;
@@ -146,14 +146,14 @@ static unsigned long number_after(const char *text, const char *name, unsigned l
   return found == NULL ? otherwise : strtoul(found + strlen(name), NULL, 10);
 }
 
-// A whole head is in c->head, ended by a NUL.
+// c->head contains the complete request headers, ended by a NUL.
 static bool take_head(Connection *c) {
   if (strcasestr(c->head, "\r\ntransfer-encoding:") != NULL) {
     fprintf(stderr, "stub: a request without content-length\n");
     return false;
   }
   c->body_left = number_after(c->head, "\r\ncontent-length:", 0);
-  c->head[strcspn(c->head, "\r")] = '\0'; // what follows is for the request line alone
+  c->head[strcspn(c->head, "\r")] = '\0'; // the code below needs only the request line
   c->pace_ns = number_after(c->head, "pace_us=", 0) * 1000u;
   c->events_left = (int)number_after(c->head, "events=", 0);
   c->head_bytes = 0;
@@ -167,7 +167,7 @@ static bool respond(Connection *c) {
   return true;
 }
 
-// The head is gathered, the body only counted.
+// Stores the headers and only counts the bytes of the body.
 static bool take(Connection *c, const char *bytes, size_t count) {
   while (count > 0) {
     if (c->body_left > 0) {

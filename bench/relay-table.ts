@@ -1,4 +1,4 @@
-// The relay benchmark's figures as lines for people.
+// Formats the figures of the relay benchmark as a table, and checks its gates.
 
 type Figures = Readonly<Record<string, number>>
 
@@ -12,8 +12,8 @@ const TITLES: Record<(typeof RELAYS)[number], string> = {
 }
 
 /**
- * What a run must reach: at most these, and at least six times less CPU than Portkey. They leave a
- * standard HTTP server, and a hold committed before the relay, their cost.
+ * The gates: at most these, and at least six times less CPU than Portkey. They allow for the cost
+ * of a standard HTTP server and of a hold that is committed before the relay.
  */
 export const GATES = {
   cpuVsBareRelay: 2,
@@ -82,7 +82,7 @@ function ratios(f: Figures): string[] {
   ]
 }
 
-/** Stub and load alone are far faster than what they load, and have time left while they do. */
+/** Shows that stub and load are not the bottleneck: their own rate, and their idle time. */
 function howKnown(f: Figures): string[] {
   const share = (value: number | undefined) => `${text((value ?? Number.NaN) * 100, 0)} %`
   return [

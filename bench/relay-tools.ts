@@ -1,5 +1,5 @@
-// What the relay benchmark runs on: processes bound to cores, the stub and the load generator.
-// These two are in C and compiled here: in JavaScript they would be slower than what they measure.
+// Helpers of the relay benchmark: processes bound to cores, the stub and the load generator. The
+// last two are in C and compiled here: in JavaScript they would be slower than what they measure.
 // Nothing started here outlives this process.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,19 +14,19 @@ import type { RequestFiles } from './relay-requests.ts'
 
 const run = promisify(execFile)
 
-/** The relay alone on the first core (relay-load.c says the same), all else on the others. */
+/** The relay runs alone on the first core (see RELAY_CORE in relay-load.c), all else on others. */
 export const RELAY_CORE = '0'
 export const OTHER_CORES = availableParallelism() > 1 ? `1-${availableParallelism() - 1}` : '0'
 
 const START_MS_MAX = 60_000
 const STOP_MS_MAX = 10_000
 
-/** Binds this process, and whatever it starts from now on without saying otherwise. */
+/** Binds this process, and by default those that it starts later. */
 export async function leaveRelayCore(): Promise<void> {
   await run('taskset', ['-a', '-c', '-p', OTHER_CORES, String(process.pid)])
 }
 
-/** Where a program is; as root on Debian it is installed when it is not there. */
+/** The path of a program; if it is missing, root on Debian installs it. */
 export async function ensureProgram(name: string, packages: readonly string[]): Promise<string> {
   const find = async () =>
     (await run('sh', ['-c', `PATH="$PATH:/usr/sbin" command -v ${name}`])).stdout.trim()
@@ -35,7 +35,7 @@ export async function ensureProgram(name: string, packages: readonly string[]): 
   } catch {
     if (process.getuid?.() !== 0)
       throw new Error(`${name} is missing: install ${packages.join(' ')}`)
-    // Run level 1: the package's own service is not started.
+    // With run level 1 the package does not start its service.
     const env = { ...process.env, RUNLEVEL: '1', DEBIAN_FRONTEND: 'noninteractive' }
     const install = ['install', '-y', '-q', '--no-install-recommends', ...packages]
     await run('apt-get', install, { env }).catch(async () => {
@@ -85,7 +85,7 @@ function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null
 }
 
-/** Waits until someone listens on the port. */
+/** Waits until a process listens on the port. */
 export async function whenListening(port: number, running: Running, log: string): Promise<void> {
   const deadlineMs = performance.now() + START_MS_MAX
   while (!(await isListening(port))) {
@@ -122,7 +122,7 @@ export function withDescendants(root: number): number[] {
       const parent = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]
       parents.set(Number(name), Number(parent))
     } catch {
-      // It ended while we looked.
+      // The process ended meanwhile.
     }
   }
   const found = [root]
@@ -141,7 +141,7 @@ export function residentBytes(pids: readonly number[]): number {
   }, 0)
 }
 
-/** Waits until others leave the cores alone, at most so long; returns how long it took. */
+/** Waits, for a limited time, until other processes leave the cores idle; returns how long. */
 export async function whenQuiet(shareMax: number, limitMs: number): Promise<number> {
   const fromMs = performance.now()
   let before = coreTimes()
@@ -176,11 +176,11 @@ export type Load = {
   readonly connections: number
   /** Requests a second in an open loop; otherwise, connections opened a second. */
   readonly rate: number
-  /** Deltas that a stream must bring. */
+  /** Deltas that a stream must have. */
   readonly events?: number
   readonly warm: number
   readonly seconds: number
-  /** Groups of processes whose CPU time is read at both ends. */
+  /** Groups of processes whose CPU time is read at both ends of the window. */
   readonly watched: readonly (readonly number[])[]
   /** Called when the measured window begins. */
   onBegin?(): void
@@ -189,14 +189,14 @@ export type Load = {
 export type Loaded = {
   readonly cpuUs: readonly number[]
   readonly ownCpuUs: number
-  /** Time in which the relay's core, and the others, did anything for anyone. */
+  /** Busy time of the relay's core, and of the others, for all processes. */
   readonly relayCoreUs: number
   readonly otherCoresUs: number
   readonly seconds: number
   readonly requests: number
   readonly events: number
   readonly errors: number
-  /** Connections whose stream has brought an event. */
+  /** Connections whose stream has sent an event. */
   readonly begun: number
   readonly p50Us: number
   readonly p99Us: number

@@ -1,8 +1,8 @@
-// Our whole durable path against a bare relay, nginx and Portkey's gateway, interleaved in one run,
-// the relay alone on one core. CPU time of the relay's processes per request and per event, memory
-// per open stream, added latency. Ratios are medians of the rounds' own ratios, because the machine
-// is faster in one minute than in the next; Portkey's streams are left out, since with fresh
-// dependencies its streaming path ends in a TypeError.
+// Compares our whole gateway with a bare relay, nginx and Portkey's gateway; they alternate in one
+// run, each relay alone on one core. Measures CPU time per request and per event, memory per open
+// stream, and added latency. Ratios are medians of the rounds' ratios, because the machine's speed
+// changes from minute to minute. Portkey's streams are left out: with current dependencies its
+// streaming fails with a TypeError.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -32,28 +32,28 @@ import {
   withDescendants,
 } from './relay-tools.ts'
 
-/** So many that in 64 requests under way hardly two share a book. */
+/** Enough that of 64 concurrent requests hardly two use the same book. */
 const ACCOUNTS = 1_000
 /**
- * At 64, ours waits for commits and its core is idle for a third of the time; what is measured then
- * is how much an idle core costs. At 256 every relay's core is busy.
+ * At 64, our gateway waits for commits and its core is idle for a third of the time; the figure
+ * would include the cost of idling. At 256 every relay's core is busy.
  */
 const CONNECTIONS = 256
 /**
- * The compiler is done with the path of a request after some 20,000 of them. The slowest relay
- * answers 600 a second and is not waited for that long.
+ * V8 has compiled the code of a request after about 20,000 requests. The slowest relay answers 600
+ * a second, so we do not wait that long for it.
  */
 const WARM_REQUESTS = 20_000
 const WARM_LOADS_MAX = 10
 /** A reply of a hundred events lasts two seconds: short, so that our costs per reply count. */
 const PACED = { streams: 300, paceMs: 20, events: 100 }
-/** Streams that only stand open: one event a second, longer than they are looked at. */
+/** Streams for the memory figure: one event a second, longer than the measurement. */
 const OPEN = { paceMs: 1_000, events: 600, rate: 1_000 }
 const LATENCY_RATE = 300
-/** With more than this share of a core for others a load is repeated, while patience lasts. */
+/** If other processes use more than this share of a core, the load is repeated for some time. */
 const OTHERS_SHARE_MAX = 0.2
 const QUIET_WAIT_MS = 20_000
-const PATIENCE_MS = 600_000
+const WAIT_BUDGET_MS = 600_000
 
 export type Samples = Map<string, number[]>
 
@@ -64,9 +64,9 @@ type Stage = {
   readonly relays: readonly Relay[]
   readonly files: Record<string, RequestFiles>
   readonly samples: Samples
-  /** Replies of ours that the load has seen whole. */
+  /** Complete replies of our gateway that the load received. */
   readonly answered: { count: number }
-  readonly patience: { leftMs: number }
+  readonly waitBudget: { leftMs: number }
   readonly longer: number
 }
 
@@ -97,7 +97,7 @@ export const bench: Bench = async ({ isFull, say }) => {
       files,
       samples: new Map(),
       answered: { count: 0 },
-      patience: { leftMs: PATIENCE_MS },
+      waitBudget: { leftMs: WAIT_BUDGET_MS },
       longer: isFull ? 2 : 1,
     }
     say(`${ACCOUNTS} accounts; warming up`)
@@ -142,7 +142,7 @@ function filesFor({ files }: Stage, kind: string, name: RelayName | 'direct'): R
   return found
 }
 
-/** Every key is verified once, code is compiled, connections to the upstream are there. */
+/** Verifies every key once, lets V8 compile, and opens the connections to the upstream. */
 async function warmUp(stage: Stage, relays: readonly Relay[], atLeast: number): Promise<void> {
   for (const relay of relays) {
     const at = { files: filesFor(stage, 'small', relay.name), rate: 1_000, warm: 0, seconds: 1.5 }
@@ -156,17 +156,17 @@ async function warmUp(stage: Stage, relays: readonly Relay[], atLeast: number): 
 
 type At = Omit<Load, 'port' | 'watched'>
 
-/** Waits for a quiet machine and repeats what others have disturbed, as long as patience lasts. */
+/** Waits for a quiet machine, and for a limited time repeats a load that others disturbed. */
 async function loadOn(stage: Stage, relay: Relay | undefined, load: At): Promise<Loaded> {
-  const { patience } = stage
+  const { waitBudget } = stage
   const waited = async () => {
-    const limitMs = Math.min(patience.leftMs, QUIET_WAIT_MS)
-    patience.leftMs -= await whenQuiet(OTHERS_SHARE_MAX, limitMs)
+    const limitMs = Math.min(waitBudget.leftMs, QUIET_WAIT_MS)
+    waitBudget.leftMs -= await whenQuiet(OTHERS_SHARE_MAX, limitMs)
   }
   await waited()
   let best = await loadOnce(stage, relay, load)
-  while (othersShare(best) > OTHERS_SHARE_MAX && patience.leftMs > 0) {
-    patience.leftMs -= (load.warm + load.seconds) * 1_000
+  while (othersShare(best) > OTHERS_SHARE_MAX && waitBudget.leftMs > 0) {
+    waitBudget.leftMs -= (load.warm + load.seconds) * 1_000
     await waited()
     const again = await loadOnce(stage, relay, load)
     if (othersShare(again) < othersShare(best)) best = again
@@ -175,7 +175,7 @@ async function loadOn(stage: Stage, relay: Relay | undefined, load: At): Promise
   return best
 }
 
-/** The part of a core that went to processes which are not ours: of the relay's or of the rest. */
+/** The share of a core that other processes used: of the relay's core or of the rest. */
 function othersShare({ cpuUs, ownCpuUs, relayCoreUs, otherCoresUs, seconds }: Loaded): number {
   const [relay = 0, stub = 0, postgres = 0] = cpuUs
   const rest = otherCoresUs - stub - postgres - ownCpuUs
@@ -200,7 +200,7 @@ function put({ samples }: Stage, key: string, value: number): void {
   samples.set(key, [...(samples.get(key) ?? []), value])
 }
 
-/** Every round begins with another one: whoever follows a heavy one would else always do so. */
+/** Each round starts with another relay, so that none always follows the same heavy one. */
 function turned<T>(list: readonly T[], round: number): T[] {
   const by = round % list.length
   return [...list.slice(by), ...list.slice(0, by)]
@@ -272,8 +272,8 @@ async function latencyRound(stage: Stage, round: number): Promise<void> {
 }
 
 /**
- * Memory that grows while streams stand open, each time in a fresh process: what one has taken once
- * it does not give back. Loaded before, so that code and the youngest generation are not counted.
+ * Memory growth while streams are open. Each measurement uses a new process, because a process does
+ * not return memory. It is loaded first, so that code and V8's young generation do not count.
  */
 async function memoryRound(stage: Stage, streams: number): Promise<void> {
   for (const name of ['ours', 'nginx', 'bare'] as const) {
@@ -311,7 +311,7 @@ async function lookAt(pids: readonly number[], seen: number[], times: number): P
   }
 }
 
-/** A reply that was measured and not charged would be a cheap one. */
+/** Checks that every measured reply was charged: an uncharged one would cost less CPU. */
 async function refuseUncharged({ ground, answered }: Stage): Promise<void> {
   const { rows } = await ground.database.db.query(
     `select count(*)::float8 as charges from entries where kind = 'charge'`,

@@ -1,12 +1,12 @@
 // The usage pages of an account with many requests: 200,000, or with --full five million, over a
-// year of daily partitions, added up by the real job and asked for over HTTP. Server time, request
-// by request, nothing beside it; every figure must stay below the limit, also the worst of each.
+// year of daily partitions. The real job adds them up, and the pages are requested over HTTP, one
+// request at a time without other load. Every time must be below the limit, even the worst.
 import type { BookId } from '../src/platform/ids.ts'
 import { requestIdOf } from '../src/platform/ids.ts'
 import { createCabinetStage, type Person } from '../test/stages/cabinet.ts'
-import { percentile, sleep } from '../test/support/fault.ts'
+import { percentile, sleep } from '../test/support/drill.ts'
 import { onServer } from '../test/support/harness.ts'
-import { makePast, models, plantRequests } from '../test/support/usage.ts'
+import { insertPastRequests, models, preparePastUsage } from '../test/support/past-usage.ts'
 import { startPostgres } from '../tools/postgres.ts'
 import type { Bench } from './measure.ts'
 import { median, rounded } from './measure.ts'
@@ -15,7 +15,7 @@ const DAYS = 364
 const DAY_MS = 86_400_000
 const LIMIT_MS = 100
 const RUNS = 30
-/** An account may save so many statements an hour, less the two that warm up. */
+/** The hourly limit of statements for an account, less the two that warm up. */
 const STATEMENT_RUNS = 28
 const ROWS_MAX = 100_000
 
@@ -27,7 +27,7 @@ export const bench: Bench = async ({ isFull, say }) => {
   const requests = isFull ? 5_000_000 : 200_000
   const postgres = await startPostgres({
     version: 'system',
-    // As much of memory as such an account deserves; no checkpoint while something is measured.
+    // Memory for an account of this size; no checkpoint during a measurement.
     settings: { shared_buffers: '2GB', max_wal_size: '16GB', checkpoint_timeout: '1h' },
   })
   const stage = await createCabinetStage({ serverUrl: postgres.url })
@@ -57,17 +57,23 @@ async function make(
   say: (text: string) => void,
 ) {
   const nowMs = Date.now()
-  await makePast(ledger, book, DAYS)
+  await preparePastUsage(ledger, book, DAYS)
   const plantedMs = await took(() =>
-    plantRequests(db, { book, fromMs: nowMs - DAYS * DAY_MS + 60_000, toMs: nowMs, requests }),
+    insertPastRequests(db, { book, fromMs: nowMs - DAYS * DAY_MS + 60_000, toMs: nowMs, requests }),
   )
   say(`${requests} requests planted in ${(plantedMs / 1000).toFixed(0)} s`)
   const addedMs = await took(async () => {
-    while (!(await ledger.addUp())) say('a round of the job is over, the next one goes on')
+    while (!(await ledger.aggregateUsage())) say('a run of the job ended; the next one continues')
   })
   say(`added up in ${(addedMs / 1000).toFixed(1)} s`)
-  // Some of them are younger than the mark, as on every ordinary minute.
-  await plantRequests(db, { book, fromMs: nowMs, toMs: nowMs + 1_000, requests: 1_000, seed: 2 })
+  // Some requests are not added up yet, as in normal operation.
+  await insertPastRequests(db, {
+    book,
+    fromMs: nowMs,
+    toMs: nowMs + 1_000,
+    requests: 1_000,
+    seed: 2,
+  })
   await onServer((client) => client.query('vacuum analyze'), database.url)
   const { rows } = await db.query(
     `select (select count(*)::int4 from usage_sums) as sums,
@@ -80,7 +86,7 @@ async function make(
   return { addedPerSecond: requests / (addedMs / 1000), sums, spans, bytes: Number(bytes) }
 }
 
-/** What an owner may ask; each answer is one request of the page. */
+/** The requests that the pages of an owner send. */
 async function questions(stage: Stage, book: BookId, requests: number) {
   const day = (ago: number) => new Date(Date.now() - ago * DAY_MS).toISOString().slice(0, 10)
   const seq = (n: number) => Math.floor(requests * ((n * 0.618_034) % 1)) + 60
@@ -126,7 +132,7 @@ async function questions(stage: Stage, book: BookId, requests: number) {
   } satisfies Record<string, Ask>
 }
 
-/** Numbers of requests: some whose holds are long gone, some of this week. */
+/** Numbers of requests: some whose holds are already deleted, some of this week. */
 async function idsOf({ db }: Stage, book: BookId, requests: number) {
   const { rows } = await db.query(
     `select hold_id as id, seq <= $2::int8 as "isOld" from entries
@@ -148,17 +154,17 @@ async function idsOf({ db }: Stage, book: BookId, requests: number) {
 async function measure(url: string, own: Person, ask: Ask): Promise<number[]> {
   const times: number[] = []
   const headers = own.headers()
-  // A statement is a stream: its first bytes are what somebody waits for.
+  // A statement is a stream: the owner waits for its first bytes.
   const isStream = ask(0).startsWith('/api/statement')
   for (let n = 0; n < (isStream ? STATEMENT_RUNS : RUNS) + 2; n++) {
     const fromMs = performance.now()
     const response = await fetch(`${url}${ask(n)}`, { headers })
     const reader = response.body?.getReader()
     for (let isOver = false; !isOver; ) isOver = (await reader?.read())?.done !== false || isStream
-    // The first two make connections and plans.
+    // The first two open connections and make query plans.
     if (n >= 2) times.push(performance.now() - fromMs)
     await reader?.cancel()
-    // What a stream that was left still reads is not to be measured with the next one.
+    // Wait until an abandoned stream has stopped reading, or it would slow the next one.
     if (isStream) await sleep(100)
     if (response.status !== 200) throw new Error(`${ask(n)}: ${response.status}`)
   }

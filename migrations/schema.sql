@@ -36,7 +36,10 @@ CREATE TYPE ending AS ENUM (
     'upstream_failed',
     'process_lost',
     'given_up',
-    'overdue'
+    'overdue',
+    'client_slow',
+    'drained',
+    'shed'
 );
 
 CREATE TYPE entry_kind AS ENUM (
@@ -252,6 +255,8 @@ CREATE TABLE books (
     blocked_reason blocked_reason,
     day_limit_met date,
     short_seq bigint,
+    day_limit_needed bigint,
+    day_limit_left bigint,
     CONSTRAINT books_keep_their_rules CHECK (books_keep_rules(available, held, debt, day_limit, velocity_limit, velocity_seconds))
 )
 WITH (fillfactor='40', autovacuum_vacuum_scale_factor='0.02');
@@ -383,6 +388,23 @@ CREATE INDEX credentials_by_account ON credentials USING btree (account_id);
 ALTER TABLE ONLY credentials
     ADD CONSTRAINT credentials_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
 
+CREATE TABLE days (
+    day date NOT NULL,
+    state text NOT NULL,
+    rows bigint,
+    unverified bigint DEFAULT 0 NOT NULL,
+    checkpointed_at timestamp with time zone,
+    detached_at timestamp with time zone,
+    exported_at timestamp with time zone,
+    dropped_at timestamp with time zone,
+    folder text,
+    digest text,
+    CONSTRAINT days_state_is_known CHECK ((state = ANY (ARRAY['checkpointed'::text, 'detached'::text, 'exported'::text, 'dropped'::text])))
+);
+
+ALTER TABLE ONLY days
+    ADD CONSTRAINT days_pkey PRIMARY KEY (day);
+
 CREATE TABLE disputes (
     id text NOT NULL,
     order_id text NOT NULL,
@@ -436,14 +458,32 @@ CREATE TABLE entries (
     message_id text,
     ref text,
     note text,
+    first_byte_ms integer,
+    total_ms integer,
+    waited_ms integer,
+    bytes_in integer,
+    bytes_out integer,
+    status smallint,
+    retries smallint,
+    streamed boolean,
+    stop_reason text,
+    error_type text,
+    target text,
+    vendor_request_id text,
+    service_tier text,
+    session_id text,
+    agent_id text,
+    parent_agent_id text,
+    label text,
+    parts jsonb,
     CONSTRAINT entries_keep_their_rules CHECK (entries_keep_rules(kind, amount, priced, written_off, hold_id, ending, ref))
 )
 PARTITION BY RANGE (day);
 
-ALTER TABLE ONLY entries ATTACH PARTITION entries_default DEFAULT;
-
 ALTER TABLE ONLY entries
     ADD CONSTRAINT entries_pkey PRIMARY KEY (book_id, seq, day);
+
+CREATE INDEX entries_with_unlisted ON ONLY entries USING btree (day) WHERE (parts ? 'unlisted'::text);
 
 CREATE TRIGGER entries_are_never_emptied BEFORE TRUNCATE ON entries FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 
@@ -473,7 +513,7 @@ CREATE TRIGGER entries_never_change BEFORE DELETE OR UPDATE ON entries FOR EACH 
 --       using errcode = 'integrity_constraint_violation';
 --   end
 
-CREATE TABLE entries_default (
+CREATE TABLE entries_unverified (
     book_id bigint NOT NULL,
     seq bigint NOT NULL,
     amount bigint NOT NULL,
@@ -496,11 +536,27 @@ CREATE TABLE entries_default (
     message_id text,
     ref text,
     note text,
-    CONSTRAINT entries_keep_their_rules CHECK (entries_keep_rules(kind, amount, priced, written_off, hold_id, ending, ref))
+    first_byte_ms integer,
+    total_ms integer,
+    waited_ms integer,
+    bytes_in integer,
+    bytes_out integer,
+    status smallint,
+    retries smallint,
+    streamed boolean,
+    stop_reason text,
+    error_type text,
+    target text,
+    vendor_request_id text,
+    service_tier text,
+    session_id text,
+    agent_id text,
+    parent_agent_id text,
+    label text,
+    parts jsonb
 );
 
-ALTER TABLE ONLY entries_default
-    ADD CONSTRAINT entries_default_pkey PRIMARY KEY (book_id, seq, day);
+CREATE INDEX entries_unverified_by_book ON entries_unverified USING btree (book_id, seq);
 
 CREATE TABLE guards (
     book_id bigint NOT NULL,
@@ -602,7 +658,10 @@ CREATE TABLE instances (
     role text NOT NULL,
     beat bigint DEFAULT 0 NOT NULL,
     started_at timestamp with time zone NOT NULL,
-    beat_at timestamp with time zone NOT NULL
+    beat_at timestamp with time zone NOT NULL,
+    host text,
+    spool_directory text,
+    lost_at timestamp with time zone
 )
 WITH (fillfactor='50');
 
@@ -1048,6 +1107,27 @@ ALTER TABLE ONLY promo_redemptions
 ALTER TABLE ONLY promo_redemptions
     ADD CONSTRAINT promo_redemptions_code_fkey FOREIGN KEY (code) REFERENCES promo_codes(code);
 
+CREATE TABLE quarantine (
+    hold_id uuid NOT NULL,
+    settle text NOT NULL,
+    book_id bigint NOT NULL,
+    priced bigint NOT NULL,
+    reason text NOT NULL,
+    refused_at timestamp with time zone NOT NULL,
+    tried_at timestamp with time zone NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    tried_after text,
+    closed_at timestamp with time zone,
+    outcome text,
+    CONSTRAINT quarantine_closes_with_an_outcome CHECK (((closed_at IS NULL) = (outcome IS NULL))),
+    CONSTRAINT quarantine_outcomes_are_known CHECK ((outcome = ANY (ARRAY['charged'::text, 'written_off'::text])))
+);
+
+ALTER TABLE ONLY quarantine
+    ADD CONSTRAINT quarantine_pkey PRIMARY KEY (hold_id, settle);
+
+CREATE INDEX quarantine_waiting ON quarantine USING btree (refused_at) WHERE (closed_at IS NULL);
+
 CREATE TABLE refunds (
     id text NOT NULL,
     order_id text NOT NULL,
@@ -1198,6 +1278,15 @@ CREATE TABLE stops_beneath (
 ALTER TABLE ONLY stops_beneath
     ADD CONSTRAINT stops_beneath_pkey PRIMARY KEY (book_id);
 
+CREATE TABLE sweep_marks (
+    is_only boolean DEFAULT true NOT NULL,
+    closed_before timestamp with time zone NOT NULL,
+    CONSTRAINT sweep_marks_are_one_row CHECK (is_only)
+);
+
+ALTER TABLE ONLY sweep_marks
+    ADD CONSTRAINT sweep_marks_pkey PRIMARY KEY (is_only);
+
 CREATE TABLE tariffs (
     id integer NOT NULL,
     catalogue_version integer NOT NULL,
@@ -1206,10 +1295,13 @@ CREATE TABLE tariffs (
     cache_read bigint NOT NULL,
     cache_write_5m bigint NOT NULL,
     cache_write_1h bigint NOT NULL,
+    input bigint DEFAULT 1000000 NOT NULL,
+    list text DEFAULT ''::text NOT NULL,
     CONSTRAINT tariffs_cache_read_is_not_negative CHECK ((cache_read >= 0)),
     CONSTRAINT tariffs_cache_write_1h_is_not_negative CHECK ((cache_write_1h >= 0)),
     CONSTRAINT tariffs_cache_write_5m_is_not_negative CHECK ((cache_write_5m >= 0)),
-    CONSTRAINT tariffs_coefficient_is_not_negative CHECK ((coefficient >= 0))
+    CONSTRAINT tariffs_coefficient_is_not_negative CHECK ((coefficient >= 0)),
+    CONSTRAINT tariffs_input_is_not_negative CHECK ((input >= 0))
 );
 
 ALTER TABLE tariffs ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -1222,7 +1314,7 @@ ALTER TABLE tariffs ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 );
 
 ALTER TABLE ONLY tariffs
-    ADD CONSTRAINT tariffs_are_one_per_version_and_model UNIQUE (catalogue_version, model);
+    ADD CONSTRAINT tariffs_are_one_per_version_model_and_list UNIQUE (catalogue_version, model, list);
 
 ALTER TABLE ONLY tariffs
     ADD CONSTRAINT tariffs_pkey PRIMARY KEY (id);
@@ -1391,6 +1483,18 @@ WITH (fillfactor='80');
 ALTER TABLE ONLY usage_sums
     ADD CONSTRAINT usage_sums_pkey PRIMARY KEY (book_id, minutes, at, model);
 
+CREATE TABLE vendor_bills (
+    day date NOT NULL,
+    compared_at timestamp with time zone NOT NULL,
+    source text NOT NULL,
+    tie jsonb NOT NULL,
+    difference_millionths bigint NOT NULL,
+    CONSTRAINT vendor_bills_difference_millionths_check CHECK ((difference_millionths >= 0))
+);
+
+ALTER TABLE ONLY vendor_bills
+    ADD CONSTRAINT vendor_bills_pkey PRIMARY KEY (day);
+
 -- Every function, and the file with its text:
 --   books_keep_rules → src/ledger/sql/rules.sql
 --   catalogue_versions_notify → src/pricing/sql/catalogue.sql
@@ -1401,22 +1505,34 @@ ALTER TABLE ONLY usage_sums
 --   ledger_adjust_down → src/ledger/sql/post.sql
 --   ledger_assert_read_committed → src/ledger/sql/rules.sql
 --   ledger_audit_chain → src/ledger/sql/audit.sql
+--   ledger_audit_chain_of → src/ledger/sql/audit.sql
 --   ledger_audit_charges → src/ledger/sql/audit.sql
+--   ledger_audit_charges_of → src/ledger/sql/audit.sql
 --   ledger_audit_entries → src/ledger/sql/audit.sql
+--   ledger_audit_entries_of → src/ledger/sql/audit.sql
 --   ledger_audit_holds → src/ledger/sql/audit.sql
 --   ledger_audit_mark → src/ledger/sql/audit.sql
 --   ledger_audit_postings → src/ledger/sql/audit.sql
+--   ledger_audit_postings_of → src/ledger/sql/audit.sql
+--   ledger_audit_settled_of → src/ledger/sql/audit.sql
 --   ledger_audit_sums → src/ledger/sql/audit.sql
+--   ledger_audit_sums_of → src/ledger/sql/audit.sql
+--   ledger_audited_entries → src/ledger/sql/audit.sql
 --   ledger_block → src/ledger/sql/book.sql
+--   ledger_cost → src/ledger/sql/audit.sql
 --   ledger_credit → src/ledger/sql/post.sql
+--   ledger_day_checkpoint → src/ledger/sql/partitions.sql
+--   ledger_entries_day_make → src/ledger/sql/partitions.sql
 --   ledger_entries_detach → src/ledger/sql/partitions.sql
 --   ledger_fence_raise → src/ledger/sql/book.sql
 --   ledger_forced_debit → src/ledger/sql/post.sql
 --   ledger_grant → src/ledger/sql/hold.sql
 --   ledger_headroom → src/ledger/sql/hold.sql
 --   ledger_hold → src/ledger/sql/hold.sql
+--   ledger_hold_day → src/ledger/sql/audit.sql
 --   ledger_hold_many → src/ledger/sql/hold.sql
 --   ledger_hold_stored → src/ledger/sql/hold.sql
+--   ledger_holds_week_make → src/ledger/sql/partitions.sql
 --   ledger_lock → src/ledger/sql/arrays.sql
 --   ledger_lots → src/ledger/sql/post.sql
 --   ledger_missing → src/ledger/sql/arrays.sql
@@ -1424,6 +1540,7 @@ ALTER TABLE ONLY usage_sums
 --   ledger_open → src/ledger/sql/book.sql
 --   ledger_outcomes → src/ledger/sql/arrays.sql
 --   ledger_partitions_make → src/ledger/sql/partitions.sql
+--   ledger_parts_priced → src/ledger/sql/audit.sql
 --   ledger_places → src/ledger/sql/arrays.sql
 --   ledger_post → src/ledger/sql/post.sql
 --   ledger_refund → src/ledger/sql/post.sql
@@ -1433,9 +1550,14 @@ ALTER TABLE ONLY usage_sums
 --   ledger_resume → src/ledger/sql/book.sql
 --   ledger_settle → src/ledger/sql/settle.sql
 --   ledger_settle_many → src/ledger/sql/settle.sql
+--   ledger_settle_request → src/ledger/sql/settle.sql
+--   ledger_settle_requests → src/ledger/sql/settle.sql
+--   ledger_table_exists → src/ledger/sql/partitions.sql
 --   ledger_velocity_spent → src/ledger/sql/settle.sql
 --   ledger_velocity_until → src/ledger/sql/settle.sql
 --   ledger_void → src/ledger/sql/void.sql
 --   ledger_void_many → src/ledger/sql/void.sql
+--   ledger_void_request → src/ledger/sql/void.sql
+--   ledger_void_requests → src/ledger/sql/void.sql
 --   operator_acts_refuse_change → src/operator/sql/acts.sql
 --   orders_refuse_change → src/payments/sql/orders.sql

@@ -1,20 +1,21 @@
-// The table of jobs: name, when, limit, function. The sweeper is not here: it watches heartbeats
-// every few seconds and keeps what it saw in memory, so `work` runs it as a loop (main.ts). Neither
-// are the notices, polls, sweeps and top-ups of payments, nor letters about a book that was
-// stopped: an owner waits for seconds, and cron for a minute.
+// The table of jobs: name, schedule, time limit, function. Work that cannot wait for cron's next
+// minute is not here but runs in interval loops: the sweeper, which keeps the heartbeats it saw in
+// memory (main.ts), the notices, polls, sweeps and top-ups of payments, and e-mails about a stopped
+// book.
 import type { Accounts } from './accounts/accounts.ts'
 import type { Guards } from './guards/guards.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { Payments } from './payments/payments.ts'
 import type { Log } from './platform/log.ts'
-import { LETTERS_AT_ONCE, type Mail } from './platform/mail/mail.ts'
+import { EMAILS_AT_ONCE, type Mail } from './platform/mail/mail.ts'
 import type { Job } from './platform/worker/worker.ts'
+import type { VendorBill } from './vendor-bill/vendor-bill.ts'
 
 const MINUTE_MS = 60_000
 
 const EACH_MINUTE = '* * * * *'
 
-/** The schedule is cron's, in UTC; the limit is in minutes. */
+/** The schedule is a cron expression in UTC; the limit is in minutes. */
 function job(name: string, every: string, limit: number, work: () => Promise<unknown>): Job {
   const run = async () => {
     await work()
@@ -22,19 +23,18 @@ function job(name: string, every: string, limit: number, work: () => Promise<unk
   return { name, every, limitMs: limit * MINUTE_MS, run }
 }
 
-export function createJobs(rooms: {
+export function createJobs(modules: {
   readonly ledger: Ledger
   readonly mail: Mail
   readonly accounts: Accounts
   readonly guards: Guards
   readonly payments: Payments
+  readonly vendorBill: VendorBill
   readonly log: Log
   readonly entriesKeptDays: number
-  /** The day so many days ago, as 2026-11-15. */
-  readonly dayBefore: (days: number) => string
 }): Job[] {
-  const { ledger, mail, accounts, log } = rooms
-  const { jobs: payments } = rooms.payments
+  const { ledger, mail, accounts, log } = modules
+  const { jobs: payments } = modules.payments
 
   async function audit(scope: 'new' | 'all'): Promise<void> {
     const findings = await ledger.audit(scope)
@@ -42,30 +42,42 @@ export function createJobs(rooms: {
     if (findings.length > 0) throw new Error(`the audit found ${findings.length} things`)
   }
 
-  async function turnPartitions(): Promise<void> {
-    const made = await ledger.makePartitions()
+  async function rotatePartitions(): Promise<void> {
+    const { made, waiting } = await ledger.makePartitions()
+    if (waiting.length > 0) log.warn({ waiting }, 'partitions wait for a lock until the next run')
     const dropped = await ledger.dropHoldsBefore()
-    const detached = await ledger.detachEntriesBefore(rooms.dayBefore(rooms.entriesKeptDays))
-    if (made.length + dropped.length + detached.length > 0) {
-      log.info({ made, dropped, detached }, 'partitions changed')
+    const { waiting: kept, ...days } = await ledger.days.retire(modules.entriesKeptDays)
+    if (kept.length > 0) log.warn({ day: kept[0] }, 'an open transaction keeps an old day')
+    if ([made, dropped, ...Object.values(days)].some((names) => names.length > 0)) {
+      log.info({ made, dropped, days }, 'partitions changed')
+    }
+  }
+
+  async function compareVendorBill(): Promise<void> {
+    for (const { day, money } of await modules.vendorBill.compareLately()) {
+      const { differenceMillionths } = money
+      log.error({ day, differenceMillionths }, 'the vendor’s bill differs from our counts')
     }
   }
 
   return [
     job('audit', EACH_MINUTE, 1, () => audit('new')),
     job('audit-all', '20 3 * * *', 60, () => audit('all')),
-    job('usage', EACH_MINUTE, 1, () => ledger.addUp()),
-    job('partitions', '7 * * * *', 1, turnPartitions),
+    job('quarantine', EACH_MINUTE, 1, () => ledger.quarantine.retryDue()),
+    job('usage', EACH_MINUTE, 1, () => ledger.aggregateUsage()),
+    job('partitions', '7 * * * *', 1, rotatePartitions),
     {
       name: 'letter',
       limitMs: MINUTE_MS,
-      places: LETTERS_AT_ONCE,
+      concurrency: EMAILS_AT_ONCE,
       run: (payload) => mail.deliver((payload as { id: string }).id),
     },
-    job('letters', EACH_MINUTE, 1, () => mail.tend()),
+    job('letters', EACH_MINUTE, 1, () => mail.maintain()),
+    // The vendor completes a day's report within hours of its end.
+    job('vendor-bill', '30 6 * * *', 30, compareVendorBill),
     job('accounts-sweep', '*/5 * * * *', 1, () => accounts.sweep()),
     job('accounts-erase', '40 3 * * *', 10, () => accounts.erase()),
-    job('guards-watch', EACH_MINUTE, 5, () => rooms.guards.jobs.watch()),
+    job('guards-watch', EACH_MINUTE, 5, () => modules.guards.jobs.checkBalances()),
     job('payments-expire', EACH_MINUTE, 1, () => payments.expire()),
     job('payments-refunds', EACH_MINUTE, 5, () => payments.pollRefunds()),
     job('payments-refund-sweep', '17 * * * *', 10, () => payments.sweepRefunds()),

@@ -1,4 +1,5 @@
-// The only file that acts: it reads the command line and starts what was asked for.
+// The program: reads the command line and runs the chosen command. No other file acts when
+// imported.
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { Server } from 'node:http'
@@ -7,12 +8,14 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { isFleetMember, joinFleet, REFUSED_CODE, runFleet } from './fleet.ts'
 import { createJobs } from './jobs.ts'
-import { createOperator, type OperatorRooms } from './operator/operator.ts'
-import { dayText } from './platform/clock.ts'
+import { createOperator, type OperatorModules } from './operator/operator.ts'
 import type { Config } from './platform/config.ts'
 import { describeConfig, loadConfig, secretOf } from './platform/config.ts'
+import { addressesOf } from './platform/db/addresses.ts'
+import { isDatabaseUnavailable } from './platform/db/database-errors.ts'
 import { migrate } from './platform/db/migrate.ts'
-import { createPatience } from './platform/db/patience.ts'
+import { createDatabaseRetry } from './platform/db/retry.ts'
+import { UnfitDatabase } from './platform/db/session.ts'
 import { createLog } from './platform/log.ts'
 import {
   createFleetMetrics,
@@ -21,20 +24,27 @@ import {
 } from './platform/metrics/metrics.ts'
 import { isPlainHttp, PLAIN_UPSTREAM } from './platform/production.ts'
 import { EXAMPLE_CATALOGUE } from './platform/settings.ts'
-import { createRounds } from './platform/worker/rounds.ts'
+import { createIntervalLoops } from './platform/worker/interval-loops.ts'
 import { migrateJobs, startWorker } from './platform/worker/worker.ts'
-import type { Catalogue } from './pricing/pricing.ts'
 import { parseUpstreams, type UpstreamOptions } from './upstreams/upstreams.ts'
-import { type Rooms, watchLetters, watchUsage, wire } from './wiring.ts'
+import {
+  checkDatabase,
+  checkDatabaseSessions,
+  claimDatabase,
+  type Modules,
+  watchAsWorker,
+  wire,
+} from './wiring.ts'
 
-/** Twelve looks within the sixty seconds after which a silent process is taken for dead. */
+/** Twelve checks in the 60 seconds after which a silent process is considered dead. */
 const SWEEP_MS = 5_000
-/** What a worker may still finish after SIGTERM. */
+/** A look of the sweeper also reads the holds since the last summary. */
+const SUMMARIZE_MS = 60_000
+/** Time for the ledger to finish its batches after SIGTERM. */
 const STOP_MS = 20_000
-/** An operator's command has nothing under way in the ledger's batches. */
+/** An operator's command has nothing pending in the ledger's batches. */
 const OPERATOR_STOP_MS = 1_000
-const DAY_MS = 86_400_000
-/** Beside the program: a copy of it under another name has the same made-up prices. */
+/** The shipped example, to recognise its made-up prices in a copy under another name. */
 const SHIPPED_EXAMPLE = join(import.meta.dirname, '..', EXAMPLE_CATALOGUE)
 
 const program = new Command('tollgate').description('A prepaid gateway for model messages')
@@ -47,7 +57,7 @@ program
   .action((verb: string) => {
     if (verb !== 'check') program.error(`config has no verb ${verb}; try: config check`)
     const loaded = loadConfig({ file: program.opts().config })
-    if ('complaints' in loaded) complain(loaded.complaints)
+    if ('problems' in loaded) exitWithProblems(loaded.problems)
     else console.log(describeConfig(loaded))
   })
 
@@ -55,7 +65,7 @@ program
   .command('migrate')
   .description('bring the database up to date')
   .action(async () => {
-    const config = configured()
+    const config = loadConfigOrExit()
     const applied = await migrateAll(config)
     console.log(applied.length === 0 ? 'nothing to apply' : `applied ${applied.join(', ')}`)
   })
@@ -63,62 +73,76 @@ program
 program
   .command('serve')
   .description('answer /v1 until SIGTERM')
-  .action(async () => serve(configured()))
+  .action(async () => serve(loadConfigOrExit()))
 
 program
   .command('work')
   .description('run jobs and the sweeper until SIGTERM')
-  .action(async () => work(configured()))
+  .action(async () => work(loadConfigOrExit()))
 
 program
   .command('cabinet')
   .description('answer the account area and payment providers until SIGTERM')
-  .action(async () => serveCabinet(configured()))
+  .action(async () => serveCabinet(loadConfigOrExit()))
 
-program.addCommand(createOperator(operatorRooms))
+program.addCommand(createOperator(operatorModules))
 
 await program.parseAsync()
 
-function configured(): Config {
+function loadConfigOrExit(): Config {
   const loaded = loadConfig({ file: program.opts().config })
-  if ('complaints' in loaded) complain(loaded.complaints)
+  if ('problems' in loaded) exitWithProblems(loaded.problems)
   return loaded.config
 }
 
-function complain(complaints: readonly string[]): never {
-  for (const complaint of complaints) console.error(complaint)
+function exitWithProblems(problems: readonly string[]): never {
+  for (const problem of problems) console.error(problem)
   process.exit(REFUSED_CODE)
 }
 
 async function migrateAll(config: Config): Promise<string[]> {
-  const url = config.database.url.reveal()
-  const applied = await migrate({ ...config.database, url })
-  await migrateJobs(url, createLog({ level: 'warn' }))
+  const { direct } = addressesOf(config.database)
+  await exitIfUnfit(checkDatabaseSessions(config))
+  const applied = await migrate(direct)
+  await migrateJobs(direct.url, createLog({ level: 'warn' }))
+  if (await exitIfUnfit(claimDatabase(config))) applied.push(`cell ${config.cell}`)
   return applied
 }
 
-function wired(config: Config, role: string): Promise<Rooms> {
+/** Exits with one sentence if the database is not as configured. */
+function exitIfUnfit<T>(check: Promise<T>): Promise<T> {
+  return check.catch((error: unknown) => {
+    if (error instanceof UnfitDatabase) exitWithProblems([error.message])
+    throw error
+  })
+}
+
+function buildModules(config: Config, role: string): Promise<Modules> {
   return wire(config, upstreamsOf(config), role)
 }
 
-async function operatorRooms(): Promise<OperatorRooms> {
-  const config = configured()
-  // Standard output is for results; of the rooms' own lines, only those that explain a failure.
+async function operatorModules(): Promise<OperatorModules> {
+  const config = loadConfigOrExit()
+  // Standard output is for results, so the modules log to standard error, and only warnings and
+  // errors.
   const log = { ...config.log, level: 'warn' as const, destination: process.stderr }
-  const rooms = await wired({ ...config, log }, 'operator')
+  // Any other error meets the command too, which prints it.
+  await exitIfUnfit(checkDatabase(config)).catch(() => undefined)
+  const modules = await buildModules({ ...config, log }, 'operator')
   return {
-    ...rooms,
+    ...modules,
+    vendorPricesFile: config.catalogue.vendorPricesFile,
     async close() {
-      await rooms.payments.stop()
-      rooms.mail.close()
-      await rooms.ledger.stop(OPERATOR_STOP_MS)
-      await rooms.upstreams.close()
-      await rooms.db.end()
+      await modules.payments.stop()
+      modules.mail.close()
+      await modules.ledger.stop(OPERATOR_STOP_MS)
+      await modules.upstreams.close()
+      await modules.db.end()
     },
   }
 }
 
-/** The upstreams of the file, or the one in the settings. */
+/** The upstreams in the file, or the one in the settings. */
 function upstreamsOf({ upstream, mode, allow }: Config): UpstreamOptions[] {
   const { file, url, key, temperatureMax, ...shared } = upstream
   if (file === 'none') {
@@ -126,17 +150,17 @@ function upstreamsOf({ upstream, mode, allow }: Config): UpstreamOptions[] {
     return [{ ...shared, ...only, temperatureMax }]
   }
   const read = parseUpstreams(readFileSync(file, 'utf8'))
-  if ('complaints' in read) complain(read.complaints.map((one) => `${file}: ${one}`))
+  if ('problems' in read) exitWithProblems(read.problems.map((one) => `${file}: ${one}`))
   const missing = read.upstreams
     .flatMap((one) => one.keys)
     .filter((reference) => secretOf(reference) === undefined)
   const isStrict = mode === 'production' && !allow.plainUpstreams
   const plain = isStrict ? read.upstreams.filter((one) => isPlainHttp(one.url)) : []
-  const complaints = [
+  const problems = [
     ...missing.map((one) => `${file}: ${one} is empty or absent`),
     ...plain.map((one) => `${file}: ${one.name} ${PLAIN_UPSTREAM}`),
   ]
-  if (complaints.length > 0) complain(complaints)
+  if (problems.length > 0) exitWithProblems(problems)
   return read.upstreams.map((one) => ({
     ...shared,
     ...one,
@@ -144,16 +168,16 @@ function upstreamsOf({ upstream, mode, allow }: Config): UpstreamOptions[] {
   }))
 }
 
-/** The catalogue in force; at the very first start, the one in the file. */
-async function startPricing({ pricing, config, log }: Rooms): Promise<void> {
+/** Loads the catalogue in force; at the very first start, applies the one in the file. */
+async function startPricing({ pricing, config, log }: Modules): Promise<void> {
   if ((await pricing.start()) !== undefined) return
   const { mode, allow } = config
-  const { file } = config.catalogue
-  const catalogue = await readCatalogue(pricing, file)
+  const { file, vendorPricesFile } = config.catalogue
+  const { catalogue } = await readOrExit(file, pricing.parse)
   if (mode === 'production' && !allow.exampleCatalogue) {
-    const example = await readCatalogue(pricing, SHIPPED_EXAMPLE)
-    if (pricing.hasOnlyPricesOf(example, catalogue)) {
-      complain([
+    const example = await readOrExit(SHIPPED_EXAMPLE, pricing.parse)
+    if (pricing.hasOnlyPricesOf(example.catalogue, catalogue)) {
+      exitWithProblems([
         `catalogue.file: the database has no prices yet, and all those in ${file} are the ` +
           'example’s, which production refuses; name a file with your own models (id, ' +
           'coefficient, weights) and packs (credits, priceKopecks), apply one with op catalogue ' +
@@ -161,35 +185,50 @@ async function startPricing({ pricing, config, log }: Rooms): Promise<void> {
       ])
     }
   }
+  if (vendorPricesFile !== 'none') {
+    const { prices } = await readOrExit(vendorPricesFile, pricing.parseVendorPrices)
+    const loss = pricing.margin.lines(catalogue, prices).find((one) => one.verdict === 'loss')
+    if (loss !== undefined) {
+      const what = `${file} sells ${loss.sold} of ${loss.model} below cost`
+      exitWithProblems([`catalogue.file: ${what}; see op catalogue margin --catalogue ${file}`])
+    }
+  }
   const applied = await pricing.apply(catalogue, { by: 'first start', note: '' })
   log.info({ version: applied.version, file }, 'the first catalogue is in force')
 }
 
-async function readCatalogue(pricing: Rooms['pricing'], file: string): Promise<Catalogue> {
+async function readOrExit<T extends object>(
+  file: string,
+  parse: (text: string) => T | { readonly problems: readonly string[] },
+): Promise<T> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) =>
-    complain([`${file}: cannot be read: ${error.code}`]),
+    exitWithProblems([`${file}: cannot be read: ${error.code}`]),
   )
-  const read = pricing.parse(text)
-  if ('complaints' in read) complain(read.complaints.map((one) => `${file}: ${one}`))
-  return read.catalogue
+  const read = parse(text)
+  if ('problems' in read) exitWithProblems(read.problems.map((one) => `${file}: ${one}`))
+  return read
 }
 
-/** Production registers nobody without a text to agree to, unless that is meant. */
-function refuseNoDocuments({ documents, config: { mode, allow, brand } }: Rooms): void {
+/** In production, refuses to start without legal pages, unless `allow.noDocuments` is set. */
+function requireDocuments({ documents, config: { mode, allow, brand } }: Modules): void {
   if (mode !== 'production' || allow.noDocuments || documents.list().length > 0) return
-  complain([
+  exitWithProblems([
     `brand.documentsFile: ${brand.documentsFile} lists no legal pages, which production refuses; ` +
       'add your own, or set allow.noDocuments',
   ])
 }
 
-/** The parent of the processes that serve, and each of them. */
+/** Runs the parent of the fleet or, in a process of the fleet, the gateway. */
 async function serve(config: Config): Promise<void> {
-  if (isFleetMember()) return serveHere(config)
+  if (isFleetMember()) return serveAsMember(config)
   const log = createLog({ ...config.log, slug: config.vendor.slug }).child({ role: 'fleet' })
+  // Each process checks again when it starts; here, the sentence is printed once for all of them.
+  await exitIfUnfit(checkDatabase(config)).catch((error: unknown) => {
+    if (!isDatabaseUnavailable(error)) throw error
+  })
   const { processes } = config.gateway
   const fleet = { isReady: false, isEnding: false }
-  const stopped = ended().then(() => {
+  const stopped = stopSignal().then(() => {
     fleet.isEnding = true
   })
   const metrics = createMetricsServer({
@@ -213,32 +252,34 @@ async function serve(config: Config): Promise<void> {
   process.exit(code)
 }
 
-async function serveHere(config: Config): Promise<void> {
+async function serveAsMember(config: Config): Promise<void> {
   const { ready, drained } = joinFleet()
-  // A terminal's Ctrl-C reaches the whole group; the parent decides when each one leaves.
+  // Ctrl-C in a terminal reaches the whole process group; the parent decides when each process
+  // drains.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined)
-  const rooms = await wired(config, 'gateway')
-  const { ledger, log, gateway, upstreams } = rooms
+  await exitIfUnfit(checkDatabase(config))
+  const modules = await buildModules(config, 'gateway')
+  const { ledger, log, gateway, upstreams } = modules
   await ledger.start()
-  await startPricing(rooms)
+  await startPricing(modules)
   await upstreams.start()
   const port = await gateway.listen(config.gateway.port, config.gateway.host)
   const { host } = config.gateway
   log.info({ process: process.pid, instance: ledger.instance, host, port }, 'serving')
-  shareMetrics(rooms.metrics.registry)
+  shareMetrics(modules.metrics.registry)
   ready()
   await drained
   const { drainSeconds, drainIdleSeconds } = config.gateway
   await gateway.drain({ idleMs: drainIdleSeconds * 1_000, limitMs: drainSeconds * 1_000 })
   await ledger.stop(STOP_MS)
-  rooms.pricing.stop()
+  modules.pricing.stop()
   await upstreams.close()
-  await rooms.db.end()
+  await modules.db.end()
   log.info('drained')
   process.exit(0)
 }
 
-function ended(): Promise<void> {
+function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     process.once('SIGTERM', resolve)
     process.once('SIGINT', resolve)
@@ -247,91 +288,102 @@ function ended(): Promise<void> {
 
 async function work(config: Config): Promise<void> {
   const ending = new AbortController()
-  const stopped = ended() // before anyone is told that we work, and may say stop
+  const stopped = stopSignal() // before the log says `working`: a signal may follow at once
   void stopped.then(() => ending.abort())
-  const rooms = await wired(config, 'worker')
-  const { ledger, mail, log, clock } = rooms
-  watchLetters(rooms.metrics, mail)
-  watchUsage(rooms.metrics, ledger)
-  const metrics = serveMetrics(rooms, config.metrics.workPort, config.gateway.host, () => true)
-  const patience = createPatience({ log, clock, signal: ending.signal })
-  const hasStarted = await patience.persist(async () => {
+  const modules = await buildModules(config, 'worker')
+  const { ledger, mail, log, clock } = modules
+  watchAsWorker(modules.metrics, modules, config.ledger)
+  const metrics = serveMetrics(modules, config.metrics.workPort, config.gateway.host, () => true)
+  const databaseRetry = createDatabaseRetry({ log, clock, signal: ending.signal })
+  const hasStarted = await databaseRetry.retryUntilAvailable(async () => {
+    await exitIfUnfit(checkDatabase(config))
     await ledger.start()
-    await startPricing(rooms) // top-ups buy what is sold now
+    await startPricing(modules) // top-ups need the current packs
   })
-  if (hasStarted) await workOn(config, rooms, stopped)
-  rooms.pricing.stop()
+  if (hasStarted) await runUntilStopped(config, modules, stopped)
+  modules.pricing.stop()
   mail.close()
   metrics.close()
   await ledger.stop(STOP_MS)
-  await rooms.db.end()
+  await modules.db.end()
   log.info('stopped')
 }
 
-/** Jobs, rounds and the sweeper, until we are told to stop or the jobs cannot go on. */
-async function workOn(config: Config, rooms: Rooms, stopped: Promise<void>): Promise<void> {
-  const { ledger, mail, log, clock } = rooms
+/** Runs jobs, loops and the sweeper until a signal stops the process or jobs cannot continue. */
+async function runUntilStopped(
+  config: Config,
+  modules: Modules,
+  stopped: Promise<void>,
+): Promise<void> {
+  const { ledger, mail, log, clock } = modules
   const worker = startWorker({
-    databaseUrl: config.database.url.reveal(),
+    databaseUrl: addressesOf(config.database).direct.url,
     jobs: createJobs({
       ledger,
       mail,
-      accounts: rooms.accounts,
-      guards: rooms.guards,
-      payments: rooms.payments,
+      accounts: modules.accounts,
+      guards: modules.guards,
+      payments: modules.payments,
+      vendorBill: modules.vendorBill,
       log,
       entriesKeptDays: config.ledger.entriesKeptDays,
-      dayBefore: (days) => dayText(clock.nowMs() - days * DAY_MS),
     }),
     clock,
     log,
   })
   const sweeper = ledger.sweeper(config.ledger.sweepDeadSeconds)
-  const sweeping = createRounds([{ name: 'sweeper', everyMs: SWEEP_MS, run: sweeper.tick }], log)
-  sweeping.start()
+  const sweepLoop = createIntervalLoops(
+    [
+      { name: 'sweeper', everyMs: SWEEP_MS, run: sweeper.tick },
+      { name: 'sweeper-summary', everyMs: SUMMARIZE_MS, run: sweeper.summarize },
+    ],
+    log,
+  )
+  sweepLoop.start()
   log.info({ instance: ledger.instance }, 'working')
 
-  rooms.payments.start()
-  rooms.guards.start()
+  modules.payments.start()
+  modules.guards.start()
 
   const broken = await Promise.race([stopped.then(() => undefined), worker.broken])
   if (broken !== undefined) {
     log.fatal({ err: broken }, 'jobs cannot go on')
     process.exitCode = 1
   }
-  await sweeping.stop()
-  await rooms.guards.stop()
-  await rooms.payments.stop()
+  await sweepLoop.stop()
+  await modules.guards.stop()
+  await modules.payments.stop()
   await worker.stop()
 }
 
 async function serveCabinet(config: Config): Promise<void> {
-  const stopped = ended()
-  const rooms = await wired(config, 'cabinet')
-  const { cabinet, log } = rooms
-  refuseNoDocuments(rooms)
-  await rooms.accounts.check()
-  await startPricing(rooms)
+  const stopped = stopSignal()
+  await exitIfUnfit(checkDatabase(config))
+  const modules = await buildModules(config, 'cabinet')
+  const { cabinet, log } = modules
+  requireDocuments(modules)
+  await modules.accounts.check()
+  await startPricing(modules)
   const { host, drainSeconds } = config.cabinet
   const state = { isServing: true }
-  const metrics = serveMetrics(rooms, config.metrics.cabinetPort, host, () => state.isServing)
+  const metrics = serveMetrics(modules, config.metrics.cabinetPort, host, () => state.isServing)
   const port = await cabinet.listen(config.cabinet.port, host)
   log.info({ host, port }, 'serving the cabinet')
 
   await stopped
   state.isServing = false
   await cabinet.close({ limitMs: drainSeconds * 1_000 })
-  rooms.pricing.stop()
-  await rooms.payments.stop()
+  modules.pricing.stop()
+  await modules.payments.stop()
   metrics.close()
-  await rooms.ledger.stop(STOP_MS)
-  await rooms.db.end()
+  await modules.ledger.stop(STOP_MS)
+  await modules.db.end()
   log.info('drained')
 }
 
-/** Without its metrics a process still does its work, so a port that is taken ends nothing. */
+/** A process works without its metrics too, so a port that is in use is only logged. */
 function serveMetrics(
-  { metrics, log }: Rooms,
+  { metrics, log }: Modules,
   port: number,
   host: string,
   isReady: () => boolean,

@@ -1,11 +1,22 @@
 // Builds every module once, in the order of dependence, and hands each the others that it needs.
 // The only conditions are those that turn a setting into a module's option.
 import { type Accounts, type AccountsOptions, createAccounts } from './accounts/accounts.ts'
-import { createCabinet, type Documents, openDocuments, openEndings } from './cabinet/cabinet.ts'
+import {
+  createCabinet,
+  type Documents,
+  openClosingHooks,
+  openDocuments,
+} from './cabinet/cabinet.ts'
 import { createGateway } from './gateway/gateway.ts'
 import { createGuards, type Guards } from './guards/guards.ts'
 import { createKeys, type Keys } from './keys/keys.ts'
-import { createLedger, type Ledger, ledgerSession } from './ledger/ledger.ts'
+import {
+  claimCell,
+  createLedger,
+  type Ledger,
+  ledgerSession,
+  requireCell,
+} from './ledger/ledger.ts'
 import {
   createPayments,
   openPaymentMetrics,
@@ -15,15 +26,18 @@ import {
 } from './payments/payments.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
+import { addressesOf, checkSessions } from './platform/db/addresses.ts'
 import { type Db, openClient, openDatabase, type Tx } from './platform/db/db.ts'
+import { openLongReads } from './platform/db/long-reads.ts'
 import { type BookId, newInstanceId } from './platform/ids.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { createMail, type Mail } from './platform/mail/mail.ts'
 import { createMetrics, type Metrics } from './platform/metrics/metrics.ts'
 import { createPricing, type Pricing } from './pricing/pricing.ts'
 import { createUpstreams, type UpstreamOptions, type Upstreams } from './upstreams/upstreams.ts'
+import { createVendorBill, type VendorBill } from './vendor-bill/vendor-bill.ts'
 
-/** Nothing is started yet: who needs a room started says so in main.ts. */
+/** Builds the modules without starting them; main.ts starts those that a command needs. */
 export async function wire(
   config: Config,
   upstreamOptions: readonly UpstreamOptions[],
@@ -31,15 +45,17 @@ export async function wire(
 ) {
   const clock = systemClock
   const log = createLog({ ...config.log, slug: config.vendor.slug }).child({ role })
-  const database = { ...config.database, url: config.database.url.reveal() }
-  const db = openDatabase(database, role, (error) =>
+  const { pool, direct } = addressesOf(config.database)
+  const db = openDatabase(pool, role, (error) =>
     log.warn({ err: error }, 'an idle database connection was lost'),
   )
-  const ground = { db, clock, log }
-  const pricing = createPricing(ground)
+  const base = { db, clock, log }
+  const pricing = createPricing(base)
   const ledger = await createLedger({
-    ...ground,
-    connect: () => openClient(database, `${role} ledger`, ledgerSession),
+    ...base,
+    cell: config.cell,
+    connect: () => openClient(direct, `${role} ledger`, ledgerSession),
+    ...longReadsOf(config, role),
     instance: newInstanceId(),
     role,
     connections: config.database.ledgerConnections,
@@ -49,23 +65,25 @@ export async function wire(
   })
   const { slug } = config.vendor
   const { cell } = config
-  const keys = createKeys({ ...ground, ledger, slug, cell, ...config.keys })
-  const mail = createMail({ ...ground, ...config.mail })
+  const keys = createKeys({ ...base, ledger, slug, cell, ...config.keys })
+  const mail = createMail({ ...base, ...config.mail })
   const metrics = createMetrics()
-  // Asked when something is to be told; the accounts are there by then.
+  // Called when an e-mail is due; `accounts` has been built by then.
   const ownerOf = (book: BookId, tx?: Tx) => accounts.ownerOf(book, tx)
-  const guards = createGuards({ ...ground, ledger, mail, brand: config.brand, ownerOf })
-  const payments = wirePayments(config, { ...ground, mail, ledger, metrics, pricing, ownerOf })
+  const guards = createGuards({ ...base, ledger, mail, brand: config.brand, ownerOf })
+  const payments = wirePayments(config, { ...base, mail, ledger, metrics, pricing, ownerOf })
   const documents = openDocuments(config.brand.documentsFile)
   const accounts: Accounts = wireAccounts(config, {
-    ...{ ...ground, mail, ledger, keys, guards, payments, documents },
+    ...{ ...base, mail, ledger, keys, guards, payments, documents },
   })
+  const bill = { ...config.catalogue, ...config.vendorBill }
+  const vendorBill = createVendorBill({ ...base, ledger, pricing, ...bill })
   const { instance } = ledger
-  const upstreams = createUpstreams({ ...ground, upstreams: upstreamOptions, instance })
+  const upstreams = createUpstreams({ ...base, upstreams: upstreamOptions, instance })
   const gateway = createGateway({
     ...{ keys, ledger, pricing, upstreams, clock, log, metrics },
     waitBytesMax: config.gateway.waitBytesMax,
-    limits: {
+    settings: {
       cell,
       slug,
       bodyBytesMax: config.gateway.bodyBytesMax,
@@ -75,35 +93,68 @@ export async function wire(
     },
   })
   const cabinet = createCabinet({
-    ...{ ...ground, metrics, payments, cell, ...config.cabinet },
+    ...{ ...base, metrics, payments, cell, ...config.cabinet },
     api: {
       ...{ accounts, keys, ledger, guards, payments, pricing, documents, upstreams, mail },
-      ...facesOf(config),
+      ...cabinetSettings(config),
     },
   })
   watch(metrics, { ledger, keys, upstreams })
   return {
-    ...ground,
+    ...base,
     config,
     ...{ pricing, ledger, keys, mail, guards, payments, accounts, upstreams, metrics },
-    documents,
+    ...{ vendorBill, documents },
     gateway,
     cabinet,
   }
 }
 
-/** One provider today; an order stays with the one it was made with. */
+/**
+ * Throws UnfitDatabase if the sessions or the cell of the database are not as configured. Every
+ * command calls it before it starts its modules.
+ */
+export function checkDatabase({ database, cell }: Config): Promise<void> {
+  return checkSessions(addressesOf(database), ledgerSession, (executor) =>
+    requireCell(executor, cell),
+  )
+}
+
+/** Before a migration: the database may have no tables yet. Throws UnfitDatabase. */
+export function checkDatabaseSessions({ database }: Config): Promise<void> {
+  return checkSessions(addressesOf(database), ledgerSession, async () => undefined)
+}
+
+/** After the migrations: gives a database without books the configured number. */
+export async function claimDatabase({ database, cell }: Config): Promise<boolean> {
+  const { direct } = addressesOf(database)
+  const db = openDatabase({ ...direct, poolSize: 1 }, 'migrate', () => undefined)
+  return claimCell(db, cell).finally(() => db.end())
+}
+
+/** Audits read from a standby if there is one. */
+function longReadsOf({ database }: Config, role: string) {
+  const { direct } = addressesOf(database)
+  const standbyUrl = database.standbyUrl.reveal()
+  const standby = standbyUrl === 'none' ? undefined : { ...direct, url: standbyUrl }
+  return {
+    longReads: openLongReads(direct, `${role} reads`),
+    standbyReads: standby && openLongReads(standby, `${role} reads`),
+  }
+}
+
+/** There is one provider today; an order stays with the provider it was made with. */
 export function wirePayments(
   config: Config,
-  rooms: { db: Db; mail: Mail; clock: Clock; log: Log; ledger: Ledger; metrics: Metrics } & {
+  modules: { db: Db; mail: Mail; clock: Clock; log: Log; ledger: Ledger; metrics: Metrics } & {
     pricing: Pricing
   } & Pick<PaymentsOptions, 'ownerOf'>,
 ) {
-  const { clock, pricing } = rooms
+  const { clock, pricing } = modules
   const { receipts, receiptVatCode, receiptTaxSystem, receiptSubject, receiptMode } =
     config.yookassa
   const { money, ...settings } = config.payments
-  const metrics = openPaymentMetrics(rooms.metrics.registry)
+  const metrics = openPaymentMetrics(modules.metrics.registry)
   const yookassa = openYookassa({
     ...config.yookassa,
     receipt:
@@ -118,32 +169,32 @@ export function wirePayments(
           },
     env: config.mode,
     clock,
-    onCall: metrics.called,
+    onCall: metrics.countCall,
   })
   return createPayments({
-    ...rooms,
+    ...modules,
     ...settings,
     metrics,
     cell: config.cell,
     brand: config.brand,
     providers: [yookassa],
     provider: yookassa.name,
-    takesTest: money === 'auto' ? config.mode !== 'production' : money === 'test',
+    acceptsTestPayments: money === 'auto' ? config.mode !== 'production' : money === 'test',
     packOf: (id) => soldPack(pricing, id),
   })
 }
 
-/** A pack as it is sold now, in the words of an order. */
+/** A pack of the current catalogue, with the field names of an order. */
 function soldPack(pricing: Pricing, id: string) {
   const { version: catalogueVersion, packs } = pricing.current()
   const pack = packs.find((one) => one.id === id)
-  return pack && { ...pack, title: pack.name, catalogueVersion }
+  return pack && { ...pack, title: pack.name.ru, catalogueVersion }
 }
 
-/** People may enter no other room: what they need of the others is handed to them. */
+/** The accounts module imports no other: it receives the functions of others that it needs. */
 function wireAccounts(
   config: Config,
-  rooms: Pick<AccountsOptions, 'db' | 'clock' | 'log'> & {
+  modules: Pick<AccountsOptions, 'db' | 'clock' | 'log'> & {
     mail: Mail
     ledger: Ledger
     keys: Keys
@@ -152,19 +203,19 @@ function wireAccounts(
     documents: Documents
   },
 ): Accounts {
-  const { ledger, keys, guards, payments, documents, ...others } = rooms
-  const { mail } = rooms
+  const { ledger, keys, guards, payments, documents, ...others } = modules
+  const { mail } = modules
   const accounts: Accounts = createAccounts({
     ...others,
     brand: config.brand,
     settings: config.accounts,
     async openBook(tx) {
-      const book = await ledger.open(tx)
+      const book = await ledger.createBook(tx)
       await guards.open(tx, book)
       return book
     },
     documents: documents.list,
-    endings: openEndings({
+    closingHooks: openClosingHooks({
       ...{ keys, ledger, guards, payments, mail },
       emailOf: async (account) => (await accounts.find(account))?.email,
     }),
@@ -172,8 +223,8 @@ function wireAccounts(
   return accounts
 }
 
-/** What the account area shows of the settings. */
-function facesOf({ brand, gateway, vendor, payments }: Config) {
+/** The settings that the account area shows. */
+function cabinetSettings({ brand, gateway, vendor, payments }: Config) {
   return {
     brand: { ...brand, requisites: linesOf(brand.requisites) },
     cabinetUrl: brand.cabinetUrl,
@@ -184,12 +235,12 @@ function facesOf({ brand, gateway, vendor, payments }: Config) {
   }
 }
 
-/** Lines of a setting that is one text: a bar ends one, and so does a new line. */
+/** Splits a setting into lines, at bars and line breaks. */
 function linesOf(text: string): string[] {
   return text === 'none' ? [] : text.split(/[|\n]/).map((line) => line.trim())
 }
 
-/** Numbers that rooms know and metrics show. */
+/** Registers metrics that read their numbers from modules. */
 function watch(
   metrics: Metrics,
   { ledger, keys, upstreams }: { ledger: Ledger; keys: Keys; upstreams: Upstreams },
@@ -199,7 +250,7 @@ function watch(
     () =>
       Object.fromEntries(upstreams.views().map((view) => [view.target, Number(view[key])]))
   metrics.gauge('gateway_ledger_away', '1 while the database does not answer', () =>
-    Number(ledger.health().isAway),
+    Number(ledger.health().isUnavailable),
   )
   metrics.gauge(
     'gateway_ledger_spooled',
@@ -208,7 +259,7 @@ function watch(
   )
   metrics.gauge(
     'gateway_ledger_refused',
-    'Charges that the database refused, kept on disk',
+    'Charges that the database refuses, on disk and sent again',
     () => ledger.health().refused.waiting,
   )
   metrics.counter(
@@ -231,22 +282,48 @@ function watch(
   )
 }
 
-/** Numbers of the outbox, for the one process that is asked: a fleet would add them up. */
-export function watchLetters(metrics: Metrics, mail: Mail): void {
-  metrics.asked('gateway_letters', 'Letters that wait, and that failed today', async () => {
+/** Metrics that a worker reads from the database; a fleet of gateways would add them up. */
+export function watchAsWorker(
+  metrics: Metrics,
+  { mail, ledger, vendorBill }: { mail: Mail; ledger: Ledger; vendorBill: VendorBill },
+  { entriesKeptDays }: { readonly entriesKeptDays: number },
+) {
+  metrics.asyncGauge('gateway_letters', 'E-mails that wait, and that failed today', async () => {
     const { queued, failed } = await mail.stats()
     return { queued, failed }
   })
-  metrics.asked('gateway_letters_oldest_seconds', 'Age of the oldest that waits', async () => ({
-    queued: (await mail.stats()).oldestSeconds,
+  metrics.asyncGauge(
+    'gateway_letters_oldest_seconds',
+    'Age of the oldest that waits',
+    async () => ({
+      queued: (await mail.stats()).oldestSeconds,
+    }),
+  )
+  metrics.asyncGauge('gateway_usage_lag_seconds', 'Age of what is not yet added up', async () => ({
+    sums: await ledger.aggregationLagSeconds(),
   }))
+  metrics.asyncGauge('gateway_quarantine', 'Charges in quarantine', async () => {
+    const { settles, oldestSeconds } = await ledger.quarantine.count()
+    return { settles, oldest_seconds: oldestSeconds }
+  })
+  metrics.asyncGauge('gateway_lost_spools', 'Spools of lost processes, out of reach', async () => ({
+    spools: (await ledger.lostSpools()).length,
+  }))
+  metrics.asyncGauge(
+    'gateway_partition_days_ahead',
+    'Days with a partition of entries',
+    async () => ({
+      entries: await ledger.partitionDaysAhead(),
+    }),
+  )
+  metrics.asyncGauge('gateway_days_overdue', 'Days since a day should have left', async () => ({
+    entries: await ledger.days.overdue(entriesKeptDays),
+  }))
+  metrics.asyncGauge(
+    'gateway_vendor_bill',
+    "Difference of the vendor's bill from our counts",
+    vendorBill.status,
+  )
 }
 
-/** How far the sums of usage are behind the entries, for the one process that is asked. */
-export function watchUsage(metrics: Metrics, ledger: Ledger): void {
-  metrics.asked('gateway_usage_lag_seconds', 'Age of what is not yet added up', async () => ({
-    sums: await ledger.addedUpLagSeconds(),
-  }))
-}
-
-export type Rooms = Awaited<ReturnType<typeof wire>>
+export type Modules = Awaited<ReturnType<typeof wire>>

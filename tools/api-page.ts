@@ -1,6 +1,6 @@
-// docs/api.md as docs/openapi.json makes it: one section for each path, one for each object. A test
-// compares the two, and the cabinet shows the page. Not by a ready reference viewer: the one tried
-// (Scalar) is 299 packages, 243 MB and a script of 3.5 MB that wants inline styles.
+// Builds docs/api.md from docs/openapi.json: one section for each path, one for each object. A test
+// compares the two, and the cabinet shows the page. We do not use a ready-made viewer: the one we
+// tried (Scalar) has 299 packages, 243 MB and a script of 3.5 MB that needs inline styles.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -43,22 +43,23 @@ type Contract = {
 const BOUNDS = [
   ['minimum', 'at least'],
   ['maximum', 'at most'],
-  ['minItems', 'items, at least'],
-  ['maxItems', 'items, at most'],
-  ['maxLength', 'characters, at most'],
+  ['minItems', 'items: at least'],
+  ['maxItems', 'items: at most'],
+  ['maxLength', 'characters: at most'],
 ] as const
 
 const HEAD = `# The API
 
 <!-- Made from openapi.json by tools/api-docs.ts: change that one, not this. -->
 
-Every gateway serves this contract at \`/openapi.json\`. What each error means is in
-[the list of errors](errors.md), what a request costs in [the rules of charging](charging.md).
+For developers who call the API: every path and object. Every gateway serves this contract at
+\`/openapi.json\`. See also [the list of errors](errors.md) and
+[what a request costs](charging.md).
 `
 
 const root = join(import.meta.dirname, '..')
 
-/** The page as it should be now. */
+/** The text of docs/api.md for the current docs/openapi.json. */
 export function apiPage(): string {
   const text = readFileSync(join(root, 'docs/openapi.json'), 'utf8')
   const contract = JSON.parse(text) as Contract
@@ -95,7 +96,7 @@ function operationText(contract: Contract, path: string, method: string, one: Op
     `## ${method.toUpperCase()} ${path}\n`,
     `${one.summary}. ${one.description ?? ''}`.trim(),
     '',
-    ...(one.security?.length === 0 ? ['No key is needed.\n'] : []),
+    ...keyText(one),
     ...(rows.length === 0 ? [] : ['| parameter | in | meaning |\n|---|---|---|', ...rows, '']),
     ...(body === undefined
       ? []
@@ -106,23 +107,28 @@ function operationText(contract: Contract, path: string, method: string, one: Op
   ].join('\n')
 }
 
+function keyText({ security }: Operation): string[] {
+  if (security === undefined) return []
+  return [security.length === 0 ? 'No key is needed.\n' : 'A key may be left out.\n']
+}
+
 function objectText(name: string, schema: Schema): string {
   const isOpen = schema.additionalProperties === true
-  const open = isOpen ? 'Members that are not listed are passed on.' : ''
+  const open = isOpen ? 'Fields that are not listed are passed on.' : ''
   const about = [schema.description, open].filter((part) => part !== undefined && part !== '')
   return [
     `### ${name}\n`,
     ...(about.length === 0 ? [] : [about.join(' '), '']),
-    '| member | type | given | meaning |\n|---|---|---|---|',
+    '| field | type | required | meaning |\n|---|---|---|---|',
     ...membersOf(schema, ''),
     '',
   ].join('\n')
 }
 
-/** A row for each member; those of an object without a name of its own follow it. */
+/** A row for each field; the fields of an inline object follow their object. */
 function membersOf({ properties = {}, required = [] }: Schema, before: string): string[] {
   return Object.entries(properties).flatMap(([name, schema]) => {
-    const must = required.includes(name) ? 'always' : ''
+    const must = required.includes(name) ? 'yes' : ''
     const path = `${before}${name}`
     const meaning = sentence(schema.description, schema)
     const row = `| \`${path}\` | ${typeText(schema)} | ${must} | ${meaning} |`
@@ -155,7 +161,7 @@ function sentence(description: string | undefined, schema: Schema = {}): string 
   return [cell(description), more === '' ? '' : `(${more})`].filter((part) => part !== '').join(' ')
 }
 
-/** A bar would end the cell. */
+/** Escapes the bar, which would end the table cell. */
 function cell(text = ''): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 }

@@ -1,5 +1,5 @@
-// Types, lint, lock file, tests, pages: the first step of what a merge must pass. Every step
-// runs even when one before it failed, so that one run tells everything.
+// Types, lint, lock file, tests, pages: the first part of what a merge must pass. Every step runs
+// even if an earlier one failed, so that one run shows all problems.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-// Biome colours its output whenever CI is set, and a log is unreadable with that.
+// Biome colours its output when CI is set, which makes a log unreadable.
 const colours = process.stdout.isTTY ? [] : ['--colors=off']
 const lint = ['ci', '--error-on-warnings', ...colours, '.']
 
@@ -45,7 +45,7 @@ async function runs(script: string, ...parameters: string[]): Promise<boolean> {
 }
 
 // `npm install` on one platform may leave the packages of other platforms out of the lock file;
-// `npm ci` then fails there, and only there.
+// `npm ci` then fails on those platforms only.
 function isLockComplete(): boolean {
   type Locked = { optionalDependencies?: Record<string, string> }
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))

@@ -1,5 +1,5 @@
-// Records the checksums of new migrations in migrations/checksums.json. It only ever appends: a
-// changed migration is a mistake that the house test reports. While a migration has not been
+// Records the checksums of new migrations in migrations/checksums.json. It only appends: a
+// changed migration is a mistake, which the architecture test reports. Before a migration is
 // merged, its author may delete its line and run this again.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// npm run demo: the stage of dev-stage.ts for somebody who only wants to look: nothing is watched,
-// and the servers are quiet unless something is wrong.
+// npm run demo: starts the stage of dev-stage.ts for a visitor: source files are not watched, and
+// the servers print only problems.
 import { runStage } from './dev-stage.ts'
 
 process.exit(await runStage({ isWatched: false }))

@@ -1,5 +1,5 @@
-// Outlives a development run that was killed, only to end its processes: it is told their groups, a
-// line each, and acts when its standard input ends.
+// Ends the processes of a development run that was killed: it reads their process groups, one per
+// line, from standard input and acts when that ends.
 import { createInterface } from 'node:readline'
 
 const groups: number[] = []
@@ -8,6 +8,6 @@ for (const group of groups) {
   try {
     process.kill(-group, 'SIGKILL')
   } catch {
-    // It is gone already.
+    // The group has already ended.
   }
 }

@@ -1,5 +1,5 @@
-// Where a development run puts its things: a database of its own or the one at DATABASE_URL, ports
-// that are free, and the directory for what must survive: .tollgate, or TOLLGATE_STATE.
+// The resources of a development run: its own database or the one at DATABASE_URL, free ports, and
+// the directory for data that later runs use again: .tollgate, or TOLLGATE_STATE.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
@@ -25,7 +25,7 @@ export async function findDatabase(): Promise<Database> {
     }
   }
   const started = await startIn(join(state, 'postgres')).catch((error: unknown) => {
-    // As root, the server runs as somebody else, to whom a checkout in /root is closed.
+    // As root, the server runs as another user, who cannot enter a checkout in /root.
     if (!/to whom .* is closed/.test(`${error}`)) throw error
     const name = createHash('sha256').update(state).digest('hex').slice(0, 12)
     return startIn(join('/var/lib/tollgate-dev', name))
@@ -46,7 +46,7 @@ async function startIn(dataDirectory: string) {
   return startPostgres({ dataDirectory })
 }
 
-/** The usual port, or a free one when somebody has it. */
+/** The usual port, or a free one when it is taken. */
 export async function portFor(usual: number): Promise<number> {
   for (const port of [usual, 0]) {
     const server = createServer()
@@ -56,7 +56,7 @@ export async function portFor(usual: number): Promise<number> {
       const address = server.address()
       return typeof address === 'object' && address !== null ? address.port : port
     } catch {
-      // Taken.
+      // The port is taken.
     } finally {
       await new Promise((closed) => server.close(closed))
     }

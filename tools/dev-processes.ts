@@ -1,12 +1,12 @@
-// The processes of a development run: started in groups of their own, what they print marked with
-// their name, and ended together. A guard ends them when the one who started them was killed.
+// The processes of a development run: each starts in its own process group, its output lines begin
+// with its name, and all end together. A guard ends them if this process is killed.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 const root = join(import.meta.dirname, '..')
-/** What a gateway may need to let its last replies end. Then it is killed. */
+/** How long a gateway may take for its last replies before it is killed. */
 const STOP_MS = 8_000
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -19,7 +19,7 @@ export function createProcesses() {
   })
   guard.unref()
 
-  /** Starts a file of ours and goes on; `onEnd` is told when it ends by itself. */
+  /** Starts a file of ours without waiting; calls `onEnd` when it ends by itself. */
   function start(
     name: string,
     parameters: readonly string[],
@@ -30,7 +30,7 @@ export function createProcesses() {
       cwd: root,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // Ctrl-C reaches us alone, and a group can be ended as a whole: the watcher has a child.
+      // Its own group: Ctrl-C reaches only us, and we can end the watcher and its child together.
       detached: true,
     })
     running.set(name, child)
@@ -46,7 +46,7 @@ export function createProcesses() {
     })
   }
 
-  /** Runs a file of ours to its end and gives back what it printed. */
+  /** Runs a file of ours to its end and returns what it printed. */
   async function run(parameters: readonly string[], env: Environment): Promise<string> {
     const child = spawn(process.execPath, parameters, {
       cwd: root,
@@ -66,17 +66,17 @@ export function createProcesses() {
     return printed
   }
 
-  /** Ends everything and waits until it is gone. */
+  /** Ends all processes and waits until they have exited. */
   async function stop(): Promise<void> {
     const children = [...running.values()]
-    // The watcher tells its child: one that heard it twice would not end in its own way.
+    // The watcher passes the signal on; a child that gets it twice would not shut down cleanly.
     for (const child of children) child.kill('SIGTERM')
     await Promise.all(
       children.map(async (child) => {
         const force = setTimeout(() => signalGroup(child, 'SIGKILL'), STOP_MS)
         if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
         clearTimeout(force)
-        // The watcher may be gone before its child.
+        // The watcher may exit before its child.
         while (signalGroup(child, 0)) await new Promise((resolve) => setTimeout(resolve, 20))
       }),
     )
@@ -86,7 +86,7 @@ export function createProcesses() {
   return { start, run, stop }
 }
 
-/** False when nobody of the group is left. */
+/** False when the group has no process left. */
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   if (pid === undefined) return false
   try {

@@ -1,6 +1,6 @@
-// Everything that a laptop needs to try the service, with nothing installed but Node: a PostgreSQL
-// of its own, the stand-ins of vendor, bank and mail, a worker, the cabinet and the gateway, and an
-// account with a month of requests behind it. Ctrl-C ends all of it, and so does its own death.
+// Starts the whole service on a laptop that has only Node: a private PostgreSQL, the stand-ins of
+// vendor, bank and mail, a worker, the cabinet and the gateway, and an account with a month of
+// requests. Ctrl-C ends all processes; they also end if this process dies.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -8,17 +8,17 @@ import { type Database, findDatabase, portFor, state } from './dev-places.ts'
 import { createProcesses, type Environment } from './dev-processes.ts'
 import { SIGN_IN } from './seed-sign-in.ts'
 
-/** The upstream key that the stand-in takes and the configuration has by default. */
+/** The upstream key that the stand-in accepts; also the default of the configuration. */
 const UPSTREAM_KEY = 'stand-in-key-1'
-/** A first start compiles nothing and answers within seconds, also on a slow disk. */
-const READY_MS = 30_000
+/** A first start answers within seconds, even on a slow disk: nothing is compiled. */
+const READY_MS = 90_000
 
 export type StageOptions = {
-  /** Servers start again when their source changes, and say everything. */
+  /** Servers restart when their source changes, and print their whole log. */
   readonly isWatched: boolean
 }
 
-/** Starts, waits until somebody ends it, and leaves nothing behind. Answers the exit code. */
+/** Starts the service, waits for Ctrl-C and ends all processes. Returns the exit code. */
 export async function runStage({ isWatched }: StageOptions): Promise<number> {
   const over = { isEnding: false, ...Promise.withResolvers<string>() }
   const end = (why: string) => {
@@ -26,7 +26,7 @@ export async function runStage({ isWatched }: StageOptions): Promise<number> {
     over.resolve(why)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(''))
-  /** Each step asks this first: a start that was interrupted goes no further. */
+  /** Each step calls this first, so that an interrupted start stops. */
   const goOn = () => {
     if (over.isEnding) throw new Error('interrupted')
   }
@@ -39,7 +39,7 @@ export async function runStage({ isWatched }: StageOptions): Promise<number> {
     console.log(why === '' ? '\nending' : `\n${why}; ending`)
     if (why !== '') exit.code = 1
   } catch (error) {
-    // Whatever an interrupted start complains about is of no interest.
+    // Errors of an interrupted start are not printed.
     if (!over.isEnding) console.error(error instanceof Error ? error.message : error)
     exit.code = 1
   }
@@ -60,7 +60,7 @@ async function start(stage: Stage): Promise<string> {
   mkdirSync(state, { recursive: true })
   const ports = await findPorts()
   const pages = pagesOf(ports)
-  // The pages are built while the database is made: together they are most of a first start.
+  // The pages are built while the database is created; the two take most of a first start.
   const built = processes.run(['node_modules/vite/bin/vite.js', 'build', 'web'], {})
   built.catch(() => undefined)
   const database = await findDatabase()
@@ -86,7 +86,7 @@ async function start(stage: Stage): Promise<string> {
   }
   await whenAnswering(`${pages.url}/api/hello`, goOn)
   await whenAnswering(`http://127.0.0.1:${ports.cabinet}/api/brand`, goOn)
-  return greeting(stage, pages, key)
+  return greeting(stage, pages, { key, databaseUrl: database.url })
 }
 
 type Ports = Awaited<ReturnType<typeof findPorts>>
@@ -107,7 +107,7 @@ async function findPorts() {
 function pagesOf({ gateway, cabinet, letters, bank }: Ports) {
   return {
     url: `http://127.0.0.1:${gateway}`,
-    // By name, not by number: passkeys are bound to a host's name.
+    // A host name, not an IP address: passkeys are bound to a host name.
     cabinet: `http://localhost:${cabinet}`,
     letters: `http://127.0.0.1:${letters}`,
     bank: `http://127.0.0.1:${bank}`,
@@ -144,7 +144,11 @@ function startStandIns({ processes, end }: Stage, env: Environment, ports: Ports
   processes.start('bank', bank, env, end)
 }
 
-function greeting({ isWatched }: Stage, pages: Pages, key: string): string {
+function greeting(
+  { isWatched }: Stage,
+  pages: Pages,
+  { key, databaseUrl }: { readonly key: string; readonly databaseUrl: string },
+): string {
   const { url, cabinet, letters, bank } = pages
   const question = { model: 'model-small', max_tokens: 200 }
   const messages = [{ role: 'user', content: 'Hello' }]
@@ -155,9 +159,10 @@ function greeting({ isWatched }: Stage, pages: Pages, key: string): string {
   return `
 Cabinet   ${cabinet}   sign in: ${SIGN_IN.email}, password: ${SIGN_IN.password}
 Docs      ${cabinet}/docs/quick-start   how to call it, costs, reference, errors
-Letters   ${letters}   what was sent to anybody, confirmation links among it
+E-mails   ${letters}   what was sent to anybody, confirmation links among it
 Bank      ${bank}   payments, and what can be done to them
 API       ${url}   ${watched}Ctrl-C ends everything
+Operator  DATABASE_URL=${databaseUrl} npm run --silent op -- find ${SIGN_IN.email}
 
 That account has a month of requests behind it. Its key was made here and not in your browser,
 so the cabinet asks you to paste it; it is in ${join(state, 'dev-key')}.

@@ -1,4 +1,4 @@
-// npm run dev: the stage of dev-stage.ts, with the servers started again when their source changes.
+// npm run dev: the stage of dev-stage.ts, whose servers restart when their source changes.
 import { runStage } from './dev-stage.ts'
 
 process.exit(await runStage({ isWatched: true }))

@@ -1,5 +1,5 @@
-// Formats the source and repairs what the linter can repair by itself. Further arguments name the
-// files; without them, everything.
+// Formats the source and applies the linter's safe fixes, to the files given as arguments or to
+// all.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'

@@ -1,9 +1,9 @@
 // Runs a file of this repository on the pinned Node, whatever Node started it.
 //
-// The machine's own Node may be 20 (no type stripping: `node src/main.ts` would die with a syntax
-// error three screens long). The pinned runtime is an npm platform package, locked with its
-// sha512 and without an install script; this file finds it and hands over. It has no dependency
-// and no modern syntax, because it is the only file that must run on an old Node.
+// The machine's own Node may be 20, which has no type stripping: `node src/main.ts` would fail with
+// a long syntax error. The pinned runtime is an npm platform package, locked with its sha512 and
+// without an install script; this file finds and starts it. It has no dependency and no modern
+// syntax, because it is the only file that must run on an old Node.
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -54,7 +54,7 @@ if (binary !== undefined) {
   process.exit(1)
 }
 
-// Signals go to the child, which decides when to end; this process only reports how it ended.
+// Forward signals to the child, which decides when to end; then exit with its code.
 function handOver(path) {
   const child = spawn(path, [join(root, file), ...rest], { stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']) {

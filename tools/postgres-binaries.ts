@@ -1,6 +1,6 @@
-// Where the PostgreSQL programs are and who may run them. The server refuses to run as root, so as
-// root it runs as an unprivileged user, who must be able to reach the programs: when they lie in a
-// closed home folder, they are copied once to a place that is open to read.
+// Finds the PostgreSQL programs and the user that runs them. The server refuses to run as root, so
+// root runs it as an unprivileged user, who must be able to read the programs: if they are in a
+// private home folder, they are copied once to a folder that every user can read.
 import { execFile } from 'node:child_process'
 import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-/** Options of a child process; empty when the current user will do. */
+/** Options of a child process; empty when the current user may run PostgreSQL. */
 export type Identity = { uid?: number; gid?: number }
 
 const SYSTEM_BINARIES = '/usr/lib/postgresql/15/bin'
@@ -25,12 +25,12 @@ export function unprivileged(): Identity {
   throw new Error('root may not run PostgreSQL, and there is no user postgres or nobody')
 }
 
-/** Where temporary folders go: as root, a place that the unprivileged user can reach too. */
+/** The parent of temporary folders; for root, one that the unprivileged user can enter too. */
 export function tempRoot(): string {
   return process.getuid?.() === 0 ? '/tmp' : tmpdir()
 }
 
-/** The folder of `initdb` and `postgres`, reachable for the given user. */
+/** The folder of `initdb` and `postgres`, readable by the given user. */
 export async function reachableBinaries(
   version: '18-embedded' | 'system',
   identity: Identity,
@@ -41,7 +41,7 @@ export async function reachableBinaries(
   }
   const native = embeddedFolder()
   if (await runs(join(native, 'bin'), identity)) return join(native, 'bin')
-  // With install scripts switched off nobody has made the package's symbolic links.
+  // Install scripts are off, so the package's symbolic links do not exist yet.
   makeLinks(native)
   if (await runs(join(native, 'bin'), identity)) return join(native, 'bin')
   const copy = join(openCopy(native), 'bin')
@@ -61,7 +61,7 @@ function embeddedFolder(): string {
 async function runs(binaries: string, identity: Identity): Promise<boolean> {
   const run = promisify(execFile)
   try {
-    // Both, because they load different libraries.
+    // Try both, because they load different libraries.
     await run(join(binaries, 'initdb'), ['--version'], { ...identity, cwd: '/' })
     await run(join(binaries, 'postgres'), ['--version'], { ...identity, cwd: '/' })
     return true
@@ -81,15 +81,15 @@ function makeLinks(native: string): void {
     try {
       fs.symlinkSync(basename(source), path)
     } catch (error) {
-      // Somebody else was faster, or the folder is not ours to write; the copy will do then.
+      // Another process was faster, or we may not write here; then the copy is used.
       const code = error instanceof Error && 'code' in error ? error.code : undefined
       if (!['EEXIST', 'EACCES', 'EPERM', 'EROFS'].includes(`${code}`)) throw error
     }
   }
 }
 
-// The copy's name is known to everyone on the machine, so a copy that another user could have put
-// there, or changed, is not used.
+// Every user of the machine can predict the copy's name, so we do not use a copy that another user
+// could have made or changed.
 function openCopy(native: string): string {
   const manifest = JSON.parse(fs.readFileSync(join(dirname(native), 'package.json'), 'utf8'))
   const uid = process.getuid?.() ?? 0
@@ -103,7 +103,7 @@ function openCopy(native: string): string {
     fs.renameSync(fresh, cache)
     return join(cache, 'native')
   } catch {
-    // Another process made the copy meanwhile, or a stranger holds the name: ours works as it is.
+    // Another process made the copy meanwhile, or another user has the name: use ours.
     return join(fresh, 'native')
   }
 }

@@ -1,6 +1,5 @@
-// Outlives the process that started a private PostgreSQL, only to end the server when that process
-// died without doing so. Arguments: the name of the cluster, the postmaster's process id, and the
-// temporary folder to remove, if any.
+// Ends a private PostgreSQL if the process that started it dies without stopping it. Arguments: the
+// name of the cluster, the postmaster's process id, and the temporary folder to remove, if any.
 import { rmSync } from 'node:fs'
 import { endCluster } from './postgres-processes.ts'
 

@@ -1,5 +1,5 @@
-// Finds and ends the processes of a private PostgreSQL by the name it was started with. Used by the
-// process that started it and, should that one be gone, by the guard.
+// Finds and ends the processes of a private PostgreSQL by its cluster name. Used by the process
+// that started it and, if that one has died, by the guard.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 const SHUTDOWN_MS_MAX = 15_000
 const POLL_MS = 20
 
-/** The postmaster has the name among its arguments, its children have it in their title. */
+/** The postmaster has the name in its arguments, its children have it in their title. */
 export function clusterPids(name: string): number[] {
   return processes()
     .filter(({ command }) => /postgres/.test(command))
@@ -18,7 +18,7 @@ export function clusterPids(name: string): number[] {
     .map(({ pid }) => pid)
 }
 
-/** Sends a signal to each that is still there. */
+/** Sends a signal to each process that still exists. */
 export function signalAll(pids: number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {
@@ -29,10 +29,10 @@ export function signalAll(pids: number[], signal: NodeJS.Signals): void {
   }
 }
 
-/** Ends a cluster, politely while its postmaster lives, and waits until no process is left. */
+/** Stops a cluster, by fast shutdown if its postmaster lives, and waits for all its processes. */
 export async function endCluster(name: string, postmaster: number | undefined): Promise<void> {
   if (postmaster !== undefined) {
-    // A frozen server hears nothing else.
+    // A frozen server reacts to no other signal.
     signalAll(clusterPids(name), 'SIGCONT')
     signalAll([postmaster], 'SIGINT')
     if (await whenGone(name)) return
@@ -51,7 +51,7 @@ async function whenGone(name: string): Promise<boolean> {
 
 type Process = { pid: number; command: string }
 
-// Linux answers without a program of its own; `ps` is missing from slim images.
+// Linux has /proc; `ps` is missing from slim images.
 function processes(): Process[] {
   if (existsSync('/proc/self/cmdline')) {
     return readdirSync('/proc')

@@ -1,7 +1,7 @@
 // Starts a private PostgreSQL that a test may kill, freeze or throw away: version 18 from the
-// locked npm package, or the system's 15. It answers only on 127.0.0.1, to anyone there, so it is
-// for tests and development alone. The server refuses to run as root; as root we run it as an
-// unprivileged user. No process and no temporary folder outlives the one that asked for it.
+// locked npm package, or the system's 15. It listens on 127.0.0.1 without a password, so it is
+// for tests and development only. The server refuses to run as root; root runs it as an
+// unprivileged user. No process or temporary folder outlives the process that started it.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -18,7 +18,7 @@ import { clusterPids, endCluster, signalAll } from './postgres-processes.ts'
 export type PostgresOptions = {
   /** Default: the embedded 18. */
   version?: '18-embedded' | 'system'
-  /** Kept when given, and used again when it holds a cluster; otherwise temporary. */
+  /** Kept, and used again if it contains a cluster. Default: a temporary folder. */
   dataDirectory?: string
   /** Default: a free one. */
   port?: number
@@ -28,10 +28,10 @@ export type PostgresOptions = {
 export type Postgres = {
   url: string
   port: number
-  /** The postmaster's. */
+  /** The postmaster's process id. */
   pid: number
   dataDirectory: string
-  /** Ends the server, however it stands (frozen or dead already), and waits until it is gone. */
+  /** Stops the server, even a frozen or dead one, and waits for all its processes. */
   stop(): Promise<void>
   /** SIGKILL, SIGSTOP and SIGCONT reach every process of the server, others the postmaster. */
   kill(signal: NodeJS.Signals): void
@@ -41,7 +41,7 @@ export type Postgres = {
 const START_MS_MAX = 60_000
 const ANSWER_MS_MAX = 1000
 const POLL_MS = 25
-/** A free port may be taken by somebody else before the server binds it. */
+/** Another process may take a free port before the server binds it. */
 const PORT_ATTEMPTS_MAX = 3
 
 // 256 MB holds a test's working set; 200 connections serve two test files with pools of their own.
@@ -95,7 +95,7 @@ async function createCluster(
   }
   if (identity.uid !== undefined) refuseClosed(dirname(dataDirectory), identity.uid)
   if (fs.existsSync(join(dataDirectory, 'PG_VERSION'))) return
-  // The C locale exists on every system and compares text byte by byte everywhere alike.
+  // The C locale exists on every system and compares text byte by byte.
   await promisify(execFile)(
     join(binaries, 'initdb'),
     ['-D', dataDirectory, '-U', 'postgres', '-E', 'UTF8', '--locale=C', '-A', 'trust', '--no-sync'],
@@ -123,8 +123,8 @@ type Launch = {
 
 async function launch(plan: Launch): Promise<Postgres> {
   const { dataDirectory, port } = plan
-  // The name shows in the title of every process of the server, also of those whose postmaster was
-  // killed: there is no other way to find these.
+  // The name is in the title of every process of the server. After the postmaster was killed, there
+  // is no other way to find its children.
   const name = `tollgate-${randomBytes(6).toString('hex')}`
   const server = spawnServer(plan, name)
   await once(server, 'spawn')
@@ -135,13 +135,13 @@ async function launch(plan: Launch): Promise<Postgres> {
   function kill(signal: NodeJS.Signals): void {
     const isForAll = ['SIGKILL', 'SIGSTOP', 'SIGCONT'].includes(signal)
     const children = isForAll ? clusterPids(name).filter((child) => child !== pid) : []
-    // The postmaster first: it would answer the death of a child by starting another.
+    // The postmaster first: it would replace a dead child.
     signalAll(hasEnded(server) ? children : [pid, ...children], signal)
   }
 
   async function stop(): Promise<void> {
     await endCluster(name, hasEnded(server) ? undefined : pid)
-    // Its process id stays taken until we have seen it end.
+    // The system does not reuse its process id until we have seen it exit.
     server.ref()
     if (!hasEnded(server)) await once(server, 'exit')
     guard.kill('SIGKILL')
@@ -173,18 +173,18 @@ function spawnServer(plan: Launch, name: string): ChildProcess {
       cwd: plan.dataDirectory,
       env: serverEnvironment(),
       stdio: ['ignore', log, log],
-      // A group of its own: Ctrl-C in the terminal must reach us, not the server behind our back.
+      // Its own process group, so that Ctrl-C in the terminal reaches only us.
       detached: true,
     },
   )
   fs.closeSync(log)
-  // A test that forgot to stop its server ends all the same, and the guard ends the server.
+  // A test that forgets to stop its server can still exit; then the guard stops the server.
   server.unref()
   return server
 }
 
-// The guard ends the server when this process is gone without having done so: killed by a test
-// timeout, say. It notices by the end of its standard input.
+// The guard stops the server if this process dies first, for example by a test timeout. The end of
+// its standard input tells it so.
 function spawnGuard(name: string, pid: number, temporary: string | undefined): ChildProcess {
   const file = fileURLToPath(new URL('./postgres-guard.ts', import.meta.url))
   const guard = spawn(process.execPath, [file, name, `${pid}`, temporary ?? ''], {
@@ -195,7 +195,7 @@ function spawnGuard(name: string, pid: number, temporary: string | undefined): C
   return guard
 }
 
-// PG* variables of the shell would steer the server; nothing else of it is needed.
+// PG* variables of the shell would change the server's settings, so pass only what it needs.
 function serverEnvironment(): Record<string, string> {
   return { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' }
 }
@@ -217,14 +217,14 @@ async function whenAnswering(url: string, server: ChildProcess): Promise<void> {
   }
 }
 
-/** Asks a server whether it is there; what it says of itself, or the reason it did not answer. */
+/** Connects to a server; throws if it does not answer. */
 export async function answer(url: string): Promise<{ isSuperuser: boolean; version: string }> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: ANSWER_MS_MAX,
     query_timeout: ANSWER_MS_MAX,
   })
-  // Without a listener, a connection lost between two statements would end this process.
+  // Without a listener, a connection that breaks between two statements would crash this process.
   client.on('error', () => undefined)
   try {
     await client.connect()

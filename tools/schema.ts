@@ -1,7 +1,6 @@
-// The reader's view of the database: what all migrations together make of it, as pg_dump sees it,
-// without dated partitions. Each table stands with its constraints, indexes and triggers, and with
-// the functions that these call; a list names the file of every function. migrations/schema.sql
-// keeps it; a test compares the two.
+// The text of migrations/schema.sql: the migrated database as pg_dump shows it, without dated
+// partitions. Each table is followed by its constraints, indexes and triggers, and by the functions
+// that these call; a list names the file of every function. A test compares text and file.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { functionsIn, readSqlFiles } from './sql-files.ts'
@@ -27,7 +26,7 @@ export async function dumpSchema(url: string): Promise<string | undefined> {
     return readable(partsOf(stdout))
   } catch (error) {
     const code = (error as { code?: unknown }).code
-    // A pg_dump older than the server refuses: then the view cannot be made here either.
+    // A pg_dump that is older than the server refuses to run: no text then either.
     const isOld = String((error as { stderr?: unknown }).stderr).includes('server version mismatch')
     if (code === 'ENOENT' || isOld) return undefined
     throw error
@@ -61,14 +60,14 @@ function readable(parts: readonly Part[]): string {
   const byTable = [...Map.groupBy(shown, tableOf)].toSorted(([a], [b]) => (a < b ? -1 : 1))
   const sections = byTable.flatMap(([table, ofTable]) => {
     const texts = ofTable.map(({ text }) => text)
-    // A partition has the rules of its table.
+    // A partition has the constraints of its table.
     return partitions.includes(table) ? texts : [...texts, ...rulesIn(texts, functions, files)]
   })
   const list = ['-- Every function, and the file with its text:', ...listOf(files)].join('\n')
   return `${[HEAD, ...sections, list].join('\n\n')}\n`
 }
 
-/** The table that a part belongs to; empty for types and for sequences of no column. */
+/** The table that a part belongs to; empty for types and for sequences without a column. */
 function tableOf({ type, name, text }: Part): string {
   return type === 'TABLE' ? name : (ABOUT.exec(text)?.[1] ?? '')
 }

@@ -1,26 +1,27 @@
-// Writes a month of purchases and requests into a book, in the past, by the ledger's own verbs and
-// the payments' own room. It is one transaction: inside it the database's clock is turned, so no
-// other session ever sees a turned clock, and a seed that fails leaves nothing behind.
+// Writes a month of past purchases and requests into a book, with the operations of the ledger and
+// payments modules. It is one transaction, inside which the database's clock is set back: no other
+// session sees that clock, and a seed that fails leaves no data.
 import type { Payments } from '../src/payments/payments.ts'
 import { dateAt } from '../src/platform/clock.ts'
 import type { Db, Tx } from '../src/platform/db/db.ts'
 import { type BookId, dayOfHold, type HoldId, newHoldId } from '../src/platform/ids.ts'
 import { createMetrics } from '../src/platform/metrics/metrics.ts'
-import { charge, type Model, type Snapshot, worstCase } from '../src/pricing/pricing.ts'
+import { type Model, type Snapshot, worstCase } from '../src/pricing/pricing.ts'
+import { costOfTokens } from '../src/units/charge.ts'
 import { credits } from '../src/units/credits.ts'
 import { tokens } from '../src/units/tokens.ts'
-import { type Rooms, wirePayments } from '../src/wiring.ts'
+import { type Modules, wirePayments } from '../src/wiring.ts'
 import { hourOf, MONTH_DAYS, type Used, usageOf } from './seed-usage.ts'
 
 export type Owner = { readonly book: BookId; readonly email: string }
 
 const DAY_MS = 86_400_000
-/** What agents commonly ask for. */
+/** The max_tokens that coding agents commonly send. */
 const MAX_TOKENS = tokens(32_000)
-/** What is held at least: a small reply. */
+/** The floor of a hold: a small reply. */
 const FLOOR_TOKENS = tokens(4_096)
 
-/** Deeds of the owner; the second pack comes when the first runs low. */
+/** What the owner does; buys the second pack when the first runs low. */
 const DEEDS = [
   { daysAgo: 29, hour: 10.2, what: 'card' },
   { daysAgo: 28, hour: 11.4, what: 'promo' },
@@ -33,13 +34,13 @@ type Month = {
   readonly owner: Owner
   readonly snapshot: Snapshot
   readonly payments: Payments
-  /** The moment that both clocks show. */
+  /** The time that both clocks show. */
   readonly moment: { ms: number }
 }
 
-export async function seedMonth(rooms: Rooms, owner: Owner, snapshot: Snapshot): Promise<void> {
-  const nowMs = rooms.clock.nowMs()
-  await rooms.db.transaction(async (tx) => {
+export async function seedMonth(modules: Modules, owner: Owner, snapshot: Snapshot): Promise<void> {
+  const nowMs = modules.clock.nowMs()
+  await modules.db.transaction(async (tx) => {
     const real = await clockText(tx)
     await tx.query(
       `create or replace function ledger_now() returns timestamptz language sql volatile
@@ -47,66 +48,66 @@ export async function seedMonth(rooms: Rooms, owner: Owner, snapshot: Snapshot):
     )
     await tx.query(SEED_ASK)
     const moment = { ms: nowMs }
-    const payments = paymentsInside(rooms, tx, moment)
+    const payments = paymentsInside(modules, tx, moment)
     const month = { tx, owner, snapshot, payments, moment }
     await turn(month, nowMs)
     for (let day = MONTH_DAYS; day >= 0; day--) {
       await tx.query('select ledger_partitions_make($1)', [dateAt(nowMs - day * DAY_MS)])
     }
-    // Nothing is asked before the first pack is bought.
+    // No request comes before the first purchase.
     const boughtMs = hourOf(nowMs, DEEDS[0].daysAgo, DEEDS[0].hour)
     const used = usageOf(nowMs).filter(({ startMs }) => startMs > boughtMs)
     for (const { daysAgo, hour, what } of DEEDS) {
       const atMs = hourOf(nowMs, daysAgo, hour)
       const next = used.findIndex(({ endMs }) => endMs > atMs)
-      await askAll(rooms, month, used.splice(0, next))
+      await askAll(modules, month, used.splice(0, next))
       await turn(month, atMs)
-      await (what === 'promo' ? redeem(month) : buy(rooms, month, what))
+      await (what === 'promo' ? redeem(month) : buy(modules, month, what))
     }
-    await askAll(rooms, month, used)
+    await askAll(modules, month, used)
     await payments.stop()
     await tx.query(real)
   })
 }
 
-/** How the clock is made: what a later dump of the schema must show again. */
+/** The definition of the clock function, which the schema must have again afterwards. */
 async function clockText(tx: Tx): Promise<string> {
   const { rows } = await tx.query(`select pg_get_functiondef('ledger_now'::regproc) as text`)
   return (rows[0] as { text: string }).text
 }
 
-/** Sets both clocks: the session's, which the ledger asks, and the one that ids are made from. */
+/** Sets both clocks: the session's, which the ledger reads, and the one that ids contain. */
 async function turn({ tx, moment }: Month, ms: number): Promise<void> {
   moment.ms = ms
   await tx.query(`select set_config('tollgate.seed_at', $1, true)`, [dateAt(ms).toISOString()])
 }
 
-/** The payments' room, with every transaction of its own inside ours. */
-function paymentsInside(rooms: Rooms, tx: Tx, moment: { ms: number }): Payments {
+/** The payments module, with each of its transactions inside ours. */
+function paymentsInside(modules: Modules, tx: Tx, moment: { ms: number }): Payments {
   const db: Db = {
     query: (text, values) => tx.query(text, values),
     transaction: (work) => work(tx),
-    // Ours reads what others commit meanwhile, and payments need none.
+    // Our transaction is read committed, so it cannot give a snapshot; payments need none.
     snapshot: () => Promise.reject(new Error('no snapshot inside a transaction')),
     end: async () => undefined,
   }
-  const clock = { ...rooms.clock, nowMs: () => moment.ms }
-  const { config, mail, log, ledger, pricing, accounts } = rooms
+  const clock = { ...modules.clock, nowMs: () => moment.ms }
+  const { config, mail, log, ledger, pricing, accounts } = modules
   return wirePayments(config, {
     ...{ db, clock, mail, log, ledger, pricing, metrics: createMetrics() },
     ownerOf: (book) => accounts.ownerOf(book),
   })
 }
 
-/** A pack, paid at the bank's stand-in as a payer would. */
-async function buy({ config }: Rooms, month: Month, method: 'card' | 'sbp'): Promise<void> {
+/** Buys a pack and pays it at the stand-in bank. */
+async function buy({ config }: Modules, month: Month, method: 'card' | 'sbp'): Promise<void> {
   const { owner, snapshot, payments } = month
   const pack = snapshot.packs[0]
   if (pack === undefined) throw new Error('the catalogue has no pack')
   const { id } = await payments.buy({
     ...owner,
     locale: 'ru',
-    pack: { ...pack, title: pack.name, catalogueVersion: snapshot.version },
+    pack: { ...pack, title: pack.name.ru, catalogueVersion: snapshot.version },
     method,
     attempt: `seed ${month.moment.ms}`,
     returnUrl: config.brand.cabinetUrl,
@@ -132,9 +133,9 @@ async function redeem({ owner, payments, moment }: Month): Promise<void> {
   await payments.redeem(owner.book, PROMO.code)
 }
 
-/** All of them in one call: twelve thousand round trips would be most of a demo's start. */
-async function askAll(rooms: Rooms, month: Month, used: readonly Used[]): Promise<void> {
-  const { ledger, config } = rooms
+/** Sends all requests in one call: 12,000 round trips would take most of a demo's start. */
+async function askAll(modules: Modules, month: Month, used: readonly Used[]): Promise<void> {
+  const { ledger, config } = modules
   const { snapshot, tx } = month
   const { book } = month.owner
   const { fence } = (await ledger.balance(book, tx)) ?? {}
@@ -161,12 +162,12 @@ function rowOf(one: Used, model: Model, filed: { readonly tariff: number; readon
     end_at: dateAt(one.endMs),
     worst: worstCase({ ...bound, maxTokens: MAX_TOKENS }),
     floor: worstCase({ ...bound, maxTokens: FLOOR_TOKENS }),
-    priced: charge(model.price, counts),
+    priced: costOfTokens(counts, model.price),
     estimated: ending === 'client_left',
   }
 }
 
-/** Each request's hold when it began, its charge or its void when it ended. */
+/** Makes each request's hold at its start, and its charge or void at its end. */
 const SEED_ASK = `
   create function pg_temp.seed_ask(p_instance int8, p_book int8, p_fence int8, p_asked jsonb)
   returns void language plpgsql as $$
@@ -184,12 +185,12 @@ const SEED_ASK = `
       assert v_outcome = 'granted', v_outcome;
       perform set_config('tollgate.seed_at', a.end_at, true);
       if a.ending in ('complete', 'client_left') then
-        select outcome into v_outcome from ledger_settle(true, a.day, a.id, p_book, a.input,
-          a.output, a."cacheRead", a."cacheWrite5m", a."cacheWrite1h", a.priced, a.ending,
-          a.estimated, 'msg_' || replace(a.id::text, '-', ''));
+        select outcome into v_outcome from ledger_settle_request(true, a.day, a.id, p_book,
+          a.input, a.output, a."cacheRead", a."cacheWrite5m", a."cacheWrite1h", a.priced,
+          a.ending, a.estimated, 'msg_' || replace(a.id::text, '-', ''), null, null);
       else
-        select outcome into v_outcome from ledger_void(true, p_instance, a.day, a.id, p_book,
-          a.tariff, a.ending, 'seeded');
+        select outcome into v_outcome from ledger_void_request(true, p_instance, a.day, a.id,
+          p_book, a.tariff, a.ending, 'seeded', null, null);
       end if;
       assert v_outcome in ('settled', 'voided'), v_outcome;
     end loop;

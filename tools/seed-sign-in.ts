@@ -1,2 +1,2 @@
-// How one signs in to the seeded account. Printed by every start; good for nothing elsewhere.
+// The e-mail and password of the seeded account, which every start prints.
 export const SIGN_IN = { email: 'demo@example.org', password: 'a month of requests' } as const

@@ -1,6 +1,6 @@
-// A month in the life of a small team, as a plan: coding agents in working hours, a nightly script,
-// a little on weekends; replies that fail and streams that are left. Drawn from a fixed seed, so
-// every demo shows the same month, and nothing here touches a database.
+// Plans a month of requests of a small team: coding agents in working hours, a nightly script, a
+// few on weekends; some replies fail and some streams are closed early. The random seed is fixed,
+// so every demo shows the same month. Nothing here uses a database.
 import type { Ending } from '../src/ledger/ledger.ts'
 import { noTokens, type TokenCounts, tokens } from '../src/units/tokens.ts'
 
@@ -15,7 +15,7 @@ export type Used = {
 export const MONTH_DAYS = 30
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
-/** The team works in Moscow, where the clock has not been turned since 2014. */
+/** The team works in Moscow, where the UTC offset has not changed since 2014. */
 const ZONE_MS = 3 * HOUR_MS
 /** When sessions of a working day begin, in hours; one more begins on busy days. */
 const SESSION_HOURS = [9.6, 11.2, 12.4, 15, 16.6, 18.1]
@@ -23,19 +23,19 @@ const BREAK_MS = 45_000
 
 type Draw = () => number
 
-/** An hour of the team's day, so many days before today. */
+/** An hour of the team's day, `daysAgo` days before today. */
 export function hourOf(nowMs: number, daysAgo: number, hour: number): number {
   const today = Math.floor((nowMs + ZONE_MS) / DAY_MS)
   return (today - daysAgo) * DAY_MS - ZONE_MS + Math.round(hour * HOUR_MS)
 }
 
-/** Everything that was asked between a month ago and now, in the order in which it ended. */
+/** All requests between a month ago and now, in the order of their ends. */
 export function usageOf(nowMs: number): readonly Used[] {
   const draw = drawFrom(20_261_115)
   const today = Math.floor((nowMs + ZONE_MS) / DAY_MS)
   const days = Array.from({ length: MONTH_DAYS }, (_, i) => today - MONTH_DAYS + 1 + i)
   const month = days.flatMap((day) => dayOf(day, draw))
-  // Whoever looks on a Sunday morning should still see something of today.
+  // The demo must show some requests of today, even on a Sunday morning.
   const latest = session(nowMs - 40 * 60_000, 12, draw)
   return [...month, ...latest]
     .filter(({ endMs }) => endMs < nowMs)
@@ -54,7 +54,7 @@ function dayOf(day: number, draw: Draw): Used[] {
   return [...night, ...busy.flatMap((hour) => session(at(hour), 14 + pick(draw, 26), draw))]
 }
 
-/** A conversation of an agent: each turn reads what the turns before it wrote into the cache. */
+/** An agent's conversation: each turn reads what earlier turns wrote into the cache. */
 function session(startMs: number, turns: number, draw: Draw): Used[] {
   const model = ['model-medium', 'model-medium', 'model-large', 'model-small'][pick(draw, 4)] ?? ''
   const used: Used[] = []
@@ -89,7 +89,7 @@ function script(startMs: number, draw: Draw): Used[] {
 function asked(ask: Pick<Used, 'model' | 'startMs' | 'counts'>, draw: Draw): Used {
   const ending = endingOf(draw())
   const { counts } = ask
-  // A client that leaves has seen a part of the reply; forty tokens a second is a usual pace.
+  // A client that disconnects has received a part of the reply; 40 tokens a second is usual.
   const output = ending === 'client_left' ? tokens(counts.output / 3n) : counts.output
   const endMs = ask.startMs + 900 + Math.round(Number(output) * 25)
   return { ...ask, counts: { ...counts, output }, endMs, ending }
@@ -106,7 +106,7 @@ function pick(draw: Draw, below: number): number {
   return Math.floor(draw() * below)
 }
 
-/** Mulberry32: small, and the same everywhere. */
+/** Mulberry32: small, and the same on every platform. */
 function drawFrom(seed: number): Draw {
   let state = seed
   return () => {

@@ -1,6 +1,6 @@
-// What a demo and a development run begin with: an account that can sign in, with a month of
-// purchases and requests, credits and a key, through the rooms' doors. Prints the key. Repeatable:
-// what is there is used again, and the balance filled up when it runs low. Needs the stand-in bank.
+// Creates the data of a demo or development run: an account that can sign in, with a month of
+// purchases and requests, credits and a key. Prints the key. Repeatable: it uses existing data
+// again, and adds credits when the balance is low. Needs the stand-in bank.
 //   node tools/node.mjs tools/seed.ts [file for the key]
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { openDocuments } from '../src/cabinet/cabinet.ts'
@@ -10,39 +10,39 @@ import { newInstanceId } from '../src/platform/ids.ts'
 import { isRefusal } from '../src/platform/refusal.ts'
 import type { Snapshot } from '../src/pricing/pricing.ts'
 import { credits } from '../src/units/credits.ts'
-import { type Rooms, wire } from '../src/wiring.ts'
+import { type Modules, wire } from '../src/wiring.ts'
 import { seedMonth } from './seed-month.ts'
 import { SIGN_IN } from './seed-sign-in.ts'
 
-/** The smallest pack; filled up when a quarter of one is left. */
+/** The smallest pack; the balance is refilled when a quarter of it is left. */
 const PACK = 35_000_000n
 
 const file = process.argv[2] ?? '.tollgate/dev-key'
 const loaded = loadConfig()
-if ('complaints' in loaded) throw new Error(loaded.complaints.join('\n'))
+if ('problems' in loaded) throw new Error(loaded.problems.join('\n'))
 if (loaded.config.mode === 'production') throw new Error('a seed is nothing for production')
-// What is printed is the key, and nothing beside it.
+// Standard output has only the key.
 const log = { ...loaded.config.log, level: 'warn' as const }
-const rooms = await wire({ ...loaded.config, log }, [], 'seed')
+const modules = await wire({ ...loaded.config, log }, [], 'seed')
 try {
-  const book = await account(rooms)
+  const book = await account(modules)
   const known = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
-  const plain = (await isInForce(rooms, known, book)) ? known : await made(rooms, book)
+  const plain = (await isInForce(modules, known, book)) ? known : await made(modules, book)
   if (plain !== known) writeFileSync(file, `${plain}\n`, { mode: 0o600 })
-  const isEmpty = (await rooms.ledger.balance(book))?.seq === 0n
-  if (isEmpty) await seedMonth(rooms, { book, email: SIGN_IN.email }, await prices(rooms))
-  await fill(rooms, book)
+  const isEmpty = (await modules.ledger.balance(book))?.seq === 0n
+  if (isEmpty) await seedMonth(modules, { book, email: SIGN_IN.email }, await prices(modules))
+  await fill(modules, book)
   console.log(plain)
 } finally {
-  rooms.pricing.stop()
-  rooms.mail.close()
-  await rooms.payments.stop()
-  await rooms.ledger.stop(1_000)
-  await rooms.db.end()
+  modules.pricing.stop()
+  modules.mail.close()
+  await modules.payments.stop()
+  await modules.ledger.stop(1_000)
+  await modules.db.end()
 }
 
-/** The account of the demo; registered and confirmed as a person would do it. */
-async function account({ accounts, config, db }: Rooms): Promise<BookId> {
+/** The account of the demo, registered and confirmed in the same way as a person's. */
+async function account({ accounts, config, db }: Modules): Promise<BookId> {
   const found = await accounts.findByEmail(SIGN_IN.email)
   if (found !== undefined) return found.book
   const { cabinetUrl, documentsFile } = config.brand
@@ -69,7 +69,7 @@ async function account({ accounts, config, db }: Rooms): Promise<BookId> {
   await db.query(`update accounts set created_at = created_at - interval '30 days' where id = $1`, [
     made.id,
   ])
-  // The guard watches since the account was made; else a month's usage counts as one day's.
+  // The guard starts at the account's creation; otherwise a month's usage counts as one day's.
   await db.query(
     `update guards
      set pace_at = pace_at - interval '30 days', mark_at = mark_at - interval '30 days'
@@ -79,8 +79,8 @@ async function account({ accounts, config, db }: Rooms): Promise<BookId> {
   return made.book
 }
 
-/** False when the key is of another database or account, or was reissued. */
-async function isInForce({ keys }: Rooms, plain: string, book: BookId): Promise<boolean> {
+/** False when the key belongs to another database or account, or was reissued. */
+async function isInForce({ keys }: Modules, plain: string, book: BookId): Promise<boolean> {
   if (plain === '') return false
   try {
     return (await keys.verify(plain, '127.0.0.1')).book === book
@@ -91,29 +91,29 @@ async function isInForce({ keys }: Rooms, plain: string, book: BookId): Promise<
   }
 }
 
-async function made({ db, keys }: Rooms, book: BookId): Promise<string> {
+async function made({ db, keys }: Modules, book: BookId): Promise<string> {
   const { plain, keyId } = await db.transaction((tx) => keys.issue(tx, book))
   await db.transaction((tx) => keys.confirm(tx, book, keyId))
   return plain
 }
 
-/** The prices in force; on an empty database, those of the file, as a first start does. */
-async function prices({ pricing, config }: Rooms): Promise<Snapshot> {
+/** The current prices; on an empty database those of the file, as at a first start. */
+async function prices({ pricing, config }: Modules): Promise<Snapshot> {
   if ((await pricing.start()) === undefined) {
     const read = pricing.parse(readFileSync(config.catalogue.file, 'utf8'))
-    if ('complaints' in read) throw new Error(read.complaints.join('\n'))
+    if ('problems' in read) throw new Error(read.problems.join('\n'))
     await pricing.apply(read.catalogue, { by: 'first start', note: '' })
   }
   return pricing.current()
 }
 
-async function fill({ db, ledger }: Rooms, book: BookId): Promise<void> {
+async function fill({ db, ledger }: Modules, book: BookId): Promise<void> {
   const found = await ledger.balance(book)
   if (found !== undefined && found.available * 4n >= credits(PACK)) return
   const posted = {
     book,
     kind: 'purchase' as const,
-    // Postings happen once for each reference, and this one may be wanted again.
+    // A reference can be posted only once, and later runs must be able to post again.
     ref: `development ${book} ${newInstanceId()}`,
     amount: credits(PACK),
     contra: 'clearing' as const,

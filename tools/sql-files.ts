@@ -1,4 +1,4 @@
-// Where the current text of each function of the database stands: `src/<module>/sql/*.sql`.
+// Finds the current text of each database function: `src/<module>/sql/*.sql`.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -13,7 +13,7 @@ export function readSqlFiles(): SqlFile[] {
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 }
 
-/** The names of the functions that a file makes, in its order. */
+/** The names of the functions that a file creates, in its order. */
 export function functionsIn({ text }: SqlFile): string[] {
   return [...text.matchAll(HEAD)].map(([, name = '']) => name)
 }

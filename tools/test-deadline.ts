@@ -1,10 +1,10 @@
-// Loaded into every test file by tools/test.ts. Node bounds the tests of a file but not the file:
-// one that left a connection open would keep the run waiting for ever. Here it fails instead and
-// says what it left open.
+// Loaded into every test file by tools/test.ts. Node limits the time of a test but not of a file: a
+// file that leaves a connection open would never end. Here it fails instead and prints what is
+// open.
 
 // The tests of a file run one after the other, each bounded by the runner. The longest file judges
 // 34 screens of an owner in every look: 184 s alone on two cores, and twice that beside other work.
-// A file that needs more than ten minutes is a bench or a drill, not a test.
+// A file that needs more than ten minutes is a benchmark or a fault program, not a test.
 const FILE_MS_MAX = 600_000
 
 // The runner itself is started with the same options and must outlast all files.

@@ -16,13 +16,13 @@ const TEST_MS_MAX = 120_000
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const given = process.argv.slice(2)
 
-// A bare `node --test` would also run every helper below test/.
+// `node --test` without files would also run every helper below test/.
 const patterns = ['src', 'test', 'stand-ins', 'web']
   .filter((folder) => existsSync(join(root, folder)))
   .map((folder) => `${folder}/**/*.test.ts`)
 const files = globSync(given.length > 0 ? given : patterns, { cwd: root }).sort()
-// A file that measures milliseconds says in its first lines that it runs alone: beside another one
-// it would measure that one too.
+// A file that measures milliseconds states in its first lines that it runs alone: another file at
+// the same time would change its figures.
 const isAlone = (file: string) =>
   /\bruns alone\b/i.test(readFileSync(join(root, file), 'utf8').slice(0, 600))
 
@@ -53,7 +53,7 @@ async function findDatabase(): Promise<Database> {
     return { url: named, what: `PostgreSQL ${version} of TEST_DATABASE_URL`, stop }
   }
   const usual = await answer(USUAL_URL).catch(() => undefined)
-  // Tests create and drop databases, so a server that knows us only as a guest will not do.
+  // Tests create and drop databases, so we need a user who may do that.
   if (usual?.isSuperuser === true) {
     return { url: USUAL_URL, what: `PostgreSQL ${usual.version} at 127.0.0.1:5432`, stop }
   }
@@ -78,7 +78,7 @@ async function runTests(url: string, list: readonly string[], atOnce: number): P
     ],
     { cwd: root, env: { ...process.env, TEST_DATABASE_URL: url }, stdio: 'inherit' },
   )
-  // The runner gets an interrupt to end in its own way; we end after it.
+  // The test runner gets the interrupt and shuts down; we exit after it.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal))
   const [code] = await once(runner, 'exit')
   return typeof code === 'number' ? code : 1

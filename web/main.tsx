@@ -1,39 +1,42 @@
-// Starts the cabinet in the browser: words, answers, pages, in this order.
+// Starts the cabinet in the browser: creates the query client and the router, loads the words and
+// renders the page.
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { createPages } from './routes.tsx'
-import { isNo } from './runtime/api.ts'
-import { brandAsk, createQueryClient, meAsk } from './runtime/asks.ts'
+import { isApiRefusal } from './runtime/api.ts'
 import { startLanguage } from './runtime/language.ts'
-import { forgetLeftKeys } from './runtime/session.ts'
+import { brandQuery, createQueryClient, meQuery } from './runtime/queries.ts'
+import { wipeKeysOfSharedDevice } from './runtime/session.ts'
 import { Toasts } from './ui/Toasts.tsx'
 
-/** Called once, by start.ts. */
-export async function start(): Promise<void> {
+/** Called once, by bootstrap.ts. */
+export async function startApp(): Promise<void> {
   const client = createQueryClient((error) => {
-    if (isNo(error, 'session_missing')) client.setQueryData(meAsk.queryKey, null)
+    if (isApiRefusal(error, 'session_missing')) client.setQueryData(meQuery.queryKey, null)
   })
   const pages = createPages(client)
 
-  // Signed out here, in another tab, or by a revoked session: the guard decides where to go.
+  // The session ended: signed out here or in another tab, or revoked. The guard of routes.tsx
+  // decides which page comes next.
   client.getQueryCache().subscribe(({ type, query }) => {
-    const isGone = type === 'updated' && query.queryKey[0] === 'me' && query.state.data === null
-    if (!isGone) return
+    const isSignedOut =
+      type === 'updated' && query.queryKey[0] === 'me' && query.state.data === null
+    if (!isSignedOut) return
     void pages.invalidate()
-    void forgetLeftKeys()
+    void wipeKeysOfSharedDevice()
   })
 
   const element = document.getElementById('app')
-  if (element === null) throw new Error('index.html has no place for the pages')
-  // What the first page waits for is fetched side by side: who is signed in, its program, words.
-  void client.prefetchQuery(meAsk)
-  void client.prefetchQuery(brandAsk)
+  if (element === null) throw new Error('index.html has no element with the id app')
+  // The first page waits for the owner, its own chunk and the words: all are fetched in parallel.
+  void client.prefetchQuery(meQuery)
+  void client.prefetchQuery(brandQuery)
   for (const { routeId } of pages.matchRoutes(pages.latestLocation)) {
-    // The cast is safe: the id is of a route that was matched; its type has become too deep.
+    // The cast is safe: the id is that of a matched route; the type is too deep for TypeScript.
     const route = pages.routesById[routeId as keyof typeof pages.routesById]
-    // One that fails is fetched again by the page, which then says so.
+    // The page repeats a load that fails here, and shows the error.
     pages.loadRouteChunk(route)?.catch(() => undefined)
   }
   await startLanguage()

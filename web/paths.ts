@@ -1,6 +1,6 @@
-// The addresses of the pages. Letters link to some of them: confirm, reset, email, sign-in, forgot,
-// security, limits, packs, key and orders keep their names for ever; the journey `letters` opens
-// every link of every letter.
+// The addresses of the pages. E-mails link to confirm, reset, email, sign-in, forgot, security,
+// limits, packs, key and orders, so these never change; the journey `letters` opens every link of
+// every e-mail.
 
 export const paths = {
   home: '/',
@@ -31,8 +31,8 @@ export const paths = {
 } as const
 
 /**
- * Where to go after signing in: a path of ours, never another site's. Browsers take a backslash for
- * a slash and overlook tabs and line breaks, so none of them may hide a second slash.
+ * The page to open after a sign-in: a path of this site, never another site. Browsers read a
+ * backslash as a slash and skip tabs and line breaks, so none of them may hide a second slash.
  */
 export function safeNext(next: unknown): string {
   const isOurs = typeof next === 'string' && next.startsWith('/') && !/^\/[/\\]|\p{Cc}/u.test(next)

@@ -1,5 +1,5 @@
-// Every page of the cabinet and who may see it. Pages are loaded when they are first opened, so a
-// new one costs the first visit nothing. Guests are sent to sign in and come back afterwards.
+// Every page of the cabinet and who may see it. A page is loaded when it is first opened, so a new
+// page adds nothing to the first load. Guests must sign in first and then return to the page.
 import type { QueryClient } from '@tanstack/react-query'
 import {
   createRootRouteWithContext,
@@ -10,18 +10,18 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import type { Method } from '../src/cabinet/contract/contract.ts'
-import { Freshly } from './account/Freshly.tsx'
+import { FreshSessionProvider } from './account/FreshSession.tsx'
 import { GuestFrame } from './frame/GuestFrame.tsx'
 import { SiteFrame } from './frame/SiteFrame.tsx'
+import { ErrorPage, NotFound } from './pages/ErrorPages.tsx'
 import { calculatorSearchOf } from './pages/prices/estimate.ts'
-import { Broken, NotFound } from './pages/Trouble.tsx'
 import { usageSearchOf } from './pages/usage/period.ts'
 import { paths, safeNext } from './paths.ts'
-import { homeAsk, meAsk } from './runtime/asks.ts'
+import { homeQuery, meQuery } from './runtime/queries.ts'
 import { Skeleton } from './ui/parts.tsx'
 
 type Context = { readonly client: QueryClient }
-type Next = { readonly next?: string }
+type SignInSearch = { readonly next?: string }
 
 const root = createRootRouteWithContext<Context>()({
   component: Root,
@@ -30,9 +30,9 @@ const root = createRootRouteWithContext<Context>()({
 
 function Root() {
   return (
-    <Freshly>
+    <FreshSessionProvider>
       <Outlet />
-    </Freshly>
+    </FreshSessionProvider>
   )
 }
 
@@ -51,22 +51,22 @@ const owner = createRoute({
   id: 'owner',
   component: Owner,
   beforeLoad: async ({ context: { client }, location }) => {
-    const me = await client.ensureQueryData(meAsk)
+    const me = await client.ensureQueryData(meQuery)
     if (me !== null) {
-      // The frame of every page shows the balance.
-      void client.prefetchQuery(homeAsk)
+      // The frame of every signed-in page shows the balance.
+      void client.prefetchQuery(homeQuery)
       await OwnerFrame.preload?.()
       return { me }
     }
-    // At the front door a visitor is shown around; see Owner.
+    // Visitors see the front page at this address; see Owner.
     if (location.pathname === paths.home) return { me }
-    // Without the part behind the hash: it may be a code, and a query goes to the server.
+    // Without the hash: it may contain a code, which must not reach the server in a query.
     const next = `${location.pathname}${location.searchStr}`
     throw redirect({ to: paths.signIn, search: next === paths.home ? {} : { next } })
   },
 })
 
-/** The address of the overview is also where visitors come first. */
+/** The overview of an owner; visitors see the front page at the same address. */
 function Owner() {
   const { me } = owner.useRouteContext()
   if (me !== null) return <OwnerFrame />
@@ -77,19 +77,19 @@ function Owner() {
   )
 }
 
-/** For pages that are pointless with a session. */
-async function onlyGuests({ context }: { context: Context }): Promise<void> {
-  if ((await context.client.ensureQueryData(meAsk)) !== null) throw redirect({ to: paths.home })
+/** For pages that make sense only without a session. */
+async function redirectOwners({ context }: { context: Context }): Promise<void> {
+  if ((await context.client.ensureQueryData(meQuery)) !== null) throw redirect({ to: paths.home })
 }
 
-function nextOf(search: Record<string, unknown>): Next {
+function signInSearchOf(search: Record<string, unknown>): SignInSearch {
   return search.next === undefined ? {} : { next: safeNext(search.next) }
 }
 
-type Wish = { readonly pack?: string; readonly method?: Method; readonly save?: boolean }
+type PacksSearch = { readonly pack?: string; readonly method?: Method; readonly save?: boolean }
 
-/** What "try again" wants to be chosen already, and whether the card is to be kept. */
-function wishOf({ pack, method, save }: Record<string, unknown>): Wish {
+/** The preselected pack and method of a "try again" link, and whether to save the card. */
+function packsSearchOf({ pack, method, save }: Record<string, unknown>): PacksSearch {
   return {
     ...(typeof pack === 'string' ? { pack } : {}),
     ...(method === 'sbp' || method === 'card' ? { method } : {}),
@@ -102,40 +102,49 @@ function wishOf({ pack, method, save }: Record<string, unknown>): Wish {
 const signIn = createRoute({
   getParentRoute: () => guest,
   path: paths.signIn,
-  validateSearch: nextOf,
-  beforeLoad: onlyGuests,
+  validateSearch: signInSearchOf,
+  beforeLoad: redirectOwners,
   component: lazyRouteComponent(() => import('./pages/sign-in/SignIn.tsx'), 'SignIn'),
 })
 const register = createRoute({
   getParentRoute: () => guest,
   path: paths.register,
-  beforeLoad: onlyGuests,
+  beforeLoad: redirectOwners,
   component: lazyRouteComponent(() => import('./pages/sign-in/Register.tsx'), 'Register'),
 })
 const mail = createRoute({
   getParentRoute: () => guest,
   path: paths.mail,
-  component: lazyRouteComponent(() => import('./pages/sign-in/Mail.tsx'), 'Mail'),
+  component: lazyRouteComponent(() => import('./pages/sign-in/CheckInbox.tsx'), 'CheckInbox'),
 })
 const confirm = createRoute({
   getParentRoute: () => guest,
   path: paths.confirm,
-  component: lazyRouteComponent(() => import('./pages/sign-in/Confirm.tsx'), 'Confirm'),
+  component: lazyRouteComponent(
+    () => import('./pages/sign-in/ConfirmRegistration.tsx'),
+    'ConfirmRegistration',
+  ),
 })
 const forgot = createRoute({
   getParentRoute: () => guest,
   path: paths.forgot,
-  component: lazyRouteComponent(() => import('./pages/sign-in/Forgot.tsx'), 'Forgot'),
+  component: lazyRouteComponent(
+    () => import('./pages/sign-in/ForgotPassword.tsx'),
+    'ForgotPassword',
+  ),
 })
 const reset = createRoute({
   getParentRoute: () => guest,
   path: paths.reset,
-  component: lazyRouteComponent(() => import('./pages/sign-in/Reset.tsx'), 'Reset'),
+  component: lazyRouteComponent(() => import('./pages/sign-in/ResetPassword.tsx'), 'ResetPassword'),
 })
 const email = createRoute({
   getParentRoute: () => guest,
   path: paths.email,
-  component: lazyRouteComponent(() => import('./pages/sign-in/Email.tsx'), 'Email'),
+  component: lazyRouteComponent(
+    () => import('./pages/sign-in/ConfirmEmailChange.tsx'),
+    'ConfirmEmailChange',
+  ),
 })
 const legal = createRoute({
   getParentRoute: () => site,
@@ -162,7 +171,7 @@ const charging = createRoute({
 const start = createRoute({
   getParentRoute: () => site,
   path: paths.start,
-  component: lazyRouteComponent(() => import('./pages/Start.tsx'), 'Start'),
+  component: lazyRouteComponent(() => import('./pages/QuickStart.tsx'), 'QuickStart'),
 })
 const status = createRoute({
   getParentRoute: () => site,
@@ -175,14 +184,15 @@ const status = createRoute({
 const home = createRoute({
   getParentRoute: () => owner,
   path: paths.home,
-  // Drawn once it is whole, not as a frame, then a page, then its answer: 1.1 s of its own thread
-  // instead of 1.3, slowed four times (medians of 11). After a second the frame is shown anyway.
+  // Rendered once, when chunk and answer are both there, instead of frame, page and answer one
+  // after the other: 1.1 s of the page's thread instead of 1.3, slowed four times (medians of 11).
+  // After a second the router shows the pending component anyway.
   loader: async ({ context: { client, me } }) => {
     if (me === null) return
-    const isAnswered = client.ensureQueryData(homeAsk).catch(() => undefined)
-    await Promise.all([Home.preload?.(), isAnswered])
+    const answer = client.ensureQueryData(homeQuery).catch(() => undefined)
+    await Promise.all([Home.preload?.(), answer])
   },
-  // Not loaded for visitors, who are shown another page here.
+  // A function, so that visitors, who see another page here, do not load it.
   component: () => <Home />,
 })
 const usage = createRoute({
@@ -194,7 +204,7 @@ const usage = createRoute({
 const packs = createRoute({
   getParentRoute: () => owner,
   path: paths.packs,
-  validateSearch: wishOf,
+  validateSearch: packsSearchOf,
   component: lazyRouteComponent(() => import('./pages/packs/Packs.tsx'), 'Packs'),
 })
 const order = createRoute({
@@ -250,7 +260,7 @@ export function createPages(client: QueryClient) {
     context: { client },
     defaultPreload: 'intent',
     defaultPendingComponent: Skeleton,
-    defaultErrorComponent: Broken,
+    defaultErrorComponent: ErrorPage,
     scrollRestoration: true,
   })
 }

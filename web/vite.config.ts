@@ -1,22 +1,22 @@
-// How the cabinet's pages are built and served while one works on them. Nothing inline and nothing
-// from elsewhere: the pages run under script-src 'self', style-src 'self' and trusted types.
+// Builds the cabinet's pages and serves them during development. No inline scripts and nothing from
+// other sites: the pages run under script-src 'self', style-src 'self' and trusted types.
 import { fileURLToPath } from 'node:url'
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig, loadEnv } from 'vite'
 import { chunkOf } from './build/chunks.ts'
-import { eager } from './build/eager.ts'
+import { compress } from './build/compress.ts'
 import { firstLoad } from './build/first-load.ts'
-import { packed } from './build/packed.ts'
+import { preloadScripts } from './build/preload-scripts.ts'
 
 const root = fileURLToPath(new URL('.', import.meta.url))
 const { CABINET_URL = 'http://127.0.0.1:8081' } = loadEnv('', root, 'CABINET_')
 const proxy = { '/api': { target: CABINET_URL } }
 
-/** What a guest loads at once besides the entry: the words, and one of the two first pages. */
+/** What a guest's first visit loads besides the entry: the words and one of the two first pages. */
 const FIRST = ['/web/main.tsx', '/words/ru/ru.ts', '/pages/Front.tsx', '/pages/sign-in/SignIn.tsx']
 
-/** As the cabinet sends it, so that `vite preview` shows what would be blocked. */
+/** The policy that the cabinet sends, so that `vite preview` shows what it would block. */
 const policy = [
   `default-src 'none'`,
   `script-src 'self'`,
@@ -29,19 +29,22 @@ const policy = [
   `require-trusted-types-for 'script'`,
 ].join('; ')
 
-// biome-ignore lint/style/noDefaultExport: Vite reads it so.
+// biome-ignore lint/style/noDefaultExport: Vite expects a default export.
 export default defineConfig({
   root,
   plugins: [
     react(),
     tailwindcss(),
     firstLoad({ kilobytesMax: 200, also: FIRST }),
-    eager({ always: ['main', 'rolldown-runtime', 'react', 'basics'], often: ['owner'] }),
-    packed(),
+    preloadScripts({
+      everyPage: ['main', 'rolldown-runtime', 'react', 'basics'],
+      manyPages: ['owner'],
+    }),
+    compress(),
   ],
   resolve: {
     alias: {
-      // It adds <style> elements to lock scrolling under a dialog, which the policy refuses.
+      // To lock scrolling under a dialog it adds <style> elements, which the policy forbids.
       'react-style-singleton': fileURLToPath(
         new URL('ui/dialog/adopted-style.ts', import.meta.url),
       ),
@@ -51,7 +54,7 @@ export default defineConfig({
     outDir: 'dist',
     emptyOutDir: true,
     assetsDir: 'assets',
-    // An inlined asset is a data: address, which the policy refuses for everything but images.
+    // An inlined asset is a data: URL, which the policy allows only for images.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
@@ -63,7 +66,7 @@ export default defineConfig({
       },
     },
   },
-  // The documentation that the pages show lies beside this folder.
+  // The pages show files of docs/, which is outside of this folder.
   server: { host: '127.0.0.1', proxy, fs: { allow: ['..'] } },
   preview: { host: '127.0.0.1', proxy, headers: { 'content-security-policy': policy } },
 })

@@ -1,5 +1,4 @@
-// What a reader may rely on in either language: nothing is missing, nothing is left untranslated,
-// and nothing is said that is not in words/.
+// Both languages are complete and translated, and no component contains text of its own.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,13 +13,13 @@ const FORM = /_(?:zero|one|two|few|many|other)$/
 const russian = sentencesOf(ru)
 const english = sentencesOf(en)
 
-test('both languages have the same sentences', () => {
+test('has the same sentences in both languages', () => {
   const bare = (all: Sentences) => new Set([...all.keys()].map((key) => key.replace(FORM, '')))
   assert.deepEqual([...bare(russian)].sort(), [...bare(english)].sort())
   assert.ok(russian.size > 100)
 })
 
-test('a sentence with a number has every form that its language has', () => {
+test('has every plural form of the language for a sentence with a number', () => {
   for (const [language, all] of [
     ['ru', russian],
     ['en', english],
@@ -34,7 +33,7 @@ test('a sentence with a number has every form that its language has', () => {
   }
 })
 
-test('a sentence takes the same values and carries the same links in both languages', () => {
+test('uses the same values and links in both languages', () => {
   const marks = (text = '') => new Set(text.match(/\{\{\w+\}\}|<\/?\w+>/g))
   for (const [key, text] of english) {
     const other = russian.get(key)
@@ -42,8 +41,8 @@ test('a sentence takes the same values and carries the same links in both langua
   }
 })
 
-test('Russian is written in Russian and English in English', () => {
-  // Languages are named in themselves; up to three words may be a name, such as of a tool.
+test('writes Russian in Russian and English in English', () => {
+  // Each language is named in itself; up to three words may be a name, such as that of a tool.
   const isOwn = (key: string) => /^language\./.test(key)
   const hasWords = (text: string) => (text.match(/\p{L}{2,}/gu) ?? []).length > 3
   for (const [key, text] of english) {
@@ -54,7 +53,7 @@ test('Russian is written in Russian and English in English', () => {
   }
 })
 
-test('no sentence stands in a component', () => {
+test('keeps sentences out of components', () => {
   const files = globSync('**/*.tsx', { cwd: import.meta.dirname, exclude: ['dist/**'] })
   assert.ok(files.length > 30)
   const found = files.flatMap((file) => {
@@ -66,7 +65,7 @@ test('no sentence stands in a component', () => {
   assert.deepEqual(found, [])
 })
 
-test('a sentence planted in a component is found', () => {
+test('finds a sentence planted in a component', () => {
   const planted =
     '<p title="Two words" className="a b">Hello <b>{x ? "yes sir" : y}</b> · {`t`}</p>'
   const { program } = parseSync('planted.tsx', `const a = ${planted}`)
@@ -82,40 +81,40 @@ function sentencesOf(words: object, prefix = ''): Sentences {
   return new Map(found)
 }
 
-/** Attributes whose text is seen or heard. */
-const SAID = /^(?:aria-label|aria-description|title|alt|placeholder|label|hint|text|lead|submit)$/
+/** Attributes whose text users see or hear. */
+const SHOWN = /^(?:aria-label|aria-description|title|alt|placeholder|label|hint|text|lead|submit)$/
 
-/** What a component says by itself: text between tags, in {…} between tags, in said attributes. */
-function literalsIn(node: unknown, isSaid = false): string[] {
-  if (Array.isArray(node)) return node.flatMap((one) => literalsIn(one, isSaid))
+/** Text literals of a component: between tags, in {…} between tags, and in visible attributes. */
+function literalsIn(node: unknown, isVisible = false): string[] {
+  if (Array.isArray(node)) return node.flatMap((one) => literalsIn(one, isVisible))
   if (typeof node !== 'object' || node === null) return []
   const one = node as Record<string, unknown> & { type?: string }
   switch (one.type) {
     case 'JSXText':
       return words(one.value)
     case 'Literal':
-      return isSaid ? words(one.value) : []
+      return isVisible ? words(one.value) : []
     case 'TemplateElement':
-      return isSaid ? words((one.value as { cooked: string }).cooked) : []
+      return isVisible ? words((one.value as { cooked: string }).cooked) : []
     case 'JSXAttribute': {
       const name = String((one.name as { name?: unknown }).name)
-      return literalsIn(one.value, SAID.test(name))
+      return literalsIn(one.value, SHOWN.test(name))
     }
     case 'JSXExpressionContainer':
-      return literalsIn(one.expression, isSaid)
+      return literalsIn(one.expression, isVisible)
     case 'JSXElement':
     case 'JSXFragment':
       return [...literalsIn(one.openingElement), ...literalsIn(one.children, true)]
     case 'ConditionalExpression':
       return [one.test, one.consequent, one.alternate].flatMap((part, at) =>
-        literalsIn(part, isSaid && at > 0),
+        literalsIn(part, isVisible && at > 0),
       )
     case 'LogicalExpression':
-      return [...literalsIn(one.left), ...literalsIn(one.right, isSaid)]
+      return [...literalsIn(one.left), ...literalsIn(one.right, isVisible)]
     case 'TemplateLiteral':
-      return [...literalsIn(one.quasis, isSaid), ...literalsIn(one.expressions)]
+      return [...literalsIn(one.quasis, isVisible), ...literalsIn(one.expressions)]
     default:
-      // Arguments of a call, names of keys and the like are not said where they stand.
+      // Users do not see arguments of calls, names of keys and the like.
       return Object.values(one).flatMap((value) => literalsIn(value))
   }
 }

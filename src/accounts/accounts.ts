@@ -1,16 +1,16 @@
-// The door of accounts: people, how they prove who they are, and what they are told. better-auth is
-// inside and nowhere else. An account exists once its e-mail is confirmed, and owns one book of the
-// ledger from then on. README.md has the paths, the pages that letters link to, and the failures.
+// Entry file of accounts: registration, sign-in, sessions, e-mails about the account, closing. Only
+// this module uses better-auth. An account exists once its e-mail is confirmed, and owns one book
+// of the ledger from then on. README.md lists the paths, the linked pages and the failures.
 import type { Db, Executor } from '../platform/db/db.ts'
 import type { AccountId, BookId } from '../platform/ids.ts'
 import type { Mail } from '../platform/mail/mail.ts'
 import type { Auth } from './auth/auth.ts'
-import { createClosing, type Endings } from './closing/closing.ts'
+import { createAuthHandler, isOwnOrigin } from './auth-handler.ts'
+import { type ClosingHooks, createClosing } from './closing/closing.ts'
 import { createCookies } from './cookies.ts'
-import { createHandler, isOwnOrigin } from './handler.ts'
-import { type Brand, createLetters } from './letters/letters.ts'
-import type { Notice } from './letters/notice.ts'
-import type { AccountsSettings, LegalDocument, Parts } from './parts.ts'
+import type { AccountsSettings, Dependencies, LegalDocument } from './dependencies.ts'
+import type { AccountEmail } from './emails/email-kinds.ts'
+import { type Brand, createEmails } from './emails/emails.ts'
 import { createPasswords } from './passwords/passwords.ts'
 import * as queries from './queries.ts'
 import { createEmailChange } from './registration/email-change.ts'
@@ -20,92 +20,93 @@ import { createSessions, requireFresh, requireSession, type Session } from './se
 import { createFactors } from './sign-in/factors.ts'
 import { createPasswordChange } from './sign-in/password-change.ts'
 import { createSignIn } from './sign-in/sign-in.ts'
-import { type Allowance, type Count, createThrottle } from './throttle.ts'
+import { type Allowance, type AttemptCount, createThrottle } from './throttle.ts'
 
 export type { AccountCode } from './answers.ts'
 export type { Unspent } from './closing/queries.ts'
-export type { Circumstances } from './letters/notice.ts'
+export type { EventContext } from './emails/email-kinds.ts'
 export type { Language } from './queries.ts'
+export type { SessionRefusalCode } from './refusals.ts'
 export type { FoundAccount } from './search-queries.ts'
-export type { AccountsSettings, Allowance, Brand, Endings, LegalDocument, Session }
+export type { AccountsSettings, Allowance, Brand, ClosingHooks, LegalDocument, Session }
 
-/** What other rooms may have told to an owner; the rest is this room's own. */
-export type KeyNotice = Extract<Notice, { readonly kind: `key-${string}` }>
+/** The e-mails that other modules may send to an owner. */
+export type KeyEmail = Extract<AccountEmail, { readonly kind: `key-${string}` }>
 
-export type AccountsOptions = Pick<Parts, 'clock' | 'log' | 'settings' | 'openBook'> & {
-  /** The primary: a replica could still show a revoked session. */
+export type AccountsOptions = Pick<Dependencies, 'clock' | 'log' | 'settings' | 'openBook'> & {
+  /** The primary database: a replica could still show a revoked session. */
   readonly db: Db
   readonly mail: Pick<Mail, 'post'>
   readonly brand: Brand
-  /** The legal pages in force; a new version is asked for at the next registration. */
+  /** The legal documents in force; a registration must accept their current versions. */
   documents(): readonly LegalDocument[]
-  readonly endings: Endings
+  readonly closingHooks: ClosingHooks
 }
 
 export function createAccounts(options: AccountsOptions) {
   const { db, brand, settings, clock, log } = options
-  const parts: Parts = {
+  const dependencies: Dependencies = {
     ...{ db, clock, log, settings },
     openBook: options.openBook,
     documents: options.documents,
     passwords: createPasswords({ waitingMax: settings.passwordQueue }),
     throttle: createThrottle({ db, secret: settings.secret }),
-    letters: createLetters({ mail: options.mail, brand }),
+    emails: createEmails({ mail: options.mail, brand }),
   }
-  const { passwords, throttle, letters } = parts
-  const signIn = createSignIn(parts)
-  const passwordChange = createPasswordChange(parts)
-  // Loaded when first asked for: it takes a second and 50 MB, and a gateway never asks.
-  const auth = lazily(async (): Promise<Auth> => {
+  const { passwords, throttle, emails } = dependencies
+  const signIn = createSignIn(dependencies)
+  const passwordChange = createPasswordChange(dependencies)
+  // Loaded at the first use: loading takes a second and 50 MB, and a gateway never uses it.
+  const auth = memoizeAsync(async (): Promise<Auth> => {
     const { createAuth } = await import('./auth/auth.ts')
     return createAuth({
       ...{ db, log, brand, settings, passwords },
       sendReset: passwordChange.sendReset,
       async onReset(user, headers) {
         await passwordChange.onReset(user, headers)
-        await signIn.forget(user.email)
+        await signIn.clearFailedSignIns(user.email)
       },
     })
   })
-  const sessions = createSessions(parts, auth)
-  const registration = createRegistration(parts, signIn)
-  const closing = createClosing(parts, options.endings)
+  const sessions = createSessions(dependencies, auth)
+  const registration = createRegistration(dependencies, signIn)
+  const closing = createClosing(dependencies, options.closingHooks)
   const { origin } = new URL(brand.cabinetUrl)
-  const handle = createHandler({
+  const handle = createAuthHandler({
     ...{ clock, log, settings, auth, sessions, throttle, origin },
     cookies: createCookies(brand),
     routes: {
       ...registration.routes,
       ...signIn.routes,
       ...passwordChange.routes,
-      ...createEmailChange(parts, registration).routes,
-      ...createFactors(parts, passwordChange),
+      ...createEmailChange(dependencies, registration).routes,
+      ...createFactors(dependencies, passwordChange),
     },
   })
 
   return {
-    /** Rejects when the tables are not what better-auth expects: a reason not to start. */
+    /** Rejects when the tables are not what better-auth expects; the process must not start. */
     async check(): Promise<void> {
       const { explicitSchemaCheck } = await (await auth()).$context
       await explicitSchemaCheck?.()
     },
 
-    /** Answers a request to /api/auth/*. `address` is the client's, as the outer door knows it. */
+    /** Answers a request to /api/auth/*. `address` is the client's, as the HTTP server knows it. */
     handle,
 
-    /** Whose cookies these are. Asks the database, so a revoked session ends at once. */
+    /** The session of these cookies. Reads the database, so a revoked session ends at once. */
     session: (headers: Headers): Promise<Session | undefined> => sessions.read(headers),
     requireSession,
     requireFresh,
 
-    /** For what changes something outside /api/auth: true when our own pages ask. */
+    /** True when one of our own pages sent the request. For changes outside /api/auth. */
     isOwnOrigin: (headers: Headers): boolean => isOwnOrigin(headers, origin),
 
-    /** Counts an owner's attempt at something, over all processes; says whether it may go on. */
-    attempt: ({ account }: Session, what: string, allowance: Allowance): Promise<Count> =>
-      throttle.take(`${what} ${account}`, allowance),
+    /** Counts an owner's attempt over all processes, and says whether it is allowed. */
+    attempt: ({ account }: Session, what: string, allowance: Allowance): Promise<AttemptCount> =>
+      throttle.countAttempt(`${what} ${account}`, allowance),
 
-    /** The owner's browsers that are signed in; the ids are good for `revokeSession` only. */
+    /** The owner's browsers that are signed in. Use the ids for `revokeSession` only. */
     sessions: sessions.list,
     revokeSession: sessions.revoke,
     revokeOtherSessions: sessions.revokeOthers,
@@ -114,13 +115,13 @@ export function createAccounts(options: AccountsOptions) {
     setLanguage: ({ account }: Session, language: queries.Language): Promise<void> =>
       queries.accountSetLanguage(db, account, language),
 
-    /** Whose time letters and statements are in. The caller has seen that there is such a zone. */
+    /** The time zone of e-mails and statements. The caller has checked that the zone exists. */
     setZone: ({ account }: Session, zone: string): Promise<void> =>
       queries.accountSetZone(db, account, zone),
 
-    /** What the owner agreed to, and when. */
+    /** Which documents the owner accepted, and when. */
     consents: ({ account }: Session) => queries.consentList(db, account),
-    /** Notes an agreement. May be repeated: the first time counts. */
+    /** Records that the owner accepted a document. May be repeated: the first time is kept. */
     consent: (
       { account }: Session,
       p: { readonly document: string; readonly version: string; readonly address: string },
@@ -128,16 +129,16 @@ export function createAccounts(options: AccountsOptions) {
 
     find: (id: AccountId) => queries.accountFind(db, id),
     findByEmail: (email: string) => queries.accountFindByEmail(db, email.trim().toLowerCase()),
-    /** Whose book it is; undefined for a book without an owner, or with a closed account. */
+    /** The owner of a book; undefined when it has none or the account is closed. */
     ownerOf: (book: BookId, executor: Executor = db) => queries.accountFindByBook(executor, book),
 
-    /** For operators: by id, book or a part of the address, closed accounts too. */
+    /** For operators: finds accounts by id, book or a part of the address, closed ones too. */
     search: (text: string, limit: number) => accountSearch(db, { text, limit }),
 
-    /** Tells the owner of a book about a key, in the caller's transaction; nobody's: nothing. */
-    async tell(executor: Executor, book: BookId, notice: KeyNotice): Promise<void> {
+    /** E-mails the owner of a book about a key, in the caller's transaction, if it has an owner. */
+    async emailOwner(executor: Executor, book: BookId, email: KeyEmail): Promise<void> {
       const owner = await queries.accountFindByBook(executor, book)
-      if (owner !== undefined) await letters.post(executor, owner, notice)
+      if (owner !== undefined) await emails.post(executor, owner, email)
     },
 
     close: closing.close,
@@ -150,7 +151,7 @@ export function createAccounts(options: AccountsOptions) {
   }
 }
 
-function lazily<T>(make: () => Promise<T>): () => Promise<T> {
+function memoizeAsync<T>(make: () => Promise<T>): () => Promise<T> {
   const made: Promise<T>[] = []
   return () => {
     made[0] ??= make()

@@ -69,27 +69,30 @@ export type Answer = {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
   readonly cookies: readonly string[]
-  /** Of a no. */
+  /** Of an error. */
   readonly code?: AccountCode
   readonly retryAfterSeconds?: number
 }
 
-export function yes(
+export function okAnswer(
   body: Answer['body'] = { status: true },
   cookies: readonly string[] = [],
 ): Answer {
   return { status: 200, body, cookies }
 }
 
-/** In the cabinet's shape: the code is for its words, the message for whoever reads the traffic. */
-export function no(code: AccountCode, wait: { readonly retryAfterSeconds?: number } = {}): Answer {
+/** In the cabinet's shape: the code for its words, the message for people who read the traffic. */
+export function errorAnswer(
+  code: AccountCode,
+  wait: { readonly retryAfterSeconds?: number } = {},
+): Answer {
   const { retryAfterSeconds } = wait
   const more = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
   const error = { code, message: code.replaceAll('_', ' '), ...more }
   return { status: statuses[code], body: { error }, cookies: [], code, ...more }
 }
 
-export const isYes = (answer: Answer): boolean => answer.status < 300
+export const isOk = (answer: Answer): boolean => answer.status < 300
 
 /** Our code for better-auth's; undefined for one that nobody has thought about. */
 export function codeOf(theirs: unknown): AccountCode | undefined {

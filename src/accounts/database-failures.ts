@@ -1,13 +1,13 @@
 // better-auth replaces some errors of the database by its own, without the cause: a session that
-// PostgreSQL could not prolong becomes a 500. The connections lent to better-auth note a transient
+// PostgreSQL could not extend becomes a 500. The connections lent to better-auth record a transient
 // error here, and its caller gets that error instead of better-auth's answer.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isDatabaseUnavailable } from '../platform/db/database-errors.ts'
 
-/** One for each call of better-auth; calls that run at the same time do not share it. */
+/** One record for each call of better-auth; concurrent calls do not share it. */
 const calls = new AsyncLocalStorage<{ failure?: unknown }>()
 
-/** Passes on the answer or the error, and notes a transient error for the call under way. */
+/** Passes on the answer or the error, and records a transient error for the current call. */
 export async function noteFailure<T>(answer: Promise<T>): Promise<T> {
   return answer.catch((error: unknown) => {
     const call = calls.getStore()
@@ -16,15 +16,15 @@ export async function noteFailure<T>(answer: Promise<T>): Promise<T> {
   })
 }
 
-/** Calls better-auth; rejects with the noted error when better-auth throws or says no. */
+/** Calls better-auth; rejects with the recorded error when better-auth throws or refuses. */
 export async function withDatabaseFailure<T>(
   call: () => Promise<T>,
-  isYes: (answer: T) => boolean,
+  isOk: (answer: T) => boolean,
 ): Promise<T> {
   const seen: { failure?: unknown } = {}
   const answer = await calls.run(seen, call).catch((error: unknown) => {
     throw seen.failure ?? error
   })
-  if (seen.failure !== undefined && !isYes(answer)) throw seen.failure
+  if (seen.failure !== undefined && !isOk(answer)) throw seen.failure
   return answer
 }

@@ -1,5 +1,5 @@
-// The SQL of people. What better-auth reads and writes by itself (sessions, passwords, codes,
-// second factors, passkeys) is here only where we need it beside it, or in one transaction.
+// The SQL of accounts. better-auth reads and writes sessions, passwords, codes, second factors and
+// passkeys itself; they are here only where we need them elsewhere, or in one transaction.
 import type { Executor, Tx } from '../platform/db/db.ts'
 import type { AccountId, BookId } from '../platform/ids.ts'
 
@@ -10,7 +10,7 @@ export type AccountRow = {
   readonly email: string
   readonly book: BookId
   readonly language: Language
-  /** As its browser names it; null: UTC. */
+  /** The IANA name of the owner's time zone; null: UTC. */
   readonly zone: string | null
   readonly hasSecondFactor: boolean
   readonly createdAt: Date
@@ -38,14 +38,15 @@ export type SessionRow = {
 }
 
 const UNIQUE = '23505'
-/** True when the table refused a row because another has the same. */
-export const isTaken = (error: unknown) => (error as { code?: unknown } | null)?.code === UNIQUE
+/** True when a unique constraint refused the row. */
+export const isUniqueViolation = (error: unknown) =>
+  (error as { code?: unknown } | null)?.code === UNIQUE
 
 const ACCOUNT = `
   id, email, book_id as book, language, zone, second_factor_on as "hasSecondFactor",
   created_at as "createdAt"`
 
-/** Reads without a lock. A closed account is nobody's. */
+/** Reads without a lock. Does not find closed accounts. */
 export async function accountFind(db: Executor, id: string): Promise<AccountRow | undefined> {
   const { rows } = await db.query(
     `select ${ACCOUNT} from accounts where id = $1 and closed_at is null`,
@@ -78,7 +79,7 @@ export async function accountFindByBook(
   return rows[0] as AccountRow | undefined
 }
 
-/** Locks the account's row, so that closing and a change of address take turns. */
+/** Locks the account's row, so that closing and a change of address run one after the other. */
 export async function accountLock(tx: Tx, id: AccountId): Promise<AccountRow | undefined> {
   const { rows } = await tx.query(
     `select ${ACCOUNT} from accounts where id = $1 and closed_at is null for update`,
@@ -87,7 +88,7 @@ export async function accountLock(tx: Tx, id: AccountId): Promise<AccountRow | u
   return rows[0] as AccountRow | undefined
 }
 
-/** Adds a confirmed account with its password; one statement, so neither is without the other. */
+/** Adds a confirmed account with its password, in one statement. */
 export async function accountInsert(
   tx: Tx,
   p: {
@@ -109,7 +110,7 @@ export async function accountInsert(
   )
 }
 
-/** Locks and updates the row; fails with `isTaken` when another account has the address. */
+/** Locks and updates the row. Rejects (`isUniqueViolation`) if another account has the address. */
 export async function accountSetEmail(tx: Tx, id: AccountId, email: string): Promise<void> {
   await tx.query(`update accounts set email = $2, updated_at = clock_timestamp() where id = $1`, [
     id,
@@ -137,7 +138,7 @@ export async function accountSetZone(db: Executor, id: AccountId, zone: string):
   ])
 }
 
-/** Adds a registration that waits for its letter to be answered. */
+/** Adds a registration that waits for its confirmation. */
 export async function registrationInsert(
   db: Executor,
   p: Omit<RegistrationRow, 'createdAt'> & {
@@ -174,7 +175,7 @@ export async function registrationFind(
 }
 
 /** Gives the newest registration of an address a new code. Locks that row. */
-export async function registrationRecode(
+export async function registrationSetCode(
   tx: Executor,
   p: { readonly email: string; readonly codeHash: Buffer; readonly seconds: number },
 ): Promise<RegistrationRow | undefined> {
@@ -191,8 +192,8 @@ export async function registrationRecode(
   return rows[0] as RegistrationRow | undefined
 }
 
-/** Takes every registration of the address away; true when this one was still there. Locks them. */
-export async function registrationTake(
+/** Deletes every registration of the address; true when this one was among them. Locks them. */
+export async function registrationConsume(
   tx: Tx,
   p: { readonly id: string; readonly email: string },
 ): Promise<boolean> {
@@ -202,7 +203,7 @@ export async function registrationTake(
   return (rows as { id: string }[]).some((row) => row.id === p.id)
 }
 
-/** Notes an agreement; the first time counts. */
+/** Records that a document was accepted; the first time is kept. */
 export async function consentInsert(
   db: Executor,
   p: Consent & { readonly account: AccountId; readonly address: string; readonly at: Date | null },
@@ -225,7 +226,7 @@ export async function consentList(db: Executor, account: AccountId) {
   return rows as (Consent & { readonly acceptedAt: Date; readonly address: string | null })[]
 }
 
-/** Notes that a browser was used, at most every five minutes: the list of sessions shows it. */
+/** Records when a session was last used, for the owner's list; at most every five minutes. */
 export async function sessionTouch(db: Executor, id: string): Promise<void> {
   await db.query(
     `update sessions set last_seen_at = clock_timestamp()
@@ -234,7 +235,7 @@ export async function sessionTouch(db: Executor, id: string): Promise<void> {
   )
 }
 
-/** Reads without a lock, the one used last first. */
+/** The session used last comes first. Reads without a lock. */
 export async function sessionList(db: Executor, account: AccountId): Promise<SessionRow[]> {
   const { rows } = await db.query(
     `select id, coalesce(address, '') as address, coalesce(agent, '') as agent,
@@ -258,12 +259,12 @@ export async function sessionDelete(
   return rows.length > 0
 }
 
-/** Ends a session by what its cookie carries. Locks it. */
+/** Ends a session by the secret of its cookie. Locks it. */
 export async function sessionDeleteBySecret(db: Executor, secret: string): Promise<void> {
   await db.query(`delete from sessions where secret = $1`, [secret])
 }
 
-/** Ends every session of the account but one; says how many. Locks them. */
+/** Ends every session of the account but one; returns how many. Locks them. */
 export async function sessionDeleteOthers(
   db: Executor,
   p: { readonly account: AccountId; readonly keep: string },
@@ -291,10 +292,10 @@ export async function passkeyList(db: Executor, account: AccountId) {
 }
 
 /**
- * Notes a browser; says whether the account knew it and how many it knew. The count is of before:
- * the statement sees the table as it was.
+ * Records a browser; returns whether the account knew it and how many it knew before: the select
+ * sees the table as it was before the insert.
  */
-export async function deviceSee(
+export async function deviceUpsert(
   db: Executor,
   p: { readonly account: AccountId; readonly deviceHash: Buffer },
 ): Promise<{ readonly wasKnown: boolean; readonly known: number }> {
@@ -310,7 +311,7 @@ export async function deviceSee(
   return rows[0] as { wasKnown: boolean; known: number }
 }
 
-/** Reads without a lock, and the same way whether or not anybody has this address. */
+/** Reads without a lock, and takes equally long for known and unknown addresses. */
 export async function deviceIsKnown(
   db: Executor,
   p: { readonly email: string; readonly deviceHash: Buffer },
@@ -325,7 +326,7 @@ export async function deviceIsKnown(
   return (rows[0] as { isKnown: boolean }).isKnown
 }
 
-/** Adds a code of ours beside better-auth's. */
+/** Adds a code to the table that better-auth uses for its own. */
 export async function codeInsert(
   tx: Executor,
   p: {
@@ -342,8 +343,8 @@ export async function codeInsert(
   )
 }
 
-/** Uses a code up. Locks and deletes it, so that of two at once one gets it. */
-export async function codeTake(tx: Tx, identifier: string): Promise<string | undefined> {
+/** Reads and deletes a code, under its lock: of two concurrent calls only one gets it. */
+export async function codeConsume(tx: Tx, identifier: string): Promise<string | undefined> {
   const { rows } = await tx.query(
     `delete from account_codes where identifier = $1 and expires_at > clock_timestamp()
      returning value`,
@@ -352,17 +353,16 @@ export async function codeTake(tx: Tx, identifier: string): Promise<string | und
   return (rows[0] as { value: string } | undefined)?.value
 }
 
-/** Ends links out of letters sent so far, and half-finished sign-ins. Locks what it deletes. */
-export async function codeDeleteOf(db: Executor, account: AccountId): Promise<void> {
+/** Ends the links that were e-mailed so far, and unfinished sign-ins. Locks what it deletes. */
+export async function codeDeleteByAccount(db: Executor, account: AccountId): Promise<void> {
   await db.query(`delete from account_codes where value = $1`, [account])
 }
 
 /**
- * Counts an attempt. One statement: of many at once each gets its own number. The count stops one
- * beyond the allowance plus one, so that a flood cannot overflow it and the first beyond is told
- * apart from the rest.
+ * Counts an attempt. One statement, so each of many concurrent attempts gets its own number. The
+ * count stops at max + 2: a flood cannot overflow it, and max + 1 still marks the first refusal.
  */
-export async function throttleTake(
+export async function throttleIncrement(
   db: Executor,
   p: { readonly key: string; readonly seconds: number; readonly max: number },
 ): Promise<{ readonly hits: number; readonly leftSeconds: number }> {
@@ -378,7 +378,7 @@ export async function throttleTake(
   return rows[0] as { hits: number; leftSeconds: number }
 }
 
-/** Locks and deletes the count. */
+/** Deletes the count. Locks it. */
 export async function throttleDelete(db: Executor, key: string): Promise<void> {
   await db.query(`delete from account_throttles where key = $1`, [key])
 }

@@ -1,11 +1,11 @@
-// The SQL of looking for somebody, for operators: the only reads that see closed accounts too.
+// The SQL of the operator's search for accounts; no other statement reads closed accounts.
 import type { Executor } from '../platform/db/db.ts'
 import type { AccountId, BookId } from '../platform/ids.ts'
 import type { Language } from './queries.ts'
 
 export type FoundAccount = {
   readonly id: AccountId
-  /** Of a closed account the one it had, while that is kept. */
+  /** For a closed account its former address, until the account is erased. */
   readonly email: string
   readonly book: BookId
   readonly language: Language
@@ -15,8 +15,8 @@ export type FoundAccount = {
 }
 
 /**
- * Accounts by id, by book, or by a part of the address; an exact match first. Reads without a lock,
- * and every row: people ask this, a few times a day, and a million rows take a third of a second.
+ * Accounts by id, by book, or by a part of the address; an exact match first. Reads every row
+ * without a lock: operators search a few times a day, and a million rows take a third of a second.
  */
 export async function accountSearch(
   db: Executor,

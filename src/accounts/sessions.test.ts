@@ -1,4 +1,4 @@
-// Sessions as the cabinet sees them: whose cookie it is, how fresh, which others there are.
+// Sessions as the cabinet sees them: the account of a cookie, freshness, the other sessions.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createStage, expect, PASSWORD, type Stage } from '../../test/stages/accounts.ts'
@@ -28,7 +28,7 @@ test('a revoked session ends at once, and only its owner can revoke it', async (
   assert.equal(await phone.session(), undefined)
 })
 
-test('all other sessions end together, and the own one stays', async () => {
+test('revoking the other sessions keeps the current one', async () => {
   const owner = await stage.person('tidy')
   const others = [stage.browser(), stage.browser()]
   for (const browser of others) expect(await browser.signIn(owner.email), 200)
@@ -38,7 +38,7 @@ test('all other sessions end together, and the own one stays', async () => {
   assert.notEqual(await owner.session(), undefined)
 })
 
-test('a session is fresh for some minutes after its sign-in, and after the next', async () => {
+test('a session is fresh for ten minutes after a sign-in', async () => {
   const { requireFresh } = stage.accounts
   const owner = await stage.person('fresh')
   assert.equal(requireFresh(await owner.session()).isFresh, true)
@@ -57,7 +57,7 @@ test('a session is fresh for some minutes after its sign-in, and after the next'
   assert.equal((await owner.session())?.isFresh, true)
 })
 
-test('a used session is prolonged once a day, with a new cookie', async () => {
+test('a used session is extended once a day, with a new cookie', async () => {
   const owner = await stage.person('regular')
   assert.deepEqual((await owner.session())?.cookies, [])
   await stage.db.query(
@@ -71,7 +71,7 @@ test('a used session is prolonged once a day, with a new cookie', async () => {
   assert.deepEqual((await owner.session())?.cookies, [])
 })
 
-test('a session that ran out, or whose cookie was altered, is none', async () => {
+test('an expired session or an altered cookie does not work', async () => {
   const owner = await stage.person('expired')
   const name = '__Host-tollgate.session_token'
   const cookie = owner.jar.get(name) ?? ''
@@ -81,7 +81,7 @@ test('a session that ran out, or whose cookie was altered, is none', async () =>
   )
   assert.equal(await owner.session(), undefined)
   owner.jar.set(name, decodeURIComponent(cookie).split('.')[0] ?? '')
-  assert.equal(await owner.session(), undefined, 'what the table holds is no cookie')
+  assert.equal(await owner.session(), undefined, 'a cookie without its signature')
   owner.jar.set(name, cookie)
   assert.notEqual(await owner.session(), undefined)
   await stage.db.query(
@@ -100,11 +100,11 @@ test('the list shows when a browser was last used', async () => {
   assert.ok(Date.now() - (own?.lastSeenAt.getTime() ?? 0) < 60_000)
 })
 
-test('the language of letters is the owner’s choice', async () => {
+test('e-mails are in the language that the owner chose', async () => {
   const owner = await stage.person('polyglot')
   const session = stage.accounts.requireSession(await owner.session())
   await stage.accounts.setLanguage(session, 'ru')
   assert.equal((await owner.session())?.language, 'ru')
   expect(await stage.browser().signIn(owner.email), 200)
-  assert.match((await stage.letter(owner.email, 'new-device')).subject, /Новый вход/)
+  assert.match((await stage.lastEmail(owner.email, 'new-device')).subject, /Новый вход/)
 })

@@ -1,12 +1,12 @@
-// Sessions: who a browser's cookie speaks for, and the owner's list of them. A session is fresh for
-// some minutes after its sign-in; what could cost an account asks for a fresh one.
+// Sessions: finds the account of a browser's cookie, and lists an owner's sessions. A session is
+// fresh for some minutes after its sign-in; actions that could cost the account require that.
 import type { AccountId, BookId } from '../platform/ids.ts'
-import { Refusal } from '../platform/refusal.ts'
 import type { Auth } from './auth/auth.ts'
 import { withDatabaseFailure } from './database-failures.ts'
-import { deviceOf } from './device.ts'
-import type { Parts } from './parts.ts'
+import type { Dependencies } from './dependencies.ts'
 import * as queries from './queries.ts'
+import { sessionRefusal } from './refusals.ts'
+import { deviceName } from './user-agent.ts'
 
 export type Session = {
   readonly id: string
@@ -17,23 +17,23 @@ export type Session = {
   readonly zone: string | null
   readonly hasSecondFactor: boolean
   readonly signedInAt: Date
-  /** Signed in within the last accounts.freshMinutes: enough for what could cost an account. */
+  /** Signed in within the last accounts.freshMinutes. */
   readonly isFresh: boolean
-  /** To be set with the answer; there is one when the session was prolonged, once a day. */
+  /** The answer must set these; there is one when the session was extended, once a day. */
   readonly cookies: readonly string[]
 }
 
 const MINUTE_MS = 60_000
 
-export function createSessions(parts: Parts, auth: () => Promise<Auth>) {
-  const { db, clock, settings } = parts
+export function createSessions(dependencies: Dependencies, auth: () => Promise<Auth>) {
+  const { db, clock, settings } = dependencies
 
   return {
-    /** Whose cookie it is. Asks the database each time: a revoked session ends at once. */
+    /** The session of a cookie. Reads the database each time: a revoked session ends at once. */
     async read(headers: Headers): Promise<Session | undefined> {
       if (!headers.has('cookie')) return undefined
       const { api } = await auth()
-      const { response, headers: answered } = await withDatabaseFailure(
+      const { response, headers: responseHeaders } = await withDatabaseFailure(
         () => api.getSession({ headers, returnHeaders: true }),
         (answer) => answer.response !== null,
       )
@@ -52,7 +52,7 @@ export function createSessions(parts: Parts, auth: () => Promise<Auth>) {
         hasSecondFactor: account.hasSecondFactor,
         signedInAt: createdAt,
         isFresh: clock.nowMs() - createdAt.getTime() < settings.freshMinutes * MINUTE_MS,
-        cookies: answered.getSetCookie(),
+        cookies: responseHeaders.getSetCookie(),
       }
     },
 
@@ -60,16 +60,16 @@ export function createSessions(parts: Parts, auth: () => Promise<Auth>) {
       const rows = await queries.sessionList(db, account)
       return rows.map(({ agent, ...row }) => ({
         ...row,
-        device: deviceOf(agent),
+        device: deviceName(agent),
         isCurrent: row.id === current,
       }))
     },
 
-    /** True when there was such a session of this owner's. May be repeated. */
+    /** True when the owner had such a session. May be repeated. */
     revoke: ({ account }: Session, id: string): Promise<boolean> =>
       queries.sessionDelete(db, { account, id }),
 
-    /** Says how many there were. May be repeated. */
+    /** Returns how many sessions it ended. May be repeated. */
     revokeOthers: ({ account, id }: Session): Promise<number> =>
       queries.sessionDeleteOthers(db, { account, keep: id }),
   }
@@ -80,12 +80,12 @@ export type Sessions = ReturnType<typeof createSessions>
 /** Refuses: session_missing. */
 export function requireSession(session: Session | undefined): Session {
   if (session !== undefined) return session
-  throw new Refusal('session_missing', 'Sign in first.')
+  throw sessionRefusal('session_missing', 'Sign in first.')
 }
 
 /** Refuses: session_missing, session_not_fresh. */
 export function requireFresh(session: Session | undefined): Session {
   const present = requireSession(session)
   if (present.isFresh) return present
-  throw new Refusal('session_not_fresh', 'Sign in again to confirm that it is you.')
+  throw sessionRefusal('session_not_fresh', 'Sign in again to confirm that it is you.')
 }

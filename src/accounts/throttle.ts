@@ -1,18 +1,18 @@
 // Counts attempts in PostgreSQL, so that all processes share one count: by address, against a
-// machine that tries many accounts, and by account, against many machines that try one. Keys of
-// people are keyed digests: the table tells nobody which addresses are being tried.
+// machine that tries many accounts, and by account, against many machines that try one. Keys
+// contain keyed digests of e-mail addresses, so the table does not show which ones are tried.
 import { createHmac } from 'node:crypto'
 import type { Db } from '../platform/db/db.ts'
 import type { Masked } from '../platform/masked.ts'
 import * as queries from './queries.ts'
 
-/** So many in so many seconds. A window opens with its first attempt and then runs out. */
+/** At most `max` attempts in `seconds`. The window begins with the first attempt. */
 export type Allowance = { readonly max: number; readonly seconds: number }
 
-export type Count = {
+export type AttemptCount = {
   readonly isAllowed: boolean
-  /** True for the first attempt beyond the allowance: the moment to tell somebody. */
-  readonly isFirstBeyond: boolean
+  /** True only for the first attempt that is refused: the owner gets one e-mail, not many. */
+  readonly isFirstRefused: boolean
   readonly retryAfterSeconds: number
 }
 
@@ -20,21 +20,21 @@ export function createThrottle(options: { readonly db: Db; readonly secret: Mask
   const { db, secret } = options
 
   return {
-    /** Counts one attempt and says whether it may go on. One statement, so none slips past. */
-    async take(key: string, { max, seconds }: Allowance): Promise<Count> {
-      const { hits, leftSeconds } = await queries.throttleTake(db, { key, seconds, max })
+    /** Counts one attempt and says whether it is allowed. In one statement: races lose no count. */
+    async countAttempt(key: string, { max, seconds }: Allowance): Promise<AttemptCount> {
+      const { hits, leftSeconds } = await queries.throttleIncrement(db, { key, seconds, max })
       return {
         isAllowed: hits <= max,
-        isFirstBeyond: hits === max + 1,
+        isFirstRefused: hits === max + 1,
         retryAfterSeconds: Math.max(1, Math.ceil(leftSeconds)),
       }
     },
 
-    /** After a success: the next attempts begin anew. */
+    /** Resets the count, after a success. */
     clear: (key: string): Promise<void> => queries.throttleDelete(db, key),
 
-    /** A person, or a person's browser, as part of a key. */
-    blind: (text: string): string =>
+    /** For use in a key: hides an e-mail address, or an address together with a device cookie. */
+    keyedDigest: (text: string): string =>
       createHmac('sha256', secret.reveal()).update(`throttle ${text}`).digest('base64url'),
   }
 }

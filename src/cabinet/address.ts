@@ -1,5 +1,5 @@
-// Whose request it is. Anyone may send a header, so the one that names the client is read only when
-// the peer is a proxy that we know; else a guesser would count as a new client with every request.
+// The client's address. Any client can send any header, so we read the one that names the client
+// only when the peer is a trusted proxy; otherwise a guesser could forge a new address each time.
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { type Networks, plainAddress } from '../platform/networks.ts'
@@ -16,8 +16,8 @@ export function addressOf(
 ): string {
   const peer = plainAddress(socket.remoteAddress ?? 'unknown')
   if (header === 'none' || !trusted.has(peer)) return peer
-  // Every proxy adds the address it saw at the end. The first from the right that is not one of
-  // ours is the client; what stands left of it came from the client and may say anything.
+  // Every proxy appends the address that it saw. The first from the right that is not a trusted
+  // proxy is the client; the client itself may have sent everything to the left of it.
   const named = [headers[header] ?? []].flat().join(',')
   for (const one of named.split(',').reverse()) {
     const address = plainAddress(one.trim())

@@ -1,13 +1,39 @@
-// How each no looks in the cabinet: {error: {code, message}, requestId}. The code is what the
-// browser acts on and has words for in its own language; the message is for whoever reads the
-// traffic. Two tables; a refusal code without a line in one of them does not compile.
+// How the cabinet answers refusals and faults: {error: {code, message}, requestId}. A browser acts
+// on the code and has words for it in its own language; the message is for people who read the
+// traffic. One table of all that the cabinet can meet; a code without a line here, or a line that
+// the contract does not know, does not compile.
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { SessionRefusalCode } from '../accounts/accounts.ts'
+import type { KeyCheckRefusalCode, KeyLifeRefusalCode } from '../keys/keys.ts'
+import type { PaymentRefusalCode } from '../payments/payments.ts'
 import { isDatabaseUnavailable } from '../platform/db/database-errors.ts'
 import type { Log } from '../platform/log.ts'
-import { isRefusal, type RefusalCode } from '../platform/refusal.ts'
-import type { ErrorCode, No } from './contract/contract.ts'
+import { isRefusal, type Refusal } from '../platform/refusal.ts'
+import type { ErrorBody, ErrorCode } from './contract/contract.ts'
+import { CabinetRefusal, type CabinetRefusalCode, type RefusalData } from './refusals.ts'
+
+/** A pasted key that is refused so is not the owner's: api/key.ts answers `false` then. */
+export const wrongKeyCodes = [
+  'key_malformed',
+  'key_unknown',
+  'key_revoked',
+] as const satisfies readonly KeyCheckRefusalCode[]
+
+type KeyCode = KeyLifeRefusalCode | Exclude<KeyCheckRefusalCode, (typeof wrongKeyCodes)[number]>
+
+/** What Node's parser and Fastify refuse before a route sees it. */
+type UnreadCode =
+  | 'content_type_wrong'
+  | 'body_too_large'
+  | 'body_broken_off'
+  | 'request_overdue'
+  | 'http_broken'
+  | 'headers_too_large'
+
+type RefusedCode = CabinetRefusalCode | SessionRefusalCode | KeyCode | PaymentRefusalCode
+type AnsweredCode = RefusedCode | UnreadCode | 'unavailable' | 'fault'
 
 export const statuses = {
   path_unknown: 404,
@@ -33,11 +59,9 @@ export const statuses = {
   pack_unknown: 404,
   order_unknown: 404,
   order_attempt_reused: 409,
-  order_state_wrong: 409,
   payment_unavailable: 503,
   refund_refused: 409,
   refund_exceeds_unspent: 409,
-  adjust_exceeds_available: 409,
   promo_refused: 409,
   promo_attempts_exceeded: 429,
   top_up_refused: 409,
@@ -51,84 +75,53 @@ export const statuses = {
   overloaded: 503,
   unavailable: 503,
   fault: 500,
-} satisfies Record<ErrorCode, number>
-
-/** Refusals of rooms that nothing the cabinet asks can raise; one that comes is a fault of ours. */
-const strange = {
-  method_wrong: true,
-  content_encoding_unsupported: true,
-  body_bytes_exhausted: true,
-  thread_unsupported: true,
-  model_unknown: true,
-  feature_unpriced: true,
-  upstream_unreachable: true,
-  upstream_unavailable: true,
-  upstream_failed: true,
-  upstream_misconfigured: true,
-  key_missing: true,
-  key_malformed: true,
-  key_unknown: true,
-  key_revoked: true,
-  key_import_refused: true,
-  password_checks_overloaded: true,
-  credits_insufficient: true,
-  day_limit_reached: true,
-  velocity_stopped: true,
-  owner_suspended: true,
-  operator_blocked: true,
-  debt_outstanding: true,
-  book_unknown: true,
-} satisfies Record<Exclude<RefusalCode, ErrorCode>, true>
-
-type More = { readonly retryAfterSeconds?: number; readonly field?: string }
-
-/** A no of the cabinet's own: about HTTP, the session or the order of things, not about a room. */
-export class OwnNo extends Error {
-  override readonly name = 'OwnNo'
-  readonly code: ErrorCode
-  readonly more: More
-
-  constructor(code: ErrorCode, sentence: string, more: More = {}) {
-    super(sentence)
-    this.code = code
-    this.more = more
-  }
-}
+} satisfies Record<AnsweredCode, number> satisfies Record<ErrorCode, number>
 
 const RETRY_SECONDS = 1
 /** A database is back in seconds after a restart, in half a minute after a failover. */
-const AWAY_SECONDS = 5
+const DATABASE_RETRY_SECONDS = 5
 
 /** Answers with the code's status, in the cabinet's shape. */
-export function answerNo(
+export function sendError(
   reply: FastifyReply,
   code: ErrorCode,
   message: string,
-  more: More = {},
+  data: RefusalData = {},
 ): void {
   const status = statuses[code]
   reply.code(status).type('application/json; charset=utf-8')
-  const seconds = more.retryAfterSeconds ?? (status === 503 ? RETRY_SECONDS : undefined)
+  const seconds = data.retryAfterSeconds ?? (status === 503 ? RETRY_SECONDS : undefined)
   if (seconds !== undefined) reply.header('retry-after', seconds)
-  reply.send(errorText(code, message, reply.request.id, more))
+  reply.send(errorText(code, message, reply.request.id, data))
 }
 
-function errorText(code: ErrorCode, message: string, requestId: string, more: More = {}): string {
-  const no: No<ErrorCode> = { error: { code, message, ...more }, requestId }
-  return JSON.stringify(no)
+function errorText(
+  code: ErrorCode,
+  message: string,
+  requestId: string,
+  data: RefusalData = {},
+): string {
+  const body: ErrorBody<ErrorCode> = { error: { code, message, ...data }, requestId }
+  return JSON.stringify(body)
 }
 
-/** Fastify's own noes about a request, in our words: its messages may quote what was sent. */
+/** Fastify's own errors about a request, in our words: its messages may quote what was sent. */
 const framework: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', 'The body is too large.'],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['content_type_wrong', 'This content type is not read here.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['content_type_wrong', 'This content type is not supported.'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['field_invalid', 'The body is not valid JSON.'],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['field_invalid', 'The body is empty.'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['body_broken_off', 'The body is shorter than it said.'],
-  FST_ERR_VALIDATION: ['field_invalid', 'A field is missing or not as expected.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    'body_broken_off',
+    'The body is shorter than its Content-Length.',
+  ],
+  FST_ERR_VALIDATION: ['field_invalid', 'A field is missing or invalid.'],
 }
 
-/** Answers a refusal or a fault. Faults are logged here, once, and say nothing to the client. */
+/**
+ * Answers a refusal or a fault. A refusal without a line in the table is a fault. Faults are logged
+ * here, once, and say nothing to the client.
+ */
 export function answerError(
   error: unknown,
   request: FastifyRequest,
@@ -136,30 +129,28 @@ export function answerError(
   log: Log,
 ): void {
   const known = Object(error) as { code?: string; statusCode?: number }
-  const told = framework[known.code ?? '']
-  if (isRefusal(error) && isExpected(error.code)) {
+  const frameworkRefusal = framework[known.code ?? '']
+  if (isAnswered(error)) {
     // Not its sentence: that is for the client, and may quote what the client sent.
     log.info({ request: request.id, code: error.code, ...error.detail }, 'refused')
-    answerNo(reply, error.code, error.message)
-  } else if (error instanceof OwnNo) {
-    log.info({ request: request.id, code: error.code }, 'refused')
-    answerNo(reply, error.code, error.message, error.more)
-  } else if (told !== undefined) {
-    answerNo(reply, ...told)
+    const data = error instanceof CabinetRefusal ? error.data : {}
+    sendError(reply, error.code, error.message, data)
+  } else if (frameworkRefusal !== undefined) {
+    sendError(reply, ...frameworkRefusal)
   } else if (known.statusCode === 400) {
-    answerNo(reply, 'body_broken_off', 'The body ended before it was whole.')
+    sendError(reply, 'body_broken_off', 'The body ended before it was complete.')
   } else if (isDatabaseUnavailable(error)) {
     log.warn({ request: request.id, err: error }, 'the database is away')
-    const wait = { retryAfterSeconds: AWAY_SECONDS }
-    answerNo(reply, 'unavailable', 'The service is away for a moment.', wait)
+    const wait = { retryAfterSeconds: DATABASE_RETRY_SECONDS }
+    sendError(reply, 'unavailable', 'The service is temporarily unavailable.', wait)
   } else {
     log.error({ request: request.id, err: error }, 'a fault')
-    answerNo(reply, 'fault', 'Something went wrong here. It is in our log.')
+    sendError(reply, 'fault', 'Something went wrong on our side. The error has been logged.')
   }
 }
 
-function isExpected(code: RefusalCode): code is Extract<RefusalCode, ErrorCode> {
-  return !Object.hasOwn(strange, code)
+function isAnswered(error: unknown): error is Refusal<RefusedCode> {
+  return isRefusal(error) && Object.hasOwn(statuses, error.code)
 }
 
 const unparsed: Readonly<Record<string, readonly [ErrorCode, string]>> = {

@@ -1,48 +1,48 @@
-// The door of the cabinet: the account area, its pages, and the notifications of payment providers.
-// A list of its parts; what they share is in server.ts, what they say in contract/.
-import type { Endings } from '../accounts/accounts.ts'
+// Entry file of the cabinet: the account area, its pages, and the notifications of payment
+// providers. It lists the plugins; server.ts is what they share, contract/ the types of answers.
+import type { ClosingHooks } from '../accounts/accounts.ts'
 import type { Db } from '../platform/db/db.ts'
-import { type ApiOptions, apiParts } from './api/api.ts'
+import { type ApiOptions, apiPlugins } from './api/api.ts'
+import { type ClosingHookOptions, createClosingHooks } from './closing-hooks.ts'
 import { type Documents, readDocuments } from './documents.ts'
-import { createEndings, type EndingOptions } from './endings.ts'
-import { health } from './health.ts'
-import { type Notified, notifications } from './notifications.ts'
-import { pagesPart } from './pages.ts'
-import { databaseAnswer } from './queries.ts'
+import { healthPlugin } from './health.ts'
+import { type NotificationReceiver, notificationsPlugin } from './notifications.ts'
+import { pagesPlugin } from './pages.ts'
+import { pingDatabase } from './queries.ts'
 import { createServer, type ServerOptions } from './server.ts'
 
 export type { ApiOptions } from './api/api.ts'
-export type { Notification, Notified, Notify } from './notifications.ts'
-export type { Part } from './part.ts'
+export type { Notification, NotificationReceiver, StoreNotification } from './notifications.ts'
+export type { Plugin } from './plugin.ts'
 
 export type CabinetOptions = ServerOptions & {
   readonly db: Db
-  /** Without it nobody can notify us: the path is unknown. */
-  readonly payments?: Notified
-  /** Without it there is no account area: /api is unknown. */
+  /** Without it /notifications answers 404. */
+  readonly payments?: NotificationReceiver
+  /** Without it there is no account area: /api answers 404. */
   readonly api?: Omit<ApiOptions, 'db' | 'clock' | 'log'>
-  /** The built web application; `none` when somebody else serves it. */
+  /** The built web application; `none` when another server serves it. */
   readonly pagesDirectory?: string
 }
 
 export function createCabinet(options: CabinetOptions) {
   const { db, clock, log, payments, api, pagesDirectory = 'none' } = options
   return createServer(options, [
-    health({ askDatabase: () => databaseAnswer(db) }),
-    ...(payments ? [notifications({ ...payments, log })] : []),
-    ...(api ? apiParts({ ...api, db, clock, log }) : []),
-    pagesPart(pagesDirectory, log),
+    healthPlugin({ pingDatabase: () => pingDatabase(db) }),
+    ...(payments ? [notificationsPlugin({ ...payments, log })] : []),
+    ...(api ? apiPlugins({ ...api, db, clock, log }) : []),
+    pagesPlugin(pagesDirectory, log),
   ])
 }
 
-/** The operator's legal pages, for wiring: accounts ask for agreement to them. */
+/** The operator's legal documents, for wiring.ts: an owner must accept them to register. */
 export function openDocuments(file: string): Documents {
   return readDocuments(file)
 }
 
-/** What other rooms do at the end of an account, for wiring: accounts may not enter them. */
-export function openEndings(options: EndingOptions): Endings {
-  return createEndings(options)
+/** What other modules do when an account is closed; wiring.ts passes it to accounts. */
+export function openClosingHooks(options: ClosingHookOptions): ClosingHooks {
+  return createClosingHooks(options)
 }
 
 export type { Documents }

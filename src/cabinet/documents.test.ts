@@ -1,4 +1,4 @@
-// The operator's legal pages: read whole or not at all.
+// The operator's legal documents: a wrong list or a missing text is an error.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ before(async () => {
 })
 after(() => rm(at.directory, { recursive: true, force: true }))
 
-async function written(yaml: string) {
+async function readWritten(yaml: string) {
   const file = join(at.directory, 'documents.yaml')
   await writeFile(file, yaml)
   const documents = readDocuments(file)
@@ -30,15 +30,18 @@ ${more}
 `
 
 test('a version may be written as a number, and no file means no documents', async () => {
-  const documents = await written(one('    text: { ru: text.md, en: text.md }'))
+  const documents = await readWritten(one('    text: { ru: text.md, en: text.md }'))
   assert.equal(documents.list()[0]?.version, '3')
   assert.equal(documents.read('offer', 'ru').markdown, '# Text\n')
   assert.deepEqual(readDocuments('none').list(), [])
 })
 
-test('a file that is wrong, or a text that is not there, is a reason not to start', async () => {
-  await assert.rejects(written(one('    text: { ru: text.md }')), /documents\.yaml:6: is missing/)
-  await assert.rejects(written(one('    texts: x')), /the nearest known one is text/)
-  await assert.rejects(written('documents: ['), /documents\.yaml:1/)
-  await assert.rejects(written(one('    text: { ru: text.md, en: gone.md }')), /gone\.md/)
+test('a wrong file or a missing text is an error that names file and line', async () => {
+  await assert.rejects(
+    readWritten(one('    text: { ru: text.md }')),
+    /documents\.yaml:6: is missing/,
+  )
+  await assert.rejects(readWritten(one('    texts: x')), /the nearest known one is text/)
+  await assert.rejects(readWritten('documents: ['), /documents\.yaml:1/)
+  await assert.rejects(readWritten(one('    text: { ru: text.md, en: gone.md }')), /gone\.md/)
 })

@@ -1,12 +1,12 @@
-// The legal pages: which there are, in which versions, and their texts. They are the operator's own
-// files, read once, when first asked for. A cabinet asks at its start, and without all of them does
-// not start: an agreement to a text that nobody can see would be worth nothing.
+// The operator's legal documents: their list, versions and texts, read from files at the first use.
+// The cabinet reads them at its start and does not start when one is missing: consent to a text
+// that nobody can read would be void.
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
-import { complaintsOf, readYaml } from '../platform/yaml.ts'
-import { OwnNo } from './answers.ts'
+import { readYaml, schemaProblems } from '../platform/yaml.ts'
 import type { DocumentLink, DocumentText, Language } from './contract/contract.ts'
+import { CabinetRefusal } from './refusals.ts'
 
 const line = z.string().min(1).max(200)
 const both = z.strictObject({ ru: line, en: line })
@@ -29,18 +29,19 @@ export type Documents = {
   read(document: string, language: Language): DocumentText
 }
 
-/** No documents for `none`. Both verbs throw, with all complaints, for a file that is wrong. */
+/** No documents for `none`. Both methods throw an error with all problems of a wrong file. */
 export function readDocuments(file: string): Documents {
-  const read: { found?: ReturnType<typeof parse> } = {}
-  const found = () => {
-    read.found ??= file === 'none' ? [] : parse(file)
-    return read.found
+  const cache: { documents?: ReturnType<typeof parse> } = {}
+  const load = () => {
+    cache.documents ??= file === 'none' ? [] : parse(file)
+    return cache.documents
   }
   return {
-    list: () => found().map(({ texts: _texts, ...link }) => link),
+    list: () => load().map(({ texts: _texts, ...link }) => link),
     read(document, language) {
-      const one = found().find((known) => known.document === document)
-      if (one === undefined) throw new OwnNo('document_unknown', 'There is no such document.')
+      const one = load().find((known) => known.document === document)
+      if (one === undefined)
+        throw new CabinetRefusal('document_unknown', 'There is no such document.')
       const { texts, ...link } = one
       return { ...link, language, markdown: texts[language] }
     },
@@ -50,9 +51,9 @@ export function readDocuments(file: string): Documents {
 function parse(file: string): (DocumentLink & { texts: Record<Language, string> })[] {
   const yaml = readYaml(readFileSync(file, 'utf8'))
   const read = schema.safeParse(yaml.value)
-  if (yaml.complaints.length > 0 || !read.success) {
-    const wrong = yaml.complaints.map((one) => `${file}:${one.line}: ${one.sentence}`)
-    const more = read.success || wrong.length > 0 ? [] : complaintsOf(read.error, schema)
+  if (yaml.problems.length > 0 || !read.success) {
+    const wrong = yaml.problems.map((one) => `${file}:${one.line}: ${one.sentence}`)
+    const more = read.success || wrong.length > 0 ? [] : schemaProblems(read.error, schema)
     const lines = more.map((one) => `${file}:${yaml.lineAt(one.path)}: ${one.sentence}`)
     throw new Error([...wrong, ...lines].join('\n'))
   }

@@ -1,19 +1,19 @@
-// Health checks for whoever sends requests here: alive says that the process runs, ready that a
-// request would be served. Not ready while the database does not answer, and while we drain.
-import type { Part } from './part.ts'
+// Health checks for load balancers: /healthz says that the process runs, /readyz that it would
+// serve a request. Not ready while the database does not answer, and while the server drains.
+import type { Plugin } from './plugin.ts'
 
-/** Probes give up after a second or two; a database that takes longer is not there for anybody. */
+/** Probes give up after a second or two. */
 const ANSWER_MS = 1_500
 
-export function health(options: {
+export function healthPlugin(options: {
   /** Resolves when the database answers. */
-  readonly askDatabase: () => Promise<void>
-}): Part {
+  readonly pingDatabase: () => Promise<void>
+}): Plugin {
   return (app) => {
     app.get('/healthz', () => 'alive\n')
     app.get('/readyz', async (_request, reply) => {
       if (app.isDraining()) return reply.code(503).send('draining\n')
-      const isAnswering = await withinMs(options.askDatabase(), ANSWER_MS)
+      const isAnswering = await withinMs(options.pingDatabase(), ANSWER_MS)
       return isAnswering ? 'ready\n' : reply.code(503).send('the database does not answer\n')
     })
   }

@@ -1,12 +1,12 @@
-// What a payment provider may rely on when it notifies us, and what we take from it.
+// Notifications of payment providers over HTTP: which are accepted, and what is answered.
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import { createTestDatabase, settingsOf, type TestDatabase } from '../../test/support/harness.ts'
 import { systemClock } from '../platform/clock.ts'
 import { openDatabase } from '../platform/db/db.ts'
 import { createLog } from '../platform/log.ts'
-import { createCabinet, type Notification, type Notify } from './cabinet.ts'
-import { notifications } from './notifications.ts'
+import { createCabinet, type Notification, type StoreNotification } from './cabinet.ts'
+import { notificationsPlugin } from './notifications.ts'
 import { createServer } from './server.ts'
 
 let database: TestDatabase
@@ -19,13 +19,13 @@ const lines: string[] = []
 const shared = () => ({
   clock: systemClock,
   log: createLog({ level: 'trace', destination: { write: (line) => void lines.push(line) } }),
-  metrics: { answered: () => undefined },
+  metrics: { countAnswer: () => undefined },
   cell: 0,
   addressHeader: 'x-real-ip',
   trustedProxies: '127.0.0.1',
 })
 
-async function started(t: TestContext, notify: Notify) {
+async function startCabinet(t: TestContext, notify: StoreNotification) {
   const payments = { notify, providers: ['bank'] }
   const cabinet = createCabinet({ ...shared(), db: database.db, payments })
   t.after(() => cabinet.close({ idleMs: 0, limitMs: 1_000 }))
@@ -40,10 +40,10 @@ async function started(t: TestContext, notify: Notify) {
 const codeOf = async (answer: Response) =>
   ((await answer.json()) as { error: { code: string } }).error.code
 
-test('bytes are handed on as they came, whatever their type, with headers and peer', async (t) => {
-  const got: Notification[] = []
-  const { post } = await started(t, async (one) => {
-    got.push(one)
+test('passes on a body of any content type unchanged, with headers and peer address', async (t) => {
+  const received: Notification[] = []
+  const { post } = await startCabinet(t, async (one) => {
+    received.push(one)
     return { status: 202, body: '{"code":0}' }
   })
   const bytes = Buffer.from([0x7b, 0xff, 0x00, 0x7d])
@@ -56,18 +56,18 @@ test('bytes are handed on as they came, whatever their type, with headers and pe
     assert.equal(await answer.text(), '{"code":0}')
   }
   await post({})
-  assert.equal(got.length, 5)
-  for (const [i, one] of got.slice(0, 4).entries()) {
+  assert.equal(received.length, 5)
+  for (const [i, one] of received.slice(0, 4).entries()) {
     assert.deepEqual([one.provider, one.peer], ['bank', '198.51.100.7'])
     assert.deepEqual(one.body, bytes)
     assert.equal(one.headers['content-type'] ?? '', types[i])
     assert.equal(one.headers['x-signature'], 's')
   }
-  assert.equal(got[4]?.body.length, 0)
+  assert.equal(received[4]?.body.length, 0)
 })
 
-test('a provider that is not in use is unknown, and its body is not looked at', async (t) => {
-  const { post } = await started(t, () => assert.fail('it was handed on'))
+test('answers 404 for a provider that is not in use, without reading the body', async (t) => {
+  const { post } = await startCabinet(t, () => assert.fail('the notification was passed on'))
   for (const provider of ['other', 'Bank', 'bank%2F', 'x'.repeat(500)]) {
     const answer = await post({ body: '{' }, provider)
     assert.deepEqual([answer.status, await codeOf(answer)], [404, 'path_unknown'], provider)
@@ -78,16 +78,21 @@ test('a provider that is not in use is unknown, and its body is not looked at', 
   await none.close()
 })
 
-test('64 KiB pass and one byte more does not', async (t) => {
-  const { post } = await started(t, async ({ body }) => ({ status: 200, body: `${body.length}` }))
+test('accepts 64 KiB and refuses one byte more', async (t) => {
+  const { post } = await startCabinet(t, async ({ body }) => ({
+    status: 200,
+    body: `${body.length}`,
+  }))
   const headers = { 'content-type': 'application/json' }
   assert.equal(await (await post({ headers, body: 'x'.repeat(65_536) })).text(), '65536')
   const answer = await post({ headers, body: 'x'.repeat(65_537) })
   assert.deepEqual([answer.status, await codeOf(answer)], [413, 'body_too_large'])
 })
 
-test('what could not be stored is answered 503, so that the provider comes again', async (t) => {
-  const { post } = await started(t, () => Promise.reject(new Error('the database is away')))
+test('answers 503 when storing fails, so that the provider sends it again', async (t) => {
+  const { post } = await startCabinet(t, () =>
+    Promise.reject(new Error('the database is unavailable')),
+  )
   const answer = await post({ body: 'canary-of-a-body' })
   assert.deepEqual([answer.status, await codeOf(answer)], [503, 'unavailable'])
   assert.equal(answer.headers.get('retry-after'), '1')
@@ -95,17 +100,17 @@ test('what could not be stored is answered 503, so that the provider comes again
   assert.doesNotMatch(lines.join(''), /canary/)
 })
 
-test('so many are stored at once and no more, also when the provider no longer waits', async () => {
+test('limits concurrent stores, also those that a provider no longer waits for', async () => {
   const stored = Promise.withResolvers<{ status: number; body: string }>()
   const { log } = shared()
-  const part = notifications({
+  const plugin = notificationsPlugin({
     notify: () => stored.promise,
     providers: ['bank'],
     log,
-    underWayMax: 2,
+    concurrentMax: 2,
     answerMs: 50,
   })
-  const server = createServer(shared(), [part])
+  const server = createServer(shared(), [plugin])
   const post = async () => {
     const answer = await server.inject({ method: 'POST', url: '/notifications/bank' })
     return answer.statusCode === 200 ? 'stored' : answer.json().error.code
@@ -118,14 +123,18 @@ test('so many are stored at once and no more, also when the provider no longer w
   await server.close()
 })
 
-test('ready means that the database answers', async (t) => {
-  const { url } = await started(t, async () => ({ status: 200, body: '' }))
+test('/readyz answers 503 when the database does not answer', async (t) => {
+  const { url } = await startCabinet(t, async () => ({ status: 200, body: '' }))
   assert.equal(await (await fetch(`${url}/healthz`)).text(), 'alive\n')
   assert.equal((await fetch(`${url}/readyz`)).status, 200)
-  const away = openDatabase(settingsOf('postgres://x@127.0.0.1:1/x'), 'away', () => undefined)
-  const cabinet = createCabinet({ ...shared(), db: away })
+  const unavailable = openDatabase(
+    settingsOf('postgres://x@127.0.0.1:1/x'),
+    'away',
+    () => undefined,
+  )
+  const cabinet = createCabinet({ ...shared(), db: unavailable })
   const answer = await cabinet.inject('/readyz')
   assert.deepEqual([answer.statusCode, answer.body], [503, 'the database does not answer\n'])
   await cabinet.close()
-  await away.end()
+  await unavailable.end()
 })

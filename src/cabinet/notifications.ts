@@ -1,48 +1,48 @@
-// POST /notifications/{provider}: payment providers tell us that something happened. The bytes are
-// handed on as they came and answered at once; what they mean, and whether they are to be believed,
-// is the payments room's affair. Nothing of a body is logged. When in doubt the answer is 503:
-// providers repeat for a day, and payments are asked about anyway.
+// POST /notifications/{provider}: payment providers report events. The plugin hands the bytes on
+// unchanged and answers at once; the payments module decides what they mean and whether they are
+// true. Bodies are never logged. Any failure is answered 503: providers repeat for a day, and the
+// payments module also asks them itself.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Log } from '../platform/log.ts'
-import { answerNo } from './answers.ts'
-import type { Part } from './part.ts'
+import { sendError } from './answers.ts'
+import type { Plugin } from './plugin.ts'
 
 export type Notification = {
   readonly provider: string
-  /** As it came, also when it is compressed or no JSON at all. */
+  /** Unchanged, also when it is compressed or not JSON. */
   readonly body: Buffer
   readonly headers: IncomingHttpHeaders
   readonly peer: string
 }
 
-/** Stores a notification and says what the provider wants to hear. May be repeated. */
-export type Notify = (
+/** Stores a notification and returns the answer that the provider expects. May be repeated. */
+export type StoreNotification = (
   notification: Notification,
 ) => Promise<{ readonly status: number; readonly body: string }>
 
-/** What is needed of the payments room. */
-export type Notified = {
-  readonly notify: Notify
-  /** Names of the providers in use; any other path is unknown. */
+/** What this plugin needs of the payments module. */
+export type NotificationReceiver = {
+  readonly notify: StoreNotification
+  /** Names of the providers in use; any other path answers 404. */
   readonly providers: readonly string[]
 }
 
-export type NotificationOptions = Notified & {
+export type NotificationOptions = NotificationReceiver & {
   readonly log: Log
-  readonly underWayMax?: number
+  readonly concurrentMax?: number
   readonly answerMs?: number
 }
 
 /** A provider's objects are 2-6 KiB; a payment with a receipt of a hundred lines has 40. */
 export const NOTIFICATION_BYTES_MAX = 64 * 1024
-/** Storing one takes a few milliseconds, so these are thousands a second; more is a flood. */
-const UNDER_WAY_MAX = 32
-/** Providers wait ten seconds and more; a database that takes half of that will not make it. */
+/** Storing one takes a few milliseconds, so 32 at once are thousands a second; more is a flood. */
+const CONCURRENT_MAX = 32
+/** Providers wait at least ten seconds. */
 const ANSWER_MS = 5_000
 
-export function notifications(options: NotificationOptions): Part {
+export function notificationsPlugin(options: NotificationOptions): Plugin {
   const { notify, providers, log } = options
-  const underWayMax = options.underWayMax ?? UNDER_WAY_MAX
+  const concurrentMax = options.concurrentMax ?? CONCURRENT_MAX
   const answerMs = options.answerMs ?? ANSWER_MS
   const state = { underWay: 0 }
 
@@ -51,7 +51,7 @@ export function notifications(options: NotificationOptions): Part {
     const late = Promise.withResolvers<undefined>()
     const timer = setTimeout(() => late.resolve(undefined), answerMs)
     state.underWay += 1
-    // A place is free when the work is over, not when the provider has been told to come again.
+    // Counts until the work is over, not only until the provider got its 503.
     const work = notify(notification).finally(() => {
       state.underWay -= 1
     })
@@ -63,7 +63,7 @@ export function notifications(options: NotificationOptions): Part {
       return undefined
     } finally {
       clearTimeout(timer)
-      work.catch(() => undefined) // told above, or after we stopped waiting
+      work.catch(() => undefined) // logged above, or it failed after we stopped waiting
     }
   }
 
@@ -75,22 +75,22 @@ export function notifications(options: NotificationOptions): Part {
       '/notifications/:provider',
       {
         bodyLimit: NOTIFICATION_BYTES_MAX,
-        // Before the body: nobody sends 64 KiB to a provider that is not in use.
+        // Before the body is read: we do not receive 64 KiB for a provider that is not in use.
         onRequest: async (request, reply) => {
           if (!providers.includes(request.params.provider)) {
-            answerNo(reply, 'path_unknown', 'There is no such path.')
+            sendError(reply, 'path_unknown', 'There is no such path.')
             return reply
           }
-          // Fastify refuses a content type that is no content type; here the bytes are what counts.
+          // Fastify refuses an invalid content type; we want the bytes whatever their type is.
           request.contentType = request.headers['content-type']
           delete request.headers['content-type']
           return undefined
         },
       },
       async (request, reply) => {
-        if (state.underWay >= underWayMax) {
+        if (state.underWay >= concurrentMax) {
           log.warn({ request: request.id, underWay: state.underWay }, 'too many notifications')
-          answerNo(reply, 'overloaded', 'Too many notifications at once.')
+          sendError(reply, 'overloaded', 'Too many notifications at once.')
           return reply
         }
         const { contentType, headers, params, address, body } = request
@@ -101,16 +101,16 @@ export function notifications(options: NotificationOptions): Part {
             contentType === undefined ? headers : { ...headers, 'content-type': contentType },
           peer: address,
         }
-        const told = await store(notification, request.id)
-        if (told === undefined) {
-          answerNo(reply, 'unavailable', 'The notification was not stored.')
+        const answer = await store(notification, request.id)
+        if (answer === undefined) {
+          sendError(reply, 'unavailable', 'The notification was not stored.')
           return reply
         }
-        const isJson = /^\s*[{[]/.test(told.body)
+        const isJson = /^\s*[{[]/.test(answer.body)
         return reply
-          .code(told.status)
+          .code(answer.status)
           .type(isJson ? 'application/json; charset=utf-8' : 'text/plain; charset=utf-8')
-          .send(told.body)
+          .send(answer.body)
       },
     )
   }
@@ -118,7 +118,7 @@ export function notifications(options: NotificationOptions): Part {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** As it came, while Fastify does not see it. */
+    /** The content-type header, which Fastify must not see. */
     contentType: string | undefined
   }
 }

@@ -1,4 +1,4 @@
-// The web application's files over HTTP: what is sent, how long it may be kept, what it may do.
+// The web application's files over HTTP: paths, caching, compression, content security policy.
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
@@ -8,13 +8,13 @@ import { after, before, test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { systemClock } from '../platform/clock.ts'
 import { createLog } from '../platform/log.ts'
-import { pagesPart } from './pages.ts'
+import { pagesPlugin } from './pages.ts'
 import { createServer } from './server.ts'
 
 const log = createLog({ level: 'fatal' })
 const options = {
   ...{ clock: systemClock, log, cell: 0, addressHeader: 'none', trustedProxies: 'none' },
-  metrics: { answered: () => undefined },
+  metrics: { countAnswer: () => undefined },
 }
 const at = { directory: '', port: 0, end: async () => {} }
 
@@ -27,7 +27,7 @@ before(async () => {
   await writeFile(join(at.directory, 'assets/app-1a2b.js.gz'), gzipSync('run()'))
   await writeFile(join(at.directory, 'assets/app-1a2b.js.map'), '{}')
   await writeFile(join(at.directory, '..', 'tollgate-outside.html'), 'outside')
-  const server = createServer(options, [pagesPart(at.directory, log)])
+  const server = createServer(options, [pagesPlugin(at.directory, log)])
   at.port = await server.listen(0, '127.0.0.1')
   at.end = () => server.close({ idleMs: 0, limitMs: 1_000 })
 })
@@ -39,7 +39,7 @@ after(async () => {
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`http://127.0.0.1:${at.port}${path}`, { headers })
 
-test('every path is the application, but for what is not a page', async () => {
+test('every path gets index.html, except paths that are not pages', async () => {
   for (const path of ['/', '/orders/pay_1', '/sign-in?x=1', '/a.b/c', '/index.html']) {
     const answer = await get(path)
     assert.equal(answer.status, 200, path)
@@ -54,7 +54,7 @@ test('every path is the application, but for what is not a page', async () => {
   }
 })
 
-test('a page may run only what came from here, and nothing may frame it', async () => {
+test('a page may run only scripts of this server, and no site may frame it', async () => {
   const { headers } = await get('/')
   const policy = headers.get('content-security-policy')?.split(';') ?? []
   const expected = [
@@ -76,7 +76,7 @@ test('a page may run only what came from here, and nothing may frame it', async 
   assert.match(headers.get('strict-transport-security') ?? '', /max-age=63072000/)
 })
 
-test('hashed files are kept for ever, packed as the browser takes them', async () => {
+test('hashed files are cached for ever, in an encoding that the browser accepts', async () => {
   const path = '/assets/app-1a2b.js'
   for (const [accepted, encoding] of [
     ['gzip, deflate, br', 'br'],
@@ -91,14 +91,14 @@ test('hashed files are kept for ever, packed as the browser takes them', async (
   }
 })
 
-test('what has not changed is not sent again', async () => {
+test('answers 304 when the file has not changed', async () => {
   const etag = (await get('/')).headers.get('etag') ?? ''
   const again = await get('/orders', { 'if-none-match': etag })
   assert.deepEqual([again.status, await again.text()], [304, ''])
 })
 
 test('no path leads out of the directory', async () => {
-  // By hand, because fetch tidies paths up.
+  // Not by fetch, which normalizes paths.
   for (const path of [
     '/../tollgate-outside.html',
     '/%2e%2e/tollgate-outside.html',
@@ -115,9 +115,9 @@ test('no path leads out of the directory', async () => {
   }
 })
 
-test('without built pages none are served, and nothing breaks', async () => {
+test('serves no pages when they are not built', async () => {
   for (const directory of ['none', join(at.directory, 'nothing')]) {
-    const server = createServer(options, [pagesPart(directory, log)])
+    const server = createServer(options, [pagesPlugin(directory, log)])
     assert.equal((await server.inject('/')).statusCode, 404)
     await server.close()
   }

@@ -1,13 +1,13 @@
 // The web application: files of one directory, read into memory at the start, so that no path of a
-// request ever reaches the disk. Every path that is not a file is the application's own page, whose
-// router knows what to show. The pages may load and run only what came from here.
+// request reaches the disk. Every other path gets index.html, whose router decides what to show.
+// The pages may load and run only files from this server.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join, relative, sep } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../platform/log.ts'
-import { OwnNo } from './answers.ts'
-import type { Part } from './part.ts'
+import type { Plugin } from './plugin.ts'
+import { CabinetRefusal } from './refusals.ts'
 
 const kinds: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -22,7 +22,7 @@ const kinds: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-/** Smaller and first: Brotli, where a browser takes it. */
+/** In order of preference: Brotli is smaller. */
 const encodings = [
   ['br', '.br'],
   ['gzip', '.gz'],
@@ -34,7 +34,7 @@ type Page = {
   readonly bytes: Buffer
   readonly packed: Partial<Readonly<Record<Encoding, Buffer>>>
   readonly etag: string
-  readonly isForever: boolean
+  readonly isImmutable: boolean
 }
 
 const POLICY = [
@@ -48,24 +48,24 @@ const POLICY = [
   "form-action 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
-  // Text never becomes script or markup by assignment, not even in a library; and no code of ours
-  // needs a policy of its own to do so.
+  // No text becomes script or markup by assignment, not even in a library, and no trusted-types
+  // policy may be created.
   "require-trusted-types-for 'script'",
   "trusted-types 'none'",
 ].join(';')
 
-/** What a page of ours never asks for, so that no script on it can. */
+/** Permissions that our pages never use, so that no script on them can. */
 const PERMISSIONS = ['camera', 'microphone', 'geolocation', 'payment', 'usb', 'clipboard-read']
   .map((name) => `${name}=()`)
   .join(', ')
 
-/** Paths that are not pages, whatever stands behind them. */
+/** Paths that never get index.html. */
 const NOT_PAGES = /^\/(?:api|notifications|assets)(?:\/|$)/
 
-/** Without built pages none are served, and /api works all the same; so it does for `none`. */
-export function pagesPart(directory: string, log: Log): Part {
+/** Serves nothing for `none` or when the pages are not built; /api works without them. */
+export function pagesPlugin(directory: string, log: Log): Plugin {
   return (app) => {
-    // Here and not above: only a process that serves the cabinet reads its pages.
+    // Inside the plugin: only a process that serves the cabinet reads its pages.
     const pages = existsSync(directory) ? readPages(directory) : new Map<string, Page>()
     const own = pages.get('/index.html')
     if (own === undefined) {
@@ -76,7 +76,7 @@ export function pagesPart(directory: string, log: Log): Part {
       const path = request.url.split('?', 1)[0] ?? '/'
       const page = pages.get(path)
       if (page !== undefined) return answer(request, reply, page)
-      if (NOT_PAGES.test(path)) throw new OwnNo('path_unknown', 'There is no such path.')
+      if (NOT_PAGES.test(path)) throw new CabinetRefusal('path_unknown', 'There is no such path.')
       return answer(request, reply, own)
     })
   }
@@ -86,8 +86,8 @@ function answer(request: FastifyRequest, reply: FastifyReply, page: Page): Fasti
   reply.headers({
     'content-security-policy': POLICY,
     'permissions-policy': PERMISSIONS,
-    // A hashed name means one content for ever; everything else is asked about each time.
-    'cache-control': page.isForever ? 'public, max-age=31536000, immutable' : 'no-cache',
+    // A file with a hash in its name never changes; browsers revalidate all others each time.
+    'cache-control': page.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
     etag: page.etag,
     vary: 'accept-encoding',
   })
@@ -116,7 +116,7 @@ function readPages(directory: string): ReadonlyMap<string, Page> {
   const pages = new Map<string, Page>()
   for (const name of names) {
     const kind = kinds[extname(name)]
-    // Maps of the source and packed copies are not pages of their own.
+    // Source maps and compressed copies are not served by their own paths.
     if (kind === undefined) continue
     const bytes = readFileSync(join(directory, name))
     const packed = encodings
@@ -127,9 +127,9 @@ function readPages(directory: string): ReadonlyMap<string, Page> {
       kind,
       bytes,
       packed: Object.fromEntries(packed) as Page['packed'],
-      // Weak, because the packed copies share it.
+      // Weak, because the compressed copies share it.
       etag: `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`,
-      isForever: path.startsWith('/assets/'),
+      isImmutable: path.startsWith('/assets/'),
     })
   }
   return pages

@@ -1,7 +1,7 @@
-// The SQL of the cabinet itself; what it shows belongs to other rooms.
+// The SQL of the cabinet itself; the data that it shows belongs to other modules.
 import type { Executor } from '../platform/db/db.ts'
 
 /** Resolves when the database answers. Reads nothing, locks nothing. */
-export async function databaseAnswer(db: Executor): Promise<void> {
+export async function pingDatabase(db: Executor): Promise<void> {
   await db.query('select 1')
 }

@@ -1,4 +1,4 @@
-// What holds for every request to the cabinet, over real HTTP.
+// Headers, limits, errors and the drain of the cabinet's server, over real HTTP.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -8,11 +8,11 @@ import { systemClock } from '../platform/clock.ts'
 import { openDatabase } from '../platform/db/db.ts'
 import { createLog } from '../platform/log.ts'
 import { Refusal } from '../platform/refusal.ts'
-import type { Part } from './part.ts'
+import type { Plugin } from './plugin.ts'
 import { createServer, type ServerOptions } from './server.ts'
 
-/** A part with a route for every way a request can end. */
-function sample(held: PromiseWithResolvers<void>): Part {
+/** A plugin with a route for every way a request can end. */
+function samplePlugin(held: PromiseWithResolvers<void>): Plugin {
   return (app) => {
     app.get('/who', (request) => ({ address: request.address }))
     app.get('/refused/:code', () => {
@@ -20,6 +20,9 @@ function sample(held: PromiseWithResolvers<void>): Part {
     })
     app.get('/fault', () => {
       throw new Error('canary in a fault')
+    })
+    app.get('/unlisted', () => {
+      throw new Refusal('adjust_exceeds_available', 'canary in a refusal')
     })
     app.post('/echo', (request) => ({ body: request.body }))
     app.get('/held', async () => {
@@ -29,10 +32,10 @@ function sample(held: PromiseWithResolvers<void>): Part {
   }
 }
 
-async function started(
+async function startServer(
   t: TestContext,
-  change: Partial<ServerOptions> = {},
-  ...more: readonly Part[]
+  overrides: Partial<ServerOptions> = {},
+  ...more: readonly Plugin[]
 ) {
   const lines: string[] = []
   const answered: [string, number][] = []
@@ -41,13 +44,13 @@ async function started(
     {
       clock: systemClock,
       log: createLog({ level: 'trace', destination: { write: (line) => void lines.push(line) } }),
-      metrics: { answered: (route, status) => void answered.push([route, status]) },
+      metrics: { countAnswer: (route, status) => void answered.push([route, status]) },
       cell: 3,
       addressHeader: 'none',
       trustedProxies: 'none',
-      ...change,
+      ...overrides,
     },
-    [sample(held), ...more],
+    [samplePlugin(held), ...more],
   )
   const port = await server.listen(0, '127.0.0.1')
   const end = () => server.close({ idleMs: 0, limitMs: 1_000 })
@@ -58,14 +61,14 @@ async function started(
     url: `http://127.0.0.1:${port}`,
     lines,
     answered,
-    letGo: held.resolve,
+    release: held.resolve,
     end,
   }
 }
 
-type No = { error: { code: string; message: string }; requestId: string }
+type ErrorBody = { error: { code: string; message: string }; requestId: string }
 
-/** A connection by hand: sends bytes, and collects what comes. */
+/** A raw connection that sends bytes and collects what it receives. */
 async function dial(port: number) {
   const socket: Socket = connect(port, '127.0.0.1')
   let text = ''
@@ -77,7 +80,7 @@ async function dial(port: number) {
   await once(socket, 'connect')
   return {
     send: (bytes: string) => socket.write(bytes),
-    /** Resolves with everything received once it contains this. */
+    /** Resolves with everything received when it contains `part`. */
     async until(part: string): Promise<string> {
       while (!text.includes(part)) {
         const end = closed.then(() => assert.fail(`closed without ${part}: ${text}`))
@@ -92,8 +95,8 @@ async function dial(port: number) {
   }
 }
 
-test('a no says its code, a sentence and the request id of the header', async (t) => {
-  const { url, lines } = await started(t)
+test('a refusal has a code, a message and the same request id as the header', async (t) => {
+  const { url, lines } = await startServer(t)
   const cases = [
     ['/refused/x', 409, 'key_pending_missing', /There is no key to confirm/],
     ['/nowhere', 404, 'path_unknown', /no such path/],
@@ -102,7 +105,7 @@ test('a no says its code, a sentence and the request id of the header', async (t
   ] as const
   for (const [path, status, code, sentence] of cases) {
     const answer = await fetch(`${url}${path}`)
-    const { error, requestId } = (await answer.json()) as No
+    const { error, requestId } = (await answer.json()) as ErrorBody
     assert.deepEqual([answer.status, error.code], [status, code], path)
     assert.match(error.message, sentence)
     assert.match(requestId, /^req_[0-9a-f]{32}$/)
@@ -114,8 +117,21 @@ test('a no says its code, a sentence and the request id of the header', async (t
   )
 })
 
-test('no answer may be cached, framed, or run anything', async (t) => {
-  const { url } = await started(t)
+test('answers a refusal that is not in the table as a fault: 500, one log line', async (t) => {
+  const { url, lines } = await startServer(t)
+  const answer = await fetch(`${url}/unlisted`)
+  const { error } = (await answer.json()) as ErrorBody
+  assert.deepEqual([answer.status, error.code], [500, 'fault'])
+  assert.doesNotMatch(error.message, /canary/)
+  const about = lines.map((line) => JSON.parse(line)).filter(({ err }) => err !== undefined)
+  assert.deepEqual(
+    about.map(({ level, err }) => [level, err.code]),
+    [['error', 'adjust_exceeds_available']],
+  )
+})
+
+test('every answer has headers that forbid caching, framing and scripts', async (t) => {
+  const { url } = await startServer(t)
   for (const path of ['/who', '/nowhere', '/fault', '/%zz']) {
     const { headers } = await fetch(`${url}${path}`)
     const policy = headers.get('content-security-policy') ?? ''
@@ -133,24 +149,24 @@ test('no answer may be cached, framed, or run anything', async (t) => {
   }
 })
 
-test('a request is one line of the log, with the pattern of its path and no more', async (t) => {
-  const { url, lines, answered, end } = await started(t)
+test('logs one line per request, with the route pattern and no content', async (t) => {
+  const { url, lines, answered, end } = await startServer(t)
   await fetch(`${url}/refused/canary-path?code=canary-query`)
   const headers = { 'content-type': 'application/json', 'x-canary': 'canary-header' }
   await fetch(`${url}/echo`, { method: 'POST', headers, body: '{"word":"canary-body"}' })
   await fetch(`${url}/echo`, { method: 'POST', headers, body: '{"word":canary-broken' })
   await end()
-  const said = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'answered')
+  const logged = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'answered')
   assert.deepEqual(
-    said.map(({ method, route, status }) => `${method} ${route} ${status}`),
+    logged.map(({ method, route, status }) => `${method} ${route} ${status}`),
     ['GET /refused/:code 409', 'POST /echo 200', 'POST /echo 400'],
   )
   assert.doesNotMatch(lines.join(''), /canary/)
   assert.deepEqual(answered[0], ['/refused/:code', 409])
 })
 
-test('a body over 64 KiB is refused, announced or not, and its connection ends', async (t) => {
-  const { port } = await started(t)
+test('refuses a body over 64 KiB, with or without content-length, and disconnects', async (t) => {
+  const { port } = await startServer(t)
   const announced = await dial(port)
   announced.send('POST /echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n')
   announced.send('content-length: 65537\r\n\r\n')
@@ -164,8 +180,8 @@ test('a body over 64 KiB is refused, announced or not, and its connection ends',
   assert.match(await chunked.until('requestId'), /^HTTP\/1\.1 413 .*"body_too_large"/s)
 })
 
-test('a body or headers that come too slowly are answered 408 and cut', async (t) => {
-  const { port } = await started(t, { requestMs: 300 })
+test('answers 408 to a slow body or slow headers, and disconnects', async (t) => {
+  const { port } = await startServer(t, { requestMs: 300 })
   const body = await dial(port)
   body.send('POST /echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n')
   body.send('content-length: 100\r\n\r\n{"a":')
@@ -176,8 +192,8 @@ test('a body or headers that come too slowly are answered 408 and cut', async (t
   }
 })
 
-test('what is not HTTP is answered in the same shape', async (t) => {
-  const { port } = await started(t)
+test('answers invalid HTTP with an error of the same shape', async (t) => {
+  const { port } = await startServer(t)
   const broken = await dial(port)
   broken.send('what is this\r\n\r\n')
   assert.match(await broken.closed(), /^HTTP\/1\.1 400 .*"code":"http_broken".*"requestId":"req_/s)
@@ -186,9 +202,9 @@ test('what is not HTTP is answered in the same shape', async (t) => {
   assert.match(await large.closed(), /^HTTP\/1\.1 431 .*"code":"headers_too_large"/s)
 })
 
-test('a client cannot choose its address; a trusted proxy can name it', async (t) => {
-  const who = async (change: Partial<ServerOptions>, headers: Record<string, string>) => {
-    const { url } = await started(t, change)
+test('reads the address header only from a trusted proxy', async (t) => {
+  const who = async (overrides: Partial<ServerOptions>, headers: Record<string, string>) => {
+    const { url } = await startServer(t, overrides)
     const answer = (await (await fetch(`${url}/who`, { headers })).json()) as { address: string }
     return answer.address
   }
@@ -199,13 +215,17 @@ test('a client cannot choose its address; a trusted proxy can name it', async (t
   const trusted = { addressHeader, trustedProxies: '127.0.0.0/8, 10.0.0.0/8' }
   assert.equal(await who(trusted, spoof), '198.51.100.7')
   const chain = { 'x-forwarded-for': '203.0.113.9, 198.51.100.7, 10.1.2.3' }
-  assert.equal(await who(trusted, chain), '198.51.100.7', 'the left of it is the client’s word')
+  assert.equal(
+    await who(trusted, chain),
+    '198.51.100.7',
+    'the client may have forged the addresses to the left',
+  )
   assert.equal(await who(trusted, { 'x-forwarded-for': 'nonsense' }), '127.0.0.1')
   assert.equal(await who(trusted, { 'x-forwarded-for': '::ffff:198.51.100.7' }), '198.51.100.7')
 })
 
-test('a drain serves what is there and what still comes, and takes nobody new', async (t) => {
-  const { server, port, letGo } = await started(t)
+test('a drain serves open connections and accepts no new ones', async (t) => {
+  const { server, port, release } = await startServer(t)
   const busy = await dial(port)
   busy.send('GET /held HTTP/1.1\r\nhost: x\r\n\r\n')
   const idle = await dial(port)
@@ -214,17 +234,17 @@ test('a drain serves what is there and what still comes, and takes nobody new', 
 
   const closing = server.close({ idleMs: 60_000, limitMs: 60_000 })
   await assert.rejects(dial(port), { code: 'ECONNREFUSED' })
-  // A request that was on its way when we began to drain.
+  // A request that was in flight when the drain began.
   idle.send('GET /who HTTP/1.1\r\nhost: x\r\n\r\n')
   const [, , second] = (await idle.closed()).split('HTTP/1.1 200')
   assert.match(second ?? '', /connection: close.*127\.0\.0\.1/is)
-  letGo()
+  release()
   assert.match(await busy.closed(), /connection: close.*let go/is)
   await closing
 })
 
-test('a drain closes idle connections after a while, and breaks off at its limit', async (t) => {
-  const { server, port } = await started(t)
+test('a drain closes idle connections after idleMs and all others at limitMs', async (t) => {
+  const { server, port } = await startServer(t)
   const idle = await dial(port)
   idle.send('GET /who HTTP/1.1\r\nhost: x\r\n\r\n')
   await idle.until('address')
@@ -235,20 +255,24 @@ test('a drain closes idle connections after a while, and breaks off at its limit
   await idle.closed()
 })
 
-test('a database that is away is answered 503, and asked again later', async (t) => {
-  const away = openDatabase(settingsOf('postgres://x@127.0.0.1:1/x'), 'away', () => undefined)
-  const { url, lines } = await started(t, {}, (app) => {
-    app.get('/asked', () => away.query('select 1'))
-    app.get('/changed', () => away.transaction((tx) => tx.query('select 1')))
+test('answers 503 with retry-after when the database is unavailable', async (t) => {
+  const unavailable = openDatabase(
+    settingsOf('postgres://x@127.0.0.1:1/x'),
+    'away',
+    () => undefined,
+  )
+  const { url, lines } = await startServer(t, {}, (app) => {
+    app.get('/query', () => unavailable.query('select 1'))
+    app.get('/transaction', () => unavailable.transaction((tx) => tx.query('select 1')))
     app.get('/other', () => Promise.reject(new Error('connect ECONNREFUSED')))
   })
-  for (const path of ['/asked', '/changed']) {
+  for (const path of ['/query', '/transaction']) {
     const answer = await fetch(url + path)
     const { error } = (await answer.json()) as { error: { code: string } }
     assert.deepEqual([answer.status, error.code], [503, 'unavailable'], path)
     assert.equal(answer.headers.get('retry-after'), '5')
   }
-  assert.equal((await fetch(`${url}/other`)).status, 500, 'what is not the database’s is a fault')
+  assert.equal((await fetch(`${url}/other`)).status, 500, 'other errors are faults')
   assert.equal(lines.filter((line) => line.includes('"the database is away"')).length, 2)
-  await away.end()
+  await unavailable.end()
 })

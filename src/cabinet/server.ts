@@ -1,6 +1,6 @@
-// The control plane's HTTP server, on Fastify: what every part of the cabinet shares. Request ids,
-// the client's address, limits, headers, the shape of a no, one log line for a request, and a drain
-// that loses none. What is served is in the parts.
+// The control plane's HTTP server, on Fastify: what all plugins of the cabinet share. Request ids,
+// the client's address, limits, headers, error answers, one log line for each request, and a drain
+// that loses no request. The plugins add the routes.
 import { Server as NetServer } from 'node:net'
 import helmet from '@fastify/helmet'
 import createFastify, {
@@ -15,13 +15,13 @@ import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import { readNetworks } from '../platform/networks.ts'
 import { addressOf } from './address.ts'
-import { answerError, answerNo, answerUnparsed } from './answers.ts'
-import type { Part } from './part.ts'
+import { answerError, answerUnparsed, sendError } from './answers.ts'
+import type { Plugin } from './plugin.ts'
 
 export type ServerOptions = {
   readonly clock: Clock
   readonly log: Log
-  readonly metrics: Pick<Metrics, 'answered'>
+  readonly metrics: Pick<Metrics, 'countAnswer'>
   readonly cell: number
   /** The header in which a trusted proxy names the client; `none`: no header is read. */
   readonly addressHeader: string
@@ -33,21 +33,21 @@ export type ServerOptions = {
 
 /** Forms of the account area are a few hundred bytes; a page of text fits twenty times. */
 const BODY_BYTES_MAX = 64 * 1024
-/** 64 KiB at 5 KiB a second; whoever is slower holds a connection on purpose. */
+/** 64 KiB at 5 KiB a second; a slower client holds the connection on purpose. */
 const REQUEST_MS = 15_000
 /** Node's own limit: cookies and a long path fit many times. */
 const HEADER_BYTES_MAX = 16_384
-/** Node looks at this pace for requests that take too long; its own would be half a minute. */
-const LOOK_MS = 1_000
-/** Above the 60 s after which common proxies let an idle connection go: they close it, not we. */
+/** How often Node looks for requests that take too long; its default is half a minute. */
+const TIMEOUT_CHECK_MS = 1_000
+/** Above the 60 s after which common proxies close an idle connection: they close it, not we. */
 const KEEP_ALIVE_MS = 75_000
-const IDLE_LOOK_MS = 250
+const IDLE_CHECK_MS = 250
 /** A request on its way on an idle connection arrives within seconds, or not at all. */
-const IDLE_MS = 5_000
-const LIMIT_MS = 30_000
+const DRAIN_IDLE_MS = 5_000
+const DRAIN_LIMIT_MS = 30_000
 type Drain = { readonly idleMs?: number; readonly limitMs?: number }
 
-/** Answers of an API are neither pages nor to be framed, so they may load and run nothing. */
+/** Answers of an API are not pages, so they may load, run and frame nothing. */
 const headers = {
   contentSecurityPolicy: {
     useDefaults: false,
@@ -59,15 +59,15 @@ const headers = {
     },
   },
   frameguard: { action: 'deny' },
-  // Two years, as the lists of browsers want it.
+  // Two years, as the preload lists of browsers require.
   strictTransportSecurity: { maxAge: 63_072_000, includeSubDomains: true },
 } as const
 
-export function createServer(options: ServerOptions, parts: readonly Part[]) {
+export function createServer(options: ServerOptions, plugins: readonly Plugin[]) {
   const { clock } = options
   const state = { isDraining: false }
   const newId = () => requestIdOf(newHoldId(options.cell, clock.nowMs()))
-  // The newest reply on each connection: an error of the parser must not be written into it.
+  // The newest reply on each connection: a parser error must not be written into the middle of it.
   const replies = new WeakMap<object, FastifyReply>()
   const requestMs = options.requestMs ?? REQUEST_MS
 
@@ -79,12 +79,12 @@ export function createServer(options: ServerOptions, parts: readonly Part[]) {
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: {
       headersTimeout: requestMs,
-      connectionsCheckingInterval: Math.min(LOOK_MS, requestMs),
+      connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestMs),
       maxHeaderSize: HEADER_BYTES_MAX,
     },
-    // We drain by ourselves before Fastify closes, and serve what still comes meanwhile.
+    // We drain before we close Fastify, and still serve the requests that arrive meanwhile.
     return503OnClosing: false,
-    // Fastify answers these two by itself, without hooks: our headers would be missing.
+    // Fastify would answer an undecodable or overlong path itself, without hooks and our headers.
     rewriteUrl: ({ url = '/' }) => (isReadable(url) ? url : '/unreadable'),
     routerOptions: { maxParamLength: HEADER_BYTES_MAX },
     clientErrorHandler: (error, socket) => {
@@ -99,26 +99,25 @@ export function createServer(options: ServerOptions, parts: readonly Part[]) {
     replies.set(request.raw.socket, reply)
   })
   app.register(helmet, headers)
-  for (const part of parts) app.register(async (scope) => part(scope))
+  for (const plugin of plugins) app.register(async (scope) => plugin(scope))
 
   return {
-    /** Resolves with the port taken. */
+    /** Resolves with the port. */
     async listen(port: number, host: string): Promise<number> {
       await app.listen({ port, host })
       const address = app.server.address()
       return typeof address === 'object' && address !== null ? address.port : port
     },
     /**
-     * Takes no new connection. Those that are there may still bring a request, and are told to
-     * close with its answer; idle ones are closed after a while, and what is not over at the limit
-     * is broken off.
+     * Accepts no new connections. Open ones may still send a request, whose answer says
+     * `connection: close`; idle ones are closed after `idleMs`, and all others at `limitMs`.
      */
-    async close({ idleMs = IDLE_MS, limitMs = LIMIT_MS }: Drain = {}): Promise<void> {
+    async close({ idleMs = DRAIN_IDLE_MS, limitMs = DRAIN_LIMIT_MS }: Drain = {}): Promise<void> {
       state.isDraining = true
       if (app.server.listening) await drain(app, idleMs, limitMs)
       await app.close()
     },
-    /** A request without a network. */
+    /** Sends a request without a network, for tests. */
     inject: app.inject.bind(app) as FastifyInstance['inject'],
   }
 }
@@ -132,7 +131,7 @@ function isReadable(url: string): boolean {
   }
 }
 
-/** What holds for every request, whichever part it is for. */
+/** Hooks and handlers for every request, of any plugin. */
 function addShared(
   app: FastifyInstance,
   options: ServerOptions,
@@ -140,7 +139,7 @@ function addShared(
 ): void {
   const { log, metrics, addressHeader } = options
   const trusted = readNetworks(options.trustedProxies)
-  assert(!('complaint' in trusted), 'the trusted proxies were checked with the settings')
+  assert(!('problem' in trusted), 'the trusted proxies were checked with the settings')
   app.decorateRequest('address', '')
   app.decorate('isDraining', () => state.isDraining)
   app.addHook('onRequest', async (request, reply) => {
@@ -148,23 +147,23 @@ function addShared(
     reply.header('request-id', request.id)
   })
   app.addHook('onSend', async (_request, reply) => {
-    // Balances and keys are nothing for a cache; a part that serves files says otherwise.
+    // No cache may keep balances and keys; the plugin that serves files sets another value.
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
     // The client opens its next connection elsewhere.
     if (state.isDraining) reply.header('connection', 'close')
   })
   app.addHook('onResponse', async (request, reply) => {
     const fields = lineOf(request, reply)
-    metrics.answered(fields.route, fields.status)
+    metrics.countAnswer(fields.route, fields.status)
     log[/^\/(?:healthz|readyz)$/.test(fields.route) ? 'debug' : 'info'](fields, 'answered')
   })
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log))
   app.setNotFoundHandler((_request, reply) => {
-    answerNo(reply, 'path_unknown', 'There is no such path.')
+    sendError(reply, 'path_unknown', 'There is no such path.')
   })
 }
 
-/** The pattern of the path and never the path itself: links of letters carry codes. */
+/** Logs the pattern of the path, never the path itself, which may contain codes. */
 function lineOf(request: FastifyRequest, reply: FastifyReply) {
   return {
     request: request.id,
@@ -179,12 +178,12 @@ async function drain(app: FastifyInstance, idleMs: number, limitMs: number): Pro
   const { server } = app
   const timers = [
     setTimeout(() => {
-      timers.push(setInterval(() => server.closeIdleConnections(), IDLE_LOOK_MS))
+      timers.push(setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS))
     }, idleMs),
     setTimeout(() => server.closeAllConnections(), limitMs),
   ]
-  // Of net and not of http: that one closes idle connections at once, under a request that may be
-  // on its way on one of them.
+  // Call the `close` of net.Server: that of http.Server closes idle connections at once, although a
+  // request may be on its way on one of them.
   await new Promise<void>((resolve) => {
     NetServer.prototype.close.call(server, () => resolve())
   })

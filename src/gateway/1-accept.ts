@@ -1,51 +1,55 @@
-// Step 1: a request comes in. It gets its number, we learn where it comes from, and we will be told
-// when the client goes. What can be refused from the headers alone is refused here, before the key
-// is looked at: a body in a form we do not read.
+// Step 1: assigns the request id, reads the client's address and watches for the client's
+// disconnect. `expectJson` refuses what the headers alone show, before the key is looked up: a body
+// that is compressed or not JSON.
 import type { ClientReply, ClientRequest } from '../http/http.ts'
 import { newHoldId, requestIdOf } from '../platform/ids.ts'
-import { Refusal } from '../platform/refusal.ts'
 import type { Exchange } from './exchange.ts'
-import type { Rooms } from './rooms.ts'
+import { emptyJournal } from './journal.ts'
+import type { Modules } from './modules.ts'
+import { gatewayRefusal } from './refusals.ts'
 
-/** Never refuses: everything else needs the exchange to answer with. */
+/** Never throws: errors of the later steps are answered through the exchange. */
 export function accept(
-  incoming: ClientRequest,
-  outgoing: ClientReply,
-  { clock, limits, shutdown }: Pick<Rooms, 'clock' | 'limits' | 'shutdown'>,
+  clientRequest: ClientRequest,
+  clientReply: ClientReply,
+  { clock, settings, shutdown }: Pick<Modules, 'clock' | 'settings' | 'shutdown'>,
 ): Exchange {
-  const id = newHoldId(limits.cell, clock.nowMs())
-  const { url } = incoming
+  const id = newHoldId(settings.cell, clock.nowMs())
+  const { url } = clientRequest
   const questionMark = url.indexOf('?')
   const exchange: Exchange = {
     id,
     requestId: requestIdOf(id),
-    incoming,
-    outgoing,
-    address: addressOf(incoming, limits.addressHeader),
+    clientRequest,
+    clientReply,
+    address: addressOf(clientRequest, settings.addressHeader),
     query: questionMark === -1 ? '' : url.slice(questionMark),
     startedMs: clock.spanMs(),
-    isGone: false,
-    isStopped: false,
-    onGone: undefined,
+    journal: emptyJournal(),
+    isDisconnected: false,
+    isClosedByUs: false,
+    onDisconnect: undefined,
   }
-  outgoing.onGone = () => {
-    exchange.isGone = true
-    exchange.isStopped = shutdown.isForced
-    exchange.onGone?.()
+  clientReply.onDisconnect = () => {
+    exchange.isDisconnected = true
+    exchange.isClosedByUs = shutdown.isForced
+    exchange.onDisconnect?.()
   }
   return exchange
 }
 
-/** Refuses a body that is not JSON, or is compressed: the bound is counted on its plain bytes. */
-export function expectJson({ incoming }: Exchange): void {
-  const type = incoming.headers['content-type']
+/**
+ * Refuses a body that is not JSON, or is compressed: the input bound is computed from plain bytes.
+ */
+export function expectJson({ clientRequest }: Exchange): void {
+  const type = clientRequest.headers['content-type']
   const isPlainJson = type === 'application/json' // what every library sends
   if (!isPlainJson && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type ?? '')) {
-    throw new Refusal('content_type_wrong', 'content-type: expected application/json')
+    throw gatewayRefusal('content_type_wrong', 'content-type: expected application/json')
   }
-  const encoding = incoming.headers['content-encoding']
+  const encoding = clientRequest.headers['content-encoding']
   if (encoding !== undefined && encoding !== '' && encoding !== 'identity') {
-    throw new Refusal(
+    throw gatewayRefusal(
       'content_encoding_unsupported',
       'content-encoding: compressed request bodies are not supported',
     )
@@ -54,6 +58,6 @@ export function expectJson({ incoming }: Exchange): void {
 
 function addressOf({ headers, remoteAddress }: ClientRequest, header: string): string {
   const named = header === 'none' ? undefined : headers[header]
-  // The edge sets the header anew, so its last element is the edge's own word.
+  // The edge writes the last element; a client may have written those before it.
   return named?.split(',').at(-1)?.trim() || remoteAddress
 }

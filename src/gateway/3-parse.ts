@@ -1,6 +1,6 @@
-// Step 3: what limits and prices need of the body. The bytes themselves are kept and go upstream as
-// they are; nothing is rebuilt from what was read.
-import { Refusal } from '../platform/refusal.ts'
+// Step 3: reads the body and finds the values that limits and prices need. The original bytes go
+// upstream; they are never rebuilt from the parsed values.
+import type { Refusal } from '../platform/refusal.ts'
 import type { Snapshot } from '../pricing/pricing.ts'
 import { boundInput } from '../wire/bound.ts'
 import type { CountRequest, MessageRequest, ReadResult, RequestProblem } from '../wire/draft.ts'
@@ -8,38 +8,39 @@ import { readCountRequest, readMessageRequest } from '../wire/request.ts'
 import { type Body, LARGE_BYTES, readBody } from './body/body.ts'
 import type { LargeBodies } from './body/large-bodies.ts'
 import type { Authenticated, Exchange, Parsed } from './exchange.ts'
-import type { Rooms } from './rooms.ts'
+import type { Modules } from './modules.ts'
+import { gatewayRefusal } from './refusals.ts'
 
-const NOTHING = Buffer.alloc(0)
+const EMPTY = Buffer.alloc(0)
 
-type Needs = Pick<Rooms, 'pricing' | 'largeBodies' | 'limits' | 'budget'>
+type Needs = Pick<Modules, 'pricing' | 'largeBodies' | 'settings' | 'budget'>
 
-/** Refuses: what reading the body refuses, field_invalid, thread_unsupported, model_unknown. */
+/** Refuses: field_invalid, thread_unsupported, model_unknown, and the refusals of readBody. */
 export function parse(
   exchange: Exchange,
   caller: Authenticated,
-  rooms: Needs,
+  modules: Needs,
 ): Promise<Parsed<MessageRequest>> {
-  return parseAs<MessageRequest>(exchange, caller, rooms, 'message', readMessageRequest)
+  return parseAs<MessageRequest>(exchange, caller, modules, 'message', readMessageRequest)
 }
 
-/** The same for count_tokens, which asks for no reply. */
+/** The same for count_tokens, which has no max_tokens. */
 export function parseCount(
   exchange: Exchange,
   caller: Authenticated,
-  rooms: Needs,
+  modules: Needs,
 ): Promise<Parsed<CountRequest>> {
-  return parseAs<CountRequest>(exchange, caller, rooms, 'count', readCountRequest)
+  return parseAs<CountRequest>(exchange, caller, modules, 'count', readCountRequest)
 }
 
 async function parseAs<Request extends CountRequest>(
   exchange: Exchange,
   { book }: Authenticated,
-  { pricing, largeBodies, limits, budget }: Needs,
+  { pricing, largeBodies, settings, budget }: Needs,
   kind: 'message' | 'count',
   read: (body: Buffer) => ReadResult<Request>,
 ): Promise<Parsed<Request>> {
-  const { body: taken, free } = await readBody(exchange, book, limits.bodyBytesMax, budget)
+  const { body: taken, release } = await readBody(exchange, book, settings.bodyBytesMax, budget)
   try {
     const catalogue = pricing.current()
     const large =
@@ -48,8 +49,9 @@ async function parseAs<Request extends CountRequest>(
     const result = (large?.result as ReadResult<Request> | undefined) ?? read(body)
     if (!result.ok) throw refuse(result.problem)
     const { request } = result
+    exchange.journal.bytesIn = body.length
     const model = catalogue.modelById.get(request.model)
-    if (model === undefined) throw new Refusal('model_unknown', `model: ${request.model}`)
+    if (model === undefined) throw gatewayRefusal('model_unknown', `model: ${request.model}`)
     const bound = large?.bound ?? boundInput(request.shape, body, model.contextWindow)
     const parsed: Parsed<Request> = {
       body,
@@ -57,14 +59,14 @@ async function parseAs<Request extends CountRequest>(
       model,
       bound,
       catalogue,
-      free() {
-        parsed.body = NOTHING
-        free()
+      releaseBody() {
+        parsed.body = EMPTY
+        release()
       },
     }
     return parsed
   } catch (error) {
-    free()
+    release()
     throw error
   }
 }
@@ -82,5 +84,5 @@ async function readLarge(
 
 function refuse(problem: RequestProblem): Refusal {
   const code = problem.errorCode === undefined ? 'field_invalid' : 'thread_unsupported'
-  return new Refusal(code, problem.message, { field: problem.field })
+  return gatewayRefusal(code, problem.message, { field: problem.field })
 }

@@ -1,58 +1,53 @@
-// Step 5: the request goes upstream, as the client sent it but for our credential and at most
-// three values: the model's name there, a lowered max_tokens, a lowered temperature. Resolves when
-// the upstream's status is known; until then nothing has been sent to the client, so a failure is
-// still a plain answer.
+// Step 5: sends the request upstream, as the client sent it except for our credential and a few
+// values: the upstream's name of the model, a lowered max_tokens, a lowered temperature, and the
+// limits of server tools.
+// Resolves when the upstream's status is known; until then the client has received nothing, so a
+// failure can still be answered with a status.
 import type { Clock } from '../platform/clock.ts'
-import { Refusal } from '../platform/refusal.ts'
+import type { Refusal } from '../platform/refusal.ts'
 import { upstreamName } from '../pricing/pricing.ts'
-import type { Outcome, Path, Route, Target } from '../upstreams/upstreams.ts'
+import type { Route, Target, UpstreamPath } from '../upstreams/upstreams.ts'
 import type { CountRequest, MessageRequest } from '../wire/draft.ts'
 import { type Edit, editBody } from '../wire/edit.ts'
-import { isRetryable, retryAfterMs } from '../wire/errors.ts'
+import { isRetryable } from '../wire/errors.ts'
 import type { Exchange, Parsed, Reserved } from './exchange.ts'
-import { createIncoming, type Reply } from './reply/reply.ts'
-import type { Rooms } from './rooms.ts'
+import type { Modules } from './modules.ts'
+import { gatewayRefusal } from './refusals.ts'
+import { createReplyReceiver, type UpstreamReply } from './reply/reply.ts'
+import { headersOf, isAccountStatus, isTargetFailure, reportOutcome } from './upstream-call.ts'
 
-/** Headers of the request that must reach the upstream, besides all `anthropic-*` ones. */
-const forwarded = new Set(['accept', 'user-agent', 'traceparent', 'tracestate', 'x-app'])
-/** Of `anthropic-*`, these would name an account of the upstream; ours is not the customer's. */
-const ours = new Set([
-  'anthropic-workspace-id',
-  'anthropic-organization-id',
-  'anthropic-user-profile-id',
-])
-/** What the upstream is told when the client names no version: the oldest every client knows. */
-const VERSION_DEFAULT = '2023-06-01'
+/**
+ * How long the gateway waits for the upstream's status after the client of a stream has left: the
+ * input may have to be charged.
+ */
+const UPSTREAM_STATUS_WAIT_MS = 10_000
 
-/** A client that left before the upstream answered is waited for so long; its input may be owed. */
-const LEFT_MS = 10_000
-
-export type Relayed = {
-  /** Path under the upstream's address, without the query. */
-  readonly path: Path
+export type RelayRequest = {
+  /** Appended to the upstream's URL; without the query. */
+  readonly path: UpstreamPath
   readonly model: string
   readonly conversation: number
   readonly isStream: boolean
-  /** The body as this target is to get it. */
+  /** The body with the changes that this target needs. */
   bodyFor(target: Target): readonly Buffer[]
 }
 
-/** Told to a client when nothing but the operator's word can help; a person needs that long. */
-const OPERATOR_MS = 30_000
+/** `retry-after` when only an operator can help, for example because every target is drained. */
+const RETRY_AFTER_OPERATOR_MS = 30_000
 
 /**
- * Sends the request to the best target and, as long as nothing has come that could be passed on, to
- * the next, waiting a moment for a sick one when there is no other. Refuses: upstream_unreachable,
- * upstream_unavailable. The hold is then the caller's to void.
+ * Sends the request to the best target, then to the next ones until one gives an answer worth
+ * forwarding. When no target is left, it waits a moment for one to recover. Refuses:
+ * upstream_unreachable, upstream_unavailable; the caller then voids the hold.
  */
 export async function relay(
   exchange: Exchange,
-  request: Relayed,
-  { upstreams, clock }: Pick<Rooms, 'upstreams' | 'clock'>,
-): Promise<Reply> {
+  request: RelayRequest,
+  { upstreams, clock }: Pick<Modules, 'upstreams' | 'clock'>,
+): Promise<UpstreamReply> {
   const headers = headersOf(exchange)
   const route = upstreams.route(request.path, request.model, request.conversation)
-  let tried: Tried | undefined
+  let tried: Attempt | undefined
   for (;;) {
     const target = await nextTarget(exchange, route, tried)
     if (target === undefined) break
@@ -64,138 +59,125 @@ export async function relay(
   throw tried.error
 }
 
-/** Undefined when what there is, if anything, is the answer. */
+/** Undefined when no further target is tried: the last attempt, if there was one, is the answer. */
 async function nextTarget(
   exchange: Exchange,
   route: Route,
-  tried: Tried | undefined,
+  tried: Attempt | undefined,
 ): Promise<Target | undefined> {
-  // A client that left while its hold waited for the database has ordered nothing yet.
-  if (exchange.isGone || exchange.isStopped) return undefined
-  if (tried !== undefined && !isWorthAnother(tried)) return undefined
+  // The client left: start no generation, or no further one.
+  if (exchange.isDisconnected) return undefined
+  if (tried !== undefined && !mayTryAnother(tried)) return undefined
   const ready = route.next()
   if (ready !== undefined) return ready
-  if (tried !== undefined && !isTargetsFault(tried)) return undefined
+  if (tried !== undefined && !isTargetAtFault(tried)) return undefined
   const wait = route.wait()
-  exchange.onGone = wait.abandon
-  if (exchange.isGone) wait.abandon()
+  exchange.onDisconnect = wait.abandon
   const found = await wait.found
-  exchange.onGone = undefined
-  return exchange.isGone ? undefined : found
+  exchange.onDisconnect = undefined
+  return exchange.isDisconnected ? undefined : found
 }
 
 function unavailable(route: Route): Refusal {
-  const refusal = new Refusal('upstream_unavailable', 'No upstream is available right now.')
-  refusal.retryAfterMs = route.retryAfterMs() ?? OPERATOR_MS
+  const refusal = gatewayRefusal('upstream_unavailable', 'No upstream is available right now.')
+  refusal.retryAfterMs = route.retryAfterMs() ?? RETRY_AFTER_OPERATOR_MS
   return refusal
 }
 
-type Incoming = ReturnType<typeof createIncoming>
-type Tried = { readonly reply: Reply } | { readonly error: unknown }
+type ReplyReceiver = ReturnType<typeof createReplyReceiver>
+type Attempt = { readonly reply: UpstreamReply } | { readonly error: unknown }
 
-/** What another target might answer better: no status at all, or one that passes. */
-function isWorthAnother(tried: Tried): boolean {
+/**
+ * Whether another target may do better: this one gave no status, or a status that is worth a retry.
+ */
+function mayTryAnother(tried: Attempt): boolean {
   if (!('reply' in tried)) return true
   const { status, headers } = tried.reply
   const shouldRetry = headers['x-should-retry']
-  return isOurFault(status) || isRetryable(status, shouldRetry as string | undefined)
+  return isAccountStatus(status) || isRetryable(status, shouldRetry as string | undefined)
 }
 
-/** 408 and 409 may be tried elsewhere, but say nothing against the target. */
-function isTargetsFault(tried: Tried): boolean {
+/** 408 and 409 are retried elsewhere but do not count against the target. */
+function isTargetAtFault(tried: Attempt): boolean {
   if (!('reply' in tried)) return true
-  return isFault(tried.reply.status)
-}
-
-function isFault(status: number): boolean {
-  return status >= 500 || status === 429 || isOurFault(status)
-}
-
-/** Our credential is refused there, or our money is wanted: another target may be in order. */
-function isOurFault(status: number): boolean {
-  return status === 401 || status === 402 || status === 403
+  return isTargetFailure(tried.reply.status)
 }
 
 async function attempt(
   exchange: Exchange,
-  { path, model, isStream, bodyFor }: Relayed,
+  { path, model, isStream, bodyFor }: RelayRequest,
   target: Target,
   headers: readonly string[],
   clock: Clock,
-): Promise<Tried> {
-  const incoming = createIncoming()
+): Promise<Attempt> {
+  const receiver = createReplyReceiver()
   const body = bodyFor(target)
-  const sending = { model, path: path + exchange.query, headers, body, isStream }
-  const started = target.send(sending, incoming)
-  incoming.started = started
-  const stay = leaveWith(exchange, incoming, isStream)
+  const upstreamRequest = { model, path: path + exchange.query, headers, body, isStream }
+  const { journal } = exchange
+  journal.sentMs ??= clock.spanMs()
+  journal.attempts += 1
+  journal.target = target.upstream
+  const started = target.send(upstreamRequest, receiver)
+  receiver.started = started
+  const stopWatching = abortOnDisconnect(exchange, receiver, isStream)
   try {
-    const reply = await incoming.reply
-    tell(started.outcome, reply, clock)
+    const reply = await receiver.reply
+    journal.firstByteMs = clock.spanMs()
+    journal.reply = reply
+    reportOutcome(started.outcome, reply, clock)
     return { reply }
   } catch (error) {
     return { error }
   } finally {
-    stay()
+    stopWatching()
   }
 }
 
 /**
- * Gives the request up when we close its connection, and a stream also some time after its client
- * left: a plain reply is read to its end without one. The returned function forgets about it.
+ * Aborts the attempt when the gateway closes the client's connection and, for a stream, also
+ * UPSTREAM_STATUS_WAIT_MS after the client left; a plain reply is still read to its end.
+ * The returned function stops watching.
  */
-function leaveWith(exchange: Exchange, incoming: Incoming, isStream: boolean): () => void {
+function abortOnDisconnect(
+  exchange: Exchange,
+  receiver: ReplyReceiver,
+  isStream: boolean,
+): () => void {
   let timer: NodeJS.Timeout | undefined
-  exchange.onGone = () => {
-    if (exchange.isStopped) giveUp(incoming)
-    else if (isStream) timer = setTimeout(giveUp, LEFT_MS, incoming)
+  exchange.onDisconnect = () => {
+    if (exchange.isClosedByUs) abortAttempt(receiver)
+    else if (isStream) timer = setTimeout(abortAttempt, UPSTREAM_STATUS_WAIT_MS, receiver)
   }
-  if (exchange.isGone) exchange.onGone()
   return () => {
-    exchange.onGone = undefined
+    exchange.onDisconnect = undefined
     clearTimeout(timer)
   }
 }
 
-function giveUp(incoming: Incoming): void {
-  incoming.abort()
-  incoming.started = undefined // that it came to nothing is not the target's doing
-  incoming.fail(new Error('the client left before the upstream answered'))
+function abortAttempt(receiver: ReplyReceiver): void {
+  receiver.abort()
+  receiver.started = undefined // so that the failure is not counted against the target
+  receiver.fail(new Error('the client left before the upstream answered'))
 }
 
-function tell(outcome: Outcome, reply: Reply, clock: Clock): void {
-  const { status, headers } = reply
-  if (!isFault(status)) {
-    outcome.answer()
-    return
-  }
-  const asked = {
-    retryAfterMs: headers['retry-after-ms'] as string | undefined,
-    retryAfter: headers['retry-after'],
-  }
-  const askedMs = retryAfterMs(asked, clock.nowMs())
-  if (status === 429) outcome.coolDown(askedMs)
-  else outcome.fail(askedMs)
-}
-
-/** The body as it goes upstream: as it came, or with single values changed where they stand. */
+/** The body for the upstream: the client's bytes, or those bytes with single values replaced. */
 export function upstreamBody(
   { body, request, model }: Parsed<MessageRequest>,
-  { loweredMaxTokens }: Reserved,
+  { loweredMaxTokens, loweredTools }: Reserved,
   { upstream, temperatureMax }: Target,
 ): readonly Buffer[] {
-  const edits = nameEdits({ request, model }, upstream)
+  const edits = [...nameEdits({ request, model }, upstream), ...loweredTools.edits]
   if (loweredMaxTokens !== undefined) {
-    edits.push({ place: request.maxTokensAt, value: loweredMaxTokens })
+    edits.push({ range: request.maxTokensAt, value: loweredMaxTokens })
   }
   const { temperature, temperatureAt } = request
   if (temperatureAt !== undefined && temperature !== undefined && temperature > temperatureMax) {
-    edits.push({ place: temperatureAt, value: temperatureMax })
+    edits.push({ range: temperatureAt, value: temperatureMax })
   }
   return edits.length === 0 ? [body] : editBody(body, edits)
 }
 
-/** The same for count_tokens, which only may name another model. */
+/** The same for count_tokens, where only the model's name may differ. */
 export function upstreamCountBody(parsed: Parsed<CountRequest>, { upstream }: Target) {
   return editBody(parsed.body, nameEdits(parsed, upstream))
 }
@@ -205,20 +187,5 @@ function nameEdits(
   upstream: string,
 ): Edit[] {
   const value = upstreamName(model, upstream)
-  return value === request.model ? [] : [{ place: request.modelAt, value }]
-}
-
-function isForwarded(name: string): boolean {
-  return forwarded.has(name) || (name.startsWith('anthropic-') && !ours.has(name))
-}
-
-function headersOf({ incoming }: Exchange): string[] {
-  const given = incoming.headers
-  // Identity: a compressed reply would have to be decompressed to be metered.
-  const headers = ['content-type', 'application/json', 'accept-encoding', 'identity']
-  for (const name in given) {
-    if (isForwarded(name)) headers.push(name, given[name] as string)
-  }
-  if (given['anthropic-version'] === undefined) headers.push('anthropic-version', VERSION_DEFAULT)
-  return headers
+  return value === request.model ? [] : [{ range: request.modelAt, value }]
 }

@@ -1,27 +1,39 @@
-// Step 6: what did the reply consume? Read from the bytes as they pass, never by parsing each
-// event. Says what to charge for each way a reply can end, at the prices the request began with.
-import { charge } from '../pricing/pricing.ts'
-import { CREDITS_MAX } from '../units/credits.ts'
-import { ONE, type Price } from '../units/price.ts'
+// Step 6: counts what the reply consumed, from its bytes as they are forwarded, without parsing
+// every event. Computes the charge for each way a reply can end, at the prices in force when the
+// request began.
+import {
+  type Model,
+  type PricedPart,
+  type PricedReply,
+  priceReply,
+  type Snapshot,
+} from '../pricing/pricing.ts'
+import type { ChargeParts } from '../units/charge.ts'
 import { noTokens, type TokenCounts, type Tokens, tokens } from '../units/tokens.ts'
 import { estimateOutput, type ReplyFacts } from '../wire/events.ts'
 import { createReplyMeter } from '../wire/response.ts'
 import { createStreamMeter } from '../wire/sse.ts'
-import { tokenCounts } from '../wire/usage.ts'
-import type { Meter, Metered } from './reply/passing.ts'
+import { fallbackPass, hiddenPasses, tokenCounts, type Usage } from '../wire/usage.ts'
+import type { Meter, Metered } from './reply/context.ts'
 
-export function meter(price: Price): Meter {
-  return new ReplyPrice(price)
+/** The model that was asked for, and those that may have run besides, by their upstream names. */
+export type Prices = {
+  readonly model: Model
+  readonly catalogue: Pick<Snapshot, 'modelByUpstreamName'>
 }
 
-// A class: an object with getters, made anew for each request, took 4 us.
+export function meter(prices: Prices): Meter {
+  return new ReplyPrice(prices)
+}
+
+// A class, because creating an object with getters for each request took 4 µs.
 class ReplyPrice implements Meter {
-  private readonly price: Price
+  private readonly prices: Prices
   private streamMeter: ReturnType<typeof createStreamMeter> | undefined
   private plainMeter: ReturnType<typeof createReplyMeter> | undefined
 
-  constructor(price: Price) {
-    this.price = price
+  constructor(prices: Prices) {
+    this.prices = prices
   }
 
   get stream(): ReturnType<typeof createStreamMeter> {
@@ -34,37 +46,44 @@ class ReplyPrice implements Meter {
     return this.plainMeter
   }
 
-  completeStream(): Metered {
+  ofCompleteStream(): Metered {
     const { facts, hasUnreadRecord } = this.stream
-    const metered = complete(facts, this.price, () => this.stream.estimatedOutput())
+    const metered = complete(facts, this.prices, () => this.stream.estimatedOutput())
     if (!hasUnreadRecord || facts.stopReason !== undefined) return metered
-    // The record with the final counters was not read: a client can make it too long with a stop
-    // sequence, which the vendor repeats there. The counter of message_start says 1.
+    // The record with the final counters was too long to read: a client can cause that with a long
+    // stop sequence, which the vendor repeats there. All that was read is message_start, whose
+    // output counter is only 1, so the output is estimated.
     const estimated = this.stream.estimatedOutput()
     const output = estimated > metered.counts.output ? estimated : metered.counts.output
-    return priced({ ...metered.counts, output }, this.price, true, metered.messageId)
+    return priced({ ...metered.counts, output }, this.prices, true, facts)
   }
 
-  completePlain(bytes: number): Metered {
-    return complete(this.plain.facts, this.price, () => estimateOutput(bytes, 0))
+  ofCompletePlain(bytes: number): Metered {
+    return complete(this.plain.facts, this.prices, () => estimateOutput(bytes, 0))
   }
 
-  // Input as the reply's start says; output as its end says, if that came, else by the bytes of
-  // what was generated: the published rule.
-  leftStream(): Metered {
+  // The published rule: input as message_start reports it; output as the end of the reply reports
+  // it if that has arrived, else estimated from the bytes that were generated.
+  ofAbandonedStream(): Metered {
     const { facts } = this.stream
-    if (facts.stopReason !== undefined) return this.completeStream()
+    if (facts.stopReason !== undefined) return this.ofCompleteStream()
     const counts = {
       ...noTokens,
       ...tokenCounts({ inputTokens: 0, ...facts.usage, outputTokens: 0 }),
       output: this.stream.estimatedOutput(),
     }
-    return priced(counts, this.price, true, facts.messageId ?? null)
+    return priced(counts, this.prices, true, facts)
+  }
+
+  ofFailedReply(): Metered | undefined {
+    if (this.streamMeter?.facts.usage !== undefined) return this.ofAbandonedStream()
+    const facts = this.plainMeter?.facts
+    return facts?.usage && complete(facts, this.prices, () => noTokens.output)
   }
 }
 
-// Explicit zeros stay zeros; only what was never said is estimated.
-function complete(facts: ReplyFacts, price: Price, estimate: () => Tokens): Metered {
+// A counter that the upstream reported as zero stays zero; only a missing one is estimated.
+function complete(facts: ReplyFacts, prices: Prices, estimate: () => Tokens): Metered {
   const usage = facts.usage ?? {}
   const reported = tokenCounts(usage)
   const counts = reported ?? {
@@ -72,28 +91,106 @@ function complete(facts: ReplyFacts, price: Price, estimate: () => Tokens): Mete
     ...tokenCounts({ inputTokens: 0, ...usage, outputTokens: 0 }),
     output: usage.outputTokens === undefined ? estimate() : tokens(usage.outputTokens),
   }
-  return priced(counts, price, reported === undefined, facts.messageId ?? null)
+  return priced(counts, prices, reported === undefined, facts)
 }
 
-// Each of the five counts may cost a fifth of what a balance can hold. An upstream that reports
-// more is wrong, and the hold caps what the customer pays; but the ledger and its audit must be
-// able to compute with the number.
-const COST_MAX = CREDITS_MAX / 5n
-
 function priced(
-  reported: TokenCounts,
-  price: Price,
+  counts: TokenCounts,
+  { model, catalogue }: Prices,
   isEstimated: boolean,
-  messageId: string | null,
+  facts: ReplyFacts,
 ): Metered {
-  const least = (count: Tokens, each: bigint) =>
-    each > 0n && count > COST_MAX / each ? tokens(COST_MAX / each) : count
-  const counts = {
-    input: least(reported.input, ONE),
-    output: least(reported.output, price.coefficient),
-    cacheRead: least(reported.cacheRead, price.cacheRead),
-    cacheWrite5m: least(reported.cacheWrite5m, price.cacheWrite5m),
-    cacheWrite1h: least(reported.cacheWrite1h, price.cacheWrite1h),
+  const usage = facts.usage ?? {}
+  const modelOf = (name: string | undefined) =>
+    name === undefined ? model : catalogue.modelByUpstreamName.get(name)
+  const fallback = fallbackPass(usage)
+  const answering = (fallback && modelOf(fallback.model)) ?? model
+  const priceOf = (own: TokenCounts) =>
+    priceReply(answering, {
+      counts: own,
+      values: {
+        speed: usage.speed,
+        inference_geo: usage.inferenceGeo,
+        service_tier: usage.serviceTier,
+      },
+      // The uses are reported at the end; without it, the results that were sent count.
+      uses: isEstimated ? { ...facts.results, ...usage.uses } : (usage.uses ?? {}),
+      hidden: hiddenPasses(usage).map((pass) => ({
+        model: modelOf(pass.model),
+        counts: countsOf(pass.usage),
+      })),
+    })
+  let reply = priceOf(counts)
+  const unlisted = [...reply.unlisted, ...(usage.unknown ?? [])]
+  if (fallback !== undefined && modelOf(fallback.model) === undefined) {
+    unlisted.push('iterations.model')
   }
-  return { counts, priced: charge(price, counts), isEstimated, messageId }
+  const summed = fallback === undefined ? sumOfPasses(usage) : undefined
+  if (summed !== undefined) {
+    if (!isSame(summed, counts)) unlisted.push('iterations')
+    // Passes that add up may still cost more: only they say how later cache writes are split.
+    const other = priceOf(summed)
+    if (other.priced > reply.priced) reply = other
+  }
+  return {
+    counts: reply.main.counts,
+    priced: reply.priced,
+    list: reply.main.list.name,
+    parts: partsOf(reply, answering !== model, unlisted),
+    isEstimated,
+    messageId: facts.messageId ?? null,
+    stopReason: facts.stopReason,
+    serviceTier: usage.serviceTier,
+  }
+}
+
+/** A missing counter of a pass counts as zero: the reply's own counters were reported. */
+function countsOf(usage: Usage): TokenCounts {
+  return tokenCounts({ inputTokens: 0, outputTokens: 0, ...usage }) ?? noTokens
+}
+
+/** The counters of the reply should be the sum of these passes; undefined when none is reported. */
+function sumOfPasses({ passes = [] }: Usage): TokenCounts | undefined {
+  const own = passes.filter(({ kind }) => kind === 'message').map(({ usage }) => countsOf(usage))
+  if (own.length === 0) return undefined
+  const sum = (count: keyof TokenCounts) =>
+    tokens(own.reduce((total, pass) => total + pass[count], 0n))
+  return {
+    input: sum('input'),
+    output: sum('output'),
+    cacheRead: sum('cacheRead'),
+    cacheWrite5m: sum('cacheWrite5m'),
+    cacheWrite1h: sum('cacheWrite1h'),
+  }
+}
+
+// How cache writes are split is reported at the start of a stream, and not for every pass.
+function isSame(a: TokenCounts, b: TokenCounts): boolean {
+  return (
+    a.input === b.input &&
+    a.output === b.output &&
+    a.cacheRead === b.cacheRead &&
+    a.cacheWrite5m + a.cacheWrite1h === b.cacheWrite5m + b.cacheWrite1h
+  )
+}
+
+/** Null for an ordinary reply, which its counts and its tariff explain. */
+function partsOf(
+  { main, hidden, uses }: PricedReply,
+  isFallback: boolean,
+  unlisted: readonly string[],
+): ChargeParts | null {
+  const parts: ChargeParts = {
+    ...(isFallback ? { served: partPrice(main) } : {}),
+    ...(hidden.length === 0
+      ? {}
+      : { passes: hidden.map((pass) => ({ ...partPrice(pass), counts: pass.counts })) }),
+    ...(uses.length === 0 ? {} : { uses }),
+    ...(unlisted.length === 0 ? {} : { unlisted: [...new Set(unlisted)] }),
+  }
+  return Object.keys(parts).length === 0 ? null : parts
+}
+
+function partPrice({ model, list }: PricedPart) {
+  return { model, list: list.name, price: list.price }
 }

@@ -1,69 +1,95 @@
-// Step 7: usage and ending become one charge, or none. Whichever ending comes first decides, once;
-// the hold is closed exactly once, also when the client is gone and nobody waits for the answer.
-import type { PaidEnding, Settled, VoidAsk } from '../ledger/ledger.ts'
+// Step 7: settles the hold with the charge, or voids it. The first ending decides and later ones do
+// nothing, so the hold is closed exactly once, also when the client has left.
+import type { ChargeParts, PaidEnding, Settled, VoidInput } from '../ledger/ledger.ts'
 import type { Exchange, Reserved } from './exchange.ts'
-import type { Metered, Settlement } from './reply/passing.ts'
-import type { Rooms } from './rooms.ts'
+import { detailsOf } from './journal.ts'
+import type { Modules } from './modules.ts'
+import type { Meter, Metered, Settlement } from './reply/context.ts'
 
-type Needs = Pick<Rooms, 'ledger' | 'log' | 'metrics'>
+type Needs = Pick<Modules, 'ledger' | 'log' | 'metrics' | 'clock'>
 
 export function settle(
   exchange: Exchange,
   reserved: Reserved,
   model: string,
-  rooms: Needs,
+  meter: Pick<Meter, 'ofFailedReply'>,
+  modules: Needs,
 ): Settlement {
-  return new Latch(exchange, reserved, model, rooms)
+  return new SettleOnce(exchange, reserved, model, meter, modules)
 }
 
-class Latch implements Settlement {
+class SettleOnce implements Settlement {
   isDecided = false
   private readonly exchange: Exchange
   private readonly reserved: Reserved
   private readonly model: string
-  private readonly rooms: Needs
+  private readonly meter: Pick<Meter, 'ofFailedReply'>
+  private readonly modules: Needs
 
-  constructor(exchange: Exchange, reserved: Reserved, model: string, rooms: Needs) {
+  constructor(
+    exchange: Exchange,
+    reserved: Reserved,
+    model: string,
+    meter: Pick<Meter, 'ofFailedReply'>,
+    modules: Needs,
+  ) {
     this.exchange = exchange
     this.reserved = reserved
     this.model = model
-    this.rooms = rooms
+    this.meter = meter
+    this.modules = modules
   }
 
   async charge(ending: PaidEnding, metered: Metered): Promise<Settled | undefined> {
-    if (this.exchange.isStopped) this.stop()
+    if (this.exchange.isClosedByUs) this.stop()
     if (this.isDecided) return undefined
     this.isDecided = true
-    const { ledger, log, metrics } = this.rooms
+    const { ledger, log, metrics, clock } = this.modules
     const { id, requestId } = this.exchange
-    const { book, granted } = this.reserved
-    metrics.ended(ending)
-    metrics.used(this.model, 'input', Number(metered.counts.input))
-    metrics.used(this.model, 'output', Number(metered.counts.output))
+    const { book, granted, tariffs } = this.reserved
+    metrics.countEnding(ending)
+    metrics.observeTokens(this.model, 'input', Number(metered.counts.input))
+    metrics.observeTokens(this.model, 'output', Number(metered.counts.output))
     const { priced } = metered
     if (priced > granted) {
-      // Above the bound: the upstream counts what cannot be there. The customer pays the hold.
+      // By bytes, the hold covers the most that the request as sent can cost: the upstream counted
+      // wrongly. By a count (input-count.ts) it may cost a little more. The customer pays at most
+      // the hold.
+      metrics.countBeyondHold()
       log.error({ request: requestId, priced, granted }, 'usage beyond the bound')
     }
-    const { counts, isEstimated, messageId } = metered
-    return ledger.settle({ id, book, ending, counts, priced, isEstimated, messageId })
+    const { counts, parts, isEstimated, messageId } = metered
+    for (const name of parts?.unlisted ?? []) metrics.countUnlistedUsage(this.model, name)
+    const tariff = tariffs.get(metered.list) ?? this.reserved.tariff
+    const charge = { tariff, parts, details: detailsOf(this.exchange, clock.spanMs(), metered) }
+    return ledger.settle({ id, book, ending, counts, priced, isEstimated, messageId, ...charge })
   }
 
   stop(): void {
-    this.free('process_lost', 'the gateway was stopped before the reply ended')
+    this.void('process_lost', 'the gateway was stopped before the reply ended')
   }
 
-  free(ending: VoidAsk['ending'], reason: string): void {
+  void(ending: VoidInput['ending'], reason: string): void {
     if (this.isDecided) return
     this.isDecided = true
-    const { ledger, log, metrics } = this.rooms
+    const { ledger, log, metrics, clock } = this.modules
     const { id, requestId } = this.exchange
     const { book, tariff } = this.reserved
-    metrics.ended(ending)
-    // Nobody waits for it: a reply that failed is answered at once, and the batcher repeats the
-    // void until it commits.
-    ledger.void({ id, book, tariff, ending, reason }).catch((error: unknown) => {
+    metrics.countEnding(ending)
+    // Not awaited: the client gets its error at once, and the batcher repeats the void until it
+    // commits.
+    const details = detailsOf(this.exchange, clock.spanMs(), {})
+    const parts = this.seenParts()
+    ledger.void({ id, book, tariff, ending, reason, parts, details }).catch((error: unknown) => {
       log.error({ request: requestId, err: error }, 'a hold was not voided')
     })
+  }
+
+  /** The vendor may bill a reply that failed: its void keeps the counts for that comparison. */
+  private seenParts(): ChargeParts | null {
+    const metered = this.meter.ofFailedReply()
+    if (metered === undefined) return null
+    const { counts, list, parts } = metered
+    return { seen: { model: parts?.served?.model ?? this.model, list, counts } }
   }
 }

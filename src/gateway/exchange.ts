@@ -1,53 +1,81 @@
-// What travels through the steps: one request of a client and whether the client is still there,
-// and what each step has found out about it. A step takes the findings of those before it and adds
-// its own.
+// The data that the steps hand on: `Exchange`, one request of a client with its connection, and the
+// result type of each step. A step takes the results of the steps before it and returns its own.
+import type { IncomingHttpHeaders } from 'node:http'
 import type { ClientReply, ClientRequest } from '../http/http.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { BookId, HoldId, RequestId } from '../platform/ids.ts'
 import type { Model, Snapshot } from '../pricing/pricing.ts'
 import type { Credits } from '../units/credits.ts'
 import type { InputBound } from '../wire/bound.ts'
+import type { LoweredTools } from './lowering.ts'
 
 export type Exchange = {
-  /** The number of the request; its hold has the same. */
+  /** Also the id of the request's hold. */
   readonly id: HoldId
   readonly requestId: RequestId
-  readonly incoming: ClientRequest
-  readonly outgoing: ClientReply
-  /** Where the client calls from, as far as we may believe it. */
+  readonly clientRequest: ClientRequest
+  readonly clientReply: ClientReply
+  /**
+   * The client's IP address: from the edge's header when one is configured, else from the socket.
+   */
   readonly address: string
-  /** The query of the request with its question mark, or nothing. */
+  /** The query string with its question mark; empty when there is none. */
   readonly query: string
   readonly startedMs: number
-  /** True once the connection is closed before the reply was complete, by the client or by us. */
-  isGone: boolean
-  /** True once we closed the connection, at the limit of a drain: the client did not leave. */
-  isStopped: boolean
-  /** Told once, when the client goes or is stopped. */
-  onGone: (() => void) | undefined
+  /** What the ledger's entry will say about the request. */
+  readonly journal: Journal
+  /**
+   * True once the client or the gateway has closed the connection before the reply was complete.
+   */
+  isDisconnected: boolean
+  /** True once the gateway itself closed the connection, at the time limit of a drain. */
+  isClosedByUs: boolean
+  /** Called once, when `isDisconnected` becomes true. */
+  onDisconnect: (() => void) | undefined
+}
+
+/** Filled in by the steps; undefined where a step was not reached. */
+export type Journal = {
+  isStream: boolean | undefined
+  bytesIn: number | undefined
+  /** When the request first went upstream, and when the reply's first byte came. */
+  sentMs: number | undefined
+  firstByteMs: number | undefined
+  attempts: number
+  target: string | undefined
+  /** The upstream's answer; `bytes` grows while it arrives. */
+  reply:
+    | { readonly status: number; readonly headers: IncomingHttpHeaders; readonly bytes: number }
+    | undefined
+  errorType: string | undefined
 }
 
 /** Step 2: whose request it is. */
-export type Authenticated = Caller & { readonly plain: string }
+export type Authenticated = Caller & { readonly plainKey: string }
 
 /** Step 3: what limits and prices need of the body. */
 export type Parsed<Request> = {
-  /** As the client sent it; let go once the upstream has it. */
+  /** The bytes as the client sent them; empty after `releaseBody`. */
   body: Buffer
   readonly request: Request
   readonly model: Model
   readonly bound: InputBound
-  /** The catalogue this request began with and keeps. */
+  /** The catalogue in force when the body was parsed; the request keeps its prices. */
   readonly catalogue: Snapshot
-  /** Lets the body go and gives its bytes back to the budget. May be repeated. */
-  readonly free: () => void
+  /** Drops the buffer and returns its bytes to the budget. May be called again. */
+  readonly releaseBody: () => void
 }
 
-/** Step 4: what is held for it. */
+/** Step 4: the hold for it. */
 export type Reserved = {
   readonly book: BookId
+  /** The tariff of each price list by which the reply may be charged, by the list's name. */
+  readonly tariffs: ReadonlyMap<string, number>
+  /** The tariff of the list that applies by default. */
   readonly tariff: number
   readonly granted: Credits
-  /** What max_tokens was lowered to; undefined when it stays as asked. */
+  /** What max_tokens was lowered to, by the balance or the model; undefined when it stays. */
   readonly loweredMaxTokens: number | undefined
+  /** The limits of server tools that were lowered or inserted, likewise. */
+  readonly loweredTools: LoweredTools
 }

@@ -1,7 +1,8 @@
 // POST /v1/messages, from top to bottom. gateway.ts has called `accept` of step 1, as for every
-// endpoint, and endpoints.ts has found this one. The numbers are the order in which the steps take
-// charge; with a stream, 5, 6 and 8 go on at the same time and 7 closes last. docs/request.md
-// tells, for each step, what can fail, what the client sees and what the ledger shows.
+// endpoint, and endpoints.ts has chosen this function. The numbers are the order in which the steps
+// start. During a stream, steps 5, 6 and 8 run at the same time; step 7 commits the charge before
+// step 8 sends the end.
+// docs/request.md says for each step what can fail, what the client sees and what the ledger shows.
 import type { Target } from '../upstreams/upstreams.ts'
 import { expectJson } from './1-accept.ts'
 import { authenticate } from './2-authenticate.ts'
@@ -12,51 +13,54 @@ import { meter } from './6-meter.ts'
 import { settle } from './7-settle.ts'
 import { respond } from './8-respond.ts'
 import type { Exchange } from './exchange.ts'
-import type { Rooms } from './rooms.ts'
+import type { Modules } from './modules.ts'
 
-export async function postMessages(exchange: Exchange, rooms: Rooms): Promise<void> {
-  const { limits, metrics, clock } = rooms
-  expectJson(exchange) //                                                             1
-  const caller = await authenticate(exchange, rooms.keys, limits.slug) //             2
-  const parsed = await parse(exchange, caller, rooms) //                              3
+export async function postMessages(exchange: Exchange, modules: Modules): Promise<void> {
+  const { settings, metrics, clock } = modules
+  expectJson(exchange) //                                                           1
+  const caller = await authenticate(exchange, modules.keys, settings.slug) //         2
+  const parsed = await parse(exchange, caller, modules) //                          3
   try {
-    const reserved = await reserve(exchange, caller, parsed, rooms) //                4
-    const settlement = settle(exchange, reserved, parsed.model.id, rooms) //          7: waits
+    const reserved = await reserve(exchange, caller, parsed, modules) //            4
+    const metering = meter(parsed) //                                               6: begins
+    const settlement = settle(exchange, reserved, parsed.model.id, metering, modules) // 7: begins
     try {
-      // Not the body: a name of ours would keep it for as long as the reply lasts.
+      // Do not destructure `parsed.body`: a local variable would keep the buffer alive until the
+      // reply ends.
       const { model, request } = parsed
-      const relayed = {
+      exchange.journal.isStream = request.stream
+      const relayRequest = {
         path: '/v1/messages' as const,
         model: model.id,
-        conversation: rooms.upstreams.conversationOf(caller.book, parsed.body),
+        conversation: modules.upstreams.conversationOf(caller.book, parsed.body),
         isStream: request.stream,
         bodyFor: (target: Target) => upstreamBody(parsed, reserved, target),
       }
-      const reply = await relay(exchange, relayed, rooms) //                          5
+      const reply = await relay(exchange, relayRequest, modules) //                 5
       const sentMs = clock.spanMs() - exchange.startedMs
-      metrics.began(model.id, sentMs / 1_000)
-      parsed.free()
+      metrics.observeFirstChunk(model.id, sentMs / 1_000)
+      parsed.releaseBody()
       await respond({
         exchange,
         reserved,
         reply,
-        meter: meter(model.price), //                                                 6
+        meter: metering, //                                                         6
         settlement,
-        upstreams: rooms.upstreams,
-        pulse: rooms.pulse,
+        upstreams: modules.upstreams,
+        ticker: modules.ticker,
         clock,
-        requestSecondsMax: limits.requestSecondsMax,
-      }) //                                                                           8
-      metrics.lasted(model.id, (clock.spanMs() - exchange.startedMs) / 1_000)
+        requestSecondsMax: settings.requestSecondsMax,
+      }) //                                                                         8
+      metrics.observeDuration(model.id, (clock.spanMs() - exchange.startedMs) / 1_000)
     } catch (error) {
-      // Nothing of a reply came, or it was refused: whatever was not charged is given back.
-      if (exchange.isStopped) settlement.stop()
-      else if (exchange.isGone)
-        settlement.free('given_up', 'the client left before the reply began')
-      else settlement.free('upstream_failed', 'no reply')
+      // The upstream sent no reply, or step 8 refused it: void the hold unless it was charged.
+      if (exchange.isClosedByUs) settlement.stop()
+      else if (exchange.isDisconnected)
+        settlement.void('given_up', 'the client left before the reply began')
+      else settlement.void('upstream_failed', 'no reply')
       throw error
     }
   } finally {
-    parsed.free()
+    parsed.releaseBody()
   }
 }

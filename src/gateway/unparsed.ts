@@ -1,6 +1,6 @@
-// Bytes that are not a request never become an exchange: broken HTTP, too many bytes of headers, a
-// request that takes too long to arrive or ends in the middle. The answer has the same shape as
-// every other error.
+// Answers to bytes that did not become a request: invalid HTTP, headers that are too large, a
+// request that takes too long to arrive or ends in the middle. They have the same format as every
+// other error.
 import type { HttpOptions, Problem } from '../http/http.ts'
 import type { RequestId } from '../platform/ids.ts'
 import { type ErrorType, errorBody } from '../wire/errors.ts'
@@ -30,7 +30,7 @@ const answers: Readonly<Record<Problem, Answer>> = {
   },
 }
 
-/** The connection ends with it: nobody can tell where the next request would begin. */
+/** The connection is closed after it, because the start of the next request cannot be found. */
 export function answerUnparsed(
   problem: Problem,
   requestId: RequestId,

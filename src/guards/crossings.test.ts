@@ -1,10 +1,10 @@
 // When an owner is told: once per line that is crossed, and again only after it was well over.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WatchedBook } from '../ledger/ledger.ts'
+import type { BookStatus } from '../ledger/ledger.ts'
 import type { BookId } from '../platform/ids.ts'
 import { credits } from '../units/credits.ts'
-import { type Guard, lookAt } from './crossings.ts'
+import { checkBalance, type Guard } from './crossings.ts'
 import { isLooser, type Limits } from './limits.ts'
 
 const book = 1n as BookId
@@ -15,16 +15,16 @@ const guard: Guard = {
   book,
   lowCredits: null,
   lowDays: null,
-  isLowTold: false,
-  isEmptyTold: false,
-  dayTold: null,
+  isLowSent: false,
+  isEmptySent: false,
+  dayLimitSentOn: null,
   paceAt: new Date(start),
   paceSpent: credits(0),
   markAt: new Date(start),
   markSpent: credits(0),
 }
 
-function seen(balance: number, changes: Partial<WatchedBook> = {}): WatchedBook {
+function statusOf(balance: number, changes: Partial<BookStatus> = {}): BookStatus {
   return {
     book,
     balance: credits(balance),
@@ -32,26 +32,29 @@ function seen(balance: number, changes: Partial<WatchedBook> = {}): WatchedBook 
     dayLimit: null,
     day: '2026-11-15',
     isDayLimitMet: false,
-    isShort: false,
+    dayLimitNeeded: null,
+    dayLimitLeft: null,
+    dayLeft: null,
+    isOutOfCredits: false,
     now: new Date(start + DAY_MS),
     ...changes,
   }
 }
 
 /** What each look tells, one after the other. */
-function story(first: Partial<Guard>, looks: readonly WatchedBook[]): string[] {
+function story(first: Partial<Guard>, statuses: readonly BookStatus[]): string[] {
   let now: Guard = { ...guard, ...first }
-  return looks.map((look) => {
-    const { tell, after } = lookAt(now, look)
+  return statuses.map((status) => {
+    const { crossings, after } = checkBalance(now, status)
     now = { ...now, ...after }
-    return tell.join(' ')
+    return crossings.join(' ')
   })
 }
 
 test('a low balance is told once, and again only after a tenth more than the threshold', () => {
   const told = story({ lowCredits: credits(1_000) }, [
-    ...[seen(1_000), seen(999), seen(500), seen(1_050), seen(990)],
-    ...[seen(1_100), seen(999)],
+    ...[statusOf(1_000), statusOf(999), statusOf(500), statusOf(1_050), statusOf(990)],
+    ...[statusOf(1_100), statusOf(999)],
   ])
   assert.deepEqual(told, ['', 'low-balance', '', '', '', '', 'low-balance'])
 })
@@ -59,19 +62,19 @@ test('a low balance is told once, and again only after a tenth more than the thr
 test('days that are left are told once, and a pace that wavers is no news', () => {
   const spent = (perDay: number) => ({ spentTotal: credits(perDay) })
   const told = story({ lowDays: 3 }, [
-    ...[seen(3_100, spent(1_000)), seen(2_900, spent(1_000))],
+    ...[statusOf(3_100, spent(1_000)), statusOf(2_900, spent(1_000))],
     // A slower day: 4 days are left, which is not yet well over.
-    ...[seen(2_900, spent(700)), seen(2_900, spent(1_000))],
-    ...[seen(9_000, spent(1_000)), seen(2_900, spent(1_000))],
+    ...[statusOf(2_900, spent(700)), statusOf(2_900, spent(1_000))],
+    ...[statusOf(9_000, spent(1_000)), statusOf(2_900, spent(1_000))],
   ])
   assert.deepEqual(told, ['', 'low-balance', '', '', '', 'low-balance'])
 })
 
 test('the pace is that of the last days, and of no less than one', () => {
-  const daysLeft = (look: WatchedBook) => lookAt(guard, look).daysLeft
+  const daysLeft = (status: BookStatus) => checkBalance(guard, status).daysLeft
   const hour = { now: new Date(start + DAY_MS / 24) }
-  assert.equal(daysLeft(seen(3_000, { spentTotal: credits(1_000), ...hour })), 3)
-  assert.equal(daysLeft(seen(3_000, { spentTotal: credits(0) })), null)
+  assert.equal(daysLeft(statusOf(3_000, { spentTotal: credits(1_000), ...hour })), 3)
+  assert.equal(daysLeft(statusOf(3_000, { spentTotal: credits(0) })), null)
   // Three quiet days after a week of work: the work before the marks counts no more.
   let now: Guard = guard
   for (const [day, spent] of [
@@ -79,17 +82,27 @@ test('the pace is that of the last days, and of no less than one', () => {
     [8, 40_000],
     [12, 40_400],
   ] as const) {
-    const look = { spentTotal: credits(spent), now: new Date(start + day * DAY_MS) }
-    now = { ...now, ...lookAt(now, seen(1_000, look)).after }
+    const status = { spentTotal: credits(spent), now: new Date(start + day * DAY_MS) }
+    now = { ...now, ...checkBalance(now, statusOf(1_000, status)).after }
   }
   const last = { spentTotal: credits(40_400), now: new Date(start + 12 * DAY_MS) }
-  assert.equal(lookAt(now, seen(1_000, last)).daysLeft, 10, '400 in four days, 1000 are left')
+  assert.equal(
+    checkBalance(now, statusOf(1_000, last)).daysLeft,
+    10,
+    '400 in four days, 1000 are left',
+  )
 })
 
 test('nothing left is told apart, once until credits come', () => {
-  const short = { isShort: true }
+  const short = { isOutOfCredits: true }
   const told = story({ lowCredits: credits(1_000) }, [
-    ...[seen(900), seen(3, short), seen(3, short), seen(35_000), seen(3, short)],
+    ...[
+      statusOf(900),
+      statusOf(3, short),
+      statusOf(3, short),
+      statusOf(35_000),
+      statusOf(3, short),
+    ],
   ])
   assert.deepEqual(told, ['low-balance', 'balance-empty', '', '', 'balance-empty'])
 })
@@ -97,8 +110,8 @@ test('nothing left is told apart, once until credits come', () => {
 test('the limit of the day is told once a day', () => {
   const met = { isDayLimitMet: true }
   const told = story({}, [
-    ...[seen(9, met), seen(9, met), seen(9, { day: '2026-11-16' })],
-    seen(9, { ...met, day: '2026-11-16' }),
+    ...[statusOf(9, met), statusOf(9, met), statusOf(9, { day: '2026-11-16' })],
+    statusOf(9, { ...met, day: '2026-11-16' }),
   ])
   assert.deepEqual(told, ['day-limit-reached', '', '', 'day-limit-reached'])
 })

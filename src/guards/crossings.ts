@@ -1,114 +1,119 @@
-// What a look at a book means for its owner, as a pure function: which letters to write now, and
-// what to remember of it. Once per crossing: a letter goes when a line is crossed, and its line is
-// armed again only when the balance is well above it.
-import type { WatchedBook } from '../ledger/ledger.ts'
+// Decides which e-mails the state of a book calls for, as a pure function of that state and of what
+// was sent before. An e-mail is sent once when a threshold is crossed; the threshold is armed again
+// only when the balance is well above it.
+import type { BookStatus } from '../ledger/ledger.ts'
 import type { BookId } from '../platform/ids.ts'
 import { type Credits, micro } from '../units/credits.ts'
 
-/** Two moments at which it was noted what had been spent so far. */
-type Marks = {
+/** The total spent at two earlier times; the pace is measured between them and now. */
+type PaceMarks = {
   readonly paceAt: Date
   readonly paceSpent: Credits
   readonly markAt: Date
   readonly markSpent: Credits
 }
 
-/** What was told already. */
-type Told = {
-  readonly isLowTold: boolean
-  readonly isEmptyTold: boolean
-  /** The last day whose limit was told of. */
-  readonly dayTold: string | null
+/** Which e-mails were sent for the current state. */
+type SentState = {
+  readonly isLowSent: boolean
+  readonly isEmptySent: boolean
+  /** The last day for which the e-mail about the daily limit was sent. */
+  readonly dayLimitSentOn: string | null
 }
 
-/** When an owner wants to be told; null: not for this. */
+/** The balances below which the owner wants an e-mail; null: no e-mail. */
 export type Thresholds = { readonly lowCredits: Credits | null; readonly lowDays: number | null }
 
-export type Guard = Thresholds & Marks & Told & { readonly book: BookId }
+export type Guard = Thresholds & PaceMarks & SentState & { readonly book: BookId }
 
 export type Crossing = 'low-balance' | 'balance-empty' | 'day-limit-reached'
 
-export type Look = {
-  readonly tell: readonly Crossing[]
-  readonly after: Marks & Told
-  /** Whole days at the pace of the last days; null when nothing was spent. */
+export type BalanceCheck = {
+  readonly crossings: readonly Crossing[]
+  readonly after: PaceMarks & SentState
+  /** Whole days that the balance lasts at the recent pace; null when nothing was spent. */
   readonly daysLeft: number | null
 }
 
 const DAY_MS = 86_400_000
-/** The pace is that of the last 3.5 to 7 days: weekends belong to it, last month does not. */
+/** The pace covers the last 3.5 to 7 days: weekends count, last month does not. */
 const MARK_MS = 3.5 * DAY_MS
 
-export function lookAt(guard: Guard, seen: WatchedBook): Look {
-  const marks = marksAt(guard, seen)
-  const perDay = paceOf(marks, seen)
-  const isLow = belowBy(guard, seen, perDay, AS_SET) !== null
-  // A tenth more credits, or half as many days again: a pace moves by itself, credits do not.
-  const isNear = belowBy(guard, seen, perDay, { credits: [11n, 10n], days: [3n, 2n] }) !== null
-  const isEmpty = seen.isShort && !guard.isEmptyTold
-  const isCrossed = isLow && !guard.isLowTold
-  const isDayOver = seen.isDayLimitMet && guard.dayTold !== seen.day
+export function checkBalance(guard: Guard, status: BookStatus): BalanceCheck {
+  const marks = marksAt(guard, status)
+  const perDay = paceOf(marks, status)
+  const isLow = thresholdBelow(guard, status, perDay, UNSCALED) !== null
+  // Armed again above 1.1 times the credits and 1.5 times the days: more for days, as pace varies.
+  const isNear =
+    thresholdBelow(guard, status, perDay, { credits: [11n, 10n], days: [3n, 2n] }) !== null
+  const isEmpty = status.isOutOfCredits && !guard.isEmptySent
+  const isCrossed = isLow && !guard.isLowSent
+  const isDayLimitCrossed = status.isDayLimitMet && guard.dayLimitSentOn !== status.day
   return {
-    tell: [
+    crossings: [
       ...(isEmpty ? (['balance-empty'] as const) : []),
-      // Who has nothing left need not hear that there is little.
-      ...(isCrossed && !seen.isShort ? (['low-balance'] as const) : []),
-      ...(isDayOver ? (['day-limit-reached'] as const) : []),
+      // An owner with no credits left needs no second e-mail that the balance is low.
+      ...(isCrossed && !status.isOutOfCredits ? (['low-balance'] as const) : []),
+      ...(isDayLimitCrossed ? (['day-limit-reached'] as const) : []),
     ],
     after: {
       ...marks,
-      isLowTold: isLow || seen.isShort || (guard.isLowTold && isNear),
-      isEmptyTold: seen.isShort,
-      dayTold: isDayOver ? seen.day : guard.dayTold,
+      isLowSent: isLow || status.isOutOfCredits || (guard.isLowSent && isNear),
+      isEmptySent: status.isOutOfCredits,
+      dayLimitSentOn: isDayLimitCrossed ? status.day : guard.dayLimitSentOn,
     },
-    daysLeft: perDay === 0n ? null : Number(seen.balance > 0n ? seen.balance / perDay : 0n),
+    daysLeft: perDay === 0n ? null : Number(status.balance > 0n ? status.balance / perDay : 0n),
   }
 }
 
-export function isSame(before: Marks & Told, after: Marks & Told): boolean {
+export function isSameState(before: PaceMarks & SentState, after: PaceMarks & SentState): boolean {
   return (
-    before.isLowTold === after.isLowTold &&
-    before.isEmptyTold === after.isEmptyTold &&
-    before.dayTold === after.dayTold &&
+    before.isLowSent === after.isLowSent &&
+    before.isEmptySent === after.isEmptySent &&
+    before.dayLimitSentOn === after.dayLimitSentOn &&
     before.markAt.getTime() === after.markAt.getTime()
   )
 }
 
-function marksAt({ paceAt, paceSpent, markAt, markSpent }: Marks, seen: WatchedBook): Marks {
-  if (seen.now.getTime() - markAt.getTime() < MARK_MS) {
+function marksAt(
+  { paceAt, paceSpent, markAt, markSpent }: PaceMarks,
+  status: BookStatus,
+): PaceMarks {
+  if (status.now.getTime() - markAt.getTime() < MARK_MS) {
     return { paceAt, paceSpent, markAt, markSpent }
   }
-  return { paceAt: markAt, paceSpent: markSpent, markAt: seen.now, markSpent: seen.spentTotal }
+  return { paceAt: markAt, paceSpent: markSpent, markAt: status.now, markSpent: status.spentTotal }
 }
 
-/** Credits a day. A book younger than a day spends no more a day than it has spent. */
-function paceOf({ paceAt, paceSpent }: Marks, { spentTotal, now }: WatchedBook): Credits {
+/** Credits a day. Within the first day the pace is what was spent so far. */
+function paceOf({ paceAt, paceSpent }: PaceMarks, { spentTotal, now }: BookStatus): Credits {
   const ms = Math.max(DAY_MS, now.getTime() - paceAt.getTime())
   return micro(((spentTotal - paceSpent) * BigInt(DAY_MS)) / BigInt(ms))
 }
 
-type Part = readonly [bigint, bigint]
+type Ratio = readonly [bigint, bigint]
 
-/** Whose line a balance is below. */
-export type LowBy = 'credits' | 'days'
+/** Which of the two thresholds a balance is below. */
+export type ThresholdKind = 'credits' | 'days'
 
-const AS_SET = { credits: [1n, 1n], days: [1n, 1n] } as const
+const UNSCALED = { credits: [1n, 1n], days: [1n, 1n] } as const
 
-/** The line that the balance is below now, by the same arithmetic as the letter; null: none. */
-export function lowAt(guard: Guard, seen: WatchedBook): LowBy | null {
-  return belowBy(guard, seen, paceOf(marksAt(guard, seen), seen), AS_SET)
+/** The threshold that the balance is below now, computed as for the e-mail; null: none. */
+export function thresholdReached(guard: Guard, status: BookStatus): ThresholdKind | null {
+  return thresholdBelow(guard, status, paceOf(marksAt(guard, status), status), UNSCALED)
 }
 
-/** Below one of the thresholds, each times a part. Nothing is low before anything was spent. */
-function belowBy(
+/** Compares the balance with each threshold times its ratio. Null before the first request. */
+function thresholdBelow(
   { lowCredits, lowDays }: Thresholds,
-  { balance, spentTotal }: WatchedBook,
+  { balance, spentTotal }: BookStatus,
   perDay: Credits,
-  times: { readonly credits: Part; readonly days: Part },
-): LowBy | null {
-  const isUnder = (limit: bigint, [over, under]: Part) => balance * under < limit * over
+  ratios: { readonly credits: Ratio; readonly days: Ratio },
+): ThresholdKind | null {
+  const isUnder = (limit: bigint, [numerator, denominator]: Ratio) =>
+    balance * denominator < limit * numerator
   if (spentTotal === 0n) return null
-  if (lowCredits !== null && isUnder(lowCredits, times.credits)) return 'credits'
+  if (lowCredits !== null && isUnder(lowCredits, ratios.credits)) return 'credits'
   if (lowDays === null || perDay === 0n) return null
-  return isUnder(perDay * BigInt(lowDays), times.days) ? 'days' : null
+  return isUnder(perDay * BigInt(lowDays), ratios.days) ? 'days' : null
 }

@@ -1,7 +1,6 @@
 // Guards on a real ledger and a real outbox: who is told, how often, and how soon a stop is lifted.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type Customer, createCustomer } from '../../test/support/customer.ts'
 import {
   createTestDatabase,
   createTestLedger,
@@ -10,6 +9,7 @@ import {
   type TestLedger,
   turnClock,
 } from '../../test/support/harness.ts'
+import { createLedgerCustomer, type LedgerCustomer } from '../../test/support/ledger-customer.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { BookId } from '../platform/ids.ts'
 import { createMail } from '../platform/mail/mail.ts'
@@ -47,20 +47,20 @@ after(async () => {
   await at.database.drop()
 })
 
-async function customer(whole: number): Promise<Customer> {
-  const one = await createCustomer(at.ledger, whole)
+async function customer(whole: number): Promise<LedgerCustomer> {
+  const one = await createLedgerCustomer(at.ledger, whole)
   await at.guards.read(one.book)
   return one
 }
 
 /** A request that needs all of it. */
-async function spend(one: Customer, amount: number): Promise<void> {
-  const ask = { ...one.holdAsk(amount), floor: credits(amount) }
-  await at.ledger.hold(ask)
-  await one.settle(ask.id, amount)
+async function spend(one: LedgerCustomer, amount: number): Promise<void> {
+  const input = { ...one.holdInput(amount), floor: credits(amount) }
+  await at.ledger.hold(input)
+  await one.settle(input.id, amount)
 }
 
-async function lettersTo({ book }: Customer): Promise<string[]> {
+async function lettersTo({ book }: LedgerCustomer): Promise<string[]> {
   const { rows } = await at.database.db.query(
     'select kind from letters where recipient = $1 order by posted_at',
     [`${book}@example.org`],
@@ -73,12 +73,12 @@ test('ten looks at once write one letter', async () => {
   await at.guards.setThresholds(one.book, { lowCredits: credits(500), lowDays: null })
   await spend(one, 600)
   const rooms = Array.from({ length: 10 }, open)
-  await Promise.all(rooms.map((room) => room.jobs.watch()))
+  await Promise.all(rooms.map((room) => room.jobs.checkBalances()))
   assert.deepEqual(await lettersTo(one), ['low-balance'])
   await one.credit('purchase', 'more', 1_000)
-  await at.guards.jobs.watch()
+  await at.guards.jobs.checkBalances()
   await spend(one, 1_000)
-  await at.guards.jobs.watch()
+  await at.guards.jobs.checkBalances()
   assert.deepEqual(await lettersTo(one), ['low-balance', 'low-balance'])
 })
 
@@ -87,7 +87,7 @@ test('a request under way is no low balance', async () => {
   await at.guards.setThresholds(one.book, { lowCredits: credits(500), lowDays: null })
   await spend(one, 100)
   const hold = await one.hold(800)
-  await at.guards.jobs.watch()
+  await at.guards.jobs.checkBalances()
   assert.deepEqual(await lettersTo(one), [])
   await one.void(hold, 'refused')
 })
@@ -99,20 +99,20 @@ test('who is refused for want of credits is told once, until credits come', asyn
   const refused = () => assert.rejects(spend(one, 50), { code: 'credits_insufficient' })
   await refused()
   await refused()
-  await at.guards.jobs.watch()
-  await at.guards.jobs.watch()
+  await at.guards.jobs.checkBalances()
+  await at.guards.jobs.checkBalances()
   assert.deepEqual(await lettersTo(one), ['balance-empty'])
   await one.credit('purchase', 'more', 100)
-  await at.guards.jobs.watch()
+  await at.guards.jobs.checkBalances()
   await spend(one, 100)
   await refused()
   // Credits that come before the look: there is nothing to tell any more.
   await one.credit('purchase', 'again', 100)
-  await at.guards.jobs.watch()
+  await at.guards.jobs.checkBalances()
   assert.deepEqual(await lettersTo(one), ['balance-empty'])
   await spend(one, 100)
   await refused()
-  await at.guards.jobs.watch()
+  await at.guards.jobs.checkBalances()
   assert.deepEqual(await lettersTo(one), ['balance-empty', 'balance-empty'])
 })
 
@@ -130,17 +130,23 @@ test('the limit of the day is told once a day, and a granted hold leaves no mark
   assert.deepEqual(await marks(), { day_limit_met: null, short_seq: null })
   const refused = () => assert.rejects(spend(one, 50), { code: 'day_limit_reached' })
   await refused()
-  await at.guards.jobs.watch()
+  await at.guards.jobs.checkBalances()
   await refused()
-  await at.guards.jobs.watch()
+  await at.guards.jobs.checkBalances()
   assert.deepEqual(await lettersTo(one), ['day-limit-reached'])
+  const beyond = async () => (await at.guards.warnings(one.book)).beyondDayLimit
+  const needed = { needed: credits(50), left: credits(40) }
+  assert.deepEqual(await beyond(), { dayLimit: credits(100), ...needed })
   await turnClock(at.database.db, '1 day')
+  assert.equal(await beyond(), null, 'a new day')
   await spend(one, 60)
-  await at.guards.jobs.watch()
+  await at.guards.jobs.checkBalances()
   assert.deepEqual(await lettersTo(one), ['day-limit-reached'], 'a new day, and nothing refused')
   await refused()
-  await at.guards.jobs.watch()
+  await at.guards.jobs.checkBalances()
   assert.deepEqual(await lettersTo(one), ['day-limit-reached', 'day-limit-reached'])
+  await at.guards.setLimits(one.book, { ...none, dayLimit: credits(110) }, by)
+  assert.equal(await beyond(), null, 'such a request would be served now')
   await turnClock(at.database.db, '0')
 })
 
@@ -151,19 +157,19 @@ test('a stop for speed is told once, whoever looks; the next one is told again',
   await spend(one, 101)
   await assert.rejects(one.hold(1), { code: 'velocity_stopped' })
   const rooms = Array.from({ length: 5 }, open)
-  await Promise.all(rooms.map((room) => room.jobs.watchStops()))
-  await at.guards.jobs.watchStops()
+  await Promise.all(rooms.map((room) => room.jobs.checkStops()))
+  await at.guards.jobs.checkStops()
   assert.deepEqual(await lettersTo(one), ['velocity-stopped'])
   // Other limits while it is stopped are no other stop.
   await at.guards.setLimits(one.book, { dayLimit: credits(5_000), velocity }, by)
-  await open().jobs.watchStops()
+  await open().jobs.checkStops()
   assert.deepEqual(await lettersTo(one), ['velocity-stopped'])
 
   await at.guards.resume(one.book)
   await spend(one, 50)
-  await at.guards.jobs.watchStops()
+  await at.guards.jobs.checkStops()
   await spend(one, 51)
-  await at.guards.jobs.watchStops()
+  await at.guards.jobs.checkStops()
   assert.deepEqual(await lettersTo(one), ['velocity-stopped', 'velocity-stopped'])
 })
 

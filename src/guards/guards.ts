@@ -1,38 +1,41 @@
-// The door of guards: what an owner sets so that a lost key or a runaway program costs no more than
-// was meant, and the letters that come before it hurts. The ledger's hold keeps the limits; here
-// they are set, stops are lifted, and crossings are told once. README.md has the rules.
+// The entry file of guards: limits that an owner sets against a lost key or a runaway program, and
+// the e-mails that warn about them. The ledger's hold enforces the limits; this module sets them,
+// lifts stops, and sends one e-mail for each crossing. README.md has the rules.
 import type { BlockedReason, Ledger, StoppedBook } from '../ledger/ledger.ts'
 import { assert } from '../platform/assert.ts'
 import type { Db, Tx } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Mail } from '../platform/mail/mail.ts'
-import { createRounds } from '../platform/worker/rounds.ts'
+import { createIntervalLoops } from '../platform/worker/interval-loops.ts'
 import { type Credits, creditsText } from '../units/credits.ts'
 import {
+  type BalanceCheck,
   type Crossing,
-  isSame,
-  type Look,
-  type LowBy,
-  lookAt,
-  lowAt,
+  checkBalance,
+  isSameState,
+  type ThresholdKind,
   type Thresholds,
+  thresholdReached,
 } from './crossings.ts'
-import { type Brand, compose } from './letters.ts'
+import type { GuardEmail, Language } from './email-kinds.ts'
+import { type Brand, composeGuardEmail } from './emails.ts'
 import { isLooser, type Limits } from './limits.ts'
-import type { Language, Notice } from './notice.ts'
 import * as queries from './queries.ts'
 
-export type { LowBy, Thresholds } from './crossings.ts'
+export type { ThresholdKind, Thresholds } from './crossings.ts'
 export type { Limits } from './limits.ts'
 
 export type GuardsOptions = {
   readonly db: Db
-  readonly ledger: Pick<Ledger, 'balance' | 'limit' | 'block' | 'resume' | 'watched' | 'stopped'>
+  readonly ledger: Pick<
+    Ledger,
+    'balance' | 'setLimits' | 'block' | 'resume' | 'listStatus' | 'listStopped'
+  >
   readonly mail: Pick<Mail, 'post'>
   readonly brand: Brand
   readonly log: Log
-  /** Whom to tell; undefined for a book without an owner, or with a closed account. */
+  /** The recipient; undefined for a book without an owner, or with a closed account. */
   ownerOf(book: BookId): Promise<Owner | undefined>
 }
 
@@ -49,27 +52,38 @@ export type GuardView = Limits &
     readonly blocked: BlockedReason | null
   }
 
-/** A letter about a stop must be there within seconds; a look is one small index. */
-const STOPS_MS = 1_000
-/** Stopped and not resumed at one time; those beyond wait for one of them. */
+/** The owner's thresholds, the one that the balance is below, and today's refusal, if any. */
+export type Warnings = Thresholds & {
+  readonly lowBy: ThresholdKind | null
+  readonly beyondDayLimit: {
+    readonly dayLimit: Credits
+    /** What the day's first refused request could cost; more than what is left now. */
+    readonly needed: Credits
+    readonly left: Credits
+  } | null
+}
+
+/** The e-mail about a stop must arrive within seconds; the query reads one small index. */
+const STOP_CHECK_MS = 1_000
+/** Books that are stopped at one time; e-mails for more of them wait until some are resumed. */
 const STOPS_MAX = 10_000
-/** What the ledger reads at once. */
-const PAGE = 256
+/** The ledger reads at most this many books in one query. */
+const PAGE_SIZE = 256
 const MINUTE_SECONDS = 60
 const DAY_MS = 86_400_000
 
-/** A book that an older version opened has no guard yet. */
-const UNGUARDED = { lowCredits: null, lowDays: null, lowBy: null }
+/** A book that an older version of the program opened has no guard row. */
+const UNGUARDED = { lowCredits: null, lowDays: null, lowBy: null, beyondDayLimit: null }
 
 export function createGuards(options: GuardsOptions) {
   const { db, ledger, mail, brand, log } = options
-  /** Stops that were told, so that one which nobody lifts is not asked about every second. */
-  const told = new Map<BookId, number>()
+  /** Stops whose e-mail was sent, by their time: the database is not asked about them again. */
+  const announcedStops = new Map<BookId, number>()
 
-  async function post(tx: Tx, owner: Owner, notice: Notice, once?: string): Promise<void> {
-    const letter = compose(notice, owner.language, brand, owner.zone)
-    const { kind } = notice
-    await mail.post(tx, { to: owner.email, kind, ...letter, ...(once !== undefined && { once }) })
+  async function post(tx: Tx, owner: Owner, content: GuardEmail, once?: string): Promise<void> {
+    const composed = composeGuardEmail(content, owner.language, brand, owner.zone)
+    const { kind } = content
+    await mail.post(tx, { to: owner.email, kind, ...composed, ...(once !== undefined && { once }) })
   }
 
   async function read(book: BookId): Promise<GuardView> {
@@ -87,8 +101,8 @@ export function createGuards(options: GuardsOptions) {
   }
 
   /**
-   * New limits, in force with the next hold. Looser ones are told by letter, and only after
-   * `allowLooser` let them: it may refuse.
+   * Sets limits; they apply from the next hold on. For looser limits it calls `allowLooser`, which
+   * may throw a refusal, and sends the owner an e-mail.
    */
   async function setLimits(
     book: BookId,
@@ -105,7 +119,7 @@ export function createGuards(options: GuardsOptions) {
         const facts = { ...limits, atMs: by.atMs, address: by.address }
         if (owner !== undefined) await post(tx, owner, { kind: 'limits-loosened', facts })
       }
-      await ledger.limit(tx, book, {
+      await ledger.setLimits(tx, book, {
         dayLimit: limits.dayLimit,
         velocityLimit: limits.velocity?.limit ?? null,
         velocitySeconds: (limits.velocity?.minutes ?? MINUTE_SECONDS) * MINUTE_SECONDS,
@@ -113,56 +127,59 @@ export function createGuards(options: GuardsOptions) {
     })
   }
 
-  /** Looks at every guarded book, a page at a time; how many letters there were. */
-  async function watch(): Promise<number> {
-    let letters = 0
+  /** Checks every guarded book, a page at a time; returns the number of e-mails. */
+  async function checkBalances(): Promise<number> {
+    let sent = 0
     let last = 0n as BookId
     for (;;) {
-      const page = await queries.guardList(db, last, PAGE)
-      const seen = await ledger.watched(page.map(({ book }) => book))
-      const byBook = new Map(seen.map((one) => [one.book, one]))
+      const page = await queries.guardList(db, last, PAGE_SIZE)
+      const status = await ledger.listStatus(page.map(({ book }) => book))
+      const byBook = new Map(status.map((one) => [one.book, one]))
       for (const guard of page) {
         const found = byBook.get(guard.book)
         if (found === undefined) continue
-        const look = lookAt(guard, found)
-        if (!isSame(guard, look.after)) letters += await tell(guard, found, look)
+        const check = checkBalance(guard, found)
+        if (!isSameState(guard, check.after)) sent += await postEmails(guard, found, check)
       }
-      if (page.length < PAGE) return letters
+      if (page.length < PAGE_SIZE) return sent
       last = page.at(-1)?.book ?? last
     }
   }
 
-  async function tell(
-    guard: Parameters<typeof lookAt>[0],
-    seen: Parameters<typeof lookAt>[1],
-    look: Look,
+  async function postEmails(
+    guard: Parameters<typeof checkBalance>[0],
+    status: Parameters<typeof checkBalance>[1],
+    check: BalanceCheck,
   ): Promise<number> {
-    const owner = look.tell.length === 0 ? undefined : await options.ownerOf(guard.book)
+    const owner = check.crossings.length === 0 ? undefined : await options.ownerOf(guard.book)
     return db.transaction(async (tx) => {
-      if (!(await queries.guardAdvance(tx, guard, look.after))) return 0
+      if (!(await queries.guardUpdateState(tx, guard, check.after))) return 0
       if (owner === undefined) return 0
-      for (const kind of look.tell) await post(tx, owner, noticeOf(kind, seen, look))
-      log.info({ book: guard.book, told: look.tell }, 'an owner is told of the balance')
-      return look.tell.length
+      for (const kind of check.crossings) await post(tx, owner, emailOf(kind, status, check))
+      log.info(
+        { book: guard.book, kinds: check.crossings },
+        'an e-mail about the balance is queued',
+      )
+      return check.crossings.length
     })
   }
 
-  /** Tells of books that were stopped for their speed; how many letters there were. */
-  async function watchStops(): Promise<number> {
-    const stopped = await ledger.stopped(STOPS_MAX)
-    const fresh = stopped.filter(({ book, until }) => told.get(book) !== until.getTime())
-    let letters = 0
-    for (const stop of fresh) letters += await tellStop(stop)
-    if (told.size > STOPS_MAX) told.clear()
-    for (const { book, until } of fresh) told.set(book, until.getTime())
-    return letters
+  /** Sends e-mails about books that were stopped for their speed; returns their number. */
+  async function checkStops(): Promise<number> {
+    const stopped = await ledger.listStopped(STOPS_MAX)
+    const fresh = stopped.filter(({ book, until }) => announcedStops.get(book) !== until.getTime())
+    let sent = 0
+    for (const stop of fresh) sent += await announceStop(stop)
+    if (announcedStops.size > STOPS_MAX) announcedStops.clear()
+    for (const { book, until } of fresh) announcedStops.set(book, until.getTime())
+    return sent
   }
 
-  async function tellStop(stop: StoppedBook): Promise<number> {
+  async function announceStop(stop: StoppedBook): Promise<number> {
     const { book, until, velocityLimit: limit, velocitySeconds } = stop
     const owner = await options.ownerOf(book)
     const isFirst = await db.transaction(async (tx) => {
-      if (!(await queries.guardTellStop(tx, book, until))) return false
+      if (!(await queries.guardMarkStopAnnounced(tx, book, until))) return false
       const facts = { limit, minutes: Math.ceil(velocitySeconds / MINUTE_SECONDS) }
       const once = `${book} ${until.toISOString()}`
       if (owner !== undefined) await post(tx, owner, { kind: 'velocity-stopped', facts }, once)
@@ -172,32 +189,36 @@ export function createGuards(options: GuardsOptions) {
     return isFirst && owner !== undefined ? 1 : 0
   }
 
-  const rounds = createRounds([{ name: 'stops', everyMs: STOPS_MS, run: watchStops }], log)
+  const loops = createIntervalLoops(
+    [{ name: 'stops', everyMs: STOP_CHECK_MS, run: checkStops }],
+    log,
+  )
 
   return {
-    /** The guard of a new book, in the caller's transaction. May be repeated. */
+    /** Inserts the guard of a new book, in the caller's transaction. May be repeated. */
     open: (tx: Tx, book: BookId): Promise<void> => queries.guardInsert(tx, book),
 
     read,
     setLimits,
 
-    /** When to write; lines that were told of are armed anew. */
+    /** Sets the thresholds and arms them again. */
     async setThresholds(book: BookId, thresholds: Thresholds): Promise<void> {
       await queries.guardSetThresholds(db, book, thresholds)
     },
 
-    /** What the owner calls low, and which of it the balance is below, as the letter sees it. */
-    async lowness(book: BookId): Promise<Thresholds & { readonly lowBy: LowBy | null }> {
-      const [guard, [seen]] = await Promise.all([
+    /** What the e-mails warn about, as it is now. */
+    async warnings(book: BookId): Promise<Warnings> {
+      const [guard, [status]] = await Promise.all([
         queries.guardFind(db, book),
-        ledger.watched([book]),
+        ledger.listStatus([book]),
       ])
-      if (guard === undefined || seen === undefined) return UNGUARDED
+      if (guard === undefined || status === undefined) return UNGUARDED
       const { lowCredits, lowDays } = guard
-      return { lowCredits, lowDays, lowBy: lowAt(guard, seen) }
+      const lowBy = thresholdReached(guard, status)
+      return { lowCredits, lowDays, lowBy, beyondDayLimit: beyondDayLimit(status) }
     },
 
-    /** Requests are refused from the next hold on; those under way go on. May be repeated. */
+    /** Refuses requests from the next hold on; running ones continue. May be repeated. */
     suspend: (book: BookId): Promise<void> => ledger.block(db, book, 'owner_suspended'),
 
     /** Lifts the owner's own stop, or the one for speed; never an operator's. May be repeated. */
@@ -206,14 +227,14 @@ export function createGuards(options: GuardsOptions) {
       if (!isLifted) await ledger.resume(db, book, 'owner_suspended')
     },
 
-    /** What must be done again and again. Each may be repeated and run beside itself. */
-    jobs: { watch, watchStops },
+    /** Jobs of the worker. Each may be repeated, and several processes may run it at once. */
+    jobs: { checkBalances, checkStops },
 
-    /** The loop of a worker, for what cannot wait for the next minute. */
-    start: rounds.start,
-    stop: rounds.stop,
+    /** A loop in the worker for stops, which cannot wait for the next minute. */
+    start: loops.start,
+    stop: loops.stop,
 
-    /** What an owner has set, fit for JSON. */
+    /** The owner's settings as JSON values, for the owner's copy of the data. */
     async copy(book: BookId) {
       const { dayLimit, velocity, lowCredits, lowDays } = await read(book)
       return {
@@ -228,6 +249,13 @@ export function createGuards(options: GuardsOptions) {
 
 export type Guards = ReturnType<typeof createGuards>
 
+/** Null when such a request would be served now: the owner raised the limit, or holds ended. */
+function beyondDayLimit(status: Parameters<typeof checkBalance>[1]): Warnings['beyondDayLimit'] {
+  const { isDayLimitMet, dayLimit, dayLimitNeeded: needed, dayLeft: left } = status
+  if (!isDayLimitMet || dayLimit === null || needed === null || left === null) return null
+  return needed > left ? { dayLimit, needed, left } : null
+}
+
 function limitsOf(book: {
   readonly dayLimit: Credits | null
   readonly velocityLimit: Credits | null
@@ -238,11 +266,12 @@ function limitsOf(book: {
   return { dayLimit, velocity: limit === null ? null : { limit, minutes } }
 }
 
-function noticeOf(
+function emailOf(
   kind: Crossing,
-  { balance, dayLimit, day }: Parameters<typeof lookAt>[1],
-  { daysLeft }: Look,
-): Notice {
+  status: Parameters<typeof checkBalance>[1],
+  { daysLeft }: BalanceCheck,
+): GuardEmail {
+  const { balance, dayLimit, dayLimitNeeded: needed, dayLimitLeft: left, day } = status
   switch (kind) {
     case 'low-balance':
       return { kind, facts: { balance, daysLeft } }
@@ -250,6 +279,6 @@ function noticeOf(
       return { kind, facts: { balance } }
     case 'day-limit-reached':
       assert(dayLimit !== null, 'a limit that was met is there')
-      return { kind, facts: { dayLimit, nextDayMs: Date.parse(day) + DAY_MS } }
+      return { kind, facts: { dayLimit, needed, left, nextDayMs: Date.parse(day) + DAY_MS } }
   }
 }

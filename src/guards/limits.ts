@@ -1,13 +1,13 @@
-// The limits that an owner sets on a book, and whether a change of them lets more through. Making
-// them stricter protects and is always welcome; making them looser wants a fresh session.
+// The limits that an owner sets on a book, and whether a change makes them looser. Stricter limits
+// are always allowed; looser ones need a fresh session.
 import type { Credits } from '../units/credits.ts'
 
 export type Velocity = { readonly limit: Credits; readonly minutes: number }
 
 export type Limits = {
-  /** Credits that one day may cost; null: any. */
+  /** Credits that may be spent in one day; null: no limit. */
   readonly dayLimit: Credits | null
-  /** More than this within so many minutes stops the book; null: nothing does. */
+  /** Spending more than this within these minutes stops the book; null: no limit. */
   readonly velocity: Velocity | null
 }
 

@@ -1,16 +1,16 @@
-// The SQL of guards: when an owner wants a letter, and what was told already. Locks go: the guard's
-// row, then, last, the ledger's book.
+// The SQL of guards: the owner's thresholds and which e-mails were sent. Lock order: the guard's
+// row, then the ledger's book.
 import type { Executor, Tx } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
-import type { Guard, Look, Thresholds } from './crossings.ts'
+import type { BalanceCheck, Guard, Thresholds } from './crossings.ts'
 
 const COLUMNS = `
   book_id as book, low_credits as "lowCredits", low_days as "lowDays",
-  is_low_told as "isLowTold", is_empty_told as "isEmptyTold",
-  to_char(day_told, 'YYYY-MM-DD') as "dayTold", pace_at as "paceAt", pace_spent as "paceSpent",
-  mark_at as "markAt", mark_spent as "markSpent"`
+  is_low_told as "isLowSent", is_empty_told as "isEmptySent",
+  to_char(day_told, 'YYYY-MM-DD') as "dayLimitSentOn",
+  pace_at as "paceAt", pace_spent as "paceSpent", mark_at as "markAt", mark_spent as "markSpent"`
 
-/** A book's guard as it is at first. May be repeated. Locks the new row. */
+/** Inserts a book's guard with default values. May be repeated. Locks the new row. */
 export async function guardInsert(db: Executor, book: BookId): Promise<void> {
   await db.query('insert into guards (book_id) values ($1) on conflict do nothing', [book])
 }
@@ -35,7 +35,7 @@ export async function guardList(db: Executor, after: BookId, limit: number): Pro
   return rows as Guard[]
 }
 
-/** New thresholds are lines that nobody was told of yet. Locks the guard's row. */
+/** Changed thresholds are armed: no e-mail was sent for them yet. Locks the guard's row. */
 export async function guardSetThresholds(
   db: Executor,
   book: BookId,
@@ -49,10 +49,14 @@ export async function guardSetThresholds(
 }
 
 /**
- * Remembers what a look found; false when another look, or the owner, was faster: then nothing is
- * told. Locks the guard's row.
+ * Stores the result of a check; false when another process or the owner has changed the row since
+ * it was read: then no e-mail is sent. Locks the guard's row.
  */
-export async function guardAdvance(tx: Tx, before: Guard, after: Look['after']): Promise<boolean> {
+export async function guardUpdateState(
+  tx: Tx,
+  before: Guard,
+  after: BalanceCheck['after'],
+): Promise<boolean> {
   const { rows } = await tx.query(
     `update guards
      set is_low_told = $2, is_empty_told = $3, day_told = $4::date, pace_at = $5, pace_spent = $6,
@@ -63,16 +67,16 @@ export async function guardAdvance(tx: Tx, before: Guard, after: Look['after']):
      returning book_id`,
     [
       before.book,
-      after.isLowTold,
-      after.isEmptyTold,
-      after.dayTold,
+      after.isLowSent,
+      after.isEmptySent,
+      after.dayLimitSentOn,
       after.paceAt,
       after.paceSpent,
       after.markAt,
       after.markSpent,
-      before.isLowTold,
-      before.isEmptyTold,
-      before.dayTold,
+      before.isLowSent,
+      before.isEmptySent,
+      before.dayLimitSentOn,
       before.lowCredits,
       before.lowDays,
     ],
@@ -80,8 +84,8 @@ export async function guardAdvance(tx: Tx, before: Guard, after: Look['after']):
   return rows.length > 0
 }
 
-/** True for whoever is the first to tell of this stop. Locks the guard's row. */
-export async function guardTellStop(tx: Tx, book: BookId, until: Date): Promise<boolean> {
+/** True for the first caller with this stop, which then sends the e-mail. Locks the guard's row. */
+export async function guardMarkStopAnnounced(tx: Tx, book: BookId, until: Date): Promise<boolean> {
   const { rows } = await tx.query(
     `insert into guards (book_id, stop_told) values ($1, $2)
      on conflict (book_id) do update set stop_told = $2

@@ -1,17 +1,22 @@
-// What clients of every kind meet: replies of every form, one request after the other, and an end
-// to every wait.
+// The server from the client's side: every form of reply, consecutive requests, and a time limit
+// for every wait.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { limits, listenTo, openListener, say } from '../../test/support/http-listener.ts'
+import {
+  limits,
+  openListener,
+  readUntilClosed,
+  sendParts,
+} from '../../test/support/http-listener.ts'
 import type { ClientReply, ClientRequest, HttpOptions } from './http.ts'
 import { LINGER_MS } from './reply.ts'
 
 type Answer = HttpOptions['answer']
 
-async function serving(t: TestContext, answer: Answer, change: Partial<typeof limits> = {}) {
+async function serve(t: TestContext, answer: Answer, change: Partial<typeof limits> = {}) {
   const listener = await openListener({ answer, limits: { ...limits, ...change } })
   t.after(listener.close)
   return listener
@@ -19,18 +24,18 @@ async function serving(t: TestContext, answer: Answer, change: Partial<typeof li
 
 async function dial(port: number) {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true })
-  const told = listenTo(socket)
+  const received = readUntilClosed(socket)
   await once(socket, 'connect')
-  return { socket, told }
+  return { socket, received }
 }
 
 const get = (path = '/', ...lines: string[]) =>
   ['GET ', path, ' HTTP/1.1\r\n', ...lines.map((line) => `${line}\r\n`), '\r\n'].join('')
 const LAST = get('/', 'connection: close')
 
-/** Head without its date, and body. */
-function partsOf(told: string): string[] {
-  return told.replaceAll(/\r\ndate: [^\r]*/gi, '').split('\r\n\r\n')
+/** The head without its date, then the body. */
+function partsOf(received: string): string[] {
+  return received.replaceAll(/\r\ndate: [^\r]*/gi, '').split('\r\n\r\n')
 }
 
 const hello: Answer = (_, reply) => {
@@ -39,9 +44,9 @@ const hello: Answer = (_, reply) => {
   reply.end(Buffer.from('lo'))
 }
 
-test('a reply without a length goes in chunks', async (t) => {
-  const { port } = await serving(t, hello)
-  assert.deepEqual(partsOf(await say(port, LAST)), [
+test('a reply without a length is chunked', async (t) => {
+  const { port } = await serve(t, hello)
+  assert.deepEqual(partsOf(await sendParts(port, LAST)), [
     'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n' +
       'Connection: close\r\nTransfer-Encoding: chunked',
     '5\r\nhello\r\n0',
@@ -49,105 +54,113 @@ test('a reply without a length goes in chunks', async (t) => {
   ])
 })
 
-test('to HTTP/1.0 it goes as it is, until the connection ends', async (t) => {
-  const { port } = await serving(t, hello)
+test('a reply without a length to an HTTP/1.0 client ends with the connection', async (t) => {
+  const { port } = await serve(t, hello)
   const old = 'GET / HTTP/1.0\r\nconnection: keep-alive\r\n\r\n'
-  assert.deepEqual(partsOf(await say(port, old)), [
+  assert.deepEqual(partsOf(await sendParts(port, old)), [
     'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\nConnection: close',
     'hello',
   ])
 })
 
-test('HEAD has the head alone, whatever the body', async (t) => {
-  const { port } = await serving(t, (_, reply) => {
+test('HEAD gets only the head', async (t) => {
+  const { port } = await serve(t, (_, reply) => {
     reply.begin(404, { 'content-length': 5 })
     reply.end(Buffer.from('hello'))
   })
   const heads = 'HEAD / HTTP/1.1\r\n\r\nHEAD / HTTP/1.1\r\nconnection: close\r\n\r\n'
-  const told = await say(port, heads)
-  assert.equal(told.match(/^HTTP\/1\.1 404 Not Found\r\ncontent-length: 5\r\n/gm)?.length, 2)
-  assert.doesNotMatch(told, /hello/)
+  const received = await sendParts(port, heads)
+  assert.equal(received.match(/^HTTP\/1\.1 404 Not Found\r\ncontent-length: 5\r\n/gm)?.length, 2)
+  assert.doesNotMatch(received, /hello/)
 })
 
-test('a value with a line end never leaves: no header of somebody else’s choice', async (t) => {
-  const tried: unknown[] = []
-  const { port } = await serving(t, (_, reply) => {
+test('never sends a header value that contains a line break', async (t) => {
+  const errors: unknown[] = []
+  const { port } = await serve(t, (_, reply) => {
     for (const value of ['a\r\nset-cookie: b', 'a\nb', 'a\0']) {
       try {
         reply.begin(200, { 'x-value': value })
       } catch (error) {
-        tried.push(error)
-        assert.equal(reply.isBegun, false, 'another answer may be given')
+        errors.push(error)
+        assert.equal(reply.isBegun, false, '`begin` may be called again')
       }
     }
     reply.begin(204, {})
     reply.end()
   })
-  const told = await say(port, LAST)
-  assert.doesNotMatch(told, /set-cookie/)
-  assert.match(told, /^HTTP\/1\.1 204 No Content\r\nDate: [^\r]+\r\nConnection: close\r\n\r\n$/)
-  assert.equal(tried.length, 3)
+  const received = await sendParts(port, LAST)
+  assert.doesNotMatch(received, /set-cookie/)
+  assert.match(received, /^HTTP\/1\.1 204 No Content\r\nDate: [^\r]+\r\nConnection: close\r\n\r\n$/)
+  assert.equal(errors.length, 3)
 })
 
-test('requests that come before their turn are answered in order, sixteen at once', async (t) => {
-  const { port } = await serving(t, async ({ url }, reply) => {
+test('answers up to sixteen pipelined requests in order', async (t) => {
+  const { port } = await serve(t, async ({ url }, reply) => {
     if (url === '/slow') await delay(30)
     reply.begin(200, { 'content-length': url.length })
     reply.end(Buffer.from(url))
   })
   const paths = ['/slow', ...Array.from({ length: 14 }, (_, i) => `/${i}`)]
-  const told = await say(port, paths.map((path) => get(path)).join('') + LAST)
-  const bodies = partsOf(told)
+  const received = await sendParts(port, paths.map((path) => get(path)).join('') + LAST)
+  const bodies = partsOf(received)
     .slice(1)
     .map((part) => part.replace(/HTTP\/1\.1 200 OK.*/s, ''))
   assert.deepEqual(bodies, [...paths, '/'])
 })
 
-test('a connection that sends a seventeenth request unanswered is closed', async (t) => {
-  let asked = 0
-  const { port } = await serving(t, () => {
-    asked += 1
+test('closes a connection with seventeen unanswered requests', async (t) => {
+  let requests = 0
+  const { port } = await serve(t, () => {
+    requests += 1
   })
-  assert.equal(await say(port, get().repeat(3_000)), '')
-  assert.equal(asked, 16)
+  assert.equal(await sendParts(port, get().repeat(3_000)), '')
+  assert.equal(requests, 16)
 })
 
-test('nonsense behind a reply that is broken off is looked at once at most', async (t) => {
-  const { port } = await serving(t, (_, reply) => {
+test('does not answer invalid bytes after a destroyed reply', async (t) => {
+  const { port } = await serve(t, (_, reply) => {
     reply.begin(200, { 'content-length': 0 })
     reply.end()
     reply.destroy()
   })
-  const told = await say(port, `${get()}nonsense\r\n\r\n`)
-  assert.doesNotMatch(told, / 400 /)
-  assert.match(await say(port, get()), /^(?:HTTP\/1\.1 200 |$)/, 'and others are served')
+  const received = await sendParts(port, `${get()}nonsense\r\n\r\n`)
+  assert.doesNotMatch(received, / 400 /)
+  assert.match(
+    await sendParts(port, get()),
+    /^(?:HTTP\/1\.1 200 |$)/,
+    'other connections are still served',
+  )
 })
 
-test('a body is asked for when the client waits to be asked', async (t) => {
+test('sends 100 Continue to a client that waits for it', async (t) => {
   const { port, close } = await openListener()
   t.after(close)
   const head =
     'POST / HTTP/1.1\r\nexpect: 100-continue\r\nconnection: close\r\ncontent-length: 5\r\n\r\n'
-  const { socket, told } = await dial(port)
+  const { socket, received } = await dial(port)
   socket.write(head)
   await once(socket, 'data')
   socket.write('hello')
-  assert.match(await told, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
+  assert.match(await received, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
 })
 
-test('who is refused before its body has come reads why, and may ask again', async (t) => {
-  const { port } = await serving(t, ({ url }, reply) => {
+test('a client refused before its body gets the answer and may send a new request', async (t) => {
+  const { port } = await serve(t, ({ url }, reply) => {
     reply.begin(url === '/no' ? 401 : 200, { 'content-length': 0 })
     reply.end()
   })
   const body = 'x'.repeat(3_000_000)
-  const told = await say(port, `POST /no HTTP/1.1\r\ncontent-length: 3000000\r\n\r\n`, body + LAST)
-  assert.match(told, /^HTTP\/1\.1 401 .*HTTP\/1\.1 200 OK/s)
+  const received = await sendParts(
+    port,
+    `POST /no HTTP/1.1\r\ncontent-length: 3000000\r\n\r\n`,
+    body + LAST,
+  )
+  assert.match(received, /^HTTP\/1\.1 401 .*HTTP\/1\.1 200 OK/s)
 })
 
-test('a body that nobody reads waits at the client', async (t) => {
+test('stops reading the socket while the handler does not read the body', async (t) => {
   const seen = Promise.withResolvers<ClientRequest>()
-  const { port } = await serving(t, (request) => seen.resolve(request))
+  const { port } = await serve(t, (request) => seen.resolve(request))
   const { socket } = await dial(port)
   const bytes = 50_000_000
   socket.write(`POST / HTTP/1.1\r\ncontent-length: ${bytes}\r\n\r\n`)
@@ -163,10 +176,10 @@ test('a body that nobody reads waits at the client', async (t) => {
   socket.destroy()
 })
 
-test('a client that reads slowly holds the reply back', async (t) => {
+test('a client that reads slowly slows the reply down', async (t) => {
   const bytes = 50_000_000
   let written = 0
-  const { port } = await serving(t, (_, reply) => {
+  const { port } = await serve(t, (_, reply) => {
     reply.begin(200, {})
     const more = () => {
       while (written < bytes) {
@@ -177,25 +190,25 @@ test('a client that reads slowly holds the reply back', async (t) => {
     }
     more()
   })
-  const { socket, told } = await dial(port)
+  const { socket, received } = await dial(port)
   socket.pause()
   socket.write(LAST)
   await delay(200)
   assert.ok(written < bytes / 2, `${written} bytes were written to a client that reads nothing`)
   socket.resume()
-  assert.ok((await told).length > bytes)
+  assert.ok((await received).length > bytes)
 })
 
 for (const [how, leave] of [
-  ['closes', 'end'],
-  ['is gone', 'resetAndDestroy'],
+  ['closes the connection', 'end'],
+  ['resets the connection', 'resetAndDestroy'],
 ] as const) {
-  test(`a client that ${how} while its reply is under way is noticed, once`, async (t) => {
+  test(`calls onDisconnect once when the client ${how} during its reply`, async (t) => {
     const begun = Promise.withResolvers<ClientReply>()
     const gone = Promise.withResolvers<void>()
     let times = 0
-    const { port } = await serving(t, (_, reply) => {
-      reply.onGone = () => {
+    const { port } = await serve(t, (_, reply) => {
+      reply.onDisconnect = () => {
         times += 1
         gone.resolve()
       }
@@ -208,31 +221,31 @@ for (const [how, leave] of [
     const reply = await begun.promise
     socket[leave]()
     await gone.promise
-    assert.equal(reply.write(Buffer.from('x')), true, 'nothing waits for who is gone')
+    assert.equal(reply.write(Buffer.from('x')), true, 'a reply without a client never waits')
     reply.end()
     await delay(20)
     assert.equal(times, 1)
   })
 }
 
-test('chunks that are nearly all wrapping are refused', async (t) => {
-  const { port } = await serving(t, (request, reply) => {
+test('refuses chunks that consist mostly of extensions', async (t) => {
+  const { port } = await serve(t, (request, reply) => {
     const broken = () => {
       reply.begin(400, { 'content-length': 0 })
       reply.end()
     }
     request.read({ data() {}, end() {}, broken })
   })
-  const { socket, told } = await dial(port)
+  const { socket, received } = await dial(port)
   socket.write('POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n')
   const chunk = `1;${'x'.repeat(1_000)}\r\ny\r\n`
   for (let i = 0; i < 400 && !socket.destroyed; i++) socket.write(chunk)
   socket.end('0\r\n\r\n')
-  assert.match(await told, /^HTTP\/1\.1 400 /)
+  assert.match(await received, /^HTTP\/1\.1 400 /)
 })
 
-test('a connection that is reset after CONNECT is only its own loss', async (t) => {
-  const { port } = await serving(t, hello)
+test('a connection that is reset after CONNECT does not end the process', async (t) => {
+  const { port } = await serve(t, hello)
   for (let i = 0; i < 10; i++) {
     const { socket } = await dial(port)
     socket.write('CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n')
@@ -241,11 +254,11 @@ test('a connection that is reset after CONNECT is only its own loss', async (t) 
     await once(socket, 'close')
     await delay(10)
   }
-  assert.match(await say(port, LAST), / 200 OK/)
+  assert.match(await sendParts(port, LAST), / 200 OK/)
 })
 
-test('a body that arrived in pieces before it is taken is taken whole', async (t) => {
-  const { port } = await serving(t, async (request, reply) => {
+test('takeWhole joins a body that arrived in pieces', async (t) => {
+  const { port } = await serve(t, async (request, reply) => {
     while (!request.isWhole) await delay(1)
     const body = request.takeWhole() ?? Buffer.from('none')
     reply.begin(200, { 'content-length': body.length })
@@ -255,19 +268,19 @@ test('a body that arrived in pieces before it is taken is taken whole', async (t
     ['content-length: 15', ['first', ' then', ' last']],
     ['transfer-encoding: chunked', ['5\r\nfirst\r\n', '5\r\n then\r\n', '5\r\n last\r\n0\r\n\r\n']],
   ] as const) {
-    const { socket, told } = await dial(port)
+    const { socket, received } = await dial(port)
     socket.write(`POST / HTTP/1.1\r\nconnection: close\r\n${length}\r\n\r\n`)
     for (const piece of pieces) {
       await delay(5)
       socket.write(piece)
     }
-    assert.match(await told, /\r\n\r\nfirst then last$/, length)
+    assert.match(await received, /\r\n\r\nfirst then last$/, length)
   }
 })
 
-test('a body in one-byte chunks is read for a thousand of them, refused or not', async (t) => {
+test('closes the connection after 1,000 one-byte chunks, even of a refused body', async (t) => {
   let chunks = 0
-  const { port } = await serving(t, (request, reply) => {
+  const { port } = await serve(t, (request, reply) => {
     if (request.url === '/read') {
       request.read({ data: () => (chunks += 1), end() {}, broken() {} })
       return
@@ -275,68 +288,69 @@ test('a body in one-byte chunks is read for a thousand of them, refused or not',
     reply.begin(401, { 'content-length': 0 })
     reply.end()
   })
+  const body = Buffer.from('1\r\nx\r\n'.repeat(10_000_000))
   for (const path of ['/read', '/refuse']) {
-    const { socket, told } = await dial(port)
+    const { socket, received } = await dial(port)
     const fromMs = performance.now()
     socket.write(`POST ${path} HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n`)
-    socket.write('1\r\nx\r\n'.repeat(10_000_000))
-    await told
-    // The rest of a body that is refused would be read for 5 s.
-    assert.ok(performance.now() - fromMs < LINGER_MS / 2, path)
+    socket.write(body)
+    await received
+    // Otherwise the server would read the rest of a refused body for LINGER_MS.
+    assert.ok(performance.now() - fromMs < LINGER_MS, path)
   }
   assert.ok(chunks < 1_200, `${chunks} chunks were read`)
 })
 
-test('a thousand headers are too many, and 65 KiB of them too', async (t) => {
-  const { port } = await serving(t, hello)
+test('refuses more than a thousand headers, or more than 64 KiB of headers', async (t) => {
+  const { port } = await serve(t, hello)
   const many = Array.from({ length: 1_001 }, (_, i) => `x-${i}: y`)
-  assert.match(await say(port, get('/', ...many)), /^HTTP\/1\.1 400 /)
-  assert.match(await say(port, get('/', `x: ${'y'.repeat(66_000)}`)), /^HTTP\/1\.1 400 /)
+  assert.match(await sendParts(port, get('/', ...many)), /^HTTP\/1\.1 400 /)
+  assert.match(await sendParts(port, get('/', `x: ${'y'.repeat(66_000)}`)), /^HTTP\/1\.1 400 /)
   assert.match(
-    await say(port, get('/', `x: ${'y'.repeat(64_000)}`, 'connection: close')),
+    await sendParts(port, get('/', `x: ${'y'.repeat(64_000)}`, 'connection: close')),
     / 200 OK/,
   )
 })
 
-test('every wait has its end', { concurrency: true }, async (t) => {
+test('every wait has a time limit', { concurrency: true }, async (t) => {
   const short = { headMs: 300, requestMs: 300, keepAliveMs: 300 }
-  const { port } = await serving(
+  const { port } = await serve(
     t,
     (request, reply) => {
       request.read({ data() {}, end: () => hello(request, reply), broken() {} })
     },
     short,
   )
-  const silent = async (...parts: string[]) => {
-    const { socket, told } = await dial(port)
+  const sendThenWait = async (...parts: string[]) => {
+    const { socket, received } = await dial(port)
     for (const part of parts) socket.write(part)
-    return told
+    return received
   }
   const waits = await Promise.all([
-    silent(),
-    silent('GET / HT'),
-    silent('POST / HTTP/1.1\r\ncontent-length: 9\r\n\r\n', 'x'),
-    silent('POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n', '5\r\n'),
-    silent(get()),
+    sendThenWait(),
+    sendThenWait('GET / HT'),
+    sendThenWait('POST / HTTP/1.1\r\ncontent-length: 9\r\n\r\n', 'x'),
+    sendThenWait('POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n', '5\r\n'),
+    sendThenWait(get()),
   ])
   assert.deepEqual(
-    waits.map((told) => told.slice(9, 12)),
+    waits.map((received) => received.slice(9, 12)),
     ['', '400', '400', '400', '200'],
-    'late ones are told, idle ones closed',
+    'an unfinished request gets 400, an idle connection is closed',
   )
 })
 
-test('drain: an answer under way is kept, the next ones say close, nobody new comes', async () => {
+test('drain finishes replies with connection: close and accepts no new connection', async () => {
   const waiting: ClientReply[] = []
   const listener = await openListener({ answer: (_, reply) => void waiting.push(reply) })
-  const { socket, told } = await dial(listener.port)
+  const { socket, received } = await dial(listener.port)
   socket.write(get())
   while (waiting.length === 0) await delay(1)
   const closed = listener.drain()
   await assert.rejects(dial(listener.port), { code: 'ECONNREFUSED' })
   waiting[0]?.begin(200, { 'content-length': 2 })
   waiting[0]?.end(Buffer.from('ok'))
-  assert.match(await told, /connection: close\r\n(?:.*\r\n)*\r\nok$/i)
+  assert.match(await received, /connection: close\r\n(?:.*\r\n)*\r\nok$/i)
   socket.end()
   await closed
 })

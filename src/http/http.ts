@@ -1,20 +1,22 @@
-// The HTTP server that clients reach: node:http, behind the few calls that the gateway makes on a
-// request and a reply. It adds the limits that node:http leaves to us and refuses what node:http
-// reads leniently, so that no proxy before us reads a request differently.
+// The HTTP server for clients: node:http behind a small interface for requests and replies. It adds
+// limits that node:http does not have, and rejects what node:http accepts leniently, so that no
+// proxy in front of us reads a request differently.
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { ClientReply, LINGER_MS, type ReplyHeaders } from './reply.ts'
 import { ClientRequest } from './request.ts'
 
 export type { ClientReply, ReplyHeaders } from './reply.ts'
-export type { BodySink, ClientRequest } from './request.ts'
+export type { ClientRequest, RequestBodySink } from './request.ts'
 
 /** Why bytes did not become a request, or not all of one. */
 export type Problem = 'malformed' | 'overflow' | 'cut' | 'late'
 
 export type HttpLimits = {
   readonly headBytesMax: number
-  /** From the first byte of a request, or from a connection's begin, to the end of the head. */
+  /**
+   * From the first byte of a request, or from the start of the connection, to the end of the head.
+   */
   readonly headMs: number
   /** From the first byte to the last. */
   readonly requestMs: number
@@ -26,18 +28,18 @@ export type HttpLimits = {
 export type HttpOptions = {
   readonly limits: HttpLimits
   answer(request: ClientRequest, reply: ClientReply): void
-  /** The answer to bytes that are not a request. The connection closes behind it. */
+  /** The answer to bytes that are not a request. The connection is closed after it. */
   unparsed(problem: Problem): { status: number; headers: ReplyHeaders; body: string }
   /** A connection could not be accepted, usually because file descriptors ran out. */
   unaccepted(error: Error): void
 }
 
-/** A client sends two dozen. node:http drops what exceeds its own limit without a word. */
+/** Clients send two dozen. node:http silently drops headers beyond its own limit. */
 const HEADERS_MAX = 1_000
 /**
- * Requests of one connection that are not answered yet. One read of the socket holds 3,600 of the
- * shortest, and node:http makes 3 KB of objects for each: a connection that never reads its replies
- * would cost 10 MB. No client library sends a second request before it has read the first reply.
+ * Unanswered requests of one connection. One read of the socket holds 3,600 of the shortest, and
+ * node:http creates 3 KB of objects for each, so a client that never reads its replies would cost
+ * 10 MB. No client library sends a second request before it has read the first reply.
  */
 const PIPELINED_MAX = 16
 /** How often node:http compares its connections with `headMs` and `requestMs`. */
@@ -66,7 +68,7 @@ export function createHttpServer(options: HttpOptions) {
     }
     connections.set(socket, connection)
     // A client that closes its side while we answer has left. One that closes it in the middle of
-    // its body is told so.
+    // its body gets an error.
     socket.on('end', () => {
       if (isAnswering(connection) && !connection.request?.isBroken) socket.destroy()
     })
@@ -78,7 +80,7 @@ export function createHttpServer(options: HttpOptions) {
   function answer(message: IncomingMessage, response: ServerResponse): void {
     const { socket } = message
     const connection = connections.get(socket) as Connection
-    // Further requests of the packet in which one was refused.
+    // Ignore further requests of a packet in which one was refused.
     if (socket.destroyed || connection.isRefused) return
     const problem = problemOf(message)
     if (problem !== undefined) {
@@ -91,8 +93,8 @@ export function createHttpServer(options: HttpOptions) {
     }
     const request = new ClientRequest(message)
     const reply = new ClientReply(request, message, response, state)
-    // node:http drops the bytes that follow such a request in the same read. Closing the connection
-    // tells the client, and a proxy, that they were not answered.
+    // node:http drops the bytes that follow an upgrade request in the same read. Closing the
+    // connection shows the client, or a proxy, that they were not answered.
     reply.isLast = message.headers.upgrade !== undefined
     connection.request = request
     connection.reply = reply
@@ -101,7 +103,7 @@ export function createHttpServer(options: HttpOptions) {
     response.on('close', () => {
       connection.replies.delete(reply)
       reply.close()
-      // An idle connection keeps nothing of its last request.
+      // An idle connection must not keep its last request in memory.
       if (connection.reply !== reply) return
       connection.request = undefined
       connection.reply = undefined
@@ -109,7 +111,7 @@ export function createHttpServer(options: HttpOptions) {
     options.answer(request, reply)
   }
 
-  /** Answers what is not a request, unless its bytes would end up inside of a reply. */
+  /** Answers bytes that are not a request, unless the answer would end up inside another reply. */
   function refuse(socket: Socket, connection: Connection, problem: Problem): void {
     connection.isRefused = true
     if (!socket.writable || connection.replies.size > 0) {
@@ -127,7 +129,7 @@ export function createHttpServer(options: HttpOptions) {
 
   function failed(error: NodeJS.ErrnoException, socket: Socket): void {
     const connection = connections.get(socket)
-    // Bytes behind a request that said `connection: close` are nobody's.
+    // Ignore bytes after a request that said `connection: close`.
     if (connection === undefined || error.code === 'HPE_CLOSED_CONNECTION') return
     if (connection.isRefused) return
     const problem = problemOfError(error, socket)
@@ -138,7 +140,7 @@ export function createHttpServer(options: HttpOptions) {
     const { request, reply } = connection
     if (request !== undefined && reply !== undefined && !request.isWhole && !reply.isBegun) {
       if (problem === 'cut') {
-        // The pipeline refuses the broken body; the client still reads.
+        // The gateway refuses the incomplete body; the client still reads our answer.
         reply.isLast = true
         request.break()
         return
@@ -157,7 +159,8 @@ export function createHttpServer(options: HttpOptions) {
       requestTimeout: limits.requestMs,
       connectionsCheckingInterval: CHECK_MS,
       maxHeaderSize: limits.headBytesMax,
-      // node:http would refuse its absence in a shape of its own; nothing here depends on it.
+      // node:http would answer a missing Host header in its own format; nothing here needs the
+      // header.
       requireHostHeader: false,
       noDelay: true,
     },
@@ -166,22 +169,22 @@ export function createHttpServer(options: HttpOptions) {
   server.maxHeadersCount = HEADERS_MAX + 1
   server.timeout = limits.unreadMs
   server.on('connection', accept)
-  // An expectation that we do not know is ignored.
+  // Ignore an unknown `expect` header.
   server.on('checkExpectation', answer)
   server.on('clientError', (error, socket) => failed(error, socket as Socket))
   server.on('connect', (_, socket) => {
-    // node:http has taken its own listeners off; an error without one would end the process.
+    // node:http has removed its listeners; an error without a listener would end the process.
     socket.on('error', () => socket.destroy())
     refuse(socket as Socket, connections.get(socket as Socket) as Connection, 'malformed')
   })
   server.on('timeout', (socket) => {
     const connection = connections.get(socket)
-    // A reply under way may be silent for minutes; the pipeline has its own limits for it.
+    // A reply under way may be silent for minutes; the gateway has its own limits for it.
     if (connection === undefined || !isAnswering(connection)) socket.destroy()
   })
 
   return {
-    /** Resolves with the port taken. */
+    /** Resolves with the port in use. */
     listen: (port: number, address: string): Promise<number> =>
       new Promise((resolve, reject) => {
         server.once('error', reject)
@@ -194,14 +197,14 @@ export function createHttpServer(options: HttpOptions) {
       }),
 
     /**
-     * Accepts no new connection; those that are there may bring requests, and are told to close
-     * with the next reply that begins. Resolves when the last one is gone.
+     * Accepts no new connection. Open ones may still bring requests; the next reply on each says
+     * `connection: close`. Resolves when the last connection has closed.
      */
     drain(): Promise<void> {
       state.isDraining = true
       return new Promise((resolve) => {
-        // The close of net.Server: that of http.Server closes idle connections at once, also those
-        // on which a request is under way to us.
+        // net.Server's close, because http.Server's closes idle connections at once, also those on
+        // which a request is on its way.
         NetServer.prototype.close.call(server, () => resolve())
       })
     },
@@ -212,7 +215,7 @@ export function createHttpServer(options: HttpOptions) {
   }
 }
 
-/** What llhttp lets through and another reader of the same bytes might understand differently. */
+/** Finds what llhttp accepts but another parser might read differently. */
 function problemOf({ httpVersion, rawHeaders, headers }: IncomingMessage): Problem | undefined {
   if (rawHeaders.length > 2 * HEADERS_MAX) return 'overflow'
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'malformed'
@@ -222,7 +225,7 @@ function problemOf({ httpVersion, rawHeaders, headers }: IncomingMessage): Probl
   return isPlainChunked ? undefined : 'malformed'
 }
 
-/** Undefined when nobody is there to be told. */
+/** Undefined when the client cannot be answered. */
 function problemOfError({ code }: NodeJS.ErrnoException, socket: Socket): Problem | undefined {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return socket.bytesRead === 0 ? undefined : 'late'
   if (code === 'HPE_INVALID_EOF_STATE') return 'cut'

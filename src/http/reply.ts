@@ -1,25 +1,26 @@
-// A reply to a client as the gateway writes it. The head waits for the first bytes of the body and
-// leaves with them: one write for a plain reply.
+// A reply to a client. The head is sent together with the first bytes of the body, so that a plain
+// reply takes one write.
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { ClientRequest } from './request.ts'
 
 export type ReplyHeaders = Readonly<Record<string, string | number | undefined>>
 
 /**
- * How long the rest of a request is read and thrown away after its reply has been written. Closing
- * a connection on which the client still sends makes its kernel discard our answer.
+ * How long the rest of a request is read and discarded after its reply has been written. If we
+ * closed a connection on which the client still sends, the client's kernel would discard our
+ * answer.
  */
 export const LINGER_MS = 5_000
 
 export class ClientReply {
   statusCode = 200
-  /** The head is decided; it may not have left. */
+  /** `begin` was called; the head may not have been sent yet. */
   isBegun = false
   isEnded = false
   /** Makes the head say that the connection closes after this reply. */
   isLast = false
   /** Called once, when the client disconnects before the reply has ended. */
-  onGone: (() => void) | undefined
+  onDisconnect: (() => void) | undefined
   private readonly request: ClientRequest
   private readonly message: IncomingMessage
   private readonly response: ServerResponse
@@ -38,12 +39,12 @@ export class ClientReply {
     this.server = server
   }
 
-  /** A header for whatever head follows. */
+  /** Adds a header to the head that `begin` will write. */
   setHeader(name: string, value: string): void {
     this.response.setHeader(name, value)
   }
 
-  /** Throws when a value could start another header; another head may then be begun. */
+  /** Throws when a value contains a line break; `begin` may then be called again. */
   begin(status: number, headers: ReplyHeaders): void {
     const head: Record<string, string | number> = {}
     for (const name in headers) {
@@ -56,12 +57,15 @@ export class ClientReply {
     this.isBegun = true
   }
 
-  /** Sends the head alone: the client learns that its reply has begun. */
+  /** Sends the head alone, so that the client sees that its reply has begun. */
   flush(): void {
     if (!this.isClosed) this.response.flushHeaders()
   }
 
-  /** False when the client reads more slowly than we write; `afterDrain` calls when it has read. */
+  /**
+   * False when the client reads more slowly than we write; `afterDrain` calls back when it has
+   * caught up.
+   */
   write(bytes: Buffer): boolean {
     return this.isClosed || this.response.write(bytes)
   }
@@ -78,19 +82,22 @@ export class ClientReply {
     else this.linger(body)
   }
 
-  /** Breaks the connection off: the client sees no end. */
+  /** Closes the connection without a proper end of the reply. */
   destroy(): void {
     this.message.socket.destroy()
   }
 
-  /** Called by the server: no byte of this reply can reach the client any more. May be repeated. */
+  /** Called by the server when the connection has closed or the reply is sent. May be repeated. */
   close(): void {
     if (this.isClosed) return
     this.isClosed = true
-    if (!this.isEnded) this.onGone?.()
+    if (!this.isEnded) this.onDisconnect?.()
   }
 
-  /** The client is still sending: all of the reply is written, its end waits for the body's. */
+  /**
+   * The client is still sending: writes all of the reply, and ends it when the request's body has
+   * ended.
+   */
   private linger(body: Buffer | undefined): void {
     const { message, response } = this
     if (body === undefined || body.length === 0) response.flushHeaders()

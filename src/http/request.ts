@@ -1,9 +1,9 @@
-// A client's request as the gateway sees it: its head at once, its body only when somebody reads
-// it. node:http stops reading the socket when 64 KiB of an unread body are waiting.
+// A client's request: the head is available at once, the body only when it is read. node:http stops
+// reading the socket while 64 KiB of the body are unread.
 import type { IncomingMessage } from 'node:http'
 
-/** Reads a body. One of `end` and `broken` is called last. */
-export type BodySink = {
+/** Receives a body. Exactly one of `end` and `broken` is called, last. */
+export type RequestBodySink = {
   data(chunk: Buffer<ArrayBuffer>): void
   end(): void
   /** The client left, or stopped before the announced length. */
@@ -11,15 +11,17 @@ export type BodySink = {
 }
 
 /**
- * What may come beside the content of a body: a head, and 8 bytes for each byte of a chunked body,
- * of which the smallest chunk takes 6. node:http allows 16 KiB of extensions for each chunk.
+ * Bytes that may arrive in addition to the content of a body: a head, and 8 bytes for each byte of
+ * a chunked body, where the smallest chunk needs 6. node:http allows 16 KiB of extensions for each
+ * chunk.
  */
 const OVERHEAD_BYTES_MAX = 131_072
 const OVERHEAD_FACTOR_MAX = 8
 /**
- * Chunks that a chunked body may have: so many, and one more for each 16 bytes. node:http makes a
- * buffer and an event of every chunk. A megabyte in chunks of one byte took 70 ms of the event loop
- * and, with a hundred of them, 12 MB of memory each. Client libraries send chunks of kilobytes.
+ * A chunked body may have CHUNKS_MAX chunks, and one more for each CHUNK_BYTES_MIN bytes. node:http
+ * makes a buffer and an event of every chunk. A megabyte in chunks of one byte took 70 ms of the
+ * event loop and, with a hundred such bodies, 12 MB of memory each. Client libraries send chunks of
+ * kilobytes.
  */
 const CHUNKS_MAX = 1_024
 const CHUNK_BYTES_MIN = 16
@@ -28,9 +30,9 @@ export class ClientRequest {
   readonly method: string
   readonly url: string
   private readonly message: IncomingMessage
-  /** The rest of the body will not come. */
+  /** The rest of the body will not arrive. */
   isBroken = false
-  private sink: BodySink | undefined
+  private sink: RequestBodySink | undefined
   private isListening = false
   private bodyBytes = 0
   private chunks = 0
@@ -41,9 +43,11 @@ export class ClientRequest {
     this.url = message.url ?? '/'
   }
 
-  /** A header that came twice is joined by commas, or its first value counts, as RFC 9110 says. */
+  /**
+   * Values of a repeated header are joined by commas, or the first one counts, as RFC 9110 says.
+   */
   get headers(): Readonly<Record<string, string | undefined>> {
-    // node:http makes an array of `set-cookie` only, which no request has a use for.
+    // Only `set-cookie` is an array in node:http, and requests do not have it.
     return this.message.headers as Record<string, string | undefined>
   }
 
@@ -57,19 +61,19 @@ export class ClientRequest {
   }
 
   /**
-   * The whole body, when it arrived with the head or while the key was looked up. Reading it at
-   * once costs less than the events of a stream; may be called once, before `read`.
+   * The complete body, if it has arrived already; undefined otherwise. Reading it at once costs
+   * less than the events of a stream. May be called once, before `read`.
    */
   takeWhole(): Buffer<ArrayBuffer> | undefined {
     const { message } = this
     if (!message.complete || message.destroyed || this.sink !== undefined) return undefined
     const parts: Buffer<ArrayBuffer>[] = []
-    // One call of read() returns one of the pieces in which the body arrived.
+    // Each call of read() returns one of the pieces in which the body arrived.
     for (let part = message.read(); part !== null; part = message.read()) parts.push(part)
     return parts.length === 1 ? (parts[0] as Buffer<ArrayBuffer>) : Buffer.concat(parts)
   }
 
-  read(sink: BodySink): void {
+  read(sink: RequestBodySink): void {
     const { message } = this
     if (this.isBroken || message.destroyed) {
       sink.broken()
@@ -82,7 +86,7 @@ export class ClientRequest {
     message.on('close', () => this.takeSink()?.broken())
   }
 
-  /** Throws the rest of the body away, so that the client reaches the point where it reads. */
+  /** Discards the rest of the body, so that the client finishes sending and reads our answer. */
   discard(): void {
     this.sink = undefined
     if (!this.isListening) this.listen()
@@ -97,14 +101,14 @@ export class ClientRequest {
     this.message.resume()
   }
 
-  /** Called by the server: the rest of the body will not come, but the client can be answered. */
+  /** Called by the server: the rest of the body will not arrive, but the client can be answered. */
   break(): void {
     if (this.message.complete) return
     this.isBroken = true
     this.takeSink()?.broken()
   }
 
-  /** Hands what arrives to the sink, if there is one; ends bodies that are mostly wrapping. */
+  /** Gives the chunks to the sink, if there is one, and ends bodies that are mostly framing. */
   private listen(): void {
     this.isListening = true
     const { message } = this
@@ -115,7 +119,7 @@ export class ClientRequest {
       this.bodyBytes += chunk.length
       this.chunks += 1
       if (isChunked && this.chunks > CHUNKS_MAX + this.bodyBytes / CHUNK_BYTES_MIN) {
-        // Not answered: reading on to the point where the client reads is what costs.
+        // Not answered: to answer, we would have to read the rest of the body, which is what costs.
         socket.destroy()
         return
       }
@@ -125,7 +129,7 @@ export class ClientRequest {
     })
   }
 
-  private takeSink(): BodySink | undefined {
+  private takeSink(): RequestBodySink | undefined {
     const { sink } = this
     this.sink = undefined
     return sink

@@ -1,4 +1,4 @@
-// Wrong keys per address and minute, with the clock turned by hand.
+// Tests of the count of wrong keys per address and minute, with a clock that the tests set.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createAttempts, networkOf } from './attempts.ts'
@@ -9,8 +9,8 @@ function attempts(changes: { perMinute?: number; addressesMax?: number } = {}) {
   return { time, ...createAttempts({ clock, perMinute: 3, ...changes }) }
 }
 
-test('an address has its measure of wrong keys a minute', () => {
-  const { time, isOver, countWrong } = attempts()
+test('limits the wrong keys of an address in a minute', () => {
+  const { time, isOverLimit: isOver, countWrong } = attempts()
   assert.equal(isOver('192.0.2.1'), false)
   assert.deepEqual(
     [1, 2, 3, 4].map(() => countWrong('192.0.2.1')),
@@ -26,7 +26,7 @@ test('an address has its measure of wrong keys a minute', () => {
   assert.equal(isOver('192.0.2.1'), false)
 })
 
-test('an IPv4 address counts alone, an IPv6 address with its /64', () => {
+test('counts an IPv4 address alone and an IPv6 address with its /64', () => {
   const same = [
     ['192.0.2.1', '::ffff:192.0.2.1', '::FFFF:c000:201', '0:0:0:0:0:ffff:192.0.2.1'],
     ['2001:db8:1:2::1', '2001:DB8:1:2:ffff::', '2001:0db8:0001:0002:3:4:5:6', '2001:db8:1:2:3:4::'],
@@ -51,13 +51,13 @@ test('an IPv4 address counts alone, an IPv6 address with its /64', () => {
   assert.notEqual(networkOf('2001:db8:1:2::1'), networkOf('2001:db8:1:3::1'))
 })
 
-test('a text that is no address is counted, and takes little room', () => {
+test('counts a text that is not an address, cut to 64 characters', () => {
   assert.equal(networkOf(''), '')
   assert.equal(networkOf('x'.repeat(10_000)).length, 64)
 })
 
-test('memory is bounded: the address that was quiet longest is forgotten', () => {
-  const { isOver, countWrong, size } = attempts({ perMinute: 1, addressesMax: 2 })
+test('removes the address whose last wrong key is oldest when the table is full', () => {
+  const { isOverLimit: isOver, countWrong, size } = attempts({ perMinute: 1, addressesMax: 2 })
   countWrong('192.0.2.1')
   countWrong('192.0.2.2')
   countWrong('192.0.2.1')

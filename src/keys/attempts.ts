@@ -1,13 +1,13 @@
-// Counts wrong keys per address and minute. It shields the lookups from guessers, not the keys,
-// which cannot be guessed; so it may forget, and its memory is bounded. Keys that are right pass
-// from any address: the door asks here only about keys it does not know.
+// Counts wrong keys per address and minute. It protects the database from lookups of guessed keys;
+// the keys themselves cannot be guessed, so it may forget counts to bound its memory. keys.ts asks
+// here only about keys that it has not verified, so verified keys pass from any address.
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Clock } from '../platform/clock.ts'
 
 const WINDOW_MS = 60_000
 /**
- * About 100 bytes each, so some 7 MB. A guesser with more addresses than this pushes out its own
- * counts, and then costs one index probe per key.
+ * About 100 bytes each, so about 7 MB. A guesser with more addresses than this evicts its own
+ * counts, and then costs one index lookup per key.
  */
 const ADDRESSES_MAX = 65_536
 
@@ -17,7 +17,7 @@ export function createAttempts(options: {
   readonly addressesMax?: number
 }) {
   const { clock, perMinute, addressesMax = ADDRESSES_MAX } = options
-  // In the order of the last wrong key, so that the first is the one to forget.
+  // In the order of the last wrong key, so that the first one is removed.
   const counts = new Map<string, { wrong: number; readonly sinceMs: number }>()
 
   function current(network: string) {
@@ -26,10 +26,10 @@ export function createAttempts(options: {
   }
 
   return {
-    /** True when this address has had its wrong keys of the minute. */
-    isOver: (address: string) => (current(networkOf(address))?.wrong ?? 0) >= perMinute,
+    /** True when this address has sent `perMinute` wrong keys within the minute. */
+    isOverLimit: (address: string) => (current(networkOf(address))?.wrong ?? 0) >= perMinute,
 
-    /** Notes a wrong key; true for the one that fills the measure. */
+    /** Counts a wrong key; true for the one that reaches the limit. */
     countWrong(address: string): boolean {
       const network = networkOf(address)
       const count = current(network) ?? { wrong: 0, sinceMs: clock.spanMs() }
@@ -50,13 +50,13 @@ export function createAttempts(options: {
 export type Attempts = ReturnType<typeof createAttempts>
 
 /**
- * What one sender can be told apart by: an IPv4 address, or the /64 of an IPv6 address, since
- * whoever has one address of a /64 has them all. IPv4 written as IPv6 is IPv4.
+ * Identifies a sender: an IPv4 address, or the /64 of an IPv6 address, because a customer of an
+ * internet provider usually gets a whole /64. IPv4 written as IPv6 counts as IPv4.
  */
 export function networkOf(address: string): string {
   const bare = address.split('%', 1)[0] ?? ''
   if (isIPv4(bare)) return bare
-  // Not an address at all (a local socket): one count for each text, cut so that it stays small.
+  // Not an address (a local socket): one count for each text, cut to bound its memory.
   if (!isIPv6(bare)) return bare.slice(0, 64)
   const groups = groupsOf(bare)
   if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff) {

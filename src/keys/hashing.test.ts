@@ -1,53 +1,54 @@
-// The ration of Argon2id: so many at once, so many waiting, the rest refused.
+// Tests of the limit on Argon2id: how many run at once, how many wait, and refusal of the rest.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isRefusal } from '../platform/refusal.ts'
-import { createHashing, createRation } from './hashing.ts'
+import { createConcurrencyLimit, createHashing } from './hashing.ts'
 
-test('so many run at once, and the queue is first come first served', async () => {
-  const ration = createRation(2, 2)
+test('runs at most two at once and serves the queue in order', async () => {
+  const limit = createConcurrencyLimit(2, 2)
   const order: string[] = []
-  const enter = (name: string) => ration.enter().then((isIn) => isIn && order.push(name))
+  const enter = (name: string) =>
+    limit.acquire().then((isAcquired) => isAcquired && order.push(name))
   await Promise.all([enter('a'), enter('b')])
   const [third, fourth] = [enter('c'), enter('d')]
-  assert.equal(await ration.enter(), false)
-  assert.deepEqual([ration.running(), ration.waiting(), order], [2, 2, ['a', 'b']])
-  ration.leave()
+  assert.equal(await limit.acquire(), false)
+  assert.deepEqual([limit.running(), limit.waiting(), order], [2, 2, ['a', 'b']])
+  limit.release()
   await third
-  ration.leave()
+  limit.release()
   await fourth
-  assert.deepEqual([ration.running(), ration.waiting(), order], [2, 0, ['a', 'b', 'c', 'd']])
-  ration.leave()
-  ration.leave()
-  assert.equal(ration.running(), 0)
+  assert.deepEqual([limit.running(), limit.waiting(), order], [2, 0, ['a', 'b', 'c', 'd']])
+  limit.release()
+  limit.release()
+  assert.equal(limit.running(), 0)
 })
 
-test('a full queue refuses the check and says nothing about the key', async () => {
+test('refuses with key_checks_overloaded when the queue is full', async () => {
   const hashing = createHashing({ waitingMax: 1, atOnce: 1 })
-  const asked = ['a', 'b', 'c'].map((plain) => hashing.make(plain, 'issued'))
-  const [first, second, third] = await Promise.allSettled(asked)
+  const hashes = ['a', 'b', 'c'].map((plain) => hashing.hash(plain, 'issued'))
+  const [first, second, third] = await Promise.allSettled(hashes)
   assert.equal(first?.status, 'fulfilled')
   assert.equal(second?.status, 'fulfilled')
   assert.ok(third?.status === 'rejected' && isRefusal(third.reason, 'key_checks_overloaded'))
   assert.deepEqual(hashing.stats(), { runs: 2, overflows: 1, running: 0, waiting: 0 })
 })
 
-test('a hash is Argon2id at the cost of its origin, and different every time', async () => {
+test('hashes with Argon2id at the cost of the origin, with a new salt each time', async () => {
   const hashing = createHashing({ waitingMax: 4 })
   const [issued, again, imported] = await Promise.all([
-    hashing.make('plain', 'issued'),
-    hashing.make('plain', 'issued'),
-    hashing.make('plain', 'imported'),
+    hashing.hash('plain', 'issued'),
+    hashing.hash('plain', 'issued'),
+    hashing.hash('plain', 'imported'),
   ])
   assert.match(issued, /^\$argon2id\$v=19\$m=4096,t=1,p=1\$/)
   assert.match(imported, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
   assert.notEqual(issued, again)
-  assert.deepEqual(await hashing.match('plain', [{ hash: issued }]), { hash: issued })
-  assert.equal(await hashing.match('Plain', [{ hash: issued }, { hash: imported }]), undefined)
+  assert.deepEqual(await hashing.findMatch('plain', [{ hash: issued }]), { hash: issued })
+  assert.equal(await hashing.findMatch('Plain', [{ hash: issued }, { hash: imported }]), undefined)
 })
 
-test('a check that fails gives its place back', async () => {
+test('releases its place when a check fails', async () => {
   const hashing = createHashing({ waitingMax: 0, atOnce: 1 })
-  await assert.rejects(hashing.match('plain', [{ hash: 'no hash' }]))
+  await assert.rejects(hashing.findMatch('plain', [{ hash: 'no hash' }]))
   assert.equal(hashing.stats().running, 0)
 })

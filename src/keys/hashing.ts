@@ -1,14 +1,14 @@
-// Argon2id, off the event loop and rationed: at most one at a time per core, a short queue, and
-// beyond it a refusal. Without the ration a flood of keys would take every core from the replies
-// that are being relayed. What a hash belongs to is the caller's affair.
+// Runs Argon2id outside the event loop: at most one at a time per core and a short queue; when the
+// queue is full, it refuses. Without this limit a flood of keys would take every core from the
+// replies that are being relayed.
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
-import { Refusal } from '../platform/refusal.ts'
+import { keyCheckRefusal } from './refusals.ts'
 
 /**
- * Issued keys hold 256 random bits, which need no stretching: 4 MiB and one pass take 1-2 ms, so
- * that a cold cache of 10,000 keys costs some 12 seconds of one core and not 105. Imported keys
- * come from elsewhere with entropy nobody vouches for: 19 MiB and two passes, as for passwords.
+ * Issued keys contain 256 random bits, which need no stretching: 4 MiB and one pass take 1-2 ms, so
+ * that a cold cache of 10,000 keys costs about 12 seconds of one core instead of 105. The entropy
+ * of imported keys is unknown: 19 MiB and two passes, as for passwords.
  * The library's default algorithm is Argon2id; the table refuses anything else.
  */
 const COSTS = {
@@ -16,52 +16,52 @@ const COSTS = {
   imported: { memoryCost: 19_456, timeCost: 2, parallelism: 1 },
 } as const
 
-/** Of the four threads that Node lends to such work one stays free: the ledger's spool needs it. */
+/** Node's thread pool has four threads; one stays free for the ledger's spool. */
 const THREADS_MAX = 3
 
 export function createHashing(options: {
-  /** How many may wait for a core. */
+  /** How many checks may wait for a core. */
   readonly waitingMax: number
   readonly atOnce?: number
 }) {
   const { atOnce = Math.min(availableParallelism(), THREADS_MAX) } = options
-  const ration = createRation(atOnce, options.waitingMax)
+  const limit = createConcurrencyLimit(atOnce, options.waitingMax)
   const counts = { runs: 0, overflows: 0 }
 
-  async function rationed<T>(work: () => Promise<T>): Promise<T> {
-    const isIn = await ration.enter()
-    if (!isIn) {
+  async function withinLimit<T>(work: () => Promise<T>): Promise<T> {
+    const isAcquired = await limit.acquire()
+    if (!isAcquired) {
       counts.overflows += 1
-      throw new Refusal(
+      throw keyCheckRefusal(
         'key_checks_overloaded',
         'Too many API keys are being checked right now; try again shortly.',
-        { waiting: ration.waiting() },
+        { waiting: limit.waiting() },
       )
     }
     try {
       return await work()
     } finally {
-      ration.leave()
+      limit.release()
     }
   }
 
   return {
     /** Refuses with key_checks_overloaded. */
-    make: (plain: string, origin: keyof typeof COSTS): Promise<string> =>
-      rationed(() => {
+    hash: (plain: string, origin: keyof typeof COSTS): Promise<string> =>
+      withinLimit(() => {
         counts.runs += 1
         return hash(plain, COSTS[origin])
       }),
 
     /**
-     * The first of the candidates whose hash is of this key. All are tried in one turn, so that
-     * a verification that has begun is not refused halfway. Refuses with key_checks_overloaded.
+     * The first candidate whose hash matches this key. All are tried in one place of the limit, so
+     * that a check that has started is not refused halfway. Refuses with key_checks_overloaded.
      */
-    match: <C extends { readonly hash: string }>(
+    findMatch: <C extends { readonly hash: string }>(
       plain: string,
       candidates: readonly C[],
     ): Promise<C | undefined> =>
-      rationed(async () => {
+      withinLimit(async () => {
         for (const candidate of candidates) {
           counts.runs += 1
           if (await verify(candidate.hash, plain)) return candidate
@@ -69,18 +69,18 @@ export function createHashing(options: {
         return undefined
       }),
 
-    stats: () => ({ ...counts, running: ration.running(), waiting: ration.waiting() }),
+    stats: () => ({ ...counts, running: limit.running(), waiting: limit.waiting() }),
   }
 }
 
 export type Hashing = ReturnType<typeof createHashing>
 
-/** Lets so many in at once; so many wait, first come first served; the rest are turned away. */
-export function createRation(atOnce: number, waitingMax: number) {
+/** A semaphore with `atOnce` places and a queue of `waitingMax`; `acquire` is false beyond it. */
+export function createConcurrencyLimit(atOnce: number, waitingMax: number) {
   const queue: (() => void)[] = []
   const state = { running: 0 }
   return {
-    enter(): Promise<boolean> {
+    acquire(): Promise<boolean> {
       if (state.running < atOnce) {
         state.running += 1
         return Promise.resolve(true)
@@ -88,8 +88,8 @@ export function createRation(atOnce: number, waitingMax: number) {
       if (queue.length >= waitingMax) return Promise.resolve(false)
       return new Promise((resolve) => queue.push(() => resolve(true)))
     },
-    /** Hands the place to the next in line, or frees it. */
-    leave(): void {
+    /** Gives the place to the next in the queue, or frees it. */
+    release(): void {
       const next = queue.shift()
       if (next === undefined) state.running -= 1
       else next()

@@ -1,9 +1,11 @@
-// Verifying keys on a real PostgreSQL: what each kind of key costs, and what is never a 401.
+// Tests of verifying keys on a real PostgreSQL: the cost of each kind of key, and faults of ours
+// that must not refuse a key as unknown.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import {
   createTestDatabase,
+  createTestKeys,
   createTestLedger,
   serverUrl,
   settingsOf,
@@ -12,15 +14,14 @@ import {
 } from '../../test/support/harness.ts'
 import { type Db, openDatabase } from '../platform/db/db.ts'
 import { createLog } from '../platform/log.ts'
-import { Masked } from '../platform/masked.ts'
-import { isRefusal, type RefusalCode } from '../platform/refusal.ts'
-import { createKeys, type KeysOptions } from './keys.ts'
+import { isRefusal } from '../platform/refusal.ts'
+import type { KeyCheckRefusalCode, KeysOptions } from './keys.ts'
 
 const at = {
   database: undefined as unknown as TestDatabase,
   ledger: undefined as unknown as TestLedger,
 }
-const home = '192.0.2.1'
+const clientAddress = '192.0.2.1'
 
 before(async () => {
   at.database = await createTestDatabase()
@@ -31,7 +32,7 @@ after(async () => {
   await at.database.drop()
 })
 
-/** A process of its own: keys, a clock, a count of the queries sent, and what was logged. */
+/** The keys module of one process, with its clock, its number of queries and its log lines. */
 function startProcess(changes: Partial<KeysOptions> = {}) {
   const seen = { ms: 0, queries: 0, lines: [] as string[] }
   const { db } = at.database
@@ -42,18 +43,9 @@ function startProcess(changes: Partial<KeysOptions> = {}) {
       return (changes.db ?? db).query(text, values)
     },
   }
-  const keys = createKeys({
-    ledger: at.ledger,
+  const keys = createTestKeys(counted, at.ledger, {
     clock: { nowMs: () => seen.ms, spanMs: () => seen.ms },
     log: createLog({ level: 'trace', destination: { write: (line) => seen.lines.push(line) } }),
-    slug: 'vendor',
-    cell: 0,
-    tagSecret: new Masked('a tag secret'),
-    lookupSecret: new Masked('a lookup secret'),
-    verifiedMax: 100,
-    wrongMax: 100,
-    verifyQueue: 64,
-    wrongPerMinute: 20,
     ...changes,
     db: counted,
   })
@@ -62,7 +54,7 @@ function startProcess(changes: Partial<KeysOptions> = {}) {
 
 async function activeKey() {
   const { keys } = startProcess()
-  const book = await at.ledger.open(at.database.db)
+  const book = await at.ledger.createBook(at.database.db)
   return at.database.db.transaction(async (tx) => {
     const key = await keys.issue(tx, book)
     await keys.confirm(tx, book, key.keyId)
@@ -73,14 +65,14 @@ async function activeKey() {
 const importable = () => `sk-vendor-03-${randomBytes(24).toString('base64url')}`
 
 async function importedKey(plain = importable()) {
-  const book = await at.ledger.open(at.database.db)
-  await at.database.db.transaction((tx) => startProcess().keys.importOne(tx, book, plain))
+  const book = await at.ledger.createBook(at.database.db)
+  await at.database.db.transaction((tx) => startProcess().keys.importKey(tx, book, plain))
   return { plain, book }
 }
 
-const refused = (code: RefusalCode) => (error: unknown) => isRefusal(error, code)
+const refused = (code: KeyCheckRefusalCode) => (error: unknown) => isRefusal(error, code)
 
-async function codeOf(answer: Promise<unknown>): Promise<RefusalCode | 'verified'> {
+async function codeOf(answer: Promise<unknown>): Promise<string> {
   try {
     await answer
     return 'verified'
@@ -90,7 +82,7 @@ async function codeOf(answer: Promise<unknown>): Promise<RefusalCode | 'verified
   }
 }
 
-test('ten thousand made-up keys cost no query and no Argon2id', async () => {
+test('refuses ten thousand made-up keys without a query and without Argon2id', async () => {
   const { seen, verify, stats } = startProcess()
   const madeUp = Array.from(
     { length: 10_000 },
@@ -102,26 +94,26 @@ test('ten thousand made-up keys cost no query and no Argon2id', async () => {
   }
   const { user, system } = process.cpuUsage(started)
   const eachMicroseconds = (user + system) / madeUp.length
-  // Some 25 µs with the error's stack; an Argon2id would be 1,500.
+  // About 25 µs with the error's stack; Argon2id would take 1,500.
   assert.ok(eachMicroseconds < 300, `${eachMicroseconds} µs each`)
   assert.equal(seen.queries, 0)
   const { argon2, queries, forged, wrong } = stats()
   assert.deepEqual([argon2.runs, queries, forged, wrong], [0, 0, 10_000, 0])
 })
 
-test('a hundred requests with one cold key cost one query and one Argon2id', async () => {
+test('checks a key once for a hundred requests that use it at the same time', async () => {
   const { plain, keyId } = await activeKey()
   const { seen, verify, stats } = startProcess()
-  const callers = await Promise.all(Array.from({ length: 100 }, () => verify(plain, home)))
+  const callers = await Promise.all(Array.from({ length: 100 }, () => verify(plain, clientAddress)))
   assert.ok(callers.every((caller) => caller.keyId === keyId))
-  assert.equal((await verify(plain, home)).keyId, keyId)
+  assert.equal((await verify(plain, clientAddress)).keyId, keyId)
   assert.equal(seen.queries, 1)
   assert.deepEqual([stats().argon2.runs, stats().joined, stats().hits], [1, 99, 1])
 })
 
-test('an unknown issued key is looked up once, and again after half a minute', async () => {
+test('looks an unknown issued key up once, and again after 30 seconds', async () => {
   const { keys: elsewhere } = startProcess()
-  const book = await at.ledger.open(at.database.db)
+  const book = await at.ledger.createBook(at.database.db)
   const { plain } = await at.database.db.transaction(async (tx) => {
     const replaced = await elsewhere.issue(tx, book)
     await elsewhere.issue(tx, book)
@@ -129,16 +121,16 @@ test('an unknown issued key is looked up once, and again after half a minute', a
   })
   const { seen, verify, stats } = startProcess()
   for (const queries of [1, 1, 1]) {
-    await assert.rejects(verify(plain, home), refused('key_unknown'))
+    await assert.rejects(verify(plain, clientAddress), refused('key_unknown'))
     assert.equal(seen.queries, queries)
   }
   seen.ms = 30_000
-  await assert.rejects(verify(plain, home), refused('key_unknown'))
+  await assert.rejects(verify(plain, clientAddress), refused('key_unknown'))
   assert.equal(seen.queries, 2)
   assert.deepEqual([stats().argon2.runs, stats().addresses], [0, 0])
 })
 
-test('malformed keys are told apart from unknown ones, and cost nothing', async () => {
+test('refuses malformed keys with key_malformed and without a query', async () => {
   const { seen, verify } = startProcess()
   for (const plain of [
     '',
@@ -147,98 +139,99 @@ test('malformed keys are told apart from unknown ones, and cost nothing', async 
     'sk-vendor-03-short',
     'x'.repeat(99_999),
   ]) {
-    await assert.rejects(verify(plain, home), refused('key_malformed'))
+    await assert.rejects(verify(plain, clientAddress), refused('key_malformed'))
   }
   assert.equal(seen.queries, 0)
 })
 
-test('the address of a guesser is refused before any lookup; right keys pass from it', async () => {
-  const [known, cold, brought] = [await activeKey(), await activeKey(), await importedKey()]
+test('refuses guesses of an address above its limit, but no known or issued keys', async () => {
+  const [known, cold, imported] = [await activeKey(), await activeKey(), await importedKey()]
   const { seen, verify, stats } = startProcess()
-  await verify(known.plain, home)
+  await verify(known.plain, clientAddress)
   const before = seen.queries
   const codes: string[] = []
-  for (let n = 0; n < 30; n++) codes.push(await codeOf(verify(importable(), home)))
+  for (let n = 0; n < 30; n++) codes.push(await codeOf(verify(importable(), clientAddress)))
   assert.deepEqual(new Set(codes.slice(0, 20)), new Set(['key_unknown']))
   assert.deepEqual(new Set(codes.slice(20)), new Set(['key_attempts_exceeded']))
   assert.equal(seen.queries - before, 20)
   assert.equal(stats().throttled, 10)
 
-  assert.equal(await codeOf(verify(known.plain, home)), 'verified')
-  // A good tag is no guess, even from here; an imported key carries none.
-  assert.equal(await codeOf(verify(cold.plain, home)), 'verified')
-  assert.equal(await codeOf(verify(brought.plain, home)), 'key_attempts_exceeded')
-  assert.equal(await codeOf(verify('hello', home)), 'key_attempts_exceeded')
+  assert.equal(await codeOf(verify(known.plain, clientAddress)), 'verified')
+  // A key with a valid tag is not a guess; an imported key has no tag.
+  assert.equal(await codeOf(verify(cold.plain, clientAddress)), 'verified')
+  assert.equal(await codeOf(verify(imported.plain, clientAddress)), 'key_attempts_exceeded')
+  assert.equal(await codeOf(verify('hello', clientAddress)), 'key_attempts_exceeded')
   assert.equal(await codeOf(verify(importable(), '192.0.2.2')), 'key_unknown')
   seen.ms = 60_000
-  assert.equal(await codeOf(verify(brought.plain, home)), 'verified')
+  assert.equal(await codeOf(verify(imported.plain, clientAddress)), 'verified')
   assert.equal(seen.lines.filter((line) => line.includes('sends wrong keys')).length, 1)
 })
 
-test('a revoked key in a loop does not count as guessing', async () => {
-  const [issued, brought] = [await activeKey(), await importedKey()]
+test('does not count a revoked key as a guess', async () => {
+  const [issued, imported] = [await activeKey(), await importedKey()]
   const { keys, verify, stats } = startProcess({ wrongPerMinute: 1 })
-  for (const { book } of [issued, brought]) {
+  for (const { book } of [issued, imported]) {
     await at.database.db.transaction((tx) => keys.revoke(tx, book))
   }
-  for (const { plain } of [issued, brought, issued, brought]) {
-    await assert.rejects(verify(plain, home), refused('key_revoked'))
+  for (const { plain } of [issued, imported, issued, imported]) {
+    await assert.rejects(verify(plain, clientAddress), refused('key_revoked'))
   }
-  // An issued key shows what it is by its tag; an imported one only under Argon2id, once.
+  // The tag identifies an issued key; an imported key needs one Argon2id check.
   assert.deepEqual([stats().addresses, stats().argon2.runs, stats().queries], [0, 1, 2])
 })
 
-test('more cold keys than the queue takes are put off, not refused as wrong', async () => {
-  const brought = await Promise.all(Array.from({ length: 12 }, () => importedKey()))
+test('refuses keys that do not fit the queue as overloaded, not as unknown', async () => {
+  const imported = await Promise.all(Array.from({ length: 12 }, () => importedKey()))
   const { verify, stats } = startProcess({ verifyQueue: 1 })
-  const codes = await Promise.all(brought.map(({ plain }) => codeOf(verify(plain, home))))
+  const codes = await Promise.all(imported.map(({ plain }) => codeOf(verify(plain, clientAddress))))
   assert.deepEqual(new Set(codes), new Set(['verified', 'key_checks_overloaded']))
   assert.equal(stats().argon2.overflows, codes.filter((code) => code !== 'verified').length)
-  for (const { plain } of brought) assert.equal(await codeOf(verify(plain, home)), 'verified')
+  for (const { plain } of imported)
+    assert.equal(await codeOf(verify(plain, clientAddress)), 'verified')
 })
 
-test('a database that is away says nothing about a key', async () => {
+test('refuses with ledger_unavailable while the database is unavailable', async () => {
   const { plain } = await activeKey()
   const nowhere = openDatabase(settingsOf('postgres://postgres@localhost:1/none'), 'test', () => {})
   const line = { db: nowhere as Pick<Db, 'query'> }
   const db: Db = { ...at.database.db, query: (text, values) => line.db.query(text, values) }
-  const { verify, fresh, keys } = startProcess({ db })
-  await assert.rejects(verify(plain, home), refused('ledger_unavailable'))
-  await assert.rejects(verify(importable(), home), refused('ledger_unavailable'))
+  const { verify, recheck, keys } = startProcess({ db })
+  await assert.rejects(verify(plain, clientAddress), refused('ledger_unavailable'))
+  await assert.rejects(verify(importable(), clientAddress), refused('ledger_unavailable'))
   assert.equal(keys.stats().addresses, 0)
 
   line.db = at.database.db
-  const caller = await verify(plain, home)
+  const caller = await verify(plain, clientAddress)
   line.db = nowhere
-  assert.equal(await verify(plain, home), caller)
-  await assert.rejects(fresh(caller), refused('ledger_unavailable'))
+  assert.equal(await verify(plain, clientAddress), caller)
+  await assert.rejects(recheck(caller), refused('ledger_unavailable'))
   await nowhere.end()
 })
 
-test('a table that is locked says nothing about a key', async () => {
+test('refuses with ledger_unavailable while the table is locked', async () => {
   const { plain } = await activeKey()
   const { verify } = startProcess()
   await at.database.db.transaction(async (tx) => {
     await tx.query('lock table keys in access exclusive mode')
-    await assert.rejects(verify(plain, home), refused('ledger_unavailable'))
+    await assert.rejects(verify(plain, clientAddress), refused('ledger_unavailable'))
   })
-  assert.equal(await codeOf(verify(plain, home)), 'verified')
+  assert.equal(await codeOf(verify(plain, clientAddress)), 'verified')
 })
 
-test('a statement of ours that is wrong is a fault, not a refusal', async () => {
+test('throws the error of a wrong SQL statement, and no refusal', async () => {
   const { plain } = await activeKey()
   const empty = openDatabase(settingsOf(serverUrl), 'test', () => {})
   const { verify } = startProcess({ db: empty })
-  await assert.rejects(verify(plain, home), { name: 'error', code: '42P01' })
+  await assert.rejects(verify(plain, clientAddress), { name: 'error', code: '42P01' })
   await empty.end()
 })
 
-test('what is logged and refused shows no key', async () => {
+test('shows no key in logs and refusals', async () => {
   const { plain } = await activeKey()
   const { seen, verify } = startProcess({ wrongPerMinute: 1 })
   const texts: string[] = []
   for (const key of [`${plain.slice(0, -1)}~`, importable(), plain.replace('api03', 'api04')]) {
-    const error = await verify(key, home).catch((refusal: Error) => refusal)
+    const error = await verify(key, clientAddress).catch((refusal: Error) => refusal)
     texts.push(JSON.stringify(error), String(error), JSON.stringify(Object.values(error)))
   }
   const all = [...texts, ...seen.lines].join('\n')

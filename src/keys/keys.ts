@@ -1,27 +1,34 @@
-// The door of keys: who may call, and from which book the call is paid. Only an Argon2id hash of a
-// key is stored. A revoked or reissued key stops on every node at that commit, because its
-// fence is behind its book's and every hold compares the two. Whether an owner may have a key is
-// the cabinet's question. README.md has the meaning and the failures.
+// The entry file of keys: who may call, and which book pays for the call. Only an Argon2id hash of
+// a key is stored. A revoked or reissued key stops on every node at that commit, because its fence
+// is then lower than its book's and every hold compares the two. The cabinet decides whether an
+// owner may have a key. README.md explains the terms and failures.
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Db } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Masked } from '../platform/masked.ts'
-import { Refusal } from '../platform/refusal.ts'
+import type { Refusal } from '../platform/refusal.ts'
 import { createAttempts } from './attempts.ts'
 import { createHashing } from './hashing.ts'
-import { type BookOf, importLines } from './import.ts'
-import { createLife, viewOf } from './life.ts'
+import { type FindBook, importLines } from './import.ts'
+import { createLifecycle, viewOf } from './lifecycle.ts'
 import { type callerOf, createLookup, revokedRefusal } from './lookup.ts'
 import * as queries from './queries.ts'
+import { keyCheckRefusal } from './refusals.ts'
 import { createSecrets } from './secret.ts'
-import { createVerified } from './verified.ts'
+import { createVerdictCache } from './verdict-cache.ts'
 
-/** Who a verified key speaks for. */
+export type {
+  KeyCheckRefusalCode,
+  KeyImportRefusalCode,
+  KeyLifeRefusalCode,
+} from './refusals.ts'
+
+/** The key and book of a verified key. */
 export type Caller = ReturnType<typeof callerOf>
 
-/** What an owner sees of a key. */
+/** The fields of a key that its owner sees. */
 export type KeyView = ReturnType<typeof viewOf>
 export type FoundKey = KeyView & { readonly book: BookId; readonly state: queries.KeyState }
 
@@ -45,94 +52,97 @@ export function createKeys(options: KeysOptions) {
   const { db, log } = options
   const secrets = createSecrets(options)
   const hashing = createHashing({ waitingMax: options.verifyQueue })
-  const life = createLife({ ledger: options.ledger, secrets, hashing })
+  const lifecycle = createLifecycle({ ledger: options.ledger, secrets, hashing })
   const lookup = createLookup({ db, hashing })
   const attempts = createAttempts({ clock: options.clock, perMinute: options.wrongPerMinute })
-  const verified = createVerified<Caller>(options)
+  const verdicts = createVerdictCache<Caller>(options)
   const counts = { forged: 0, throttled: 0 }
 
   async function verify(plain: string, address: string): Promise<Caller> {
     const digest = secrets.digest(plain)
-    const known = verified.find(digest)
+    const known = verdicts.findCaller(digest)
     if (known !== undefined) return known
-    const reading = secrets.read(plain)
-    // A good tag cannot be guessed, so the limit on guessing is not for it: else one broken client
-    // would lock out everyone behind the same address whenever this process starts anew.
-    if (reading.kind !== 'issued' && attempts.isOver(address)) {
+    const parsed = secrets.parse(plain)
+    // A valid tag cannot be guessed, so the limit does not apply to it: otherwise one broken client
+    // would lock out all clients behind its address whenever this process restarts.
+    if (parsed.kind !== 'issued' && attempts.isOverLimit(address)) {
       counts.throttled += 1
-      throw new Refusal(
+      throw keyCheckRefusal(
         'key_attempts_exceeded',
         'Too many invalid API keys from this address; try again in a minute.',
       )
     }
-    if (reading.kind === 'malformed') throw wrong('key_malformed', address)
-    if (reading.kind === 'forged') {
+    if (parsed.kind === 'malformed') throw wrong('key_malformed', address)
+    if (parsed.kind === 'forged') {
       counts.forged += 1
       throw wrong('key_unknown', address)
     }
-    const verdict = await verified.judge(digest, () => lookup.check(plain, reading))
+    const verdict = await verdicts.verdictOf(digest, () => lookup.check(plain, parsed))
     if (verdict.kind === 'verified') return verdict.caller
     if (verdict.kind === 'revoked') throw revokedRefusal()
-    // Only what could have been a guess is counted.
-    if (reading.kind === 'imported') throw wrong('key_unknown', address)
-    throw new Refusal('key_unknown', INVALID, { state: verdict.kind })
+    // Count only what may be a guess: an issued key has a valid tag.
+    if (parsed.kind === 'imported') throw wrong('key_unknown', address)
+    throw keyCheckRefusal('key_unknown', INVALID, { state: verdict.kind })
   }
 
   function wrong(code: 'key_malformed' | 'key_unknown', address: string): Refusal {
     if (attempts.countWrong(address)) log.warn({ address }, 'an address sends wrong keys')
-    return new Refusal(code, INVALID)
+    return keyCheckRefusal(code, INVALID)
   }
 
   return {
     /**
-     * A new key, pending, and its plain value for the only time. Replaces an earlier pending one;
-     * repeating makes another. Refuses: book_unknown, key_checks_overloaded.
+     * Creates a pending key and returns its plain value, which is not stored. Replaces an earlier
+     * pending key; each call creates another. Refuses: book_unknown, key_checks_overloaded.
      */
-    issue: life.issue,
+    issue: lifecycle.issue,
 
     /**
-     * Puts the pending key in force, revokes the one before and raises the fence, in the caller's
-     * transaction. May be repeated: a key that is active already stays so, and the fence with it.
+     * Activates the pending key, revokes the previous one and raises the fence, in the caller's
+     * transaction. Repeatable: for a key that is active already nothing changes.
      * Refuses: key_pending_missing.
      */
-    confirm: life.confirm,
+    confirm: lifecycle.confirm,
 
-    /** Ends the book's key at once, and its pending one. May be repeated. */
-    revoke: life.revoke,
+    /** Revokes the book's active key and deletes its pending one. Repeatable. */
+    revoke: lifecycle.revoke,
 
     /**
-     * Stores the hash of a key made elsewhere and puts it in force. May be repeated. Refuses:
+     * Stores the hash of a key of another service and activates it. Repeatable. Refuses:
      * key_malformed, key_import_refused, book_unknown, key_checks_overloaded.
      */
-    importOne: life.importOne,
+    importKey: lifecycle.importKey,
 
-    /** Imports lines, each in a transaction of its own; one report for each. */
-    importLines: (lines: AsyncIterable<string> | Iterable<string>, bookOf: BookOf = bookByNumber) =>
-      importLines(lines, bookOf, (book, plain) =>
-        db.transaction((tx) => life.importOne(tx, book, plain)),
+    /** Imports lines, each in its own transaction; yields one report for each. */
+    importLines: (
+      lines: AsyncIterable<string> | Iterable<string>,
+      findBook: FindBook = bookByNumber,
+    ) =>
+      importLines(lines, findBook, (book, plain) =>
+        db.transaction((tx) => lifecycle.importKey(tx, book, plain)),
       ),
 
     /**
-     * Who a key speaks for. Refuses: key_malformed, key_unknown, key_revoked; and, saying nothing
-     * about the key, key_attempts_exceeded, key_checks_overloaded, ledger_unavailable.
+     * The caller of a key. Refuses: key_malformed, key_unknown, key_revoked; and for reasons other
+     * than the key, key_attempts_exceeded, key_checks_overloaded, ledger_unavailable.
      */
     verify,
 
-    /** For what needs no hold: asks the database whether the key is still in force. */
-    fresh: lookup.fresh,
+    /** For requests without a hold: reads from the database whether the key is still active. */
+    recheck: lookup.recheck,
 
-    /** Drops what is remembered of a key, after a hold was refused for its fence. */
+    /** Removes a key from the cache, after a hold was refused because of its fence. */
     forget: (plain: string): void => {
-      verified.forget(secrets.digest(plain))
+      verdicts.forget(secrets.digest(plain))
     },
 
-    /** The book's key in force, and the one that waits for its confirmation. */
+    /** The book's active key, and the pending one. */
     async find(book: BookId): Promise<Partial<Record<'active' | 'pending', KeyView>>> {
       const rows = await queries.keyListCurrent(db, book)
       return Object.fromEntries(rows.map((row) => [row.state, viewOf(row)]))
     },
 
-    /** For operators: keys of an id, or of their last four characters, revoked ones too. */
+    /** For operators: keys with this id or these last four characters, revoked ones too. */
     async search(text: string, limit: number): Promise<FoundKey[]> {
       const rows = await queries.keySearch(db, text, limit)
       return rows.map((row) => ({ ...viewOf(row), book: row.book, state: row.state }))
@@ -142,7 +152,7 @@ export function createKeys(options: KeysOptions) {
     stats: () => ({
       ...counts,
       ...lookup.stats(),
-      ...verified.stats(),
+      ...verdicts.stats(),
       addresses: attempts.size(),
       argon2: hashing.stats(),
     }),
@@ -151,7 +161,7 @@ export function createKeys(options: KeysOptions) {
 
 export type Keys = ReturnType<typeof createKeys>
 
-// The vendor's own words for every key that is not one, whatever the reason.
+// The vendor's message for every invalid key, whatever the reason.
 const INVALID = 'invalid x-api-key'
 
 async function bookByNumber(text: string): Promise<BookId | undefined> {

@@ -1,15 +1,16 @@
-// Asking the database about a key, then Argon2id. Only a check that was completed is a verdict: a
-// database that is away says nothing about a key, and that is never told as "unknown".
+// Checks a key against the database, then with Argon2id. Only a completed check is a verdict: while
+// the database is unavailable a key is refused with ledger_unavailable, never as unknown.
 import { assert } from '../platform/assert.ts'
 import { isDatabaseUnavailable } from '../platform/db/database-errors.ts'
 import type { Executor } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
-import { Refusal } from '../platform/refusal.ts'
+import type { Refusal } from '../platform/refusal.ts'
 import type { Hashing } from './hashing.ts'
-import { viewOf } from './life.ts'
+import { viewOf } from './lifecycle.ts'
 import * as queries from './queries.ts'
-import type { KeyId, Reading } from './secret.ts'
-import type { Verdict } from './verified.ts'
+import { keyCheckRefusal } from './refusals.ts'
+import type { KeyId, ParsedKey } from './secret.ts'
+import type { Verdict } from './verdict-cache.ts'
 
 type Caller = ReturnType<typeof callerOf>
 
@@ -17,52 +18,52 @@ export function createLookup(options: { readonly db: Executor; readonly hashing:
   const { db, hashing } = options
   const counts = { queries: 0 }
 
-  /** Asks the database, then Argon2id. Only a completed check is a verdict; a fault is thrown. */
   async function check(
     plain: string,
-    reading: Extract<Reading, { kind: 'issued' | 'imported' }>,
+    parsed: Extract<ParsedKey, { kind: 'issued' | 'imported' }>,
   ): Promise<Verdict<Caller>> {
     const rows =
-      reading.kind === 'issued'
-        ? await asked(queries.keyFind(db, reading.keyId).then((row) => (row ? [row] : [])))
-        : await asked(queries.keyListByLookup(db, reading.lookup))
+      parsed.kind === 'issued'
+        ? await queryOrRefuse(queries.keyFind(db, parsed.keyId).then((row) => (row ? [row] : [])))
+        : await queryOrRefuse(queries.keyListByLookup(db, parsed.lookup))
     const [first] = rows
     if (first === undefined) return { kind: 'unknown' }
-    // The tag vouches for an issued key, so a state that ends the matter costs no Argon2id.
-    if (reading.kind === 'issued' && first.state !== 'active') return { kind: first.state }
-    const row = await hashing.match(plain, rows)
+    // The tag proves that we issued the key, so a pending or revoked one needs no Argon2id.
+    if (parsed.kind === 'issued' && first.state !== 'active') return { kind: first.state }
+    const row = await hashing.findMatch(plain, rows)
     if (row === undefined) return { kind: 'unknown' }
     return row.state === 'active'
       ? { kind: 'verified', caller: callerOf(row) }
       : { kind: row.state }
   }
 
-  /** State and fence are of one row and change in one transaction: the state tells of both. */
-  async function fresh(caller: Caller): Promise<Caller> {
-    const row = await asked(queries.keyFind(db, caller.keyId))
+  /** Checks only the state: it changes in the same transaction as the fence. */
+  async function recheck(caller: Caller): Promise<Caller> {
+    const row = await queryOrRefuse(queries.keyFind(db, caller.keyId))
     if (row?.state !== 'active') throw revokedRefusal()
     return callerOf(row)
   }
 
-  async function asked<T>(answer: Promise<T>): Promise<T> {
+  async function queryOrRefuse<T>(answer: Promise<T>): Promise<T> {
     counts.queries += 1
     try {
       return await answer
     } catch (error) {
       if (!isDatabaseUnavailable(error)) throw error
-      throw new Refusal('ledger_unavailable', 'Keys cannot be checked now; try again.', {}, error)
+      const sentence = 'Keys cannot be checked now; try again.'
+      throw keyCheckRefusal('ledger_unavailable', sentence, {}, error)
     }
   }
 
-  return { check, fresh, stats: () => counts }
+  return { check, recheck, stats: () => counts }
 }
 
-/** Who the key of an active row speaks for. */
+/** The caller of an active key. */
 export function callerOf(row: queries.KeyRow): {
   readonly keyId: KeyId
   readonly last4: string
   readonly book: BookId
-  /** The book's fence when the key was confirmed. A hold is granted only while it still is. */
+  /** The book's fence when the key was confirmed. A hold is refused once the book's is higher. */
   readonly fence: bigint
   readonly createdAt: Date
 } {
@@ -72,5 +73,5 @@ export function callerOf(row: queries.KeyRow): {
 }
 
 export function revokedRefusal(): Refusal {
-  return new Refusal('key_revoked', 'This API key has been revoked.')
+  return keyCheckRefusal('key_revoked', 'This API key has been revoked.')
 }

@@ -1,4 +1,4 @@
-// The SQL of keys. Rows go from pending to active to revoked; the table refuses anything else.
+// The SQL of keys. A row goes from pending to active to revoked; the table refuses other changes.
 import type { Executor, Tx } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
 import type { KeyId } from './secret.ts'
@@ -20,9 +20,9 @@ const COLUMNS = `
   id as "keyId", book_id as book, state, fence, last4, hash, created_at as "createdAt"`
 
 /**
- * Until the end of the transaction, the keys of this book are ours. An advisory lock, because a
- * book without keys has no row to lock, and the book's own row belongs to the ledger and comes
- * last. A statement of its own: the next one must see what the previous owner committed.
+ * Locks the keys of this book until the transaction ends. An advisory lock, because a book without
+ * keys has no row to lock, and the book's own row belongs to the ledger and is locked last. A
+ * statement of its own: the next one must see what the previous holder of the lock committed.
  */
 export async function bookKeysLock(tx: Tx, book: BookId): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('keys of book ' || $1::int8, 0))`, [
@@ -30,7 +30,7 @@ export async function bookKeysLock(tx: Tx, book: BookId): Promise<void> {
   ])
 }
 
-/** As above, for the keys that share a lookup: two imports of one key must see each other. */
+/** The same for the keys that share a lookup: two imports of one key must see each other. */
 export async function lookupLock(tx: Tx, lookup: Buffer): Promise<void> {
   await tx.query(
     `select pg_advisory_xact_lock(hashtextextended('keys of lookup ' || encode($1, 'hex'), 0))`,
@@ -62,7 +62,7 @@ export async function keyDeletePending(tx: Tx, book: BookId): Promise<void> {
   await tx.query(`delete from keys where book_id = $1 and state = 'pending'`, [book])
 }
 
-/** Locks and activates a pending key with the fence its book has now. */
+/** Locks and activates a pending key with the current fence of its book. */
 export async function keyActivate(tx: Tx, keyId: KeyId, fence: bigint): Promise<void> {
   await tx.query(
     `update keys set state = 'active', activated_at = clock_timestamp(), fence = $2
@@ -71,7 +71,7 @@ export async function keyActivate(tx: Tx, keyId: KeyId, fence: bigint): Promise<
   )
 }
 
-/** Locks and revokes the book's active key; tells which it was. */
+/** Locks and revokes the book's active key; returns its id. */
 export async function keyRevokeActive(tx: Tx, book: BookId): Promise<KeyId | undefined> {
   const { rows } = await tx.query(
     `update keys set state = 'revoked', revoked_at = clock_timestamp()
@@ -82,7 +82,7 @@ export async function keyRevokeActive(tx: Tx, book: BookId): Promise<KeyId | und
   return (rows[0] as { id: KeyId } | undefined)?.id
 }
 
-/** Locks the key's row, so that its change after the ledger's takes no further lock. */
+/** Locks the key's row, so that no lock is taken after the ledger's. */
 export async function keyFindForConfirm(
   tx: Tx,
   p: { keyId: KeyId; book: BookId },
@@ -94,13 +94,13 @@ export async function keyFindForConfirm(
   return rows[0] as KeyRow | undefined
 }
 
-/** Reads without a lock; one row, so state and fence belong together. */
+/** Reads without a lock; state and fence are of the same row, so they agree. */
 export async function keyFind(db: Executor, keyId: KeyId): Promise<KeyRow | undefined> {
   const { rows } = await db.query(`select ${COLUMNS} from keys where id = $1`, [keyId])
   return rows[0] as KeyRow | undefined
 }
 
-/** Imported keys that begin alike, at most four, those in force first. Reads without a lock. */
+/** Imported keys with this lookup, at most four, active ones first. Reads without a lock. */
 export async function keyListByLookup(db: Executor, lookup: Buffer): Promise<KeyRow[]> {
   const { rows } = await db.query(
     `select ${COLUMNS} from keys where lookup = $1 order by state, lookup_slot`,
@@ -110,8 +110,8 @@ export async function keyListByLookup(db: Executor, lookup: Buffer): Promise<Key
 }
 
 /**
- * Keys of an id or of these last four characters, those in force first. Reads without a lock, and
- * every row: people ask this, when a customer shows the end of a key.
+ * Keys with this id or these last four characters, active ones first. Reads every row, without a
+ * lock: only operators search, when a customer quotes the end of a key.
  */
 export async function keySearch(db: Executor, text: string, limit: number): Promise<KeyRow[]> {
   const { rows } = await db.query(

@@ -1,4 +1,4 @@
-// The text of a key: its parts, its tag, and what can be refused by looking.
+// Tests of the text of a key: its parts, its tag, and what is refused without a query.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
@@ -17,8 +17,8 @@ function secrets(changes: { slug?: string; cell?: number; tagSecret?: Masked<str
 
 const imported = `sk-vendor-03-${'abcdefghijklmnopqrstuvwxyz0123456789'}`
 
-test('an issued key is prefix, cell, public id, 256 bits and a tag over all of it', () => {
-  const { keyId, plain, last4 } = secrets({ cell: 4095 }).make()
+test('issues a key of prefix, cell, public id, 256 bits and a tag over all of it', () => {
+  const { keyId, plain, last4 } = secrets({ cell: 4095 }).generate()
   const match = /^sk-vendor-api03-(__)([\w-]{12})([\w-]{43})([\w-]{11})$/.exec(plain)
   assert.ok(match !== null)
   const [, cell, publicId, secret, tag] = match
@@ -29,47 +29,47 @@ test('an issued key is prefix, cell, public id, 256 bits and a tag over all of i
   assert.equal(tag, sum.subarray(0, 8).toString('base64url'))
 })
 
-test('two keys have nothing in common', () => {
+test('generates a new id and a new secret for each key', () => {
   const one = secrets()
-  const [first, second] = [one.make(), one.make()]
+  const [first, second] = [one.generate(), one.generate()]
   assert.notEqual(first.keyId, second.keyId)
   assert.notEqual(first.plain.slice(30, 73), second.plain.slice(30, 73))
 })
 
-test('the public id says which cell the book lives in', () => {
+test('reads the cell of the book from the key id', () => {
   for (const cell of [0, 1, 63, 64, 2047, 4095]) {
-    assert.equal(cellOfKey(secrets({ cell }).make().keyId), cell)
+    assert.equal(cellOfKey(secrets({ cell }).generate().keyId), cell)
   }
   assert.throws(() => secrets({ cell: 4096 }), /out of range/)
 })
 
-test('another process with the same secret knows the key', () => {
-  const { plain, keyId } = secrets({ cell: 7 }).make()
-  assert.deepEqual(secrets().read(plain), { kind: 'issued', keyId })
+test('recognises a key that another process with the same secret issued', () => {
+  const { plain, keyId } = secrets({ cell: 7 }).generate()
+  assert.deepEqual(secrets().parse(plain), { kind: 'issued', keyId })
 })
 
-test('a key with any one character changed is not ours', () => {
+test('refuses a key with any one character changed', () => {
   const one = secrets()
-  const { plain } = one.make()
+  const { plain } = one.generate()
   for (let at = 0; at < plain.length; at++) {
     const other = plain.charAt(at) === 'A' ? 'B' : 'A'
-    const { kind } = one.read(plain.slice(0, at) + other + plain.slice(at + 1))
+    const { kind } = one.parse(plain.slice(0, at) + other + plain.slice(at + 1))
     assert.equal(kind, at < 'sk-vendor-api03-'.length ? 'malformed' : 'forged')
   }
 })
 
-test('a key of another slug or another tag secret is not ours', () => {
-  const other = secrets({ slug: 'other' }).make().plain
-  assert.equal(secrets().read(other).kind, 'malformed')
+test('refuses a key of another slug or another tag secret', () => {
+  const other = secrets({ slug: 'other' }).generate().plain
+  assert.equal(secrets().parse(other).kind, 'malformed')
   const renamed = other.replace('sk-other-', 'sk-vendor-')
-  assert.equal(secrets().read(renamed).kind, 'forged')
-  const { plain } = secrets({ tagSecret: new Masked('another') }).make()
-  assert.equal(secrets().read(plain).kind, 'forged')
+  assert.equal(secrets().parse(renamed).kind, 'forged')
+  const { plain } = secrets({ tagSecret: new Masked('another') }).generate()
+  assert.equal(secrets().parse(plain).kind, 'forged')
 })
 
-test('keys of the wrong length or spelling are malformed', () => {
+test('refuses keys of the wrong length or with other characters as malformed', () => {
   const one = secrets()
-  const { plain } = one.make()
+  const { plain } = one.generate()
   const wrong = [
     '',
     'sk-vendor-api03-',
@@ -84,15 +84,15 @@ test('keys of the wrong length or spelling are malformed', () => {
     `sk-vendor-03-${'a'.repeat(23)}.`,
     `sk-vendor-03-${'a'.repeat(244)}`,
   ]
-  for (const text of wrong) assert.deepEqual(one.read(text), { kind: 'malformed' }, text)
-  assert.equal(one.read(`sk-vendor-03-${'a'.repeat(243)}`).kind, 'imported')
+  for (const text of wrong) assert.deepEqual(one.parse(text), { kind: 'malformed' }, text)
+  assert.equal(one.parse(`sk-vendor-03-${'a'.repeat(243)}`).kind, 'imported')
 })
 
-test('imported keys are looked up by a keyed digest of their first twelve characters', () => {
+test('looks imported keys up by a keyed digest of their first twelve characters', () => {
   const lookup = (plain: string) => {
-    const reading = secrets().read(plain)
-    assert.equal(reading.kind, 'imported')
-    return 'lookup' in reading ? reading.lookup.toString('hex') : ''
+    const parsed = secrets().parse(plain)
+    assert.equal(parsed.kind, 'imported')
+    return 'lookup' in parsed ? parsed.lookup.toString('hex') : ''
   }
   const sum = createHmac('sha256', 'a lookup secret').update('abcdefghijkl').digest()
   assert.equal(lookup(imported), sum.subarray(0, 16).toString('hex'))
@@ -100,15 +100,15 @@ test('imported keys are looked up by a keyed digest of their first twelve charac
   assert.notEqual(lookup(imported.replace('abc', 'abd')), lookup(imported))
 })
 
-test('a cache of one process means nothing to another', () => {
+test('computes different cache digests in different processes', () => {
   const [one, two] = [secrets(), secrets()]
-  const { plain } = one.make()
+  const { plain } = one.generate()
   assert.equal(one.digest(plain), one.digest(plain))
   assert.notEqual(one.digest(plain), two.digest(plain))
   assert.equal(one.digest(plain).includes(plain.slice(-8)), false)
 })
 
-test('a text beyond the limit is never taken for a key', () => {
+test('computes another digest for a text that is longer than any key', () => {
   const one = secrets()
   const longest = 'a'.repeat(256)
   assert.notEqual(one.digest(`${longest}a`), one.digest(longest))

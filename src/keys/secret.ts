@@ -1,6 +1,6 @@
-// What a key is made of, and what can be told from its text alone. An issued key ends in a keyed
-// tag, so a made-up one is recognised in microseconds, before any query and any Argon2id. Whether
-// a key is in force is the database's knowledge, not this file's.
+// Generates and parses the text of keys. An issued key ends in a keyed tag, so a made-up one is
+// recognised in microseconds, before any query and any Argon2id. Only the database knows whether a
+// key is active.
 import {
   createHmac,
   createSecretKey,
@@ -14,25 +14,25 @@ import { CELL_MAX } from '../platform/ids.ts'
 import type { Masked } from '../platform/masked.ts'
 
 declare const brand: unique symbol
-/** `key_`, two characters of the cell, twelve of the public id. Public: it opens nothing. */
+/** `key_`, two characters of the cell, twelve of the public id. Not secret. */
 export type KeyId = string & { readonly [brand]: 'key' }
 
 export type NewKey = { readonly keyId: KeyId; readonly plain: string; readonly last4: string }
 
-export type Reading =
-  /** The shape and the tag are right: we made this key, or someone has our tag secret. */
+export type ParsedKey =
+  /** The format and the tag are right: we issued this key, or our tag secret leaked. */
   | { readonly kind: 'issued'; readonly keyId: KeyId }
   | { readonly kind: 'imported'; readonly lookup: Buffer }
-  /** The shape of an issued key with a tag that is not ours. */
+  /** The format of an issued key, with a wrong tag. */
   | { readonly kind: 'forged' }
   | { readonly kind: 'malformed' }
 
 /**
- * The longest text that is looked at. An issued key has 68 characters after its prefix; keys of
- * other services have up to some 200. Beyond, hashing would be work for nothing.
+ * Longer texts are refused without hashing. An issued key has 68 characters after its prefix; keys
+ * of other services have up to about 200.
  */
 export const KEY_LENGTH_MAX = 256
-/** Of base64url, 24 characters are 144 bits: twelve to find the key by, twelve kept from us. */
+/** 24 characters of base64url are 144 bits: twelve are used for the lookup, twelve stay secret. */
 export const IMPORTED_SECRET_MIN = 24
 const LOOKUP_LENGTH = 12
 const LOOKUP_BYTES = 16
@@ -47,15 +47,15 @@ const TAG_LENGTH = 11
 const BODY_LENGTH = ID_LENGTH + 43 + TAG_LENGTH
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-const SPELLING = /^[A-Za-z0-9_-]+$/
+const BASE64URL = /^[A-Za-z0-9_-]+$/
 
-/** The cell in a key's id: where its book lives. */
+/** The cell in a key's id, which contains its book. */
 export function cellOfKey(keyId: KeyId): number {
   return ALPHABET.indexOf(keyId.charAt(4)) * 64 + ALPHABET.indexOf(keyId.charAt(5))
 }
 
 export function isKeyId(text: string): text is KeyId {
-  return text.length === 4 + ID_LENGTH && text.startsWith('key_') && SPELLING.test(text)
+  return text.length === 4 + ID_LENGTH && text.startsWith('key_') && BASE64URL.test(text)
 }
 
 export function createSecrets(options: {
@@ -71,61 +71,61 @@ export function createSecrets(options: {
   const importedPrefix = `sk-${options.slug}-03-`
   const tagKey = keyObject(options.tagSecret)
   const lookupKey = keyObject(options.lookupSecret)
-  // Of this process alone, so that what a cache remembers means nothing outside it.
+  // A new one in each process: the digests in its cache are useless outside it.
   const digestKey = randomBytes(32).toString('base64url')
 
   function publicId(): string {
     return cellText + randomBytes(PUBLIC_BYTES).toString('base64url')
   }
 
-  /** Over the prefix too: a key of another slug under the same secret is not ours. */
+  /** Includes the prefix, so that a key of another slug with the same secret is refused. */
   function tagOf(untagged: string): Buffer {
     const tag = createHmac('sha256', tagKey).update(untagged).digest().subarray(0, TAG_BYTES)
     return Buffer.from(tag.toString('base64url'), 'latin1')
   }
 
-  function readIssued(plain: string): Reading {
+  function parseIssued(plain: string): ParsedKey {
     const body = plain.slice(issuedPrefix.length)
-    if (body.length !== BODY_LENGTH || !SPELLING.test(body)) return { kind: 'malformed' }
-    // Compared as written: base64url has several spellings of one value, and only ours is right.
+    if (body.length !== BODY_LENGTH || !BASE64URL.test(body)) return { kind: 'malformed' }
+    // Compare the text: base64url can spell one value in several ways, and we issue only one.
     const given = Buffer.from(body.slice(-TAG_LENGTH), 'latin1')
     if (!timingSafeEqual(given, tagOf(plain.slice(0, -TAG_LENGTH)))) return { kind: 'forged' }
     return { kind: 'issued', keyId: `key_${body.slice(0, ID_LENGTH)}` as KeyId }
   }
 
-  function readImported(plain: string): Reading {
+  function parseImported(plain: string): ParsedKey {
     const secret = plain.slice(importedPrefix.length)
-    if (secret.length < IMPORTED_SECRET_MIN || !SPELLING.test(secret)) return { kind: 'malformed' }
+    if (secret.length < IMPORTED_SECRET_MIN || !BASE64URL.test(secret)) return { kind: 'malformed' }
     const lookup = createHmac('sha256', lookupKey).update(secret.slice(0, LOOKUP_LENGTH)).digest()
     return { kind: 'imported', lookup: lookup.subarray(0, LOOKUP_BYTES) }
   }
 
   return {
-    /** A new key of this cell. The only moment its plain value exists on our side. */
-    make(): NewKey {
+    /** A new key of this cell. Its plain value is returned and never stored. */
+    generate(): NewKey {
       const id = publicId()
       const untagged = issuedPrefix + id + randomBytes(SECRET_BYTES).toString('base64url')
       const plain = untagged + tagOf(untagged).toString('latin1')
       return { keyId: `key_${id}` as KeyId, plain, last4: last4Of(plain) }
     },
 
-    /** An id for an imported key, whose own text has no public part. */
-    makeId: () => `key_${publicId()}` as KeyId,
+    /** An id for an imported key, whose text has no public id. */
+    generateId: () => `key_${publicId()}` as KeyId,
 
-    /** What the text of a key tells. Costs at most one HMAC, some 3 µs. */
-    read(plain: string): Reading {
+    /** Parses the text of a key. Costs at most one HMAC, about 3 µs. */
+    parse(plain: string): ParsedKey {
       if (plain.length > KEY_LENGTH_MAX) return { kind: 'malformed' }
-      if (plain.startsWith(issuedPrefix)) return readIssued(plain)
-      if (plain.startsWith(importedPrefix)) return readImported(plain)
+      if (plain.startsWith(issuedPrefix)) return parseIssued(plain)
+      if (plain.startsWith(importedPrefix)) return parseImported(plain)
       return { kind: 'malformed' }
     },
 
     /**
-     * The name a cache knows a key by. A hash with a secret prefix, at 0.7 µs; HMAC takes 2.9 and
-     * adds only what matters when digests are shown to someone, and these never are.
+     * The cache's name for a key: a hash with a secret prefix, which takes 0.7 µs. HMAC takes 2.9
+     * and is safer only where digests are published; these never leave the process.
      */
     digest: (plain: string) =>
-      // One character beyond the limit is enough to tell a text that is too long from every key.
+      // One character beyond the limit distinguishes a text that is too long from every key.
       hash('sha256', digestKey + plain.slice(0, KEY_LENGTH_MAX + 1), 'latin1'),
   }
 }

@@ -1,5 +1,5 @@
-// The array forms as they travel: places of answers, busy books, and what no array may contain.
-// That arrays mean the same as single rows is shown by the tables of ledger.test.ts.
+// Tests of the array statements: order of the results, locked books, and what an array must not
+// contain. The table tests in ledger.test.ts compare arrays with single rows.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { TestDatabase } from '../../test/support/harness.ts'
@@ -39,117 +39,117 @@ after(async () => {
   await database.drop()
 })
 
-test('an id twice in one array is refused, and the array leaves nothing behind', async () => {
+test('refuses an array that contains an id twice, and stores nothing of it', async () => {
   const rich = await bookWith(1_000n)
   const poor = await bookWith(10n)
   const [open, fresh, dear] = [newId(), newId(), newId()]
-  await many(hold, [holdAsk(rich, open, 10n)])
+  await many(hold, [holdInput(rich, open, 10n)])
 
   const doubled = [
-    [holdAsk(rich, fresh, 10n), holdAsk(rich, fresh, 10n)],
-    // Nine of ten is above half: decided one after the other.
-    [holdAsk(rich, fresh, 10n), holdAsk(poor, dear, 9n), holdAsk(poor, dear, 9n)],
-    [holdAsk(rich, open, 10n), holdAsk(rich, open, 10n)],
+    [holdInput(rich, fresh, 10n), holdInput(rich, fresh, 10n)],
+    // 9 of 10 available is more than half, so these holds are decided one after the other.
+    [holdInput(rich, fresh, 10n), holdInput(poor, dear, 9n), holdInput(poor, dear, 9n)],
+    [holdInput(rich, open, 10n), holdInput(rich, open, 10n)],
   ]
-  for (const asks of doubled) await assert.rejects(many(hold, asks), { code: 'TG002' })
-  const settle = settleAsk(rich, open, 1n)
+  for (const inputs of doubled) await assert.rejects(many(hold, inputs), { code: 'TG002' })
+  const settle = settleInput(rich, open, 1n)
   await assert.rejects(many(settleVerb, [settle, settle]), { code: 'TG002' })
-  const back = voidAsk(rich, open)
+  const back = voidInput(rich, open)
   await assert.rejects(many(voids, [back, back]), { code: 'TG002' })
 
   assert.deepEqual(await holdsOf(rich), [{ id: open, state: 'open' }])
   assert.deepEqual(await holdsOf(poor), [])
 })
 
-test('an array of more than 256 operations is refused', async () => {
+test('refuses an array of more than 256 operations', async () => {
   const book = await bookWith(1_000n)
   const ids = Array.from({ length: 257 }, newId)
   const tooMany = { code: '54000' }
   await assert.rejects(
     many(
       hold,
-      ids.map((id) => holdAsk(book, id, 1n)),
+      ids.map((id) => holdInput(book, id, 1n)),
     ),
     tooMany,
   )
   await assert.rejects(
     many(
       settleVerb,
-      ids.map((id) => settleAsk(book, id, 1n)),
+      ids.map((id) => settleInput(book, id, 1n)),
     ),
     tooMany,
   )
   await assert.rejects(
     many(
       voids,
-      ids.map((id) => voidAsk(book, id)),
+      ids.map((id) => voidInput(book, id)),
     ),
     tooMany,
   )
   assert.deepEqual(await holdsOf(book), [])
 })
 
-test('a busy book is left out, and every answer stands in the place of its operation', async () => {
+test('skips a locked book, and returns results in the order of the operations', async () => {
   const [busy, free] = [await bookWith(100n), await bookWith(100n)]
   const [first, second, third] = [newId(), newId(), newId()]
-  await many(hold, [holdAsk(busy, first, 10n), holdAsk(free, second, 20n)])
+  await many(hold, [holdInput(busy, first, 10n), holdInput(free, second, 20n)])
 
   await database.db.transaction(async (tx) => {
     await tx.query('select from books where id = $1 for update', [busy])
-    const holds = [holdAsk(busy, newId(), 10n), holdAsk(free, third, 70n)]
+    const holds = [holdInput(busy, newId(), 10n), holdInput(free, third, 90n)]
     assert.deepEqual(
-      (await many(hold, holds, false)).map((reply) => `${reply.outcome} ${reply.granted}`),
+      (await many(hold, holds, false)).map((result) => `${result.outcome} ${result.granted}`),
       ['busy 10', 'granted 40'],
     )
-    const settles = [settleAsk(busy, first, 5n), settleAsk(free, second, 15n)]
+    const settles = [settleInput(busy, first, 5n), settleInput(free, second, 15n)]
     for (const _ of ['settled', 'repeated']) {
       const [left, settled] = await many(settleVerb, settles, false)
       assert.equal(left?.outcome, 'busy')
       assert.deepEqual(settled, { outcome: 'settled', amount: 15n, available: 45n })
     }
-    const undone = await many(voids, [voidAsk(busy, first), voidAsk(free, third)], false)
+    const undone = await many(voids, [voidInput(busy, first), voidInput(free, third)], false)
     assert.deepEqual(undone, [{ outcome: 'busy' }, { outcome: 'voided' }])
   })
   assert.deepEqual(await holdsOf(busy), [{ id: first, state: 'open' }])
 })
 
-test('one unknown book or hold in an array does not hurt its neighbours', async () => {
+test('reports an unknown book or hold and runs the rest of the array', async () => {
   const book = await bookWith(100n)
-  const nobody = (1n << 39n) as BookId
+  const unknownBook = (1n << 39n) as BookId
   const [first, second] = [newId(), newId()]
   const holds = [
-    holdAsk(nobody, newId(), 1n),
-    holdAsk(book, first, 10n),
-    holdAsk(book, second, 10n),
+    holdInput(unknownBook, newId(), 1n),
+    holdInput(book, first, 10n),
+    holdInput(book, second, 10n),
   ]
   assert.deepEqual(
-    (await many(hold, holds, false)).map((reply) => reply.outcome),
+    (await many(hold, holds, false)).map((result) => result.outcome),
     ['book_unknown', 'granted', 'granted'],
   )
   const settles = [
-    settleAsk(nobody, newId(), 1n),
-    settleAsk(book, first, 3n),
-    settleAsk(book, newId(), 1n),
-    settleAsk(book, second, 4n),
+    settleInput(unknownBook, newId(), 1n),
+    settleInput(book, first, 3n),
+    settleInput(book, newId(), 1n),
+    settleInput(book, second, 4n),
   ]
   assert.deepEqual(
-    (await many(settleVerb, settles)).map((reply) => `${reply.outcome} ${reply.amount}`),
+    (await many(settleVerb, settles)).map((result) => `${result.outcome} ${result.amount}`),
     ['book_unknown 0', 'settled 3', 'hold_unknown 0', 'settled 4'],
   )
 })
 
-test('a price above its grant is written off, and takes nothing from its neighbours', async () => {
+test('writes off the part of a price above its grant, and charges the others in full', async () => {
   const books = [await bookWith(1_000n), await bookWith(1_000n)] as const
   const ids = [newId(), newId(), newId(), newId()] as const
-  const asks = ids.map((id, i) => holdAsk(books[i < 3 ? 0 : 1], id, 10n))
-  await many(hold, asks)
+  const inputs = ids.map((id, i) => holdInput(books[i < 3 ? 0 : 1], id, 10n))
+  await many(hold, inputs)
   const prices = [5n, 12n, 10n, 99n]
-  const settles = asks.map(({ book, id }, i) => settleAsk(book, id, prices[i] as bigint))
+  const settles = inputs.map(({ book, id }, i) => settleInput(book, id, prices[i] as bigint))
   const amounts = ['settled 5', 'settled 10', 'settled 10', 'settled 10']
   for (const _ of ['settled', 'repeated']) {
-    const replies = await many(settleVerb, settles)
+    const results = await many(settleVerb, settles)
     assert.deepEqual(
-      replies.map((reply) => `${reply.outcome} ${reply.amount}`),
+      results.map((result) => `${result.outcome} ${result.amount}`),
       amounts,
     )
   }
@@ -158,7 +158,7 @@ test('a price above its grant is written off, and takes nothing from its neighbo
      from entries where hold_id = any ($1) order by book_id, seq`,
     [ids],
   )
-  // Of one moment: done one by one, each would have its own.
+  // Equal times show that one statement wrote all entries; single settles would differ.
   const entries = ['-5 0 995', '-10 2 985', '-10 0 975', '-10 89 990']
   assert.deepEqual(
     rows,
@@ -166,34 +166,34 @@ test('a price above its grant is written off, and takes nothing from its neighbo
   )
 })
 
-test('a number that its column cannot hold is refused here, not cut to size', () => {
+test('throws for a number or an id that does not fit its column', () => {
   const book = 1n as BookId
-  const tooMuch = { ...settleAsk(book, newId(), 1n), priced: (1n << 63n) as Credits }
-  assert.throws(() => settleVerb.many([tooMuch], false), RangeError)
-  const noTariff = { ...holdAsk(book, newId(), 1n), tariff: 2 ** 31 }
-  assert.throws(() => hold.many([noTariff], false), RangeError)
+  const tooMuch = { ...settleInput(book, newId(), 1n), priced: (1n << 63n) as Credits }
+  assert.throws(() => settleVerb.arrayStatement([tooMuch], false), RangeError)
+  const noTariff = { ...holdInput(book, newId(), 1n), tariff: 2 ** 31 }
+  assert.throws(() => hold.arrayStatement([noTariff], false), RangeError)
   const noId = {
-    ...holdAsk(book, newId(), 1n),
+    ...holdInput(book, newId(), 1n),
     id: '01a1dc80-f000-7000-8000-00000000000g' as HoldId,
   }
-  assert.throws(() => hold.many([noId], false), RangeError)
+  assert.throws(() => hold.arrayStatement([noId], false), RangeError)
 })
 
-test('an array reads the rows it is about, also by a plan made while there were few', async () => {
+test('a settle reads only the rows of its array, even with a plan for a small table', async () => {
   const book = await bookWith(1_000n)
   const ids = Array.from({ length: 200 }, newId)
   const client = openClient(settingsOf(database.url), 'ledger', ledgerSession)
   await client.connect()
   const send = ({ text, values }: Statement) => client.query(text, [...values])
   await send(
-    hold.many(
-      ids.map((id) => holdAsk(book, id, 1n)),
+    hold.arrayStatement(
+      ids.map((id) => holdInput(book, id, 1n)),
       true,
     ),
   )
   await client.query('begin')
-  const settles = ids.slice(0, 3).map((id) => settleAsk(book, id, 1n))
-  await send(settleVerb.many(settles, true))
+  const settles = ids.slice(0, 3).map((id) => settleInput(book, id, 1n))
+  await send(settleVerb.arrayStatement(settles, true))
   const { rows } = await client.query(
     `select sum(seq_tup_read + idx_tup_fetch)::int4 as reads from pg_stat_xact_user_tables
      where relname ~ '^holds_'`,
@@ -203,16 +203,16 @@ test('an array reads the rows it is about, also by a plan made while there were 
   assert.deepEqual(rows, [{ reads: 3 }])
 })
 
-test('text from outside passes an array unharmed', async () => {
+test('stores quotes, backslashes and braces in a message id unchanged', async () => {
   const book = await bookWith(100n)
   const ids = ['null', 'a"b', 'c\\d', '{e,f}', ''].map((messageId) => ({ id: newId(), messageId }))
   await many(
     hold,
-    ids.map(({ id }) => holdAsk(book, id, 1n)),
+    ids.map(({ id }) => holdInput(book, id, 1n)),
   )
   await many(
     settleVerb,
-    ids.map(({ id, messageId }) => ({ ...settleAsk(book, id, 1n), messageId })),
+    ids.map(({ id, messageId }) => ({ ...settleInput(book, id, 1n), messageId })),
   )
   const { rows } = await database.db.query(
     `select message_id from entries where book_id = $1 and kind = 'charge' order by seq`,
@@ -224,13 +224,13 @@ test('text from outside passes an array unharmed', async () => {
   )
 })
 
-async function many<Ask, Reply>(
-  verb: Verb<Ask, Reply>,
-  asks: Ask[],
+async function many<Input, Result>(
+  verb: Verb<Input, Result>,
+  inputs: Input[],
   isWaiting = true,
-): Promise<Reply[]> {
-  // Waiting: a server that refuses answers before it lets go of its locks.
-  return verb.readMany(await connection.run(verb.many(asks, isWaiting)), asks)
+): Promise<Result[]> {
+  // Waits by default: PostgreSQL reports a call's error before it releases that call's locks.
+  return verb.readResults(await connection.run(verb.arrayStatement(inputs, isWaiting)), inputs)
 }
 
 async function bookWith(amount: bigint): Promise<BookId> {
@@ -250,11 +250,11 @@ function newId(): HoldId {
   return newHoldId(0, Date.now())
 }
 
-function holdAsk(book: BookId, id: HoldId, worst: bigint) {
+function holdInput(book: BookId, id: HoldId, worst: bigint) {
   return { id, book, tariff: 1, fence: 0n, worst: micro(worst), floor: micro(1n) }
 }
 
-function settleAsk(book: BookId, id: HoldId, priced: bigint) {
+function settleInput(book: BookId, id: HoldId, priced: bigint) {
   return {
     id,
     book,
@@ -266,6 +266,6 @@ function settleAsk(book: BookId, id: HoldId, priced: bigint) {
   }
 }
 
-function voidAsk(book: BookId, id: HoldId) {
+function voidInput(book: BookId, id: HoldId) {
   return { id, book, tariff: 1, ending: 'refused' as const, reason: 'a test' }
 }

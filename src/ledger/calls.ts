@@ -1,75 +1,90 @@
-// The three hot verbs as statements: how hold, settle and void are sent, alone and as arrays, and
-// how their answers are read.
+// Hold, settle and void, the three operations of every request, as SQL statements: builds the
+// parameters of one operation or of an array, and reads the result row.
 
 import type { Row, Statement } from '../platform/db/statement.ts'
 import type { BookId, HoldId } from '../platform/ids.ts'
 import { dayOfHold } from '../platform/ids.ts'
+import type { ChargeParts } from '../units/charge.ts'
 import type { Credits } from '../units/credits.ts'
 import type { TokenCounts } from '../units/tokens.ts'
 import { int4Array, int8Array, textArray, uuidArray, wordArray } from './arrays.ts'
+import { numbersOf, type RequestDetails, textsOf } from './details.ts'
+import { partsText } from './parts.ts'
 
-export const endings = [
-  'complete',
-  'client_left',
+/** The endings with a charge. */
+export const paidEndings = ['complete', 'client_left', 'client_slow'] as const
+export const freeEndings = [
   'refused',
   'upstream_failed',
   'process_lost',
   'given_up',
   'overdue',
+  'drained',
+  'shed',
 ] as const
-export type Ending = (typeof endings)[number]
+export const endings = [...paidEndings, ...freeEndings] as const
+export type PaidEnding = (typeof paidEndings)[number]
+export type FreeEnding = (typeof freeEndings)[number]
+export type Ending = PaidEnding | FreeEnding
 
-/** The endings that charge. */
-export type PaidEnding = Extract<Ending, 'complete' | 'client_left'>
-export type FreeEnding = Exclude<Ending, PaidEnding>
-
-export type HoldAsk = {
+export type HoldInput = {
   readonly id: HoldId
   readonly book: BookId
   readonly tariff: number
-  /** The fence the caller's key was verified with. */
+  /** The fence with which the caller's key was verified. */
   readonly fence: bigint
   readonly worst: Credits
   readonly floor: Credits
 }
 
-export type SettleAsk = {
+export type SettleInput = {
   readonly id: HoldId
   readonly book: BookId
   readonly counts: TokenCounts
-  /** What the counts cost at the hold's tariff. */
+  /** What the counts cost by the tariff, together with the parts. */
   readonly priced: Credits
+  /** The price list by which the reply was charged; that of the hold when absent. */
+  readonly tariff?: number
+  /** What the counts and the tariff alone do not explain; null for an ordinary reply. */
+  readonly parts?: ChargeParts | null
+  readonly details?: RequestDetails
   readonly ending: PaidEnding
   readonly isEstimated: boolean
   /** The upstream's id of the reply, if one was seen. */
   readonly messageId: string | null
 }
 
-export type VoidAsk = {
+export type VoidInput = {
   readonly id: HoldId
   readonly book: BookId
   readonly tariff: number
   readonly ending: FreeEnding
   readonly reason: string
+  /** What the upstream had reported: `seen`. */
+  readonly parts?: ChargeParts | null
+  readonly details?: RequestDetails
 }
 
-export type HoldReply = { outcome: string; granted: bigint; available: bigint }
-export type SettleReply = { outcome: string; amount: bigint; available: bigint }
-export type VoidReply = { outcome: string }
+export type HoldResult = { outcome: string; granted: bigint; available: bigint }
+export type SettleResult = { outcome: string; amount: bigint; available: bigint }
+export type VoidResult = { outcome: string }
 
-/** How one verb travels. `busy` as an outcome means: its book was locked, ask again in a lane. */
-export type Verb<Ask, Reply> = {
+/**
+ * The statements of one verb. The outcome `busy` means that another transaction has locked the
+ * book: the operation is sent again in a lane.
+ */
+export type Verb<Input, Result> = {
   readonly name: string
-  one(ask: Ask): Statement
-  readOne(row: Row): Reply
-  many(asks: readonly Ask[], isWaiting: boolean): Statement
-  readMany(row: Row, asks: readonly Ask[]): Reply[]
+  statement(input: Input): Statement
+  readResult(row: Row): Result
+  arrayStatement(inputs: readonly Input[], isWaiting: boolean): Statement
+  readResults(row: Row, inputs: readonly Input[]): Result[]
 }
 
-export function holdVerb(instance: bigint, holdSeconds: number): Verb<HoldAsk, HoldReply> {
+export function holdVerb(instance: bigint, holdSeconds: number): Verb<HoldInput, HoldResult> {
   return {
     name: 'hold',
-    one: (a) => ({
+    statement: (a) => ({
       name: 'hold',
       text: `select outcome, granted, available
         from ledger_hold(false, $1, $2, $3, $4, $5, $6, $7, $8, $9)`,
@@ -85,12 +100,12 @@ export function holdVerb(instance: bigint, holdSeconds: number): Verb<HoldAsk, H
         a.floor,
       ],
     }),
-    readOne: ([outcome, granted, available]) => ({
+    readResult: ([outcome, granted, available]) => ({
       outcome: outcome as string,
       granted: amountOf(granted),
       available: amountOf(available),
     }),
-    many: (asks, isWaiting) => ({
+    arrayStatement: (inputs, isWaiting) => ({
       name: 'hold_many',
       text: `select outcomes, granted, available
         from ledger_hold_many($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
@@ -98,23 +113,23 @@ export function holdVerb(instance: bigint, holdSeconds: number): Verb<HoldAsk, H
         isWaiting,
         instance,
         holdSeconds,
-        int4Array(asks, (a) => dayOfHold(a.id)),
-        uuidArray(asks, (a) => a.id),
-        int8Array(asks, (a) => a.book),
-        int4Array(asks, (a) => a.tariff),
-        int8Array(asks, (a) => a.fence),
-        int8Array(asks, (a) => a.worst),
-        int8Array(asks, (a) => a.floor),
+        int4Array(inputs, (a) => dayOfHold(a.id)),
+        uuidArray(inputs, (a) => a.id),
+        int8Array(inputs, (a) => a.book),
+        int4Array(inputs, (a) => a.tariff),
+        int8Array(inputs, (a) => a.fence),
+        int8Array(inputs, (a) => a.worst),
+        int8Array(inputs, (a) => a.floor),
       ],
     }),
-    readMany([words, granted, available], asks) {
-      // No amounts: each was granted its worst case.
+    readResults([words, granted, available], inputs) {
+      // The function returns no amounts when every hold was granted its worst case.
       if (granted === null) {
-        return asks.map((a) => ({ outcome: 'granted', granted: a.worst, available: a.worst }))
+        return inputs.map((a) => ({ outcome: 'granted', granted: a.worst, available: a.worst }))
       }
       const grants = parts(granted)
       const left = parts(available)
-      return outcomes(words, asks.length).map((outcome, i) => ({
+      return outcomes(words, inputs.length).map((outcome, i) => ({
         outcome,
         granted: amountOf(grants[i]),
         available: amountOf(left[i]),
@@ -123,12 +138,13 @@ export function holdVerb(instance: bigint, holdSeconds: number): Verb<HoldAsk, H
   }
 }
 
-export const settleVerb: Verb<SettleAsk, SettleReply> = {
+export const settleVerb: Verb<SettleInput, SettleResult> = {
   name: 'settle',
-  one: (a) => ({
+  statement: (a) => ({
     name: 'settle',
     text: `select outcome, amount, available
-      from ledger_settle(false, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+      from ledger_settle_request(false, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
+        $14)`,
     values: [
       dayOfHold(a.id),
       a.id,
@@ -142,83 +158,100 @@ export const settleVerb: Verb<SettleAsk, SettleReply> = {
       a.ending,
       a.isEstimated,
       a.messageId,
+      numbersOf([a]),
+      textsOf([a], partsTextOf),
     ],
   }),
-  readOne: ([outcome, amount, available]) => ({
+  readResult: ([outcome, amount, available]) => ({
     outcome: outcome as string,
     amount: amountOf(amount),
     available: amountOf(available),
   }),
-  many: (asks, isWaiting) => ({
+  arrayStatement: (inputs, isWaiting) => ({
     name: 'settle_many',
     text: `select outcomes, amounts, books, available
-      from ledger_settle_many($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+      from ledger_settle_requests($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+        $15)`,
     values: [
       isWaiting,
-      int4Array(asks, (a) => dayOfHold(a.id)),
-      uuidArray(asks, (a) => a.id),
-      int8Array(asks, (a) => a.book),
-      int8Array(asks, (a) => a.counts.input),
-      int8Array(asks, (a) => a.counts.output),
-      int8Array(asks, (a) => a.counts.cacheRead),
-      int8Array(asks, (a) => a.counts.cacheWrite5m),
-      int8Array(asks, (a) => a.counts.cacheWrite1h),
-      int8Array(asks, (a) => a.priced),
-      wordArray(asks, (a) => a.ending),
-      wordArray(asks, (a) => (a.isEstimated ? 't' : 'f')),
-      textArray(asks, (a) => a.messageId),
+      int4Array(inputs, (a) => dayOfHold(a.id)),
+      uuidArray(inputs, (a) => a.id),
+      int8Array(inputs, (a) => a.book),
+      int8Array(inputs, (a) => a.counts.input),
+      int8Array(inputs, (a) => a.counts.output),
+      int8Array(inputs, (a) => a.counts.cacheRead),
+      int8Array(inputs, (a) => a.counts.cacheWrite5m),
+      int8Array(inputs, (a) => a.counts.cacheWrite1h),
+      int8Array(inputs, (a) => a.priced),
+      wordArray(inputs, (a) => a.ending),
+      wordArray(inputs, (a) => (a.isEstimated ? 't' : 'f')),
+      textArray(inputs, (a) => a.messageId),
+      numbersOf(inputs),
+      textsOf(inputs, partsTextOf),
     ],
   }),
-  readMany([words, amounts, books, available], asks) {
-    const lesser = new Map<number, bigint>()
+  readResults([words, amounts, books, available], inputs) {
+    const reducedAmounts = new Map<number, bigint>()
     for (const part of parts(amounts)) {
-      const [place, amount] = part.split(':') as [string, string]
-      lesser.set(Number(place) - 1, BigInt(amount))
+      const [position, amount] = part.split(':') as [string, string]
+      reducedAmounts.set(Number(position) - 1, BigInt(amount))
     }
     const left = new Map<string, bigint>()
     const leftEach = parts(available)
     for (const [i, book] of parts(books).entries()) left.set(book, amountOf(leftEach[i]))
-    return outcomes(words, asks.length).map((outcome, i) => {
-      const ask = asks[i] as SettleAsk
+    return outcomes(words, inputs.length).map((outcome, i) => {
+      const input = inputs[i] as SettleInput
       return {
         outcome,
-        amount: outcome === 'settled' ? (lesser.get(i) ?? ask.priced) : 0n,
-        available: left.get(String(ask.book)) ?? 0n,
+        amount: outcome === 'settled' ? (reducedAmounts.get(i) ?? input.priced) : 0n,
+        available: left.get(String(input.book)) ?? 0n,
       }
     })
   },
 }
 
-export function voidVerb(instance: bigint): Verb<VoidAsk, VoidReply> {
+export function voidVerb(instance: bigint): Verb<VoidInput, VoidResult> {
   return {
     name: 'void',
-    one: (a) => ({
+    statement: (a) => ({
       name: 'void',
-      text: 'select outcome from ledger_void(false, $1, $2, $3, $4, $5, $6, $7)',
-      values: [instance, dayOfHold(a.id), a.id, a.book, a.tariff, a.ending, a.reason],
+      text: `select outcome
+        from ledger_void_request(false, $1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+      values: [
+        ...[instance, dayOfHold(a.id), a.id, a.book, a.tariff, a.ending, a.reason],
+        ...[numbersOf([a]), textsOf([a], partsTextOf)],
+      ],
     }),
-    readOne: ([outcome]) => ({ outcome: outcome as string }),
-    many: (asks, isWaiting) => ({
+    readResult: ([outcome]) => ({ outcome: outcome as string }),
+    arrayStatement: (inputs, isWaiting) => ({
       name: 'void_many',
-      text: 'select outcomes from ledger_void_many($1, $2, $3, $4, $5, $6, $7, $8) as outcomes',
+      text: `select outcomes
+        from ledger_void_requests($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) as outcomes`,
       values: [
         isWaiting,
         instance,
-        int4Array(asks, (a) => dayOfHold(a.id)),
-        uuidArray(asks, (a) => a.id),
-        int8Array(asks, (a) => a.book),
-        int4Array(asks, (a) => a.tariff),
-        wordArray(asks, (a) => a.ending),
-        textArray(asks, (a) => a.reason),
+        int4Array(inputs, (a) => dayOfHold(a.id)),
+        uuidArray(inputs, (a) => a.id),
+        int8Array(inputs, (a) => a.book),
+        int4Array(inputs, (a) => a.tariff),
+        wordArray(inputs, (a) => a.ending),
+        textArray(inputs, (a) => a.reason),
+        numbersOf(inputs),
+        textsOf(inputs, partsTextOf),
       ],
     }),
-    readMany: ([words], asks) => outcomes(words, asks.length).map((outcome) => ({ outcome })),
+    readResults: ([words], inputs) =>
+      outcomes(words, inputs.length).map((outcome) => ({ outcome })),
   }
+}
+
+function partsTextOf({ parts }: Pick<SettleInput, 'parts'>): string | undefined {
+  return partsText(parts)
 }
 
 type Column = string | null | undefined
 
-/** Nothing is said of an amount where nothing was granted or charged. */
+/** The column is null where nothing was granted or charged. */
 function amountOf(column: Column): bigint {
   return BigInt(column ?? 0)
 }
@@ -227,7 +260,7 @@ function parts(column: Column): string[] {
   return typeof column === 'string' ? column.split(',') : []
 }
 
-/** One word may stand for all. */
+/** The function returns a single word when all operations have the same outcome. */
 function outcomes(column: Column, count: number): string[] {
   const words = parts(column)
   return words.length === 1 && count > 1 ? new Array(count).fill(words[0]) : words

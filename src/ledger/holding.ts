@@ -1,50 +1,50 @@
-// Holding: credits are set aside, and committed, before a request goes upstream. A hold is given up
-// when the database does not answer for too long.
+// Holds: credits are set aside, and the transaction committed, before a request goes upstream. A
+// hold that the database has not answered within `holdWaitMs` is given up.
 import { Fault } from '../platform/assert.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { InstanceId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
-import type { RefusalCode } from '../platform/refusal.ts'
-import { Refusal } from '../platform/refusal.ts'
 import type { Credits } from '../units/credits.ts'
-import { creditsText } from '../units/credits.ts'
+import { groupDigits, MICRO, roundedUp, wholeCredits } from '../units/credits.ts'
 import type { Batcher } from './batch/batch.ts'
-import type { HoldAsk, VoidAsk } from './calls.ts'
+import type { HoldInput, VoidInput } from './calls.ts'
 import { holdVerb } from './calls.ts'
+import { type HoldRefusalCode, holdRefusal } from './refusals.ts'
 
 export const OVERLOADED = 'The service is overloaded; try again shortly.'
 
 export function createHolding(options: {
   readonly batcher: Batcher
-  /** False while a settle could not be kept on disk. */
+  /** False after a settle could not be written to disk, until a write succeeds. */
   readonly isSpoolWritable: () => boolean
   readonly instance: InstanceId
   readonly clock: Clock
   readonly log: Log
   readonly holdSeconds: number
   readonly holdWaitMs: number
-  /** Voids a hold that the database may or may not know. */
-  readonly undo: (ask: VoidAsk) => Promise<unknown>
+  /** Voids a hold that the database may or may not have stored. */
+  readonly undo: (input: VoidInput) => Promise<unknown>
 }) {
   const { batcher, isSpoolWritable, clock, log, undo } = options
   const hold_ = holdVerb(options.instance, options.holdSeconds)
 
   /**
-   * Sets credits aside: the worst case, or what the book can afford of it down to the floor.
-   * Refuses with the reason; repeatable by id. After the wait it gives up and undoes itself.
+   * Sets credits aside: the worst case, or as much of it as the book can afford, but at least the
+   * floor. Refuses with the reason; repeatable by id. After `holdWaitMs` the hold is given up and
+   * voided.
    */
-  async function hold(ask: HoldAsk): Promise<{ granted: Credits }> {
+  async function hold(input: HoldInput): Promise<{ granted: Credits }> {
     if (!isSpoolWritable()) {
-      throw new Refusal('ledger_unavailable', 'The service cannot take requests right now.', {
+      throw holdRefusal('ledger_unavailable', 'The service cannot take requests right now.', {
         why: 'the spool is not writable',
       })
     }
-    const { outcome, granted, available } = await batcher.submit(hold_, ask).reply
-    if (outcome !== 'granted') throw holdRefusal(outcome, ask, available as Credits)
+    const { outcome, granted, available } = await batcher.submit(hold_, input).result
+    if (outcome !== 'granted') throw refusalOf(outcome, input, available as Credits)
     return { granted: granted as Credits }
   }
 
-  // A request that waited too long is refused, and its hold undone if the database may know it.
+  // Refuses requests whose hold has waited too long, and voids the hold if it was sent at all.
   function giveUp(): void {
     const now = clock.spanMs()
     for (const operation of batcher.pending()) {
@@ -52,12 +52,12 @@ export function createHolding(options: {
       if (operation.isDropped) continue
       operation.isDropped = true
       operation.reject(
-        new Refusal('ledger_unavailable', OVERLOADED, {
+        holdRefusal('ledger_unavailable', OVERLOADED, {
           waitedMs: Math.round(now - operation.sinceMs),
         }),
       )
       if (!operation.wasSent) continue
-      const { id, book, tariff } = operation.ask as HoldAsk
+      const { id, book, tariff } = operation.input as HoldInput
       undo({ id, book, tariff, ending: 'given_up', reason: 'waited too long' }).catch(
         (error: unknown) => log.error({ err: error, hold: id }, 'a given-up hold was not voided'),
       )
@@ -67,18 +67,26 @@ export function createHolding(options: {
   return { hold, giveUp }
 }
 
-function holdRefusal(outcome: string, ask: HoldAsk, headroom: Credits): Error {
-  const detail = { book: ask.book, needed: ask.floor, headroom, hold: ask.id }
-  const refuse = (code: RefusalCode, sentence: string) => new Refusal(code, sentence, detail)
+function refusalOf(outcome: string, input: HoldInput, headroom: Credits): Error {
+  const detail = { book: input.book, needed: input.floor, headroom, hold: input.id }
+  const refuse = (code: HoldRefusalCode, sentence: string) => holdRefusal(code, sentence, detail)
+  const needed = groupDigits(wholeCredits(roundedUp(input.floor)))
+  const left = groupDigits(wholeCredits(headroom))
   switch (outcome) {
+    // Do not write that a credit balance is too low: a widely used coding agent replaces every
+    // sentence with these words by its own, and its user never sees where to buy credits.
     case 'credits':
       return refuse(
         'credits_insufficient',
-        `Your credit balance is too low: this request needs ${creditsText(ask.floor)} credits ` +
-          `and ${creditsText(headroom)} are available.`,
+        `Not enough credits: this request needs ${needed}, and ${left} are available.`,
       )
     case 'day_limit':
-      return refuse('day_limit_reached', 'Your daily credit limit is reached.')
+      return refuse(
+        'day_limit_reached',
+        headroom < MICRO
+          ? 'Your daily credit limit is used up.'
+          : `Your daily credit limit: this request could cost ${needed}; ${left} are left today.`,
+      )
     case 'velocity_stopped':
       return refuse('velocity_stopped', 'Spending is stopped: it was faster than your limit.')
     case 'owner_suspended':
@@ -86,12 +94,12 @@ function holdRefusal(outcome: string, ask: HoldAsk, headroom: Credits): Error {
     case 'operator_blocked':
       return refuse('operator_blocked', 'This account is blocked.')
     case 'debt':
-      return refuse('debt_outstanding', 'Your credit balance is too low: the account is in debt.')
+      return refuse('debt_outstanding', 'This account is in debt: a payment was taken back.')
     case 'fence':
       return refuse('key_revoked', 'This API key has been revoked.')
     case 'book_unknown':
       return refuse('book_unknown', 'There is no such account.')
     default:
-      return new Fault(`hold ${ask.id} of book ${ask.book} answered ${outcome}`)
+      return new Fault(`hold ${input.id} of book ${input.book} answered ${outcome}`)
   }
 }

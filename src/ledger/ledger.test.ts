@@ -1,12 +1,13 @@
 // The rules of the ledger as tables that an accountant can read, each run twice: by the one-row
 // functions and by the array forms, with the same result. Amounts are whole credits. What a table
-// cannot say stands in calls.test.ts (arrays) and queries.test.ts (what the database refuses).
+// cannot express is tested in calls.test.ts (arrays) and queries.test.ts (what the database
+// refuses).
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { TestDatabase } from '../../test/support/harness.ts'
 import { createTestDatabase } from '../../test/support/harness.ts'
-import type { Form } from '../../test/support/statements.ts'
-import { createBookkeeper } from '../../test/support/statements.ts'
+import type { Form } from '../../test/support/ledger-table-runner.ts'
+import { createTableRunner } from '../../test/support/ledger-table-runner.ts'
 
 const tables: Record<string, string> = {
   'a hold sets credits aside, a settle charges once and gives back the rest': `
@@ -26,12 +27,12 @@ const tables: Record<string, string> = {
     bob     settle r1 120                 fault
     bob     void r1                       fault`,
 
-  'several holds and settles of one book do what they would do one after the other': `
+  'holds and settles of one book sent together give the same results as one by one': `
     alice   purchase 1000 as p1           posted                 1000    0    0
     alice   hold r1 100 floor 10          granted 100             900  100    0
     alice   hold r2 100 floor 10          granted 100             800  200    0
     bob     hold r3 100 floor 10          credits_insufficient      0    0    0
-    alice   hold r4 500 floor 10          granted 400             400  600    0
+    alice   hold r4 900 floor 10          granted 400             400  600    0
     alice   hold r5 150 floor 10          granted 150             250  750    0
     alice   settle r1 40                  charged 40              310  650    0
     alice   settle r4 400                 charged 400             310  250    0
@@ -41,15 +42,17 @@ const tables: Record<string, string> = {
     alice   settle r5 10                  fault
     alice   lots                          p1 460`,
 
-  'a hold grants the worst case, or half of the headroom, or the floor, or nothing': `
+  'a hold grants the worst case if it fits, or half of what is left, or the floor, or nothing': `
     alice   purchase 1000 as p1           posted                 1000    0    0
-    alice   hold r1 500 floor 10          granted 500             500  500    0  # worst case
-    alice   hold r2 400 floor 10          granted 250             250  750    0  # half
-    alice   hold r3 400 floor 200         granted 200              50  950    0  # floor
+    alice   hold r0 1000 floor 10         granted 1000              0 1000    0  # all of it
+    alice   void r0                       voided                 1000    0    0
+    alice   hold r1 600 floor 10          granted 600             400  600    0  # more than half
+    alice   hold r2 401 floor 10          granted 200             200  800    0  # half
+    alice   hold r3 400 floor 150         granted 150              50  950    0  # floor
     alice   hold r4 400 floor 51          credits_insufficient
     alice   hold r5 50 floor 50           granted 50                0 1000    0  # the last
     alice   hold r6 1 floor 1             credits_insufficient
-    alice   hold r4 400 floor 51          credits_insufficient                   # no row left
+    alice   hold r4 400 floor 51          credits_insufficient                   # none stored
     nobody  hold r7 1 floor 1             book_unknown`,
 
   'a settle above its hold charges the hold and writes off the rest': `
@@ -58,10 +61,10 @@ const tables: Record<string, string> = {
     alice   settle r1 90                  charged 40, lost 50      60    0    0
     alice   settle r1 90                  charged 40, lost 50
     alice   settle r1 40                  fault
-    alice   hold r2 40 floor 1            granted 30               30   30    0
+    alice   hold r2 70 floor 1            granted 30               30   30    0
     alice   settle r2 30 client_left      charged 30               30    0    0`,
 
-  'a void is free, and an id that was voided stays closed': `
+  'a void charges nothing, and a voided id can be neither settled nor held again': `
     alice   purchase 100 as p1            posted                  100    0    0
     alice   hold r1 40 floor 1            granted 40               60   40    0
     alice   void r1                       voided                  100    0    0
@@ -69,7 +72,7 @@ const tables: Record<string, string> = {
     alice   void r1 upstream_failed       voided                                 # the first counts
     alice   settle r1 10                  fault
     alice   hold r1 40 floor 1            fault
-    alice   void late given_up            voided                                 # never heard of
+    alice   void late given_up            voided                                 # unknown id
     alice   void late given_up            voided
     alice   hold late 40 floor 1          fault                                  # came too late
     alice   settle late 10                fault
@@ -78,10 +81,10 @@ const tables: Record<string, string> = {
     alice   void r2                       settled                                # too late to void
     nobody  void r3                       fault`,
 
-  'a process taken for lost still charges, at most what is available': `
+  'a settle whose hold the sweep has voided still charges, at most what is available': `
     alice   purchase 100 as p1            posted                  100    0    0
     alice   hold r1 40 floor 1            granted 40               60   40    0
-    alice   hold r2 60 floor 40           granted 40               20   80    0
+    alice   hold r2 61 floor 40           granted 40               20   80    0
     alice   hold r3 20 floor 20           granted 20                0  100    0
     alice   void r1 process_lost          voided                   40   60    0
     alice   void r2 overdue               voided                   80   20    0
@@ -96,7 +99,7 @@ const tables: Record<string, string> = {
     alice   void r3                       settled
     alice   settle r4 25                  charged 25                0    0    0`,
 
-  'the day has a limit, held credits count, and midnight opens it again': `
+  'the daily limit counts held credits and is reset at midnight': `
     alice   purchase 1000 as p1           posted                 1000    0    0
     alice   limit day 100                 done
     alice   hold r1 60 floor 60           granted 60              940   60    0
@@ -116,7 +119,7 @@ const tables: Record<string, string> = {
     alice   limit day 0                   done
     alice   hold r9 1 floor 1             day_limit_reached`,
 
-  'spending faster than the velocity limit stops the book until someone resumes it': `
+  'spending faster than the velocity limit stops the book until it is resumed': `
     alice   purchase 1000 as p1           posted                 1000    0    0
     alice   limit velocity 100 per 60     done
     alice   hold r1 100 floor 100         granted 100             900  100    0
@@ -129,7 +132,7 @@ const tables: Record<string, string> = {
     alice   hold r4 10 floor 10           granted 10                             # known already
     alice   settle r4 10                  charged 10              789  100    0  # served, so paid
     *       clock 2 minutes               done
-    alice   hold r5 1 floor 1             velocity_stopped                       # no matter when
+    alice   hold r5 1 floor 1             velocity_stopped                       # until resumed
     alice   resume velocity_stopped       done
     alice   hold r5 90 floor 90           granted 90              699  190    0
     alice   settle r5 90                  charged 90              699  100    0  # a new window
@@ -149,7 +152,7 @@ const tables: Record<string, string> = {
     alice   settle r2 50                  charged 50              800    0    0
     alice   hold r3 50 floor 50           granted 50              750   50    0`,
 
-  'a blocked book or an old key admits nothing, and what was admitted is still paid': `
+  'a blocked book or an old fence refuses new holds; earlier holds are still charged': `
     alice   purchase 100 as p1            posted                  100    0    0
     alice   hold r1 10 floor 10           granted 10               90   10    0
     alice   block owner_suspended         done
@@ -197,7 +200,7 @@ const tables: Record<string, string> = {
     alice   force 60 as f1                posted                    0    0   10
     alice   settle r1 20                  charged 0, lost 20`,
 
-  'every posting happens once': `
+  'a posting is written once per kind and reference': `
     alice   purchase 100 as p1            posted                  100    0    0
     alice   purchase 100 as p1            repeated
     alice   purchase 101 as p1            fault
@@ -218,7 +221,7 @@ const tables: Record<string, string> = {
     nobody  purchase 1 as p2              book_unknown
     nobody  adjust -1 as a4               book_unknown`,
 
-  'what is spent is laid over the lots, oldest first': `
+  'spending uses up the lots, oldest first': `
     alice   purchase 100 as p1            posted                  100    0    0
     alice   promo 50 as c1                posted                  150    0    0
     alice   purchase 100 as p2            posted                  250    0    0
@@ -246,7 +249,7 @@ const tables: Record<string, string> = {
     alice   refund 1 of unheard as x4     refund_exceeds_unspent
     nobody  refund 1 of p1 as x5          book_unknown`,
 
-  'a refund that is reversed pays debt first; a debit of a lot leaves less of it to refund': `
+  'a reversed refund pays debt first; a forced debit of a lot leaves less to refund': `
     alice   purchase 100 as p1            posted                  100    0    0
     alice   purchase 100 as p2            posted                  200    0    0
     alice   refund 100 of p1 as x1        posted                  100    0    0
@@ -262,10 +265,10 @@ const tables: Record<string, string> = {
 for (const form of ['single rows', 'arrays'] satisfies Form[]) {
   describe(`by ${form}`, () => {
     let database: TestDatabase
-    let bookkeeper: Awaited<ReturnType<typeof createBookkeeper>>
+    let bookkeeper: Awaited<ReturnType<typeof createTableRunner>>
     before(async () => {
       database = await createTestDatabase()
-      bookkeeper = await createBookkeeper(database, form)
+      bookkeeper = await createTableRunner(database, form)
     })
     after(async () => {
       await bookkeeper.end()
@@ -274,7 +277,7 @@ for (const form of ['single rows', 'arrays'] satisfies Form[]) {
     for (const [promise, table] of Object.entries(tables)) {
       test(promise, () => bookkeeper.run(table))
     }
-    test('after all of this the audit finds nothing', async () => {
+    test('the audit finds nothing after all tables', async () => {
       assert.deepEqual(await bookkeeper.audit(), [])
     })
   })

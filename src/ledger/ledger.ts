@@ -1,56 +1,75 @@
-// The door of the ledger: what is owed to whom, append-only. A hold sets credits aside before a
-// request is relayed; a settle charges exactly once, or a void gives everything back. A balance is
-// never negative, under any concurrency, because the database decides each grant under the
-// book's lock and refuses anything below zero. README.md has the meaning, sql/ the verbs.
-import type pg from 'pg'
+// The entry file of the ledger: the balances of customers, as append-only entries. A hold sets
+// credits aside before a request is relayed; a settle charges it exactly once, or a void gives it
+// back. A balance is never negative, under any concurrency, because the database decides each grant
+// under the book's lock and refuses anything below zero. README.md explains the terms and rules.
 import { Fault } from '../platform/assert.ts'
 import type { Clock } from '../platform/clock.ts'
-import { isTransient } from '../platform/db/database-errors.ts'
-import type { Db, Executor, Tx } from '../platform/db/db.ts'
+import type { Db, Executor, SessionClient, Tx } from '../platform/db/db.ts'
+import type { LongReads } from '../platform/db/long-reads.ts'
+import { UnfitDatabase } from '../platform/db/session.ts'
 import type { BookId, HoldId, InstanceId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
-import { Refusal } from '../platform/refusal.ts'
-import type { Price } from '../units/price.ts'
-import { createBatcher } from './batch/batch.ts'
-import { createConnection } from './batch/connection.ts'
-import type { SettleAsk, VoidAsk } from './calls.ts'
+import { type Batcher, createBatcher } from './batch/batch.ts'
+import { type Connection, createConnection } from './batch/connection.ts'
+import type { SettleInput, VoidInput } from './calls.ts'
 import { voidVerb } from './calls.ts'
-import { createHolding, OVERLOADED } from './holding.ts'
+import { createHolding } from './holding.ts'
 import * as postings from './postings.ts'
+import { printable } from './printable.ts'
+import { createQuarantine } from './quarantine/quarantine.ts'
+import { createQuarantineRule } from './quarantine/rule.ts'
 import * as queries from './queries.ts'
+import { postRefusal } from './refusals.ts'
+import { createReplay } from './replay.ts'
 import { holdFind } from './request-queries.ts'
 import { createSettlement } from './settlement.ts'
-import { createRefusedFiles } from './spool/refused.ts'
-import { createRefusedRetry } from './spool/refused-retry.ts'
 import { createSpool } from './spool/spool.ts'
-import { audit } from './upkeep/audit.ts'
-import { detachEntriesBefore, dropHoldsBefore, makePartitions } from './upkeep/partitions.ts'
+import { createTariffs } from './tariffs.ts'
+import { createAudit } from './upkeep/audit.ts'
+import { createDays } from './upkeep/days/days.ts'
+import { createPartitions } from './upkeep/partitions.ts'
 import { createSweeper } from './upkeep/sweep.ts'
-import { instanceBeat } from './upkeep/upkeep.ts'
+import { instanceBeat, lostSpoolList, spoolClaimed } from './upkeep/upkeep.ts'
+import { createDayCounts } from './usage/day-counts.ts'
 import { createRequestLog } from './usage/log.ts'
 import { chargeFindFirst } from './usage/queries.ts'
 import { createRollup } from './usage/rollup.ts'
+import { unlistedList } from './usage/unlisted-queries.ts'
 import { createUsage } from './usage/usage.ts'
-import { bookListStopped, bookListWatched } from './watch-queries.ts'
+import { bookListStatus, bookListStopped } from './watch-queries.ts'
 
-export type { Ending, HoldAsk, PaidEnding, SettleAsk, VoidAsk } from './calls.ts'
+export type { ChargeParts } from '../units/charge.ts'
+export type { Ending, HoldInput, PaidEnding, SettleInput, VoidInput } from './calls.ts'
+export type { RequestDetails } from './details.ts'
+export type { QuarantineRow } from './quarantine/queries.ts'
 export type { BlockedReason, Book, Contra, Entry, EntryKind, Lot } from './queries.ts'
+export type { DayRefusalCode, HoldRefusalCode, PostRefusalCode } from './refusals.ts'
+export type { Replayed } from './replay.ts'
 export type { RequestFacts } from './request-queries.ts'
 export type { Settled } from './settlement.ts'
-export type { RefusedList, RefusedSettle } from './spool/refused-retry.ts'
-export type { ModelUsed } from './usage/tally.ts'
-export type { UsedDay, UsedStep } from './usage/usage.ts'
-export type { StoppedBook, WatchedBook } from './watch-queries.ts'
+export type { Tariff } from './tariff-queries.ts'
+export type { Day } from './upkeep/days/day-queries.ts'
+export type { LostSpool } from './upkeep/upkeep.ts'
+export type { ModelUsage } from './usage/buckets.ts'
+export type { CountCertainty, DayCounts } from './usage/day-counts-queries.ts'
+export type { UnlistedUsage } from './usage/unlisted-queries.ts'
+export type { UsageDay, UsageStep } from './usage/usage.ts'
+export type { BookStatus, StoppedBook } from './watch-queries.ts'
 
-/** How often waiting operations are looked at for their time limits. */
+/** How often the time limits of waiting operations are checked. */
 const TICK_MS = 250
-/** Twelve beats within the sixty seconds after which a silent process is taken for dead. */
+/** Twelve heartbeats within the 60 seconds after which a silent process is considered dead. */
 const BEAT_MS = 5_000
 
 export type LedgerOptions = {
   readonly db: Db
+  /** The cell that the database must be. */
+  readonly cell: number
   /** Opens one connection with the ledger's session settings. */
-  readonly connect: () => pg.Client
+  readonly connect: () => SessionClient
+  /** Reads of minutes, on connections of their own: on the primary, and on a standby if any. */
+  readonly longReads: LongReads
+  readonly standbyReads?: LongReads | undefined
   readonly instance: InstanceId
   readonly role: string
   readonly clock: Clock
@@ -62,99 +81,100 @@ export type LedgerOptions = {
   readonly holdWaitMs: number
   readonly spoolDirectory: string
   readonly spoolAfterMs: number
+  /** Where old days of entries are exported; `none`: nowhere. */
+  readonly exportDirectory: string
 }
 
 /**
- * Session settings of ledger connections: one plan for all arrays, no compilation, and never a scan
- * of a whole table. A plan made while this week's partition of holds is still empty would scan it,
- * and be kept: after 47,000 holds a request cost PostgreSQL 590 us instead of 140, and rising.
+ * Session settings of ledger connections: one plan for all arrays, no JIT, no sequential scans. A
+ * plan made while this week's partition of holds is empty would choose a sequential scan and stay
+ * cached: after 47,000 holds a request took 590 µs in PostgreSQL instead of 140, and rising.
  */
-export const ledgerSession =
-  '-c plan_cache_mode=force_generic_plan -c jit=off -c enable_seqscan=off'
+export const ledgerSession = {
+  plan_cache_mode: 'force_generic_plan',
+  jit: 'off',
+  enable_seqscan: 'off',
+}
 
 export async function createLedger(options: LedgerOptions) {
-  const { db, clock, log, instance } = options
-  const open = () => createConnection({ open: options.connect, deadlineMs: options.deadlineMs })
+  const { db, log, instance } = options
+  const openConnection = connectionsOf(options)
   const batcher = createBatcher({
-    connections: Array.from({ length: options.connections }, open),
-    laneConnections: Array.from({ length: options.lanes }, open),
-    clock,
-    log,
+    connections: Array.from({ length: options.connections }, openConnection),
+    laneConnections: Array.from({ length: options.lanes }, openConnection),
+    ...{ clock: options.clock, log },
   })
-  const { spool, refused, isSpoolWritable } = await openSpoolDirectory(options)
-  const settlement = createSettlement({ batcher, spool, refused, ...options })
-  const retry = createRefusedRetry({ batcher, files: refused, ...options })
+  const beatConnection = openConnection()
+  const { spool, quarantine, settlement, replay } = await openSettlement(batcher, options)
   const usage = { ...createUsage(db), ...createRequestLog(db) }
   const rollup = createRollup(options)
   const void_ = voidVerb(instance)
-  const tariffs = new Map<string, Promise<number>>()
   const timers: NodeJS.Timeout[] = []
+  const self = { id: instance, role: options.role, spoolDirectory: options.spoolDirectory }
 
-  /** Gives a hold back, free. Repeatable; an unknown id is closed for ever. */
-  async function voidHold(ask: VoidAsk): Promise<{ outcome: 'voided' | 'settled' }> {
-    const reason = printable(ask.reason, 200)
-    const { outcome } = await batcher.submit(void_, { ...ask, reason }).reply
+  /**
+   * Ends a hold without a charge. Repeatable. An id that has no hold yet is closed too: a later
+   * hold with it fails.
+   */
+  async function voidHold(input: VoidInput): Promise<{ outcome: 'voided' | 'settled' }> {
+    const reason = printable(input.reason, 200)
+    const { outcome } = await batcher.submit(void_, { ...input, reason }).result
     if (outcome === 'voided' || outcome === 'settled') return { outcome }
-    throw new Fault(`void of ${ask.id} in book ${ask.book} answered ${outcome}`)
+    throw new Fault(`void of ${input.id} in book ${input.book} answered ${outcome}`)
   }
 
+  const { isWritable: isSpoolWritable } = spool
   const holding = createHolding({ batcher, isSpoolWritable, undo: voidHold, ...options })
 
   async function beat(): Promise<void> {
-    await instanceBeat(db, instance, options.role).catch((error: unknown) => {
+    await instanceBeat(beatsOn(beatConnection), self).catch((error: unknown) => {
       log.warn({ err: error }, 'a heartbeat was not written')
     })
   }
 
-  /** Refused ones first: a settle that is in the spool too is then kept once. */
-  async function replayOrphans(): Promise<void> {
-    await retry.adopt()
-    await settlement.replayOrphans()
-  }
-
   async function tick(): Promise<void> {
     holding.giveUp()
-    await settlement.spoolOverdue()
-    await settlement.keepRefused()
-    retry.tick()
+    await settlement.tick()
     if (!spool.isWritable()) await spool.probe()
   }
 
   return {
     instance,
 
-    /** Announces this process, replays what dead ones left, and starts the clocks. */
+    /** Writes the first heartbeat, replays spool files of dead processes, and starts the timers. */
     async start(): Promise<void> {
-      await instanceBeat(db, instance, options.role)
+      await instanceBeat(db, self)
       if (!(await spool.probe())) {
         log.error({ directory: options.spoolDirectory }, 'the spool is not writable: none admitted')
       }
-      await replayOrphans()
+      await replay.replayOrphans()
       timers.push(
         setInterval(() => void tick(), TICK_MS),
         setInterval(() => void beat(), BEAT_MS),
-        setInterval(() => void replayOrphans(), 30_000),
+        setInterval(() => void replay.tick(), 30_000),
       )
     },
 
-    /** Waits until nothing is under way, at most this long; the rest goes to the spool. */
+    /** Waits up to `withinMs` for operations in flight; remaining settles go to the spool. */
     async stop(withinMs: number): Promise<void> {
+      const wasStarted = timers.length > 0
       for (const timer of timers.splice(0)) clearInterval(timer)
       await Promise.race([
         batcher.idle(),
         new Promise((resolve) => setTimeout(resolve, withinMs).unref()),
       ])
       await settlement.spoolAll()
-      await batcher.close()
-      await refused.close()
+      await Promise.all([batcher.close(), beatConnection.close()])
+      const hasSettles = spool.size() > 0
       await spool.close()
+      if (wasStarted && !hasSettles) await replay.report(String(instance)).catch(() => undefined)
     },
 
-    /** A new, empty book of this cell. */
-    open: (tx: Executor): Promise<BookId> => queries.bookInsert(tx),
+    /** Creates an empty book in this cell. */
+    createBook: (tx: Executor): Promise<BookId> => queries.bookInsert(tx),
 
     hold: holding.hold,
-    settle: (ask: SettleAsk) => settlement.settle(clean(ask)),
+    settle: (input: SettleInput) => settlement.settle(clean(input)),
     void: voidHold,
 
     credit: postings.credit,
@@ -163,50 +183,34 @@ export async function createLedger(options: LedgerOptions) {
     forceDebit: postings.forceDebit,
     adjust: postings.adjust,
 
-    /** From this commit on, holds of the old fence are refused on every node. */
+    /** Once the transaction commits, every node refuses holds with the old fence. */
     async raiseFence(tx: Tx, book: BookId): Promise<bigint> {
       const fence = await queries.fenceRaise(tx, book)
-      if (fence === null) throw new Refusal('book_unknown', 'There is no such account.', { book })
+      if (fence === null) throw postRefusal('book_unknown', 'There is no such account.', { book })
       return fence
     },
 
-    /** Stops a book from the next hold on. The operator's word comes over the others. */
+    /**
+     * Stops a book: its next hold is refused. An operator's stop has precedence: another stop is
+     * kept, and is in force again when the operator's is lifted.
+     */
     block: queries.bookBlock,
 
     /**
-     * Lifts that reason and no other; false when it was not in force. A stop of the owner's own
-     * outlives the operator's, beneath which it waits, and may be lifted there.
+     * Lifts this stop and no other; true if it was in force. A stop that is kept while an
+     * operator's is in force is lifted too, but the result is then false.
      */
     resume: queries.bookResume,
 
-    /** The owner's stop that an operator's has covered, or null. */
-    stopBeneath: (book: BookId) => queries.stopFindBeneath(db, book),
+    /** The stop that is in force again when the operator's is lifted, or null. */
+    stopAfterUnblock: (book: BookId) => queries.stopFindAfterUnblock(db, book),
 
-    /** The owner's daily limit and velocity stop. */
-    limit: queries.bookLimit,
+    /** Sets the owner's daily limit and velocity limit; null removes a limit. */
+    setLimits: queries.bookSetLimits,
 
-    /**
-     * The number a price is filed under; asked once per process, version and model. Refuses:
-     * ledger_unavailable.
-     */
-    tariff(p: { catalogueVersion: number; model: string; price: Price }): Promise<number> {
-      const key = `${p.catalogueVersion} ${p.model}`
-      const known = tariffs.get(key)
-      if (known !== undefined) return known
-      const found = queries.tariffEnsure(db, p).catch((error: unknown) => {
-        if (!isTransient(error)) throw error
-        throw new Refusal('ledger_unavailable', OVERLOADED, { model: p.model }, error)
-      })
-      const asked = found.then((tariff) => {
-        if (!tariff.isSame) throw new Fault(`catalogue ${key} is filed at another price`)
-        return tariff.id
-      })
-      asked.catch(() => tariffs.delete(key))
-      tariffs.set(key, asked)
-      return asked
-    },
+    ...createTariffs(options),
 
-    /** With a transaction, what it has done so far counts. */
+    /** With a transaction as executor, its own uncommitted changes are included. */
     balance: (book: BookId, executor: Executor = db) => queries.bookFind(executor, book),
     balances: (books: readonly BookId[]) => queries.balanceList(db, books),
     lots: (book: BookId) => queries.lotList(db, book),
@@ -214,56 +218,105 @@ export async function createLedger(options: LedgerOptions) {
     statement: (p: { book: BookId; beforeSeq: bigint | null; limit: number }) =>
       queries.entryList(db, p),
 
-    /** What a book used when, by days of a time zone, and which requests it made. */
+    /** Usage by days or hours of a time zone, and the request log. */
     usage,
-    /** Adds up what is new, for the job; false when something was left for the next time. */
-    addUp: rollup.round,
-    addedUpLagSeconds: rollup.lagSeconds,
-    /** What owners should hear of, for up to 256 books; and which are stopped for their speed. */
-    watched: (books: readonly BookId[]) => bookListWatched(db, books),
-    stopped: (max: number) => bookListStopped(db, max),
-    /** What became of a request; undefined for an unknown one, and for one of months ago. */
+    /** Adds new entries to the usage sums; false when some were left for the next run. */
+    aggregateUsage: rollup.aggregate,
+    aggregationLagSeconds: rollup.lagSeconds,
+    /** Usage that replies of the last days reported and the catalogue does not list. */
+    unlistedUsage: (days: number) => unlistedList(db, days),
+    /** What all requests of a day (UTC) used, for the comparison with the vendor's bill. */
+    dayCounts: createDayCounts(options),
+    /** For guards: the status of up to 256 books, and the books that spent too fast. */
+    listStatus: (books: readonly BookId[]) => bookListStatus(db, books),
+    listStopped: (max: number) => bookListStopped(db, max),
+    /** One request; undefined when it is unknown, or so old that its partition was dropped. */
     request: (id: HoldId) => holdFind(db, id),
 
-    /** Findings of the audit; empty when all is well. */
-    audit: (scope: 'new' | 'all') => audit(db, scope),
-    /**
-     * Settles that the database refused, in the spool directory of this machine and of no other;
-     * `unseen` says why that directory tells nothing.
-     */
-    refused: retry.list,
-    /** Gives a refused charge up, for an operator. A retry under way may still charge it. */
-    removeRefused: refused.remove,
-    makePartitions: () => makePartitions(db),
-    detachEntriesBefore: (day: string) => detachEntriesBefore(db, day, rollup.round),
-    dropHoldsBefore: () => dropHoldsBefore(db),
+    /** The audit's findings; empty when every rule holds. */
+    audit: createAudit(options),
+    /** Settles that the database refused. */
+    quarantine,
+    /** Spools of lost processes that no process has claimed yet. */
+    lostSpools: () => lostSpoolList(db),
+    /** An operator has made sure that nothing is left of this spool. */
+    forgetSpool: (lost: InstanceId) => replay.report(String(lost)),
+    replayDirectory: replay.replayDirectory,
+    ...createPartitions(options),
+    /** Old days of entries: takes them out of the ledger, exports and restores them. */
+    days: createDays({ ...options, aggregateUsage: rollup.aggregate }),
     sweeper: (deadSeconds: number) => createSweeper({ ...options, deadSeconds, voidHold }),
 
     /** For readiness and metrics. */
     health: () => ({
-      isAway: batcher.isAway(),
-      isSpoolWritable: isSpoolWritable(),
-      spooled: spool.size(),
+      isUnavailable: batcher.isUnavailable(),
+      isSpoolWritable: spool.isWritable(),
+      spooled: spool.size() + spool.left(),
       refused: settlement.refused(),
     }),
   }
 }
 
-async function openSpoolDirectory({ spoolDirectory: directory, instance, log }: LedgerOptions) {
-  const spool = await createSpool({ directory, owner: String(instance), log })
-  const refused = await createRefusedFiles({ directory, owner: String(instance), log })
-  return { spool, refused, isSpoolWritable: () => spool.isWritable() && refused.isWritable() }
+/** Opens a connection that verifies its session and the cell before its first call. */
+function connectionsOf(options: LedgerOptions): () => Connection {
+  // Both statements are sent together: a connect takes one round trip more, and a call none.
+  const verify = (client: SessionClient) =>
+    Promise.all([client.verify(), requireCell(client, options.cell)])
+  return () => createConnection({ open: options.connect, verify, deadlineMs: options.deadlineMs })
+}
+
+/** What sends settles and keeps those that do not commit. */
+async function openSettlement(batcher: Batcher, options: LedgerOptions) {
+  const { db, clock, log } = options
+  const owner = String(options.instance)
+  const spool = await createSpool({ directory: options.spoolDirectory, owner, log })
+  const quarantine = createQuarantine(options)
+  const hasSettledLately = () => queries.holdHasSettledLately(db)
+  const rule = createQuarantineRule({ clock, hasSettledLately })
+  const settlement = createSettlement({ batcher, spool, quarantine, rule, ...options })
+  const report = (process: string) => spoolClaimed(db, process)
+  const replay = { ...createReplay({ settlement, spool, owner, clock, log, report }), report }
+  return { spool, quarantine, settlement, replay }
+}
+
+/**
+ * Heartbeats use a connection of the ledger that carries nothing else: they are written while the
+ * pool is in use, and while somebody locks their row, no hold and no settle waits behind them.
+ */
+function beatsOn(connection: Connection): Executor {
+  return {
+    async query(text, values = []) {
+      return { rows: [await connection.run({ name: 'beat', text, values })] }
+    },
+  }
 }
 
 export type Ledger = Awaited<ReturnType<typeof createLedger>>
 
-/** Text from outside, fit for a column: one NUL would make the database refuse the whole array. */
-function printable(text: string, lengthMax: number): string {
-  return text.replace(/[^\x20-\x7e]/g, '?').slice(0, lengthMax)
+/**
+ * Throws UnfitDatabase if the database is another cell. Ids of books get the number from the
+ * database, ids of holds, keys and orders from the configuration: if the two differ, an id leads to
+ * the wrong cell.
+ */
+export async function requireCell(executor: Executor, cell: number): Promise<void> {
+  const found = await queries.cellFind(executor)
+  if (found === cell) return
+  throw new UnfitDatabase(
+    `cell: the configuration says ${cell}, but the database is cell ${found}; correct cell or ` +
+      'database.url (migrate numbers only a database that has no books)',
+  )
 }
 
-function clean(ask: SettleAsk): SettleAsk {
-  if (ask.messageId === null) return ask
-  const messageId = printable(ask.messageId, 128)
-  return messageId === ask.messageId ? ask : { ...ask, messageId }
+/** Gives a database without books its number, or throws UnfitDatabase; true if it changed. */
+export async function claimCell(db: Db, cell: number): Promise<boolean> {
+  if ((await queries.cellFind(db)) === cell) return false
+  await db.transaction((tx) => queries.cellSet(tx, cell))
+  await requireCell(db, cell)
+  return true
+}
+
+function clean(input: SettleInput): SettleInput {
+  if (input.messageId === null) return input
+  const messageId = printable(input.messageId, 128)
+  return messageId === input.messageId ? input : { ...input, messageId }
 }

@@ -1,12 +1,12 @@
-// Postings: the rare entries of a book, each once per kind and reference, in the caller's
-// transaction. A repeat answers what the first one did.
+// Postings: the rare entries of a book (purchase, refund, correction), each written once per kind
+// and reference, in the caller's transaction. A repeated call returns the result of the first.
 import { Fault } from '../platform/assert.ts'
 import type { Tx } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
-import { Refusal } from '../platform/refusal.ts'
 import type { Credits } from '../units/credits.ts'
-import type { Contra, CreditKind, Posted } from './queries.ts'
+import type { Contra, CreditKind, PostingResult } from './queries.ts'
 import * as queries from './queries.ts'
+import { postRefusal } from './refusals.ts'
 
 /** Adds credits once per (kind, ref), in the caller's transaction. Pays debt first. */
 export async function credit(
@@ -20,26 +20,26 @@ export async function credit(
     note: string
   },
 ) {
-  return posted(await queries.creditPost(tx, p), `${p.kind} ${p.ref}`)
+  return resultOf(await queries.creditPost(tx, p), `${p.kind} ${p.ref}`)
 }
 
-/** Sets the unspent part of a lot aside for a refund; once per ref. */
+/** Takes `amount` out of the unspent part of a lot, for a refund; once per ref. */
 export async function refund(
   tx: Tx,
   p: { book: BookId; lot: bigint; ref: string; amount: Credits; note: string },
 ) {
-  return posted(await queries.refundPost(tx, p), `refund ${p.ref}`)
+  return resultOf(await queries.refundPost(tx, p), `refund ${p.ref}`)
 }
 
-/** Gives back what a canceled refund had set aside; once per ref. */
+/** Gives back what a canceled refund had taken; pays debt first; once per ref. */
 export async function reverseRefund(
   tx: Tx,
   p: { book: BookId; lot: bigint; ref: string; note: string },
 ) {
-  return posted(await queries.refundReversePost(tx, p), `reversal of refund ${p.ref}`)
+  return resultOf(await queries.refundReversePost(tx, p), `reversal of refund ${p.ref}`)
 }
 
-/** Takes what is available and makes the rest debt; once per ref. */
+/** Takes `amount` from what is available, and adds what is missing to the debt; once per ref. */
 export async function forceDebit(
   tx: Tx,
   p: {
@@ -52,10 +52,10 @@ export async function forceDebit(
   },
 ) {
   const row = await queries.forcedDebitPost(tx, p)
-  return { ...posted(row, `forced debit ${p.ref}`), debt: row.debt as Credits }
+  return { ...resultOf(row, `forced debit ${p.ref}`), debt: row.debt as Credits }
 }
 
-/** An operator's correction, up or down; once per ref. Down beyond available is refused. */
+/** An operator's correction, up or down; at most what is available is taken; once per ref. */
 export async function adjust(
   tx: Tx,
   p: { book: BookId; ref: string; amount: Credits; contra: Contra; note: string },
@@ -64,10 +64,10 @@ export async function adjust(
     p.amount > 0n
       ? await queries.creditPost(tx, { ...p, kind: 'adjust' })
       : await queries.adjustDownPost(tx, { ...p, amount: -p.amount as Credits })
-  return posted(row, `adjust ${p.ref}`)
+  return resultOf(row, `adjust ${p.ref}`)
 }
 
-function posted(row: Posted, what: string) {
+function resultOf(row: PostingResult, what: string) {
   switch (row.outcome) {
     case 'posted':
     case 'repeated':
@@ -77,15 +77,15 @@ function posted(row: Posted, what: string) {
         available: row.available as Credits,
       }
     case 'exceeds_available':
-      throw new Refusal('adjust_exceeds_available', 'More than the account has available.', {
+      throw postRefusal('adjust_exceeds_available', 'More than the account has available.', {
         what,
       })
     case 'exceeds_unspent':
-      throw new Refusal('refund_exceeds_unspent', 'More than the unspent part of the pack.', {
+      throw postRefusal('refund_exceeds_unspent', 'More than the unspent part of the pack.', {
         what,
       })
     case 'book_unknown':
-      throw new Refusal('book_unknown', 'There is no such account.', { what })
+      throw postRefusal('book_unknown', 'There is no such account.', { what })
     default:
       throw new Fault(`${what} answered ${row.outcome}`)
   }

@@ -1,5 +1,5 @@
-// What the database itself refuses, whoever asks: another isolation level, a changed entry, an
-// amount below zero; and what a statement shows of each entry.
+// Tests of what the database refuses by itself: another isolation level, a changed entry, an amount
+// below zero. Also tests the fields of each entry in a statement.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { TestDatabase, TestLedger } from '../../test/support/harness.ts'
@@ -13,6 +13,7 @@ import { tokens } from '../units/tokens.ts'
 import { creditPost } from './queries.ts'
 
 const price = {
+  input: millionths(1_000_000),
   coefficient: millionths(5_000_000),
   cacheRead: millionths(100_000),
   cacheWrite5m: millionths(1_250_000),
@@ -39,7 +40,7 @@ before(async () => {
   database = await createTestDatabase()
   ledger = await createTestLedger(database.url)
   tariff = await ledger.tariff({ catalogueVersion: 7, model: 'model-a', price })
-  book = await ledger.open(database.db)
+  book = await ledger.createBook(database.db)
   await database.db.transaction((tx) =>
     creditPost(tx, {
       book,
@@ -72,7 +73,7 @@ after(async () => {
   await database.drop()
 })
 
-test('a statement shows what each request cost and why, free failures too', async () => {
+test('lists in a statement the cost and the ending of each request, free ones too', async () => {
   const [free, charge, purchase] = await ledger.statement({ book, beforeSeq: null, limit: 10 })
   const same = { model: 'model-a', catalogueVersion: 7, price, balance: 737_000_000n }
   assert.partialDeepStrictEqual(charge, {
@@ -114,7 +115,7 @@ test('a statement shows what each request cost and why, free failures too', asyn
   assert.deepEqual(older, [charge])
 })
 
-test('a model of a catalogue version is filed at one price for ever', async () => {
+test('refuses another price for a model of a catalogue version', async () => {
   const again = await createTestLedger(database.url)
   assert.equal(await again.tariff({ catalogueVersion: 7, model: 'model-a', price }), tariff)
   await again.end()
@@ -125,7 +126,7 @@ test('a model of a catalogue version is filed at one price for ever', async () =
   await other.end()
 })
 
-test('nobody changes or removes an entry or a tariff', async () => {
+test('refuses to change or delete an entry or a tariff', async () => {
   for (const text of [
     'update entries set amount = amount + 1',
     `update entries set note = 'better'`,
@@ -137,7 +138,7 @@ test('nobody changes or removes an entry or a tariff', async () => {
   }
 })
 
-test('every verb asks for READ COMMITTED', async () => {
+test('requires READ COMMITTED in every function', async () => {
   const hold = `${Math.floor(Date.now() / 86_400_000)}, '${settled}', ${book}`
   const holds = hold.replace(/'?([^', ]+)'?/g, "'{$1}'")
   const calls = [
@@ -163,7 +164,7 @@ test('every verb asks for READ COMMITTED', async () => {
   }
 })
 
-test('a posting that adds or takes nothing is refused', async () => {
+test('refuses a posting of zero or with the wrong sign', async () => {
   for (const call of [
     `ledger_credit(${book}, 'purchase', 'y', 0, 'clearing', '')`,
     `ledger_credit(${book}, 'purchase', 'y', -1, 'clearing', '')`,
@@ -177,7 +178,7 @@ test('a posting that adds or takes nothing is refused', async () => {
   }
 })
 
-test('a reversal or a debit names a lot that is there', async () => {
+test('refuses a reversal or a debit of a lot that does not exist', async () => {
   await database.db.query(`select ledger_refund(${book}, 1, 'r1', 5, '')`)
   for (const call of [
     `ledger_refund_reverse(${book}, 2, 'r1', '')`,
@@ -188,7 +189,7 @@ test('a reversal or a debit names a lot that is there', async () => {
   assert.deepEqual(await ledger.audit('all'), [])
 })
 
-test('the tables refuse what no ledger may say', async () => {
+test('refuses rows that break a rule of the tables', async () => {
   const entry = (columns: string, values: string) =>
     `insert into entries (book_id, seq, amount, balance, at, day, contra, ${columns})
      values (${book}, 99, -5, 0, ledger_now(), current_date, 'revenue', ${values})`
@@ -217,6 +218,9 @@ test('the tables refuse what no ledger may say', async () => {
       values ('refund', '', ${book}, 1, 1, null, now())`,
     lots_credit_something: 'update lots set credited = 0',
     lots_take_back_no_more_than_credited: 'update lots set taken_back = credited + 1',
+    tariffs_input_is_not_negative: `insert into tariffs (catalogue_version, model, list, input,
+        coefficient, cache_read, cache_write_5m, cache_write_1h)
+      values (99, 'm', '', -1, 0, 0, 0, 0)`,
     tariffs_coefficient_is_not_negative:
       'insert into tariffs overriding system value values (99, 99, $$m$$, -1, 0, 0, 0)',
     cell_number_fits_ids: 'update cell set number = 4096',

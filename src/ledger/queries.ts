@@ -1,11 +1,13 @@
-// The ledger's SQL besides the three hot verbs (calls.ts): rare postings, settings and reads. What
-// keeps the ledger in order (heartbeats, sweeps, partitions, audits) is in upkeep/upkeep.ts.
-// One function per statement.
+// The ledger's SQL except hold, settle and void (calls.ts): rare postings, settings and reads.
+// Heartbeats, sweeps, partitions and audits are in upkeep/upkeep.ts. One function per statement.
 import type { Executor, Tx } from '../platform/db/db.ts'
 import type { BookId, HoldId } from '../platform/ids.ts'
+import type { ChargeParts } from '../units/charge.ts'
 import type { Credits } from '../units/credits.ts'
 import type { Millionths, Price } from '../units/price.ts'
 import type { Ending } from './calls.ts'
+import { detailsOf, type RequestDetails } from './details.ts'
+import { partsOf } from './parts.ts'
 
 export type EntryKind =
   | 'purchase'
@@ -22,7 +24,7 @@ export type CreditKind = Extract<EntryKind, 'purchase' | 'promo' | 'adjust' | 't
 export type Contra = 'revenue' | 'clearing' | 'promo' | 'loss'
 export type BlockedReason = 'operator_blocked' | 'owner_suspended' | 'velocity_stopped'
 
-export type Posted = { outcome: string; seq: bigint | null; available: bigint | null }
+export type PostingResult = { outcome: string; seq: bigint | null; available: bigint | null }
 
 export type Book = {
   readonly id: BookId
@@ -33,9 +35,11 @@ export type Book = {
   readonly fence: bigint
   readonly requests: bigint
   readonly spentTotal: Credits
-  /** Spent since midnight UTC of the database. */
+  /** Spent on the book's day: today in UTC by the database's clock, or the last entry's day. */
   readonly daySpent: Credits
   readonly dayLimit: Credits | null
+  /** What a hold may take: `available`, within what the daily limit leaves. */
+  readonly headroom: Credits
   readonly velocityLimit: Credits | null
   readonly velocitySeconds: number
   readonly blockedReason: BlockedReason | null
@@ -51,6 +55,8 @@ export type Entry = {
   readonly holdId: HoldId | null
   readonly model: string | null
   readonly catalogueVersion: number | null
+  /** The name of the price list; empty for the default one and for entries without a price. */
+  readonly list: string
   readonly price: Price | null
   readonly input: bigint | null
   readonly output: bigint | null
@@ -64,6 +70,8 @@ export type Entry = {
   readonly messageId: string | null
   readonly ref: string | null
   readonly note: string | null
+  readonly parts: ChargeParts | null
+  readonly details: RequestDetails
 }
 
 export type Lot = {
@@ -76,23 +84,23 @@ export type Lot = {
   readonly at: Date
 }
 
-/** The first row of an answer. */
-export async function one<Row>(db: Executor, text: string, values: unknown[]): Promise<Row> {
+/** Runs a query and returns its first row. */
+export async function queryRow<Row>(db: Executor, text: string, values: unknown[]): Promise<Row> {
   const { rows } = await db.query(text, values)
   return rows[0] as Row
 }
 
 /** A new, empty book. Locks nothing that exists. */
 export async function bookInsert(db: Executor): Promise<BookId> {
-  return (await one<{ id: BookId }>(db, 'select ledger_open() as id', [])).id
+  return (await queryRow<{ id: BookId }>(db, 'select ledger_open() as id', [])).id
 }
 
 /** Locks the book, then posts once per (kind, ref); needs the caller's transaction. */
 export function creditPost(
   tx: Tx,
   p: { book: BookId; kind: CreditKind; ref: string; amount: Credits; contra: Contra; note: string },
-): Promise<Posted> {
-  return one(tx, 'select * from ledger_credit($1, $2, $3, $4, $5, $6)', [
+): Promise<PostingResult> {
+  return queryRow(tx, 'select * from ledger_credit($1, $2, $3, $4, $5, $6)', [
     p.book,
     p.kind,
     p.ref,
@@ -106,8 +114,8 @@ export function creditPost(
 export function adjustDownPost(
   tx: Tx,
   p: { book: BookId; ref: string; amount: Credits; contra: Contra; note: string },
-): Promise<Posted> {
-  return one(tx, 'select * from ledger_adjust_down($1, $2, $3, $4, $5)', [
+): Promise<PostingResult> {
+  return queryRow(tx, 'select * from ledger_adjust_down($1, $2, $3, $4, $5)', [
     p.book,
     p.ref,
     p.amount,
@@ -120,8 +128,8 @@ export function adjustDownPost(
 export function refundPost(
   tx: Tx,
   p: { book: BookId; lot: bigint; ref: string; amount: Credits; note: string },
-): Promise<Posted> {
-  return one(tx, 'select * from ledger_refund($1, $2, $3, $4, $5)', [
+): Promise<PostingResult> {
+  return queryRow(tx, 'select * from ledger_refund($1, $2, $3, $4, $5)', [
     p.book,
     p.lot,
     p.ref,
@@ -134,8 +142,8 @@ export function refundPost(
 export function refundReversePost(
   tx: Tx,
   p: { book: BookId; lot: bigint; ref: string; note: string },
-): Promise<Posted> {
-  return one(tx, 'select * from ledger_refund_reverse($1, $2, $3, $4)', [
+): Promise<PostingResult> {
+  return queryRow(tx, 'select * from ledger_refund_reverse($1, $2, $3, $4)', [
     p.book,
     p.lot,
     p.ref,
@@ -154,8 +162,8 @@ export function forcedDebitPost(
     contra: Contra
     note: string
   },
-): Promise<Posted & { debt: bigint | null }> {
-  return one(tx, 'select * from ledger_forced_debit($1, $2, $3, $4, $5, $6)', [
+): Promise<PostingResult & { debt: bigint | null }> {
+  return queryRow(tx, 'select * from ledger_forced_debit($1, $2, $3, $4, $5, $6)', [
     p.book,
     p.lot,
     p.ref,
@@ -167,11 +175,12 @@ export function forcedDebitPost(
 
 /** Locks the book's row until the caller's transaction ends; null when there is no such book. */
 export async function fenceRaise(tx: Tx, book: BookId): Promise<bigint | null> {
-  return (await one<{ fence: bigint | null }>(tx, 'select ledger_fence_raise($1) as fence', [book]))
-    .fence
+  return (
+    await queryRow<{ fence: bigint | null }>(tx, 'select ledger_fence_raise($1) as fence', [book])
+  ).fence
 }
 
-/** Locks the book's row. The operator's block comes over the others, which wait beneath it. */
+/** Locks the book's row. An operator's block replaces the other stops, which are kept for later. */
 export async function bookBlock(db: Executor, book: BookId, reason: BlockedReason) {
   await db.query('select ledger_block($1, $2::blocked_reason)', [book, reason])
 }
@@ -183,19 +192,20 @@ export async function bookResume(
   reason: BlockedReason,
 ): Promise<boolean> {
   return (
-    await one<{ resumed: boolean }>(db, 'select ledger_resume($1, $2::blocked_reason) as resumed', [
-      book,
-      reason,
-    ])
+    await queryRow<{ resumed: boolean }>(
+      db,
+      'select ledger_resume($1, $2::blocked_reason) as resumed',
+      [book, reason],
+    )
   ).resumed
 }
 
-/** Of a book that an operator stopped, the owner's stop that comes after it. Locks nothing. */
-export async function stopFindBeneath(
+/** The owner's stop that is in force again when the operator's is lifted, or null. No lock. */
+export async function stopFindAfterUnblock(
   db: Executor,
   book: BookId,
 ): Promise<Exclude<BlockedReason, 'operator_blocked'> | null> {
-  const row = await one<{ reason: Exclude<BlockedReason, 'operator_blocked'> } | undefined>(
+  const row = await queryRow<{ reason: Exclude<BlockedReason, 'operator_blocked'> } | undefined>(
     db,
     `select s.reason from stops_beneath s join books b on b.id = s.book_id
      where b.id = $1 and b.blocked_reason = 'operator_blocked'`,
@@ -205,10 +215,10 @@ export async function stopFindBeneath(
 }
 
 /**
- * Locks the book's row. Null lifts a limit. A velocity limit where there was none starts a new
- * window; one that is changed does not, or a change would be a way around it.
+ * Locks the book's row. Null removes a limit. Adding a velocity limit starts a new window; changing
+ * one does not, or owners could get around the limit by changing it.
  */
-export async function bookLimit(
+export async function bookSetLimits(
   db: Executor,
   book: BookId,
   limits: {
@@ -229,13 +239,18 @@ export async function bookLimit(
 
 /** Reads without a lock. */
 export async function bookFind(db: Executor, book: BookId): Promise<Book | undefined> {
-  const row = await one<Record<string, unknown> | undefined>(
+  const row = await queryRow<Record<string, unknown> | undefined>(
     db,
-    `select id, available, held, debt, seq, fence, requests, spent_total, day_limit,
-       case when day = (ledger_now() at time zone 'UTC')::date then day_spent else 0 end
-         as day_spent,
-       velocity_limit, velocity_seconds, blocked_reason
-     from books where id = $1`,
+    `select b.id, b.available, b.held, b.debt, b.seq, b.fence, b.requests, b.spent_total,
+       b.day_limit, d.spent as day_spent,
+       ledger_headroom(b.available, b.day_limit, d.spent, b.held) as headroom,
+       b.velocity_limit, b.velocity_seconds, b.blocked_reason
+     from books b
+     cross join lateral (
+       select case when b.day >= (ledger_now() at time zone 'UTC')::date then b.day_spent else 0
+         end as spent
+     ) d
+     where b.id = $1`,
     [book],
   )
   if (row === undefined) return undefined
@@ -250,6 +265,7 @@ export async function bookFind(db: Executor, book: BookId): Promise<Book | undef
     spentTotal: row.spent_total,
     daySpent: row.day_spent,
     dayLimit: row.day_limit,
+    headroom: row.headroom,
     velocityLimit: row.velocity_limit,
     velocitySeconds: row.velocity_seconds,
     blockedReason: row.blocked_reason,
@@ -268,9 +284,10 @@ export async function balanceList(
   return rows as { id: BookId; available: Credits; held: Credits; debt: Credits }[]
 }
 
-/** What `entryOf` reads of an entry e and its tariff t. */
-export const ENTRY = `e.*, t.model, t.catalogue_version, t.coefficient, t.cache_read as weight_read,
-  t.cache_write_5m as weight_5m, t.cache_write_1h as weight_1h`
+/** The columns of an entry e and its tariff t that `entryOf` reads. */
+export const ENTRY_COLUMNS = `e.*, t.model, t.catalogue_version, t.list, t.coefficient,
+  t.input as weight_input, t.cache_read as weight_read, t.cache_write_5m as weight_5m,
+  t.cache_write_1h as weight_1h`
 
 /** A page of a book's entries, newest first, below a seq. Reads without a lock. */
 export async function entryList(
@@ -278,7 +295,7 @@ export async function entryList(
   p: { book: BookId; beforeSeq: bigint | null; limit: number },
 ): Promise<Entry[]> {
   const { rows } = await db.query(
-    `select ${ENTRY}
+    `select ${ENTRY_COLUMNS}
      from entries e left join tariffs t on t.id = e.tariff
      where e.book_id = $1 and ($2::int8 is null or e.seq < $2)
      order by e.seq desc
@@ -299,10 +316,12 @@ export function entryOf(row: Record<string, unknown>): Entry {
     holdId: row.hold_id,
     model: row.model,
     catalogueVersion: row.catalogue_version,
+    list: row.list ?? '',
     price:
       row.coefficient === null
         ? null
         : {
+            input: row.weight_input as Millionths,
             coefficient: row.coefficient as Millionths,
             cacheRead: row.weight_read as Millionths,
             cacheWrite5m: row.weight_5m as Millionths,
@@ -320,10 +339,12 @@ export function entryOf(row: Record<string, unknown>): Entry {
     messageId: row.message_id,
     ref: row.ref,
     note: row.note,
+    parts: partsOf(row.parts),
+    details: detailsOf(row),
   } as Entry
 }
 
-/** A book's lots, oldest first, with what of each is unspent. Reads without a lock. */
+/** A book's lots, oldest first, with the unspent part of each. Reads without a lock. */
 export async function lotList(db: Executor, book: BookId): Promise<Lot[]> {
   const { rows } = await db.query(
     `select seq, kind, ref, credited, taken_back as "takenBack", unspent, at
@@ -333,32 +354,26 @@ export async function lotList(db: Executor, book: BookId): Promise<Lot[]> {
   return rows as Lot[]
 }
 
-/** The tariff's id, made on first use; safe when many processes meet a new catalogue at once. */
-export async function tariffEnsure(
-  db: Executor,
-  p: { catalogueVersion: number; model: string; price: Price },
-): Promise<{ id: number; isSame: boolean }> {
-  const values = [
-    p.catalogueVersion,
-    p.model,
-    p.price.coefficient,
-    p.price.cacheRead,
-    p.price.cacheWrite5m,
-    p.price.cacheWrite1h,
-  ]
-  await db.query(
-    `insert into tariffs
-       (catalogue_version, model, coefficient, cache_read, cache_write_5m, cache_write_1h)
-     select $1, $2, $3, $4, $5, $6
-     where not exists (select from tariffs where catalogue_version = $1 and model = $2)
-     on conflict do nothing`,
-    values,
+/** Whether a hold of the last ten minutes was settled within the last one. Takes no lock. */
+export async function holdHasSettledLately(db: Executor): Promise<boolean> {
+  const { rows } = await db.query(
+    `select from holds
+     where created_at > (select ledger_now() - interval '10 minutes') and state = 'settled'
+       and closed_at > (select ledger_now() - interval '1 minute')
+     limit 1`,
   )
-  return one(
-    db,
-    `select id, (coefficient, cache_read, cache_write_5m, cache_write_1h) = ($3, $4, $5, $6)
-       as "isSame"
-     from tariffs where catalogue_version = $1 and model = $2`,
-    values,
-  )
+  return rows.length > 0
+}
+
+/** The number of this database's cell. */
+export async function cellFind(executor: Executor): Promise<number> {
+  const { number } = await queryRow<{ number: number }>(executor, 'select number from cell', [])
+  return number
+}
+
+/** Sets the number of a database without books: ids of books contain it. */
+export async function cellSet(tx: Tx, cell: number): Promise<void> {
+  // Nobody can create the first book meanwhile.
+  await tx.query('lock table books in share mode')
+  await tx.query('update cell set number = $1 where not exists (select from books)', [cell])
 }

@@ -1,4 +1,4 @@
-// The SQL of one request, for whoever asks what became of it: its hold, and what it was charged.
+// The SQL that finds one request for the operator's command: its hold and what it was charged.
 import type { Executor } from '../platform/db/db.ts'
 import { type BookId, dayOfHold, type HoldId } from '../platform/ids.ts'
 import type { Credits } from '../units/credits.ts'
@@ -10,7 +10,7 @@ export type RequestFacts = {
   readonly state: 'open' | 'settled' | 'voided'
   readonly model: string
   readonly granted: Credits
-  /** Null while it is open, and when it was free. */
+  /** Null while the hold is open, and when the request was free. */
   readonly charged: Credits | null
   readonly ending: Ending | null
   readonly entry: bigint | null
@@ -18,7 +18,7 @@ export type RequestFacts = {
   readonly closedAt: Date | null
 }
 
-/** Reads without a lock, from the one partition that the id names. Old partitions are gone. */
+/** Reads without a lock, from the partition that the id names. Old partitions are dropped. */
 export async function holdFind(db: Executor, id: HoldId): Promise<RequestFacts | undefined> {
   const { rows } = await db.query(
     `select h.id, h.book_id as book, h.state, t.model, h.granted, h.charged, h.ending,

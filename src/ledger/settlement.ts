@@ -1,22 +1,29 @@
 // Settling: each hold is charged once, and a reply may end only when its charge is in the database
-// or on disk. A settle that the database does not take in time goes to the spool, and stays in the
-// batcher until it commits. A settle that the database refuses goes to a file of its own, from
-// which spool/refused-retry.ts sends it again.
-import { Fault } from '../platform/assert.ts'
+// or on disk. A settle that the database does not take in time goes to the spool, and is sent until
+// it commits. Refusals are retried as well: nearly all are faults that somebody repairs. What is
+// still refused after ten minutes while other settles commit, and what the ledger answers no to,
+// goes to quarantine.
 import type { Clock } from '../platform/clock.ts'
+import { cellOfBook, cellOfHold, holdIdOf, requestIdOf } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Credits } from '../units/credits.ts'
 import type { Batcher } from './batch/batch.ts'
-import type { SettleAsk, SettleReply } from './calls.ts'
+import type { Operation } from './batch/queue.ts'
+import type { SettleInput, SettleResult } from './calls.ts'
 import { settleVerb } from './calls.ts'
-import type { RefusedFiles } from './spool/refused.ts'
-import { askOf, textOf } from './spool/settle-text.ts'
+import { reasonOf } from './printable.ts'
+import type { Quarantine } from './quarantine/quarantine.ts'
+import type { QuarantineRule } from './quarantine/rule.ts'
+import { settleFromText, settleText } from './settle-text.ts'
 import type { Spool, Ticket } from './spool/spool.ts'
 
-/** Two lines of a terminal; the log has the whole error. */
-const REASON_LENGTH_MAX = 160
+/**
+ * Refused settles sent at once. When one is refused again, the batcher sends its whole array one by
+ * one, other customers' settles too: 32 calls of 0.6 ms.
+ */
+const RETRIES_AT_ONCE = 32
 
-/** What a settle did. While it is only on disk, the amount is not known yet. */
+/** The result of a settle. While it is only on disk, the charged amount is not known. */
 export type Settled =
   | {
       readonly isSpooled: false
@@ -26,112 +33,129 @@ export type Settled =
     }
   | { readonly isSpooled: true }
 
+/** Since when the database refuses a settle, how often it did, and when to send it again. */
+type Refused = { readonly sinceMs: number; attempts: number; nextMs: number }
+
 type Pending = {
-  readonly ask: SettleAsk
+  readonly input: SettleInput
   readonly sinceMs: number
-  readonly waiter: PromiseWithResolvers<Settled>
-  ticket: Ticket | undefined
+  readonly deferred: PromiseWithResolvers<Settled>
+  /** Its record on disk, and the spool with that file. */
+  saved: { readonly spool: Spool; readonly ticket: Ticket } | undefined
   isSpooling: boolean
-  /** Why the database refused it; from then on it is to be kept as refused. */
-  refusal: string | undefined
-  keeping: Promise<void> | undefined
+  operation: Operation<SettleInput, SettleResult> | undefined
+  refused: Refused | undefined
+  /** Why it goes to quarantine. Once set, it is not sent again by this process. */
+  verdict: string | undefined
+  isQuarantining: boolean
 }
+
+export type Settlement = ReturnType<typeof createSettlement>
 
 export function createSettlement(options: {
   readonly batcher: Batcher
+  readonly cell: number
   readonly spool: Spool
-  readonly refused: RefusedFiles
+  readonly quarantine: Quarantine
   readonly clock: Clock
   readonly log: Log
   readonly spoolAfterMs: number
+  readonly rule: QuarantineRule
 }) {
-  const { batcher, spool, refused, clock, log } = options
+  const { batcher, quarantine, rule, clock, log } = options
   const pending = new Set<Pending>()
   const state = { refusals: 0 }
 
-  function submit(ask: SettleAsk, ticket: Ticket | undefined): Promise<Settled> {
-    const one: Pending = {
-      ask,
-      sinceMs: clock.spanMs(),
-      waiter: Promise.withResolvers<Settled>(),
-      ticket,
-      isSpooling: false,
-      refusal: undefined,
-      keeping: undefined,
-    }
+  function submit(input: SettleInput, saved: Pending['saved']): Promise<Settled> {
+    const one = newPending(input, saved, clock.spanMs())
     pending.add(one)
-    batcher.submit(settleVerb, ask).reply.then(
-      (reply) => finish(one, reply),
-      (error: unknown) => fail(one, error),
+    send(one)
+    return one.deferred.promise
+  }
+
+  function send(one: Pending): void {
+    const operation = batcher.submit(settleVerb, one.input)
+    one.operation = operation
+    operation.result.then(
+      (result) => finish(one, result),
+      (error: unknown) => refuse(one, error),
     )
-    return one.waiter.promise
   }
 
-  function finish(one: Pending, reply: SettleReply): void {
-    if (reply.outcome !== 'settled') {
-      fail(one, new Fault(`answered ${reply.outcome}`))
+  function finish(one: Pending, result: SettleResult): void {
+    if (result.outcome !== 'settled') {
+      condemn(one, `answered ${result.outcome}`)
       return
     }
+    rule.accepted()
     forget(one)
-    one.waiter.resolve({
+    one.deferred.resolve({
       isSpooled: false,
-      amount: reply.amount as Credits,
-      writtenOff: (one.ask.priced - reply.amount) as Credits,
-      available: reply.available as Credits,
+      amount: result.amount as Credits,
+      writtenOff: (one.input.priced - result.amount) as Credits,
+      available: result.available as Credits,
     })
   }
 
-  // Only a fault of ours or of the database refuses a settle, and the reply was generated: it ends
-  // once the refused settle is on disk, because it is charged when the fault is repaired.
-  function fail(one: Pending, error: unknown): void {
-    log.fatal({ err: error, settle: textOf(one.ask) }, 'a settle was refused by the database')
-    state.refusals += 1
-    one.refusal = reasonOf(error)
-    void keep(one)
-  }
-
-  /** Until the disk takes it, it stays here and in the spool, and `keepRefused` tries again. */
-  function keep(one: Pending): Promise<void> {
-    one.keeping ??= keepOnDisk(one).finally(() => {
-      one.keeping = undefined
-    })
-    return one.keeping
-  }
-
-  async function keepOnDisk(one: Pending): Promise<void> {
-    const { ask, refusal = '' } = one
-    const wasWritable = refused.isWritable()
-    const record = { hold: ask.id, settle: textOf(ask), reason: refusal, atMs: clock.nowMs() }
-    try {
-      await refused.keep(record)
-    } catch (error) {
-      if (wasWritable) log.error({ err: error }, 'a refused settle cannot be kept: admissions stop')
-      return
+  // The database refuses a settle only because of a fault of ours or its own, and the reply has
+  // been generated: the reply ends once the settle is on disk, and the settle is sent again.
+  function refuse(one: Pending, error: unknown): void {
+    const nowMs = clock.spanMs()
+    if (one.refused === undefined) {
+      state.refusals += 1
+      log.error({ err: error, settle: settleText(one.input) }, 'the database refused a settle')
+      one.refused = { sinceMs: nowMs, attempts: 0, nextMs: 0 }
+      void toSpool(one)
     }
-    forget(one)
-    one.waiter.resolve({ isSpooled: true })
+    const { refused } = one
+    refused.nextMs = nowMs + rule.pauseMs(refused.attempts)
+    refused.attempts += 1
+    one.operation = undefined
+    if (rule.isMet({ sinceMs: refused.sinceMs, lastMs: nowMs })) condemn(one, reasonOf(error))
   }
 
-  function unkept(): Pending[] {
-    return [...pending].filter((one) => one.refusal !== undefined)
+  /** From here on only the quarantine sends it. */
+  function condemn(one: Pending, reason: string): void {
+    one.verdict = reason
+    one.operation = undefined
+    log.fatal({ reason, settle: settleText(one.input) }, 'a settle goes to quarantine')
+    void toSpool(one)
+    void toQuarantine(one)
+  }
+
+  /** While the table cannot be written, the settle stays in the spool; `tick` tries again. */
+  async function toQuarantine(one: Pending): Promise<void> {
+    if (one.isQuarantining) return
+    one.isQuarantining = true
+    try {
+      await quarantine.add({ input: one.input, reason: one.verdict ?? '' })
+      forget(one)
+      one.deferred.resolve({ isSpooled: true })
+    } catch (error) {
+      log.error({ err: error }, 'the quarantine cannot be written: the settle stays in the spool')
+    } finally {
+      one.isQuarantining = false
+    }
   }
 
   function forget(one: Pending): void {
     pending.delete(one)
-    if (one.ticket === undefined) return
-    spool.done(one.ticket).catch((error: unknown) => {
+    if (one.saved === undefined) return
+    one.saved.spool.done(one.saved.ticket).catch((error: unknown) => {
       log.error({ err: error }, 'a settle stays in the spool; it will be repeated')
     })
   }
 
   async function toSpool(one: Pending): Promise<void> {
-    if (one.ticket !== undefined || one.isSpooling) return
+    if (one.saved !== undefined || one.isSpooling) return
     one.isSpooling = true
+    const { spool } = options
     try {
-      one.ticket = await spool.append(textOf(one.ask))
-      one.waiter.resolve({ isSpooled: true })
-      // It committed, or was kept as refused, while it was being written.
-      if (!pending.has(one)) await spool.done(one.ticket)
+      const ticket = await spool.append(settleText(one.input))
+      one.saved = { spool, ticket }
+      one.deferred.resolve({ isSpooled: true })
+      // The settle committed, or went to quarantine, while the spool was being written.
+      if (!pending.has(one)) await spool.done(ticket)
     } catch (error) {
       log.error({ err: error }, 'the spool is not writable: admissions stop')
     } finally {
@@ -139,46 +163,95 @@ export function createSettlement(options: {
     }
   }
 
+  /** Sends refused settles whose pause is over, some at a time. */
+  function retryRefused(nowMs: number): void {
+    let sent = 0
+    for (const one of pending) {
+      if (one.refused === undefined || one.verdict !== undefined) continue
+      if (one.operation !== undefined) sent += 1
+      else if (one.refused.nextMs <= nowMs && sent < RETRIES_AT_ONCE) {
+        sent += 1
+        send(one)
+      }
+    }
+  }
+
+  /** A damaged page or a failing disk refuses one book's settles, while those of others commit. */
+  function condemnFaulty(): void {
+    for (const one of pending) {
+      const fault = one.operation?.serverFault
+      if (fault === undefined || !rule.isMet(fault)) continue
+      if (one.operation !== undefined) one.operation.isDropped = true
+      condemn(one, reasonOf(fault.error))
+    }
+  }
+
+  async function replay(spool: Spool) {
+    const { tickets, files, processes } = await spool.claimOrphans((text) =>
+      canSend(text, options.cell),
+    )
+    if (files > 0) log.info({ settles: tickets.length, processes }, 'replaying a spool')
+    const settles = tickets.map((ticket) => submit(settleFromText(ticket.text), { spool, ticket }))
+    return { files, processes, settles }
+  }
+
   return {
     /** Charges a hold. Resolves when the charge is durable; repeatable by id. */
-    settle: (ask: SettleAsk): Promise<Settled> => submit(ask, undefined),
+    settle: (input: SettleInput): Promise<Settled> => submit(input, undefined),
 
-    /** Moves settles that have waited long enough to disk. */
-    async spoolOverdue(): Promise<void> {
-      const now = clock.spanMs()
-      const late = [...pending].filter((one) => now - one.sinceMs >= options.spoolAfterMs)
-      await Promise.all(late.map(toSpool))
+    /** Moves waiting settles to disk, and sends refused ones again. Call it often. */
+    async tick(): Promise<void> {
+      const nowMs = clock.spanMs()
+      retryRefused(nowMs)
+      condemnFaulty()
+      const work = [...pending].map((one) => {
+        if (one.verdict !== undefined) return Promise.all([toSpool(one), toQuarantine(one)])
+        const isLate = one.refused !== undefined || nowMs - one.sinceMs >= options.spoolAfterMs
+        return isLate ? toSpool(one) : undefined
+      })
+      await Promise.all(work)
+      // Last: a database that hangs must not keep settles from the disk.
+      await rule.ask([...pending].filter(isRefused).map(({ sinceMs }) => sinceMs))
     },
 
-    /** Tries the disk again for refused settles that it has not taken. */
-    async keepRefused(): Promise<void> {
-      await Promise.all(unkept().map(keep))
-    },
-
-    /** Before the process ends: nothing may exist in memory only. */
+    /** Before the process ends: writes to disk every settle that exists only in memory. */
     async spoolAll(): Promise<void> {
-      await Promise.all(
-        [...pending].map(async (one) => {
-          if (one.refusal !== undefined) await keep(one)
-          if (pending.has(one)) await toSpool(one)
-        }),
-      )
+      await Promise.all([...pending].map(toSpool))
     },
 
-    /** Takes over what processes that are gone have left behind. */
-    async replayOrphans(): Promise<void> {
-      const tickets = await spool.adopt()
-      if (tickets.length > 0) log.info({ settles: tickets.length }, 'replaying an orphaned spool')
-      for (const ticket of tickets) void submit(askOf(ticket.text), ticket)
-    },
+    /**
+     * Claims the spool files of dead processes and sends their settles. Returns the processes of
+     * which no file is left, and a promise for each settle.
+     */
+    replay,
 
-    /** For metrics: refused settles that wait, and how many were refused since the start. */
-    refused: () => ({ waiting: refused.size() + unkept().length, total: state.refusals }),
+    /** For metrics: settles that the database refuses now, and refusals since the start. */
+    refused: () => ({
+      waiting: [...pending].filter(isRefused).length,
+      total: state.refusals,
+    }),
   }
 }
 
-function reasonOf(error: unknown): string {
-  const { code, message = '' } = error as { code?: unknown; message?: string }
-  const text = typeof code === 'string' ? `${code} ${message}` : message
-  return text.replace(/[^\x20-\x7e]/g, '?').slice(0, REASON_LENGTH_MAX)
+function newPending(input: SettleInput, saved: Pending['saved'], sinceMs: number): Pending {
+  return {
+    ...{ input, sinceMs, saved, deferred: Promise.withResolvers<Settled>() },
+    ...{ isSpooling: false, isQuarantining: false },
+    ...{ operation: undefined, refused: undefined, verdict: undefined },
+  }
+}
+
+function isRefused({ refused, verdict, operation }: Pending): boolean {
+  return refused !== undefined || verdict !== undefined || operation?.serverFault !== undefined
+}
+
+/** A newer version may have written the text, or a process of another cell. */
+function canSend(text: string, cell: number): boolean {
+  try {
+    const { id, book } = settleFromText(text)
+    const isHoldId = holdIdOf(requestIdOf(id)) === id
+    return isHoldId && cellOfHold(id) === cell && cellOfBook(book) === cell
+  } catch {
+    return false
+  }
 }

@@ -1,5 +1,5 @@
-// A key that was stolen stops at once, and an account can be stopped and let go on: seen as a
-// request sees it, by the ledger's hold.
+// op revoke, op suspend and op unsuspend: the effect is checked with the ledger's hold, as a
+// request would meet it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createOperatorStage, type OperatorStage } from '../../test/stages/operator.ts'
@@ -16,13 +16,13 @@ const because = ['--reason', 'a customer called', '--yes']
 
 async function owner(name: string) {
   const person = await at.stage.person(name)
-  await at.stage.bought(person)
-  const { body: key } = await person.must<{ id: string; plain: string }>('POST /api/key')
-  await person.must(`POST /api/key/${key.id}/confirm`)
+  await at.stage.buyPack(person)
+  const { body: key } = await person.expectOk<{ id: string; plain: string }>('POST /api/key')
+  await person.expectOk(`POST /api/key/${key.id}/confirm`)
   return { ...person, key }
 }
 
-/** The code that a request of this book is refused with; undefined when it is taken. */
+/** The code that a request of this book is refused with; undefined when it is accepted. */
 async function refusalOf(book: BookId): Promise<string | undefined> {
   try {
     await at.stage.spend(book, 1)
@@ -33,7 +33,7 @@ async function refusalOf(book: BookId): Promise<string | undefined> {
   }
 }
 
-test('a key is revoked by its last four, its owner is told, and the balance stays', async () => {
+test('revokes a key by its last four characters, e-mails the owner, keeps credits', async () => {
   const { key, email, book } = await owner('anna')
   const fence = (await at.stage.ledger.balance(book))?.fence
   const before = (await at.stage.ledger.balance(book))?.available
@@ -45,17 +45,17 @@ test('a key is revoked by its last four, its owner is told, and the balance stay
   const after = await at.stage.ledger.balance(book)
   assert.ok((after?.fence ?? 0n) > (fence ?? 0n), 'requests that know the old fence are refused')
   assert.equal(after?.available, before)
-  assert.equal((await at.stage.lettersTo(email)).at(-1), 'key-revoked')
+  assert.equal((await at.stage.emailKindsTo(email)).at(-1), 'key-revoked')
   const again = await at.stage.op(['revoke', email, ...because])
   assert.deepEqual([again.code, /has no key/.test(again.out)], [0, true])
 })
 
-test('a pasted key is revoked by its end', async () => {
+test('revokes a pasted key by its last four characters', async () => {
   const { key } = await owner('boris')
   assert.equal((await at.stage.json('revoke', key.plain, ...because)).key, key.id)
 })
 
-test('a suspended account is refused with operator_blocked until it is let go on', async () => {
+test('refuses a suspended account with operator_blocked until it is unsuspended', async () => {
   const { email, book } = await owner('vera')
   const suspended = await at.stage.json('suspend', email, ...because)
   assert.deepEqual([suspended.isDone, suspended.isSuspended], [true, true])
@@ -71,7 +71,7 @@ test('a suspended account is refused with operator_blocked until it is let go on
   assert.equal(await refusalOf(book), undefined)
 })
 
-test("an owner's own stop is not the operator's to lift", async () => {
+test("an operator cannot lift an owner's own suspension", async () => {
   const { email, book } = await owner('gleb')
   await at.stage.ledger.block(at.stage.db, book, 'owner_suspended')
   const { code, err } = await at.stage.op(['unsuspend', email, ...because])
@@ -79,7 +79,7 @@ test("an owner's own stop is not the operator's to lift", async () => {
   assert.equal(await refusalOf(book), 'owner_suspended')
 })
 
-test("an owner's own stop outlives an operator's", async () => {
+test("an owner's own suspension stays when the operator's is lifted", async () => {
   const { email, book } = await owner('dina')
   const { ledger, db } = at.stage
   for (const stop of ['owner_suspended', 'velocity_stopped'] as const) {
@@ -95,7 +95,7 @@ test("an owner's own stop outlives an operator's", async () => {
   }
 })
 
-test("what an owner stops or lets go on beneath an operator's stop counts after it", async () => {
+test("what an owner changes while an operator's suspension lasts applies afterwards", async () => {
   const { email, book } = await owner('egor')
   const { ledger, db } = at.stage
   await at.stage.json('suspend', email, ...because)
@@ -111,7 +111,7 @@ test("what an owner stops or lets go on beneath an operator's stop counts after 
   assert.equal(await refusalOf(book), undefined)
 })
 
-test('keys are imported from lines, with one line of what became of them', async () => {
+test('imports keys from lines and reports the outcome of each', async () => {
   const book = await at.stage.newBook()
   const key = 'sk-vendor-03-abcdefghijklmnopqrstuvwxyz0123'
   const { code, out } = await at.stage.op(['import-keys'], `${book} ${key}\n${book} nonsense\n`)

@@ -1,22 +1,25 @@
-// op audit: reads the whole ledger and prints what breaks a rule, and the charges that the database
-// refused, as far as this machine has them. Changes nothing.
+// op audit: checks the whole ledger and prints what breaks a rule, the charges in quarantine, and
+// the spools out of reach. Changes nothing.
+import { EXIT_DONE, EXIT_FAILED } from './desk/command-error.ts'
 import type { Desk } from './desk/desk.ts'
-import { EXIT_DONE, EXIT_NO } from './desk/halt.ts'
-import { refusedLines, refusedPlain } from './refused.ts'
+import { quarantineLines, rowJson } from './quarantine.ts'
+import { spoolLines } from './spools.ts'
 
-/** A screenful: a fault of the schema refuses every charge. */
-const REFUSED_MAX = 20
+/** A screenful: if the schema is at fault, every charge is refused. */
+const QUARANTINE_MAX = 20
 
-export async function audit({ rooms, say }: Desk): Promise<number> {
-  const findings = await rooms.ledger.audit('all')
-  const refused = await rooms.ledger.refused()
+export async function audit({ modules, say }: Desk): Promise<number> {
+  const { ledger } = modules
+  const findings = await ledger.audit('all')
+  const rows = await ledger.quarantine.list({ limit: QUARANTINE_MAX, hold: null })
+  const { settles } = await ledger.quarantine.count()
+  const spools = await ledger.lostSpools()
   const sum = findings.length === 0 ? 'the ledger ties out' : `${findings.length} findings`
   const lines = findings.map(({ rule, book, detail }) => `${rule}  book ${book}  ${detail}`)
-  say({ findings, ...refusedPlain(refused) }, [
-    ...lines,
-    sum,
-    ...refusedLines(refused, REFUSED_MAX),
+  say({ findings, settles, quarantine: rows.map(rowJson), spools }, [
+    ...[...lines, sum],
+    ...quarantineLines(rows, settles),
+    ...spoolLines(spools),
   ])
-  const isClean = findings.length === 0 && ('unseen' in refused || refused.settles.length === 0)
-  return isClean ? EXIT_DONE : EXIT_NO
+  return findings.length + settles + spools.length === 0 ? EXIT_DONE : EXIT_FAILED
 }

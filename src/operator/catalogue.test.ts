@@ -1,5 +1,5 @@
-// Prices and letters, as operators see to them: a file is checked, compared and applied; the relay
-// is tried, and what both sides said is shown.
+// op catalogue and op mail: a file is checked, compared and applied; a test e-mail shows the SMTP
+// dialogue.
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -25,9 +25,11 @@ async function file(change: (text: string) => string): Promise<string> {
   return path
 }
 
-test('a file is checked before anything else', async () => {
+test('checks a file before anything else', async () => {
   const good = await at.stage.op(['catalogue', 'check', example])
   assert.deepEqual([good.code, /nothing to complain/.test(good.out)], [0, true])
+  assert.match(good.out, /^model-medium +1 +4 +1$/m)
+  assert.match(good.out, /^pack-35m +1300\.00 +37\.14$/m)
   const bad = await at.stage.op(['catalogue', 'check', await file(() => 'models: 5')])
   assert.equal(bad.code, 1)
   assert.match(bad.out, /models/)
@@ -35,10 +37,11 @@ test('a file is checked before anything else', async () => {
   assert.deepEqual([none.code, /cannot be read: ENOENT/.test(none.err)], [2, true])
 })
 
-test('a change is compared, confirmed, applied once, and can be taken out again', async () => {
+test('compares, confirms and applies a change once, and exports it again', async () => {
   const path = await file((text) => text.replace('priceKopecks: 130000', 'priceKopecks: 149900'))
   const { code, out } = await at.stage.op(['catalogue', 'diff', path])
   assert.deepEqual([code, /price .* → 1499\.00 RUB/.test(out)], [1, true], out)
+  assert.match(out, /^in money: a million credits: 33\.00-37\.14 RUB → 33\.00-42\.82 RUB$/m)
   const apply = ['catalogue', 'apply', path, '--note', 'dearer']
   assert.equal((await at.stage.op(apply, 'n')).out, 'nothing was changed')
   assert.equal(at.stage.pricing.current().version, 1)
@@ -53,7 +56,7 @@ test('a change is compared, confirmed, applied once, and can be taken out again'
   assert.equal((await at.stage.op(['catalogue', 'export', '99'])).code, 1)
 })
 
-test('a test letter goes, and the dialogue is shown', async () => {
+test('sends a test e-mail and shows the dialogue', async () => {
   const { code, out, err } = await at.stage.op(['mail', 'test', 'me@example.org'], 'y')
   assert.deepEqual([code, out], [0, 'sent'])
   assert.match(err, /> RCPT TO:<me@example.org>\n(?:.*\n)*< 250/)
@@ -66,9 +69,12 @@ test('a test letter goes, and the dialogue is shown', async () => {
   at.stage.mailbox.faults()
 })
 
-test('the outbox tells what waits, since when, and what died of what', async () => {
+test('the outbox shows what waits, since when, and why e-mails died', async () => {
   await at.stage.db.query('delete from letters')
-  assert.equal((await at.stage.op(['mail'])).out, '0 letters wait; 0 died within the last day')
+  assert.equal(
+    (await at.stage.op(['mail'])).out,
+    '0 e-mails are waiting; 0 failed within the last day',
+  )
   const post = (state: string, error: string | null) =>
     at.stage.db.query(
       `insert into letters (kind, recipient, subject, body_text, body_html, state, attempts,
@@ -82,7 +88,7 @@ test('the outbox tells what waits, since when, and what died of what', async () 
   await post('queued', '451 later')
   await post('failed', '550 no such user')
   const { out } = await at.stage.op(['mail', 'outbox'])
-  assert.match(out, /^1 letters wait, the oldest for 5 min; 1 died within the last day\n/)
+  assert.match(out, /^1 e-mails are waiting, the oldest for 5 min; 1 failed within the last day\n/)
   assert.match(out, /waits +3 {2}payment-credited {2}anna@example\.org\n {4}451 later\n/)
   assert.match(out, /dead +3 {2}payment-credited {2}anna@example\.org\n {4}550 no such user$/)
   const { troubled } = await at.stage.json<{ troubled: { error: string }[] }>('mail')

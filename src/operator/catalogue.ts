@@ -1,12 +1,16 @@
-// op catalogue: prices and packs. A file is checked, compared with what is in force, and applied as
-// the next version; every process takes it up within five seconds, and running requests keep the
-// prices they began with.
-import { readFile } from 'node:fs/promises'
+// op catalogue: prices and packs. A file is checked, compared with the version in force, and
+// applied as the next version. Every process loads it within five seconds; running requests keep
+// the prices they started with.
 import type { Catalogue } from '../pricing/pricing.ts'
+import { credits } from '../units/credits.ts'
+import { rublesText } from '../units/kopecks.ts'
+import { millionthsText } from '../units/price.ts'
+import { parseCount } from './desk/amounts.ts'
+import { commandError, EXIT_DONE, EXIT_FAILED, usageError } from './desk/command-error.ts'
 import type { Desk } from './desk/desk.ts'
-import { countFrom } from './desk/figures.ts'
-import { absent, EXIT_DONE, EXIT_NO, mistake } from './desk/halt.ts'
 import { tableOf } from './desk/table.ts'
+import { checkMargin } from './margin.ts'
+import { catalogueOf, textOf } from './price-files.ts'
 
 const COLUMNS = [
   { head: 'version', side: 'right' },
@@ -16,7 +20,7 @@ const COLUMNS = [
 ] as const
 
 export async function listVersions(desk: Desk): Promise<number> {
-  const versions = await desk.rooms.pricing.history()
+  const versions = await desk.modules.pricing.history()
   const rows = versions.map(({ version, appliedAt, appliedBy, note }) => [
     String(version),
     `${appliedAt.slice(0, 19).replace('T', ' ')} UTC`,
@@ -29,70 +33,102 @@ export async function listVersions(desk: Desk): Promise<number> {
 }
 
 export async function checkCatalogue(desk: Desk, file: string): Promise<number> {
-  const read = desk.rooms.pricing.parse(await textOf(file))
-  if ('complaints' in read) {
-    desk.say({ complaints: read.complaints }, read.complaints)
-    return EXIT_NO
+  const read = desk.modules.pricing.parse(await textOf(file))
+  if ('problems' in read) {
+    desk.say({ complaints: read.problems }, read.problems)
+    return EXIT_FAILED
   }
   const { models, packs } = read.catalogue
-  const sum = `${models.length} models and ${packs.length} packs, nothing to complain about`
-  desk.say({ complaints: [] }, [sum])
+  const lists = models.reduce((sum, model) => sum + model.lists.length, 0)
+  const sum =
+    `${models.length} models with ${lists} price lists and ${packs.length} packs, ` +
+    'nothing to complain about'
+  desk.say({ complaints: [], models: models.length, lists, packs: packs.length }, [
+    sum,
+    ...summaryOf(desk, read.catalogue),
+  ])
   return EXIT_DONE
 }
 
-/** Exit 1 when the two differ, as diff does. */
+const MODEL_COLUMNS = [
+  { head: 'model' },
+  { head: 'input', side: 'right' },
+  { head: 'output', side: 'right' },
+  { head: 'lists', side: 'right' },
+  { head: 'features' },
+] as const
+const PACK_COLUMNS = [
+  { head: 'pack' },
+  { head: 'RUB', side: 'right' },
+  { head: 'RUB per million credits', side: 'right' },
+] as const
+
+function summaryOf({ modules, columns }: Desk, { models, packs }: Catalogue): string[] {
+  const { kopecksOf, roublesDown } = modules.pricing.money
+  const ofModels = models.map(({ id, price, lists, features }) => [
+    id,
+    millionthsText(price.input),
+    millionthsText(price.coefficient),
+    String(lists.length),
+    Object.keys(features).join(', '),
+  ])
+  const ofPacks = packs.map((pack) => [
+    pack.id,
+    rublesText(pack.priceKopecks),
+    roublesDown(kopecksOf(credits(1_000_000), pack)),
+  ])
+  return [...tableOf(MODEL_COLUMNS, ofModels, columns), ...tableOf(PACK_COLUMNS, ofPacks, columns)]
+}
+
+/** Exits with 1 when the file differs, as diff does. */
 export async function diffCatalogue(desk: Desk, file: string): Promise<number> {
-  const differences = await compared(desk, await catalogueOf(desk, file))
+  const { differences, inMoney } = await differencesOf(desk, await catalogueOf(desk, file))
   const lines = differences.length === 0 ? ['the same as in force'] : differences
-  desk.say({ differences }, lines)
-  return differences.length === 0 ? EXIT_DONE : EXIT_NO
+  desk.say({ differences, inMoney }, [...lines, ...inMoney.map((one) => `in money: ${one}`)])
+  return differences.length === 0 ? EXIT_DONE : EXIT_FAILED
 }
 
 export async function applyCatalogue(desk: Desk, file: string): Promise<number> {
   const catalogue = await catalogueOf(desk, file)
-  const differences = await compared(desk, catalogue)
+  const { differences, inMoney } = await differencesOf(desk, catalogue)
   if (differences.length === 0) {
     desk.say({ isDone: false, differences }, ['the same as in force; nothing was changed'])
     return EXIT_DONE
   }
-  return desk.actApart({
-    plan: [`prices and packs of ${file}`, ...differences.map((one) => `  ${one}`)],
-    work: () => desk.rooms.pricing.apply(catalogue, { by: desk.by, note: desk.text('note') ?? '' }),
-    tell: ({ version }) => ({
-      result: { version, differences },
-      line: `version ${version} is in force; every process has it in five seconds`,
+  const margin = await checkMargin(desk, catalogue)
+  return desk.actWithOwnTransactions({
+    plan: [
+      `prices and packs of ${file}`,
+      ...differences.map((one) => `  ${one}`),
+      ...inMoney.map((one) => `  in money: ${one}`),
+      ...margin.plan,
+    ],
+    work: () =>
+      desk.modules.pricing.apply(catalogue, { by: desk.by, note: desk.text('note') ?? '' }),
+    report: ({ version }) => ({
+      result: { version, differences, inMoney },
+      line: `version ${version} is in force; every process has it in five seconds${margin.record}`,
     }),
   })
 }
 
-/** The file form of a version, to be changed and applied again. */
+/** Prints a version as a file, which can be edited and applied. */
 export async function exportCatalogue(desk: Desk, number?: string): Promise<number> {
-  const { pricing } = desk.rooms
-  const version = number === undefined ? undefined : countFrom(number)
-  if (number !== undefined && version === undefined) throw mistake(`${number} is no version`)
+  const { pricing } = desk.modules
+  const version = number === undefined ? undefined : parseCount(number)
+  if (number !== undefined && version === undefined) throw usageError(`${number} is no version`)
   const catalogue = version === undefined ? await pricing.refresh() : await pricing.version(version)
-  if (catalogue === undefined) throw absent(`there is no version ${number ?? 'in force'}`)
+  if (catalogue === undefined) throw commandError(`there is no version ${number ?? 'in force'}`)
   const text = pricing.format(catalogue)
-  desk.say({ version: catalogue.version, text }, [text.trimEnd()])
+  desk.say({ version: catalogue.version, text }, text.trimEnd().split('\n'))
   return EXIT_DONE
 }
 
-async function textOf(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    throw mistake(`${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? error}`)
+/** With no version in force, everything in the file is new. */
+async function differencesOf({ modules: { pricing } }: Desk, catalogue: Catalogue) {
+  const current = (await pricing.refresh()) ?? { ...catalogue, models: [], packs: [] }
+  return {
+    differences: pricing.diff(current, catalogue),
+    inMoney: pricing.diffInMoney(current, catalogue),
   }
-}
-
-async function catalogueOf(desk: Desk, file: string): Promise<Catalogue> {
-  const read = desk.rooms.pricing.parse(await textOf(file))
-  if ('catalogue' in read) return read.catalogue
-  throw absent(read.complaints.map((one) => `${file}: ${one}`).join('\n'))
-}
-
-/** Everything is new when nothing is in force. */
-async function compared({ rooms }: Desk, catalogue: Catalogue): Promise<string[]> {
-  const current = await rooms.pricing.refresh()
-  return rooms.pricing.diff(current ?? { ...catalogue, models: [], packs: [] }, catalogue)
 }

@@ -1,5 +1,5 @@
-// Every command, as people type it, in one table: its words and arguments, what it says of itself,
-// its options, and who does it. A command of two words belongs to the one of the first word.
+// The table of all commands: usage, description, options and function. A command of two words is a
+// subcommand of its first word.
 import { revoke, suspend, unsuspend } from './access.ts'
 import { acts } from './acts.ts'
 import { audit } from './audit.ts'
@@ -10,208 +10,298 @@ import {
   exportCatalogue,
   listVersions,
 } from './catalogue.ts'
+import { exportDay, listDays, restoreDay } from './days.ts'
 import type { Desk } from './desk/desk.ts'
 import { find } from './find/find.ts'
 import { statement } from './find/statement.ts'
 import { importKeys } from './import-keys.ts'
 import { outbox, testMail } from './mail.ts'
+import { showMargin } from './margin.ts'
 import { listDisputes, loseDispute, openDispute, winDispute } from './money/disputes.ts'
 import { adjust, grant } from './money/money.ts'
 import { createPromo, endPromo, listPromos } from './money/promo.ts'
 import { reconcile } from './money/reconcile.ts'
 import { refund } from './money/refund.ts'
 import { listReviews, resolveReview } from './money/reviews.ts'
-import { listRefused, removeRefused } from './refused.ts'
-import { drain, listUpstreams, undrain, weigh } from './upstreams.ts'
+import { listQuarantine, retryQuarantine, writeOffQuarantine } from './quarantine.ts'
+import { adoptSpools, forgetSpool, listSpools } from './spools.ts'
+import { drain, listUpstreams, setWeight, undrain } from './upstreams.ts'
+import { listUnknownUsage } from './usage.ts'
+import { importVendorBill, listVendorBills } from './vendor-bill.ts'
 
 export type OperatorCommand = {
   readonly usage: string
-  readonly says: string
-  /** A third member marks an option that must be given. */
+  readonly description: string
+  /** 'needed' marks a required option. */
   readonly options?: readonly (readonly [flags: string, says: string, 'needed'?])[]
-  work(desk: Desk, ...args: string[]): Promise<number>
+  run(desk: Desk, ...args: string[]): Promise<number>
 }
 
-const REASON = ['--reason <text>', 'why; kept with the deed', 'needed'] as const
-const NOTE = ['--note <text>', 'why; kept with the deed', 'needed'] as const
+const REASON = ['--reason <text>', 'why; recorded with the action', 'needed'] as const
+const NOTE = ['--note <text>', 'why; recorded with the action', 'needed'] as const
 const REF = ['--ref <text>', 'the same reference does it once for an account'] as const
+const VENDOR = [
+  '--vendor <file>',
+  'what the vendor bills; else catalogue.vendorPricesFile',
+] as const
 const LIMIT = ['--limit <n>', 'how many, newest first'] as const
 const FROM = ['--from <day>', 'from the beginning of this day, UTC, or from a moment'] as const
 const TO = ['--to <day>', 'to the end of this day, UTC, or to a moment'] as const
 
-/** What the first words of two-word commands say of themselves. */
+/** Descriptions of the first words of two-word commands. */
 export const families: Readonly<Record<string, string>> = {
   promo: 'promo codes: list them, make one, end one',
   catalogue: 'prices and packs: versions, and files that are to become one',
   upstreams: 'where requests go: health, drains, weights',
-  mail: 'letters: the outbox, and a test of the relay',
+  mail: 'e-mails: the outbox, and a test of the relay',
   reviews: 'money that waits for a person',
   disputes: 'payers who went to their bank',
-  refused: 'charges that the database refused',
+  quarantine: 'charges that the database refused',
+  spool: 'charges on the disks of lost processes',
+  usage: 'what replies reported: members and values that have no price',
+  'vendor-bill': 'what the vendor bills, compared with what we count and sell',
+  days: 'old days of entries: which left the ledger, and their files',
 }
 
 export const commands: readonly OperatorCommand[] = [
   {
     usage: 'find <anything>',
-    says: 'an e-mail or part of it, an id of any kind, the end of a key, a promo code',
-    work: find,
+    description: 'an e-mail or part of it, an id of any kind, the end of a key, a promo code',
+    run: find,
   },
   {
     usage: 'statement <whom>',
-    says: 'the entries of an account, newest first',
+    description: 'the entries of an account, newest first',
     options: [FROM, TO, LIMIT, ['--csv', 'everything an entry has, for a spreadsheet']],
-    work: statement,
+    run: statement,
   },
   {
     usage: 'grant <whom> <credits>',
-    says: 'give promo credits; they are never refunded',
+    description: 'give promo credits; they are never refunded',
     options: [REASON, REF],
-    work: grant,
+    run: grant,
   },
   {
     usage: 'adjust <whom> <credits>',
-    says: 'correct a balance, up or down; down at most by what is available',
+    description: 'correct a balance, up or down; down at most by what is available',
     options: [REASON, REF, ['--contra <side>', 'loss (default), promo, revenue or clearing']],
-    work: adjust,
+    run: adjust,
   },
   {
     usage: 'refund <order>',
-    says: 'give back what is unspent of an order',
+    description: 'give back what is unspent of an order',
     options: [REASON, REF, ['--amount <roubles>', 'a part of it']],
-    work: refund,
+    run: refund,
   },
   {
     usage: 'revoke <whom>',
-    says: 'end a key at once: by its id or last four, or by its account',
+    description: 'end a key at once: by its id or last four, or by its account',
     options: [REASON],
-    work: revoke,
+    run: revoke,
   },
   {
     usage: 'suspend <whom>',
-    says: 'stop an account: every request gets 403',
+    description: 'stop an account: every request gets 403',
     options: [REASON],
-    work: suspend,
+    run: suspend,
   },
   {
     usage: 'unsuspend <whom>',
-    says: 'let a suspended account go on',
+    description: 'let a suspended account go on',
     options: [REASON],
-    work: unsuspend,
+    run: unsuspend,
   },
   {
     usage: 'import-keys',
-    says: 'read lines of "<book> <key>" from standard input; store only hashes',
-    work: importKeys,
+    description: 'read lines of "<book> <key>" from standard input; store only hashes',
+    run: importKeys,
   },
-  { usage: 'promo list', says: 'all codes, and how often each was used', work: listPromos },
+  { usage: 'promo list', description: 'all codes, and how often each was used', run: listPromos },
   {
     usage: 'promo create <code> <credits>',
-    says: 'a new code',
+    description: 'a new code',
     options: [
       ['--times <n>', 'how many accounts may use it', 'needed'],
       ['--until <day>', 'to the end of this day, UTC', 'needed'],
       ['--from <day>', 'not before this day, UTC'],
       ['--note <text>', 'what it is for'],
     ],
-    work: createPromo,
+    run: createPromo,
   },
-  { usage: 'promo end <code>', says: 'nobody can use it any more', work: endPromo },
-  { usage: 'catalogue list', says: 'every version ever applied', work: listVersions },
-  { usage: 'catalogue check <file>', says: 'read a file, say what is wrong', work: checkCatalogue },
+  { usage: 'promo end <code>', description: 'nobody can use it any more', run: endPromo },
+  { usage: 'catalogue list', description: 'every version ever applied', run: listVersions },
+  {
+    usage: 'catalogue check <file>',
+    description: 'read a file, say what is wrong or what it has',
+    run: checkCatalogue,
+  },
   {
     usage: 'catalogue diff <file>',
-    says: 'what a file would change; exit 1 when it would',
-    work: diffCatalogue,
+    description: 'what a file would change, also in money; exit 1 when it would',
+    run: diffCatalogue,
+  },
+  {
+    usage: 'catalogue margin',
+    description: 'what prices leave after the vendor’s bill; exit 1 when one is a loss',
+    options: [
+      VENDOR,
+      ['--catalogue <file>', 'the prices of a file, not those in force'],
+      ['--model <id>', 'of one model only'],
+      ['--all', 'every price list, not only the worst of each'],
+    ],
+    run: showMargin,
   },
   {
     usage: 'catalogue apply <file>',
-    says: 'put a file in force as the next version',
-    options: [['--note <text>', 'kept with the version']],
-    work: applyCatalogue,
+    description: 'put a file in force as the next version',
+    options: [
+      ['--note <text>', 'kept with the version'],
+      VENDOR,
+      ['--sell-below-cost', 'also when a price is below what the vendor bills'],
+    ],
+    run: applyCatalogue,
   },
   {
     usage: 'catalogue export [version]',
-    says: 'print a version as a file; the one in force without a number',
-    work: exportCatalogue,
+    description: 'print a version as a file; the one in force without a number',
+    run: exportCatalogue,
   },
   {
     usage: 'upstreams list',
-    says: 'what all processes see of each credential at each upstream',
-    work: listUpstreams,
+    description: 'what all processes see of each credential at each upstream',
+    run: listUpstreams,
   },
   {
     usage: 'upstreams drain <name>',
-    says: 'no new request goes there; those under way go on',
-    work: drain,
+    description: 'no new request goes there; those under way go on',
+    run: drain,
   },
-  { usage: 'upstreams undrain <name>', says: 'requests go there again', work: undrain },
+  { usage: 'upstreams undrain <name>', description: 'requests go there again', run: undrain },
   {
     usage: 'upstreams weight <name> <n>',
-    says: 'its share of conversations among those of the same priority; 0: never asked',
-    work: weigh,
+    description: 'its share of conversations among those of the same priority; 0: never asked',
+    run: setWeight,
   },
-  { usage: 'mail outbox', says: 'what waits, the oldest, what died', work: outbox },
+  { usage: 'mail outbox', description: 'what waits, the oldest, what died', run: outbox },
   {
     usage: 'mail test <address>',
-    says: 'send a letter now and show what the relay says',
-    work: testMail,
+    description: 'send an e-mail now and show what the relay answers',
+    run: testMail,
   },
   {
     usage: 'reconcile',
-    says: 'compare orders with the provider for a period; exit 1 when they differ',
+    description: 'compare orders with the provider for a period; exit 1 when they differ',
     options: [FROM, TO, ['--apply', 'ask the provider about what was not credited']],
-    work: reconcile,
+    run: reconcile,
   },
-  { usage: 'reviews list', says: 'what waits, oldest first', work: listReviews },
+  { usage: 'reviews list', description: 'what waits, oldest first', run: listReviews },
   {
     usage: 'reviews resolve <id> <decision>',
-    says: 'credit, refund or dismiss; once',
+    description: 'credit, refund or dismiss; once',
     options: [NOTE],
-    work: resolveReview,
+    run: resolveReview,
   },
-  { usage: 'disputes list', says: 'open ones first', work: listDisputes },
+  { usage: 'disputes list', description: 'open ones first', run: listDisputes },
   {
     usage: 'disputes open <order>',
-    says: 'a payer went to the bank: set the unspent part aside',
+    description: 'a payer went to the bank: set the unspent part aside',
     options: [
       NOTE,
       ['--amount <roubles>', 'a part of the price'],
       ['--block', 'stop the whole account too'],
     ],
-    work: openDispute,
+    run: openDispute,
   },
   {
     usage: 'disputes won <order>',
-    says: 'the bank decided for us',
+    description: 'the bank decided for us',
     options: [NOTE],
-    work: winDispute,
+    run: winDispute,
   },
   {
     usage: 'disputes lost <order>',
-    says: 'the bank took the money',
+    description: 'the bank took the money',
     options: [NOTE],
-    work: loseDispute,
+    run: loseDispute,
   },
   {
     usage: 'audit',
-    says: 'check every rule of the ledger; exit 1 when something is found',
-    work: audit,
+    description: 'check every rule of the ledger; exit 1 when something is found',
+    run: audit,
   },
   {
-    usage: 'refused list',
-    says: 'those in the spool directory of this machine',
-    work: listRefused,
+    usage: 'quarantine list',
+    description: 'those that wait, with the reason',
+    run: listQuarantine,
   },
   {
-    usage: 'refused remove <request>',
-    says: 'give a charge up: it is not sent again',
+    usage: 'quarantine retry [request]',
+    description: 'send all, or those of one request, now; exit 1 when one is refused again',
+    run: retryQuarantine,
+  },
+  {
+    usage: 'quarantine write-off <request>',
+    description: 'give a charge up: it is not sent again',
     options: [REASON],
-    work: removeRefused,
+    run: writeOffQuarantine,
+  },
+  {
+    usage: 'spool list',
+    description: 'spools of lost processes that no process can reach; exit 1 when there is one',
+    run: listSpools,
+  },
+  {
+    usage: 'spool adopt <directory>',
+    description: 'send the charges in the spool files of a directory',
+    run: adoptSpools,
+  },
+  {
+    usage: 'spool forget <process>',
+    description: 'a disk is lost for good: stop the alarm',
+    options: [REASON],
+    run: forgetSpool,
+  },
+  {
+    usage: 'usage unknown',
+    description: 'usage in replies that the catalogue does not list; exit 1 when there is some',
+    options: [['--days <n>', 'of how many days; 30 without it']],
+    run: listUnknownUsage,
+  },
+  {
+    usage: 'vendor-bill list',
+    description: 'the last days that were compared; exit 1 when one is above the threshold',
+    options: [LIMIT],
+    run: listVendorBills,
+  },
+  {
+    usage: 'vendor-bill import [file]',
+    description: 'compare a usage report, or the vendor’s newest; exit 1 when something differs',
+    options: [
+      ['--costs <file>', 'the cost report of the same days'],
+      VENDOR,
+      ['--all', 'every line, not only those that do not tie'],
+    ],
+    run: importVendorBill,
+  },
+  {
+    usage: 'days list',
+    description: 'days that left the ledger, and for how many days partitions exist',
+    run: listDays,
+  },
+  {
+    usage: 'days export <day>',
+    description: 'write a detached day to ledger.exportDirectory now',
+    run: exportDay,
+  },
+  {
+    usage: 'days restore <day>',
+    description: 'load an exported day into a table of its own, for reading',
+    run: restoreDay,
   },
   {
     usage: 'acts',
-    says: 'what operators did',
+    description: 'what operators did',
     options: [LIMIT, ['--by <name>', 'of one operator only']],
-    work: acts,
+    run: acts,
   },
 ]

@@ -1,24 +1,24 @@
-// op import-keys: reads lines of `<book> <key>` once and stores only hashes. Prints, for each line,
-// what became of it and the last four characters; a plain key is never printed.
+// op import-keys: reads lines of `<book> <key>` and stores only hashes. Prints the outcome and the
+// key's last four characters for each line, never the whole key.
+import { EXIT_FAILED } from './desk/command-error.ts'
 import type { Desk } from './desk/desk.ts'
-import { EXIT_NO } from './desk/halt.ts'
 
-/** Exit 1 when a line was refused; the others are imported all the same. */
+/** Exits with 1 when a line was refused; the other lines are imported. */
 export async function importKeys(desk: Desk): Promise<number> {
   const reports: { readonly outcome: string }[] = []
   const refused = () => reports.filter(({ outcome }) => outcome === 'refused').length
-  const code = await desk.begin({
+  const code = await desk.actWithoutAsking({
     async work() {
-      for await (const report of desk.rooms.keys.importLines(desk.lines())) {
+      for await (const report of desk.modules.keys.importLines(desk.lines())) {
         reports.push(report)
         const key = report.last4 === null ? '' : `…${report.last4} `
-        if (!desk.isJson) desk.print(`line ${report.line}: ${key}${report.sentence}`)
+        if (!desk.isJson) desk.say({}, [`line ${report.line}: ${key}${report.sentence}`])
       }
     },
-    tell: () => ({
+    report: () => ({
       result: { reports },
       line: `${reports.length - refused()} imported, ${refused()} refused`,
     }),
   })
-  return refused() === 0 ? code : EXIT_NO
+  return refused() === 0 ? code : EXIT_FAILED
 }

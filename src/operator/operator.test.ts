@@ -1,5 +1,5 @@
-// What every command has in common: it shows, asks, acts and leaves a line, or none of it; and what
-// it says to people, to scripts and to those who mistyped.
+// What all commands have in common: plan, question, act and record; output for people and for
+// scripts; usage errors.
 import assert from 'node:assert/strict'
 import { hostname, userInfo } from 'node:os'
 import { after, before, beforeEach, test } from 'node:test'
@@ -23,7 +23,7 @@ const available = async () => (await at.stage.ledger.balance(at.book))?.availabl
 const since = async (before: number) => (await at.stage.acts()).slice(before)
 const grant = (...more: string[]) => ['grant', `${at.book}`, '700', '--reason', 'a test', ...more]
 
-test('a deed is done and its line is there: who, what was typed, what it came to', async () => {
+test('records an act with its author, command and result', async () => {
   const before = (await at.stage.acts()).length
   const { code, out, err } = await at.stage.op(grant(), '700')
   assert.equal(code, 0, err)
@@ -36,7 +36,7 @@ test('a deed is done and its line is there: who, what was typed, what it came to
   )
 })
 
-test('a declined confirmation acts not and leaves no line', async () => {
+test('a declined confirmation changes nothing and records nothing', async () => {
   const before = (await at.stage.acts()).length
   for (const answer of [undefined, '', 'n', 'yes', '7', '7000']) {
     const { code, out } = await at.stage.op(grant(), answer)
@@ -46,12 +46,12 @@ test('a declined confirmation acts not and leaves no line', async () => {
   assert.deepEqual(await since(before), [])
 })
 
-test('the amount may be typed again as people write it', async () => {
+test('accepts the repeated amount in any usual spelling', async () => {
   const big = ['grant', `${at.book}`, '1 234 567.5', '--reason', 'a test']
   assert.equal((await at.stage.op(big, ' 1_234_567.5 ')).code, 0)
 })
 
-test('a refused deed changes nothing and leaves the reason', async () => {
+test('a refused action changes nothing and records the reason', async () => {
   const before = (await at.stage.acts()).length
   const ask = ['adjust', `${at.book}`, '-1', '--reason', 'a test', '--yes']
   const { code, out, err } = await at.stage.op(ask)
@@ -64,7 +64,7 @@ test('a refused deed changes nothing and leaves the reason', async () => {
   assert.deepEqual([isDone, refusal], [false, 'adjust_exceeds_available'])
 })
 
-test('a deed outside of our transaction is noted before it begins and after', async () => {
+test('an action outside one transaction is recorded before and after', async () => {
   const before = (await at.stage.acts()).length
   await at.stage.op(['mail', 'test', 'me@example.org', '--yes'])
   const [begun, done] = await since(before)
@@ -73,7 +73,7 @@ test('a deed outside of our transaction is noted before it begins and after', as
   assert.deepEqual([shown.acts[0]?.id, shown.acts[0]?.outcome], [String(begun?.id), 'done'])
 })
 
-test('lines are never changed or removed', async () => {
+test('records cannot be changed or deleted', async () => {
   await at.stage.op(grant('--yes'))
   for (const statement of [
     `update operator_acts set detail = ''`,
@@ -84,7 +84,7 @@ test('lines are never changed or removed', async () => {
   }
 })
 
-test('--as names who acts, and the account of the machine stays beside it', async () => {
+test('--as names the operator; the system account is recorded as well', async () => {
   await at.stage.op(grant('--yes', '--as', 'Olga'))
   const line = (await at.stage.acts()).at(-1)
   assert.deepEqual([line?.by, line?.osUser], ['Olga', me])
@@ -92,7 +92,7 @@ test('--as names who acts, and the account of the machine stays beside it', asyn
   assert.match(out, new RegExp(`^${line?.id}  .* UTC  Olga \\(${me}\\)  done\n    op grant `))
 })
 
-test('what is typed wrongly is 2, with the nearest guess, and opens nothing', async () => {
+test('a usage error exits with 2, suggests the nearest name and opens no connection', async () => {
   const said = (typed: Typed) => [typed.code, typed.out, typed.err.replaceAll('\n', ' ')]
   const cases: [string[], RegExp][] = [
     [['fnd', 'x'], /Did you mean find\?/],
@@ -112,7 +112,7 @@ test('what is typed wrongly is 2, with the nearest guess, and opens nothing', as
   }
 })
 
-test('scripts find the same members each time', async () => {
+test('--json prints the same members each time', async () => {
   const members: [string[], string][] = [
     [['find', `${at.book}`], 'found around'],
     [['statement', `${at.book}`], 'book email entries'],
@@ -126,8 +126,10 @@ test('scripts find the same members each time', async () => {
     [['reviews'], 'reviews'],
     [['disputes'], 'disputes'],
     [['reconcile'], 'providers'],
-    [['audit'], 'findings spoolDirectory refused unseen'],
-    [['refused'], 'spoolDirectory refused unseen'],
+    [['audit'], 'findings settles quarantine spools'],
+    [['quarantine'], 'settles quarantine'],
+    [['spool'], 'spools'],
+    [['days'], 'daysAhead days'],
     [['acts'], 'acts'],
   ]
   for (const [args, names] of members) {
@@ -152,7 +154,7 @@ test('help lists every command with its options', async () => {
   assert.match(all, /Exit code: 0 done; 1 .*; 2 /)
 })
 
-test('a pasted key is kept nowhere and said to nobody', async () => {
+test('a pasted key is neither stored nor printed', async () => {
   const key = 'sk-vendor-api03-AAabcdefghijklmnopqrstuvwxyz0123456789'
   for (const args of [
     ['find', key],

@@ -1,4 +1,4 @@
-// op upstreams as people type it, against a real database and beside a process that serves.
+// op upstreams against a real database, while another process serves.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -23,7 +23,7 @@ const FILE = `upstreams:
   - { name: west, url: 'http://127.0.0.1:9', keys: ['env:WEST'] }
 `
 
-/** Upstreams as a process that serves has them; `gone` is in no configuration any more. */
+/** The upstreams of a serving process; `gone` is no longer configured anywhere. */
 function serving(): Upstreams {
   const names = ['east', 'west', 'gone']
   return createUpstreams({
@@ -52,7 +52,7 @@ before(async () => {
   at.directory = await mkdtemp(join(tmpdir(), 'tollgate-op-'))
   await writeFile(join(at.directory, 'upstreams.yaml'), FILE)
   at.serving = serving()
-  // Every other look tells what it sees.
+  // Every second health check is reported.
   await at.serving.start()
   await at.serving.start()
 })
@@ -85,7 +85,7 @@ function op(args: string[], input = '') {
   })
 }
 
-/** The operator's word as the database has it: weight, drained, who. */
+/** The operator's settings in the database: weight, drained, author. */
 async function word(name: string) {
   const setting = (await at.serving.settings()).find((one) => one.name === name)
   return setting && [setting.weight, setting.isDrained, setting.changedBy]
@@ -93,7 +93,7 @@ async function word(name: string) {
 
 const me = `${userInfo().username}@${hostname()}`
 
-test('the list has every credential, what processes see of it, its weight', async () => {
+test('lists every credential with its state in all processes and its weight', async () => {
   const { code, out } = await op(['upstreams'])
   assert.equal(code, 0)
   const rows = out
@@ -109,7 +109,7 @@ test('the list has every credential, what processes see of it, its weight', asyn
   ])
 })
 
-test('a change is shown first and made only when somebody says yes', async () => {
+test('shows a change first and makes it only after a yes', async () => {
   const refused = await op(['upstreams', 'drain', 'east'], 'n\n')
   assert.deepEqual([refused.code, refused.out.trim()], [1, 'nothing was changed'])
   assert.match(refused.err, /east, 2 credentials, 0 requests under way/)
@@ -121,7 +121,7 @@ test('a change is shown first and made only when somebody says yes', async () =>
   assert.deepEqual(await word('east'), [null, true, me])
 })
 
-test('who drains the last one in use is told what that means', async () => {
+test('warns when the last upstream in use is drained', async () => {
   const { code, err } = await op(['upstreams', 'drain', 'west', '--yes'])
   assert.equal(code, 0)
   assert.match(err, /NO OTHER IS IN USE/)
@@ -129,7 +129,7 @@ test('who drains the last one in use is told what that means', async () => {
   assert.deepEqual([again.code, again.out.trim(), again.err], [0, 'west is so already', ''])
 })
 
-test('undrain and weight are kept beside each other, and scripts get one object', async () => {
+test('stores undrain and weight independently, and prints one JSON object', async () => {
   const back = await op(['--json', 'upstreams', 'undrain', 'east', '--yes'])
   const { act, ...rest } = JSON.parse(back.out)
   assert.match(act, /^\d+$/, 'the line it left')
@@ -143,7 +143,7 @@ test('undrain and weight are kept beside each other, and scripts get one object'
   assert.deepEqual([first.target, first.weight, first.isDrained], ['east#1', 7, false])
 })
 
-test('a name or a weight that there is not changes nothing', async () => {
+test('an unknown name or invalid weight changes nothing', async () => {
   const unknown = await op(['upstreams', 'drain', 'north', '--yes'])
   assert.equal(unknown.code, 2)
   assert.match(unknown.err, /no upstream north; there are: east, west\n/)

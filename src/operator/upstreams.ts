@@ -1,17 +1,17 @@
-// op upstreams: what all processes see of the upstreams, and the operator's word on them. A change
-// is kept in the database with who made it; every process takes it up within two seconds, and
-// requests under way go on.
+// op upstreams: the state of the upstreams as all processes see it, and the operator's settings. A
+// change is stored in the database with its author; every process applies it within two seconds,
+// and running requests continue.
 import type { UpstreamLine, Upstreams } from '../upstreams/upstreams.ts'
+import { EXIT_DONE, usageError } from './desk/command-error.ts'
 import type { Desk } from './desk/desk.ts'
-import { EXIT_DONE, mistake } from './desk/halt.ts'
-import { guess } from './desk/nearest.ts'
+import { suggestion } from './desk/nearest.ts'
 import { tableOf } from './desk/table.ts'
 
-/** A share among equals; larger numbers say nothing more. */
+/** A share among upstreams of the same priority; larger numbers are not needed. */
 const WEIGHT_MAX = 1_000_000
 
 export async function listUpstreams(desk: Desk): Promise<number> {
-  const lines = await desk.rooms.upstreams.overview()
+  const lines = await desk.modules.upstreams.overview()
   desk.say({ upstreams: lines }, tableOf(COLUMNS, lines.map(rowOf), WIDTH_MAX))
   return EXIT_DONE
 }
@@ -24,22 +24,23 @@ export function undrain(desk: Desk, name: string): Promise<number> {
   return change(desk, name, { weight: null, isDrained: false })
 }
 
-export async function weigh(desk: Desk, name: string, text: string): Promise<number> {
+export async function setWeight(desk: Desk, name: string, text: string): Promise<number> {
   const weight = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
-  if (!(weight <= WEIGHT_MAX)) throw mistake(`a weight is a whole number from 0 to ${WEIGHT_MAX}`)
+  if (!(weight <= WEIGHT_MAX))
+    throw usageError(`a weight is a whole number from 0 to ${WEIGHT_MAX}`)
   return change(desk, name, { weight, isDrained: null })
 }
 
-/** Null leaves a member as it is. */
+/** A null member leaves the setting unchanged. */
 async function change(desk: Desk, name: string, next: Setting): Promise<number> {
-  const { upstreams } = desk.rooms
+  const { upstreams } = desk.modules
   const lines = await upstreams.overview()
   const mine = lines.find((line) => line.upstream === name && line.isConfigured)
   if (mine === undefined) {
     const all = lines.flatMap((line) => (line.isConfigured ? [line.upstream] : []))
     const names = [...new Set(all)]
-    throw mistake(
-      `there is no upstream ${name}; there are: ${names.join(', ')}${guess(name, names)}`,
+    throw usageError(
+      `there is no upstream ${name}; there are: ${names.join(', ')}${suggestion(name, names)}`,
     )
   }
   if (isAlready(mine, next)) {
@@ -49,16 +50,16 @@ async function change(desk: Desk, name: string, next: Setting): Promise<number> 
   return desk.act({
     plan: planOf(lines, mine, next),
     work: (tx) => upstreams.change({ name, ...next, by: desk.by }, tx),
-    tell: () => ({
+    report: () => ({
       result: { name, ...next },
-      line: `${name}: ${wordOf(next)}; every process knows in two seconds`,
+      line: `${name}: ${changeText(next)}; every process knows in two seconds`,
     }),
   })
 }
 
 type Setting = Omit<Parameters<Upstreams['change']>[0], 'name' | 'by'>
 
-function wordOf({ weight, isDrained }: Setting): string {
+function changeText({ weight, isDrained }: Setting): string {
   if (weight !== null) return `weight ${weight}`
   return isDrained ? 'drained' : 'in use again'
 }
@@ -89,7 +90,7 @@ function planOf(
   return plan
 }
 
-/** Wider than a terminal at the worst, and never cut: a row is copied into a ticket. */
+/** May be wider than the terminal, but is never cut: operators copy rows into tickets. */
 const WIDTH_MAX = 200
 
 const COLUMNS = [

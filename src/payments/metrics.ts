@@ -1,9 +1,9 @@
-// What the room counts. The labels are few and fixed: never an order, an account or a payment.
+// The metrics of payments. Labels have few fixed values: never an order, account or payment id.
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { Trigger } from './order/order.ts'
 import type { Answer } from './port.ts'
 
-/** From a second to five minutes: the promise is one minute, the alarm is at 45 seconds. */
+/** One second to five minutes: the promise is one minute, the alarm fires at 45 seconds. */
 const SECONDS = [1, 2, 5, 10, 15, 20, 30, 45, 60, 120, 300]
 
 export function createPaymentMetrics(registry: Registry) {
@@ -31,7 +31,7 @@ export function createPaymentMetrics(registry: Registry) {
     help: 'Tax receipts that were not registered',
     registers,
   })
-  const notices = new Counter({
+  const notifications = new Counter({
     name: 'payments_notices_total',
     help: 'Notifications, by what became of them',
     labelNames: ['outcome'],
@@ -51,16 +51,16 @@ export function createPaymentMetrics(registry: Registry) {
   })
 
   return {
-    credited(trigger: Trigger, seconds: number | null): void {
+    countCredit(trigger: Trigger, seconds: number | null): void {
       credits.inc({ trigger })
-      // A provider whose clock is ahead of ours is not faster than light.
+      // Negative when the provider's clock is ahead of ours.
       if (seconds !== null) delays.observe(Math.max(0, seconds))
     },
-    reviewed: (reason: string) => reviews.inc({ reason }),
-    receiptFailed: () => receipts.inc(),
-    noticed: (outcome: string) => notices.inc({ outcome }),
-    called: (call: string, end: Answer<unknown>['kind']) => calls.inc({ call, end }),
-    swept: (end: 'done' | 'failed') => sweeps.inc({ end }),
+    countReview: (reason: string) => reviews.inc({ reason }),
+    countReceiptFailure: () => receipts.inc(),
+    countNotification: (outcome: string) => notifications.inc({ outcome }),
+    countCall: (call: string, end: Answer<unknown>['kind']) => calls.inc({ call, end }),
+    countSweep: (end: 'done' | 'failed') => sweeps.inc({ end }),
   }
 }
 

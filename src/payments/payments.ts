@@ -1,7 +1,7 @@
-// The door of payments: how money comes in. Paid is credited, exactly once and within about a
-// minute, whichever of four triggers brings the news, and nothing is credited whose facts differ
-// from the order. Refunds, disputes and promo codes go through the same ledger. README.md has the
-// state machine and what to do with each alarm.
+// The entry file of payments. A paid order is credited exactly once and within about a minute,
+// whichever of the four triggers reports the payment; a payment that differs from its order is not
+// credited. Refunds, disputes and promo codes use the same ledger. README.md has the state machine
+// and what to do about each alarm.
 import type { Registry } from 'prom-client'
 import type { Ledger } from '../ledger/ledger.ts'
 import { assert } from '../platform/assert.ts'
@@ -9,21 +9,21 @@ import type { Clock } from '../platform/clock.ts'
 import type { Db, Tx } from '../platform/db/db.ts'
 import type { BookId, OrderId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
-import { createRounds } from '../platform/worker/rounds.ts'
+import { createIntervalLoops } from '../platform/worker/interval-loops.ts'
 import { creditsText } from '../units/credits.ts'
 import { rublesText } from '../units/kopecks.ts'
 import type { PaymentMetrics } from './metrics.ts'
 import { createPaymentMetrics } from './metrics.ts'
-import type { Brand, Mailer } from './order/letters.ts'
+import type { Brand, Mailer } from './order/emails.ts'
 import { orderErase } from './order/queries.ts'
 import type { Answer, Provider } from './port.ts'
 import { createPromos } from './promos/promos.ts'
 import { createApply } from './purchase/apply.ts'
-import { createNotices } from './purchase/notices.ts'
+import { createNotifications } from './purchase/notifications.ts'
 import { createOrders } from './purchase/purchase.ts'
 import { createReread } from './purchase/reread.ts'
 import { createSweep } from './purchase/sweep.ts'
-import { healthRead, noticeDeleteOld } from './purchase/upkeep-queries.ts'
+import { healthRead, notificationDeleteOld } from './purchase/upkeep-queries.ts'
 import { createRefundApply } from './refunds/apply.ts'
 import { createDisputes } from './refunds/disputes.ts'
 import type { RefundPolicy } from './refunds/refundable.ts'
@@ -36,27 +36,31 @@ import { createTopUpEndings } from './top-ups/endings.ts'
 import { createTopUps, type TopUpOptions } from './top-ups/top-ups.ts'
 import { createYookassa, type YookassaOptions } from './yookassa/yookassa.ts'
 
-export type { BuyAsk, OrderState, OrderView } from './order/order.ts'
+export type { BuyInput, OrderState, OrderView } from './order/order.ts'
 export type { Review } from './order/review-queries.ts'
 export type { Confirmation, Locale, Method, Provider } from './port.ts'
 export type { Promo } from './promos/queries.ts'
-export type { NoticeAsk } from './purchase/notices.ts'
-export type { DisputeAsk } from './refunds/disputes.ts'
+export type { NotificationInput } from './purchase/notifications.ts'
+export type { DisputeInput } from './refunds/disputes.ts'
 export type { Dispute, Refund } from './refunds/queries.ts'
 export type { Refundable, RefundPolicy } from './refunds/refundable.ts'
-export type { RefundAsk } from './refunds/refunds.ts'
+export type { RefundInput } from './refunds/refunds.ts'
+export type { PaymentDeskRefusalCode, PaymentRefusalCode } from './refusals.ts'
 export type { Alarm, AlarmName } from './reviews/alarms.ts'
 export type { Mismatch, Reconciled } from './reviews/reconcile.ts'
-export type { ReviewAsk } from './reviews/reviews.ts'
+export type { ReviewInput } from './reviews/reviews.ts'
 export type { FoundOrder, FoundPurchase } from './reviews/search.ts'
 
-/** How fresh a stored notice is when somebody asks about it. */
-const NOTICES_MS = 1_000
-const LOOKS_MS = 1_000
-/** A balance that falls below its threshold has requests left for longer than this. */
+/** A stored notification waits at most this long before the provider is asked about it. */
+const NOTIFICATIONS_MS = 1_000
+const POLL_MS = 1_000
+/** A balance just below its threshold lasts longer than this. */
 const TOP_UPS_MS = 5_000
-/** A month answers any customer who asks; they hold the first and last digits of cards. */
-const NOTICE_DAYS = 30
+/**
+ * A month is enough to answer customers' questions. Notifications contain the first and last digits
+ * of cards, so they are not kept longer.
+ */
+const NOTIFICATION_DAYS = 30
 /** Thirty purchases a day for a year. */
 const COPY_MAX = 10_000
 
@@ -69,24 +73,24 @@ export type PaymentsOptions = {
   readonly metrics: PaymentMetrics
   readonly cell: number
   readonly brand: Brand
-  /** All that are in use. An order stays with the provider it was made with. */
+  /** All providers in use. An order stays with the provider it was created with. */
   readonly providers: readonly Provider[]
-  /** Which of them takes new orders. */
+  /** The one that takes new orders. */
   readonly provider: string
   readonly isOpen: boolean
-  /** Test money is credited, and real money refused; or the other way round. */
-  readonly takesTest: boolean
+  /** True: test money is credited and real money is refused. False: the other way round. */
+  readonly acceptsTestPayments: boolean
   readonly refundPolicy: RefundPolicy
   readonly sweepSeconds: number
   readonly promoTriesPerHour: number
 } & Pick<TopUpOptions, 'hasTopUps' | 'packOf' | 'ownerOf'>
 
-/** The YooKassa adapter, for wiring: which providers there are is the deployment's choice. */
+/** The YooKassa adapter. The wiring calls this: each deployment chooses its providers. */
 export function openYookassa(options: YookassaOptions): Provider {
   return createYookassa(options)
 }
 
-/** The room's metrics on the process's registry; made first, since adapters count too. */
+/** The module's metrics. Created first, because provider adapters count their calls in them. */
 export function openPaymentMetrics(registry: Registry): PaymentMetrics {
   return createPaymentMetrics(registry)
 }
@@ -103,7 +107,7 @@ export function createPayments(options: PaymentsOptions) {
   const refunds = createRefunds({ ...shared, policy: options.refundPolicy, apply: refundApply })
   const reread = createReread({ apply, refunds, log })
   const orders = createOrders({ ...shared, reread })
-  const notices = createNotices({ ...shared, reread, refunds })
+  const notifications = createNotifications({ ...shared, reread, refunds })
   const sweep = createSweep({ ...shared, instance: ledger.instance, reread, refunds })
   const disputes = createDisputes(shared)
   const reviews = createReviews({ ...shared, apply, refunds })
@@ -111,11 +115,11 @@ export function createPayments(options: PaymentsOptions) {
   const topUps = createTopUps({ ...shared, orders })
   const { reconcile } = createReconcile(shared)
   const search = createSearch(shared)
-  const rounds = createRounds(
+  const loops = createIntervalLoops(
     [
-      { name: 'notices', everyMs: NOTICES_MS, run: () => notices.applyDue() },
-      { name: 'recover', everyMs: LOOKS_MS, run: () => orders.recover() },
-      { name: 'poll', everyMs: LOOKS_MS, run: () => orders.poll() },
+      { name: 'notices', everyMs: NOTIFICATIONS_MS, run: () => notifications.applyDue() },
+      { name: 'recover', everyMs: POLL_MS, run: () => orders.recover() },
+      { name: 'poll', everyMs: POLL_MS, run: () => orders.poll() },
       { name: 'sweep', everyMs: options.sweepSeconds * 1_000, run: () => sweep.sweep() },
       { name: 'top-ups', everyMs: TOP_UPS_MS, run: () => topUps.run() },
     ],
@@ -123,40 +127,40 @@ export function createPayments(options: PaymentsOptions) {
   )
 
   return {
-    /** Names of the providers in use; a notification of any other is unknown. */
+    /** Names of the providers in use; notifications of others get 404. */
     providers: [...providers.keys()] as readonly string[],
 
     /**
-     * Makes an order and its payment, or finds the one that this click, or another within the
-     * hour for the same pack, made before. An order in state `created` has no answer yet: look at
-     * it again.
+     * Creates an order and its payment, or returns the order that this attempt, or another one
+     * within the hour for the same pack, created before. While the state is `created` the provider
+     * has not answered yet: read the order again later.
      * Refuses: payment_unavailable, order_attempt_reused, top_up_refused.
      */
     buy: orders.buy,
 
-    /** Ways to pay a sum now; none while nothing is sold. */
+    /** Payment methods for an amount; none while sales are closed. */
     methods: orders.methods,
 
     /** One order of a book. Refuses: order_unknown. */
     order: (id: OrderId, book: BookId) => orders.find(id, book),
 
-    /** A page of a book's orders, newest first; `before` is the last id of the page before. */
+    /** A page of a book's orders, newest first; `before` is the last id of the previous page. */
     orders: orders.list,
 
-    /** Whether the book may have a key: something was bought and credited. */
+    /** Whether any order of the book was ever credited; only then it may have a key. */
     hasPurchased: orders.hasPurchased,
 
     /** Asks the provider about one order now; at most every two seconds. Refuses: order_unknown. */
     check: orders.check,
 
-    /** Stores a notification and says what the provider wants to hear. Never throws. */
-    notify: notices.notify,
+    /** Stores a notification and returns the reply that the provider expects. Never throws. */
+    notify: notifications.notify,
 
-    /** What could be given back now; with the book's id, by the policy. Refuses: order_unknown. */
+    /** What can be refunded now; the policy applies if a book is given. Refuses: order_unknown. */
     refundable: refunds.refundable,
 
     /**
-     * Gives back the unspent part, or some of it. May be repeated by its attempt. Refuses:
+     * Refunds the unspent part, or some of it. Repeating an attempt returns its refund. Refuses:
      * order_unknown, refund_refused, refund_exceeds_unspent.
      */
     requestRefund: refunds.request,
@@ -164,19 +168,19 @@ export function createPayments(options: PaymentsOptions) {
     /** Refunds of a book's orders, newest first. */
     refunds: refunds.list,
 
-    /** An operator's word about a dispute. Refuses: order_unknown, order_state_wrong. */
+    /** An operator opens, wins or loses a dispute. Refuses: order_unknown, order_state_wrong. */
     dispute: disputes.dispute,
 
     /** Disputes of all orders, open ones first. */
     disputes: search.disputes,
 
-    /** An order by any number of it: its own, its payment's, a refund's or a dispute's. */
+    /** An order by its own id or the id of its payment, of a refund or of a dispute. */
     search: search.find,
 
-    /** Our books beside the provider's, for a period. Changes nothing. */
+    /** Compares our orders of a period with the provider's payments. Changes nothing. */
     reconcile,
 
-    /** Payments that wait for a person, oldest first. */
+    /** Payments that wait for an operator's decision, oldest first. */
     reviewQueue: reviews.queue,
 
     /** Credits, refunds or dismisses one, once. Refuses: order_state_wrong. */
@@ -186,21 +190,21 @@ export function createPayments(options: PaymentsOptions) {
     createPromo: promos.create,
     promos: promos.list,
 
-    /** Ends a promo code at once. Refuses: field_invalid. */
+    /** Ends a promo code immediately. Refuses: field_invalid. */
     endPromo: promos.end,
 
     /** Refuses: promo_refused, promo_attempts_exceeded. */
     redeem: promos.redeem,
 
     /**
-     * Automatic purchases by a kept method. `turnOn` records the agreement; `forget` also ends
-     * them. Refuses: top_up_refused, pack_changed.
+     * Automatic purchases with a saved payment method. `turnOn` records the agreement; `forget`
+     * deletes the method and ends the agreement. Refuses: top_up_refused, pack_changed.
      */
     topUps,
 
-    /** What must be done again and again. Each may be repeated and run beside itself. */
+    /** Recurring jobs. Each is idempotent and may run in several processes at once. */
     jobs: {
-      applyNotification: notices.applyDue,
+      applyNotification: notifications.applyDue,
       sweep: sweep.sweep,
       recover: orders.recover,
       poll: orders.poll,
@@ -209,17 +213,17 @@ export function createPayments(options: PaymentsOptions) {
       pollRefunds: refunds.poll,
       sweepRefunds: sweep.sweepRefunds,
       watch: () => watchAlarms(db, log),
-      forget: () => noticeDeleteOld(db, NOTICE_DAYS),
+      forget: () => notificationDeleteOld(db, NOTIFICATION_DAYS),
     },
 
-    /** The loops of a worker, for what cannot wait for the next minute. */
-    start: rounds.start,
+    /** Starts the worker's loops, for jobs that run more often than once a minute. */
+    start: loops.start,
     async stop(): Promise<void> {
-      await rounds.stop()
+      await loops.stop()
       for (const provider of options.providers) await provider.close()
     },
 
-    /** Everything about an owner's purchases, fit for JSON. */
+    /** Everything about an owner's purchases, as JSON values. */
     async copy(book: BookId) {
       const bought = await orders.list({ book, before: null, limit: COPY_MAX })
       return {
@@ -245,8 +249,8 @@ export function createPayments(options: PaymentsOptions) {
     },
 
     /**
-     * Takes an owner's address out of the orders, in the caller's transaction. What was bought,
-     * paid and given back stays: the law keeps sums longer than people. May be repeated.
+     * Removes an owner's e-mail address from the orders, in the caller's transaction. Amounts stay:
+     * the law requires them for longer than personal data. May be repeated.
      */
     async erase(tx: Tx, book: BookId): Promise<void> {
       await orderErase(tx, book)

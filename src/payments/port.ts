@@ -1,6 +1,6 @@
-// What the room knows of a payment provider. An adapter asks and reports: it returns snapshots of
-// what the provider says now, and never credits, refunds or decides. Every call is limited in time
-// and ends in one of a few typed ways, because "we do not know" must never look like "no".
+// What the payments module requires of a provider. An adapter calls the provider and returns
+// snapshots; it never decides about an order. Every call has a time limit and one of a few typed
+// results, so that an unknown outcome can never be mistaken for a refusal.
 import type { OrderId, RefundId } from '../platform/ids.ts'
 import type { Credits } from '../units/credits.ts'
 import type { Kopecks } from '../units/kopecks.ts'
@@ -8,27 +8,27 @@ import type { Kopecks } from '../units/kopecks.ts'
 export type Method = 'card' | 'sbp'
 export type Locale = 'ru' | 'en'
 
-/** How the payer gets to the payment: an address to open, or text to draw as a QR code. */
+/** How the payer pays: a URL to open, or text to draw as a QR code. */
 export type Confirmation = { readonly kind: 'redirect' | 'qr'; readonly value: string }
 
 export type PaymentStatus = 'pending' | 'authorized' | 'succeeded' | 'canceled'
 
-/** A way to pay that the provider keeps for us; what it is called here is no secret. */
+/** A payment method that the provider saved for us. The title may be shown and logged. */
 export type SavedMethod = { readonly id: string; readonly title: string }
 
-/** A payment as the provider shows it at one moment. */
+/** A payment as the provider reported it at one moment. */
 export type Snapshot = {
   readonly provider: string
   readonly paymentId: string
-  /** Our order, as we wrote it into the payment; null when there is none. */
+  /** Our order's id, which we write into the payment; null when the payment names none. */
   readonly orderRef: string | null
   readonly shopRef: string
   readonly status: PaymentStatus
-  /** Null when the text is not an amount to the kopeck. */
+  /** Null when the text is not an amount with exactly two decimals. */
   readonly amount: Kopecks | null
   readonly amountText: string
   readonly currency: string
-  /** What has gone back so far; null as above. */
+  /** Refunded so far; null when the text is not an amount. */
   readonly refunded: Kopecks | null
   /** By the provider's clock. */
   readonly createdAt: Date
@@ -37,7 +37,7 @@ export type Snapshot = {
   readonly isTestMoney: boolean
   readonly receipt: 'pending' | 'succeeded' | 'canceled' | null
   readonly confirmation: Confirmation | null
-  /** The payer's method, when the provider keeps it for later payments. */
+  /** The payer's method, if the provider saved it for later payments. */
   readonly savedMethod: SavedMethod | null
 }
 
@@ -45,7 +45,7 @@ export type RefundSnapshot = {
   readonly provider: string
   readonly refundId: string
   readonly paymentId: string
-  /** Our refund, as we wrote it; null for one that was made at the provider's own desk. */
+  /** Our refund's id, which we write into it; null if made in the provider's merchant portal. */
   readonly refundRef: string | null
   readonly status: 'pending' | 'succeeded' | 'canceled'
   readonly amount: Kopecks | null
@@ -56,21 +56,22 @@ export type RefundSnapshot = {
 }
 
 /**
- * How a call ended. `rejected`: it did not happen and will not; `isOurs` when the credentials or
- * the shop's settings are at fault, so that an operator is called. `unknown`: it may have happened;
- * ask again with the same key and the same bytes. `throttled`: it did not happen, ask later.
+ * How a call ended. `absent`: the provider does not have the payment or refund. `rejected`: the
+ * call had no effect, and a repeat would have none; `isOurFault` when our credentials or the shop's
+ * settings are wrong, which an operator must fix. `unknown`: it may have had its effect; repeat it
+ * with the same key and the same bytes. `throttled`: it had no effect; repeat it later.
  */
 export type Answer<T> =
   | { readonly kind: 'ok'; readonly value: T }
   | { readonly kind: 'absent' }
-  | { readonly kind: 'rejected'; readonly why: string; readonly isOurs: boolean }
+  | { readonly kind: 'rejected'; readonly why: string; readonly isOurFault: boolean }
   | { readonly kind: 'unknown'; readonly why: string }
   | { readonly kind: 'throttled'; readonly afterMs: number }
 
-/** Nothing was sent: whoever asked for it took it back while it waited for its turn. */
+/** Nothing was sent: `confirmSend` returned false when the call's turn came. */
 export type Withheld = { readonly kind: 'withheld' }
 
-/** Why there is no value, for the log. */
+/** Why a call returned no value, for the log. */
 export function whyOf(answer: Answer<unknown> | Withheld): string {
   return 'why' in answer ? answer.why : answer.kind
 }
@@ -84,9 +85,9 @@ export type PaymentDraft = {
   readonly email: string
   readonly locale: Locale
   readonly returnUrl: string
-  /** The payer agreed that the method is kept. */
+  /** The payer agreed that the method is saved. */
   readonly savesMethod: boolean
-  /** A kept method pays, without its payer: then nobody comes back. */
+  /** Set for a top-up: the saved method pays without the payer, and `returnUrl` is not used. */
   readonly savedMethodId: string | null
 }
 
@@ -97,19 +98,19 @@ export type RefundDraft = {
   readonly title: string
   readonly email: string
   readonly reason: string
-  /** The receipt settings frozen with the order. */
+  /** The receipt settings that were stored with the order. */
   readonly receipt: Record<string, unknown> | null
 }
 
-export type Notice =
+export type Notification =
   | { readonly trust: 'rejected'; readonly why: string }
   | {
-      /** `unverified`: believe nothing of it, and ask the provider. */
+      /** `unverified`: use it only as a hint, and fetch the payment from the provider. */
       readonly trust: 'authentic' | 'unverified'
       readonly event: string
       readonly paymentId: string
       readonly orderRef: string | null
-      /** The same for every repeat of the same notice. */
+      /** Equal for every repeat of the same notification. */
       readonly dedupe: string
     }
 
@@ -117,35 +118,39 @@ export type Page<T> = { readonly items: readonly T[]; readonly next: string | nu
 
 export type Provider = {
   readonly name: string
-  /** The shop our snapshots must name. */
+  /** The shop id that every snapshot must carry. */
   readonly shopRef: string
   capabilities(): {
     readonly methods: Readonly<Record<Method, { readonly min: Kopecks; readonly max: Kopecks }>>
-    /** Settled payments can be listed, so one sweep serves any number of open orders. */
+    /** Settled payments can be listed, so one sweep covers any number of open orders. */
     readonly hasSettledList: boolean
-    /** How long the payer may take, and how long one key means one payment. */
+    /** How long the payer has to pay, and how long the provider remembers an idempotence key. */
     readonly payerTermSeconds: number
-    readonly keySeconds: number
+    readonly idempotencyKeySeconds: number
   }
 
-  /** The bytes to store beside the order before anything is sent, and what to freeze of them. */
+  /** The request body, stored with the order before it is sent, and the receipt settings used. */
   draftPayment(draft: PaymentDraft): {
     readonly body: string
     readonly receipt: Record<string, unknown> | null
   }
   /**
-   * Repeatable with the same key and body while the key is young. At most 35 s. `mayLeave` is asked
-   * after every wait, immediately before the bytes leave; its no is `withheld`.
+   * Repeatable with the same key and body for `idempotencyKeySeconds`. Sending takes at most 35 s,
+   * not counting the wait in the limiter. `confirmSend` is called after every wait, immediately
+   * before sending; if it returns false, the answer is `withheld`.
    */
   createPayment(
     key: OrderId,
     body: string,
-    mayLeave?: () => Promise<boolean>,
+    confirmSend?: () => Promise<boolean>,
   ): Promise<Answer<Snapshot> | Withheld>
   fetchPayment(paymentId: string): Promise<Answer<Snapshot>>
-  /** For an order whose key is too old to repeat: looks through what was made around that time. */
+  /**
+   * Searches the payments created between `from` and `to`, for an order that must not be posted
+   * again: it is older than `idempotencyKeySeconds`, or a top-up that may no longer be sent.
+   */
   findByOrder(order: OrderId, from: Date, to: Date): Promise<Answer<Snapshot>>
-  /** Settled since a moment of the provider's clock, in any order. */
+  /** Payments settled since `since`, by the provider's clock, in any order. */
   listSettled(since: Date, cursor: string | null): Promise<Answer<Page<Snapshot>>>
 
   draftRefund(draft: RefundDraft): string
@@ -156,13 +161,13 @@ export type Provider = {
     cursor: string | null,
   ): Promise<Answer<Page<RefundSnapshot>>>
 
-  /** Reads a notification without asking anyone. Undefined when it is none of this provider's. */
-  parseNotification(notice: {
+  /** Parses a notification without calls. Undefined when it is not one of this provider's. */
+  parseNotification(notification: {
     readonly body: string
     readonly headers: Readonly<Record<string, string | string[] | undefined>>
     readonly peer: string
-  }): Notice | undefined
-  /** What the provider wants to hear when a notice was stored. */
+  }): Notification | undefined
+  /** The reply that the provider expects when a notification was stored. */
   readonly acknowledgement: { readonly status: number; readonly body: string }
 
   close(): Promise<void>

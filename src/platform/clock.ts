@@ -1,5 +1,5 @@
-// The only place that asks what time it is. Money never uses these times: the ledger's times are
-// the database's. They serve logs, caches and timers.
+// The only file that reads the system clock. These times are for logs, caches and timers; the
+// ledger uses the database's time.
 
 export type Clock = {
   /** Wall clock, milliseconds since 1970. May jump. */
@@ -18,12 +18,12 @@ export function dayText(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10)
 }
 
-/** A moment of somebody's clock as a Date. */
+/** A number of milliseconds since 1970 as a Date. */
 export function dateAt(ms: number): Date {
   return new Date(ms)
 }
 
-/** Reads an RFC 3339 moment, such as a provider writes; undefined when it is none. */
+/** Parses an RFC 3339 time, as providers write it; undefined when it is not one. */
 export function dateOf(text: string): Date | undefined {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.test(text))
     return undefined

@@ -1,4 +1,4 @@
-// Where settings come from, what production refuses, and that the example file tells the truth.
+// Sources of settings, the checks of production mode, and whether the example file is up to date.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -48,13 +48,13 @@ function loaded(options: Parameters<typeof loadConfig>[0]): Loaded {
   return result
 }
 
-function complaints(options: Parameters<typeof loadConfig>[0]): readonly string[] {
+function problems(options: Parameters<typeof loadConfig>[0]): readonly string[] {
   const result = loadConfig(options)
-  assert.ok('complaints' in result, 'the configuration was accepted')
-  return result.complaints
+  assert.ok('problems' in result, 'the configuration was accepted')
+  return result.problems
 }
 
-test('it starts with no file and no environment at all', () => {
+test('needs neither a file nor environment variables', () => {
   const { config } = loaded({ env: {} })
   assert.equal(config.mode, 'development')
   assert.equal(config.database.url.reveal(), 'postgres://postgres@127.0.0.1:5432/tollgate')
@@ -133,16 +133,16 @@ test('a secret file gives its trimmed content, and a secret named twice is refus
   assert.equal(result.config.database.url.reveal(), `postgres://u:${CANARY}@h/d`)
   assert.equal(result.origins.get('database.url')?.source, 'secret file')
   assert.match(
-    complaints({ env: { DATABASE_URL_FILE: secret, DATABASE_URL: 'postgres://h/d' } }).join(),
+    problems({ env: { DATABASE_URL_FILE: secret, DATABASE_URL: 'postgres://h/d' } }).join(),
     /both DATABASE_URL and DATABASE_URL_FILE are set/,
   )
   assert.match(
-    complaints({ env: { DATABASE_URL_FILE: join(folder, 'none') } }).join(),
+    problems({ env: { DATABASE_URL_FILE: join(folder, 'none') } }).join(),
     /named by DATABASE_URL_FILE, it cannot be read: ENOENT/,
   )
 })
 
-test('all complaints come at once, each saying where to look', () => {
+test('reports all problems at once, each with its position', () => {
   const file = write(
     'wrong.yaml',
     [
@@ -155,7 +155,7 @@ test('all complaints come at once, each saying where to look', () => {
       'cell: 4096',
     ].join('\n'),
   )
-  const found = complaints({ file, env: { PORT: 'eighty', METRICS_PROT: '1', LOG_PRETTY: 'yes' } })
+  const found = problems({ file, env: { PORT: 'eighty', METRICS_PROT: '1', LOG_PRETTY: 'yes' } })
   const expected = [
     /^METRICS_PROT in the environment: .* METRICS_PORT$/,
     /^cell \(.*wrong\.yaml line 7\): Too big/,
@@ -176,21 +176,21 @@ test('all complaints come at once, each saying where to look', () => {
   assert.equal(found.length, expected.length, inspect(found))
 })
 
-test('a file that is named but absent, broken or no map is refused', () => {
-  assert.match(complaints({ file: join(folder, 'nowhere.yaml'), env: {} }).join(), /ENOENT/)
+test('refuses a file that is named but missing, broken or not a map', () => {
+  assert.match(problems({ file: join(folder, 'nowhere.yaml'), env: {} }).join(), /ENOENT/)
   assert.match(
-    complaints({ file: write('twice.yaml', 'cell: 1\ncell: 2\n'), env: {} }).join(),
+    problems({ file: write('twice.yaml', 'cell: 1\ncell: 2\n'), env: {} }).join(),
     /twice\.yaml line 2: Map keys must be unique/,
   )
-  assert.match(complaints({ file: write('list.yaml', '- 1\n'), env: {} }).join(), /expected areas/)
+  assert.match(problems({ file: write('list.yaml', '- 1\n'), env: {} }).join(), /expected areas/)
   assert.match(
-    complaints({ file: write('flat.yaml', 'ledger: 5\n'), env: {} }).join(),
+    problems({ file: write('flat.yaml', 'ledger: 5\n'), env: {} }).join(),
     /ledger .*expected object/,
   )
 })
 
 test('production refuses every development default and names each', () => {
-  const found = complaints({ env: { TOLLGATE_MODE: 'production' } })
+  const found = problems({ env: { TOLLGATE_MODE: 'production' } })
   const refused = listSettings().filter(({ isDevelopmentOnly }) => isDevelopmentOnly)
   assert.ok(refused.length >= 7)
   assert.deepEqual(
@@ -202,14 +202,14 @@ test('production refuses every development default and names each', () => {
 test('production refuses a development default that was written out by hand', () => {
   const { DATABASE_URL: _, ...rest } = production
   const DATABASE_URL = 'postgres://postgres@127.0.0.1:5432/tollgate'
-  const found = complaints({ env: { ...rest, DATABASE_URL } })
+  const found = problems({ env: { ...rest, DATABASE_URL } })
   assert.equal(found.length, 1)
   assert.match(found[0] ?? '', /^database\.url \(DATABASE_URL\): is the development default/)
 })
 
-test('a mistyped setting hides no other complaint of production', () => {
+test('a wrong setting does not hide other problems of production', () => {
   const other = { BRAND_REQUISITES: 'none' }
-  // Every value is one that its own rule refuses, so that nobody has parsed it.
+  // Every value violates its own rule, so that zod leaves it unparsed.
   for (const [env, text] of [
     ['MAIL_SMTP_URL', 'mail.example.org:587'],
     ['MAIL_SMTP_URL', 'smtp://relay.example.org?STARTTLS=never'],
@@ -221,7 +221,7 @@ test('a mistyped setting hides no other complaint of production', () => {
     ['CABINET_TRUSTED_PROXIES', 'the edge'],
     ['LEDGER_HOLD_SECONDS', '1'],
   ] as const) {
-    const found = complaints({ env: { ...production, ...other, [env]: text } })
+    const found = problems({ env: { ...production, ...other, [env]: text } })
     const name = listSettings().find((one) => one.env === env)?.name
     const names = found.map((each) => each.split(' ')[0])
     assert.deepEqual(names.toSorted(), [name, 'brand.requisites'].toSorted(), text)
@@ -229,19 +229,19 @@ test('a mistyped setting hides no other complaint of production', () => {
   for (const { env, path, name } of listSettings().filter(({ isSecret }) => isSecret)) {
     const [area, thing] = path.map(String)
     const file = write('empty.yaml', `${area}:\n  ${thing}: ""\n`)
-    const found = complaints({ file, env: { ...production, ...other, [env]: '' } })
+    const found = problems({ file, env: { ...production, ...other, [env]: '' } })
     const names = new Set(found.map((each) => each.split(' ')[0]))
     assert.deepEqual([...names].toSorted(), [name, 'brand.requisites'].toSorted())
   }
 })
 
-test('production names its customers no address without TLS beyond the loopback', () => {
+test('production refuses public URLs without TLS beyond the loopback', () => {
   for (const [env, name] of [
     ['BRAND_CABINET_URL', 'brand.cabinetUrl'],
     ['GATEWAY_PUBLIC_URL', 'gateway.publicUrl'],
   ] as const) {
     for (const host of ['example.org', '127.example.org', '127.0.0.1@example.org', '127.0.0.256']) {
-      const [found, ...more] = complaints({ env: { ...production, [env]: `http://${host}` } })
+      const [found, ...more] = problems({ env: { ...production, [env]: `http://${host}` } })
       assert.match(found ?? '', new RegExp(`^${name} .*must be https`), host)
       assert.deepEqual(more, [])
     }
@@ -251,14 +251,14 @@ test('production names its customers no address without TLS beyond the loopback'
   }
 })
 
-test('production has a seller and legal pages, or says that it means to have none', () => {
+test('production needs a seller and legal pages, unless allow permits their absence', () => {
   for (const [env, name, flag] of [
     ['BRAND_REQUISITES', 'brand.requisites', 'noSeller'],
     ['BRAND_DOCUMENTS_FILE', 'brand.documentsFile', 'noDocuments'],
   ] as const) {
     for (const text of ['none', 'None', ' none ', ' ', '|', ' | \n|']) {
       const without = { ...production, [env]: text }
-      const [found, ...more] = complaints({ env: without })
+      const [found, ...more] = problems({ env: without })
       assert.match(found ?? '', new RegExp(`^${name} .* production refuses; .*allow\\.${flag}$`))
       assert.deepEqual(more, [])
       const { config } = loaded({ env: { ...without, [envNameOf(flag)]: 'true' } })
@@ -267,18 +267,19 @@ test('production has a seller and legal pages, or says that it means to have non
   }
 })
 
-test('production asks for no single upstream where a file lists them', () => {
+test('production does not check the single upstream when a file lists several', () => {
   const { UPSTREAM_URL: _, UPSTREAM_KEY: __, ...without } = production
-  const names = complaints({ env: without }).map((each) => each.split(':')[0])
+  const names = problems({ env: without }).map((each) => each.split(':')[0])
   assert.deepEqual(names, ['upstream.url', 'upstream.key'])
   loaded({ env: { ...without, UPSTREAM_FILE: '/etc/gate/upstreams.yaml' } })
 })
 
-test('production sends nothing readable beyond the loopback, or says that it means to', () => {
+test('production refuses connections without TLS beyond the loopback, unless allowed', () => {
   const upstream = (host: string) => ({ UPSTREAM_URL: `http://${host}` })
   const relay = (host: string) => ({ MAIL_SMTP_URL: `smtp://${host}?starttls=never` })
+  const bill = (host: string) => ({ VENDOR_BILL_URL: `http://${host}`, VENDOR_BILL_KEY: 'k' })
   for (const host of ['127.0.0.1:9', '127.8.9.10', 'localhost:9', '[::1]:9']) {
-    loaded({ env: { ...production, ...upstream(host), ...relay(host) } })
+    loaded({ env: { ...production, ...upstream(host), ...relay(host), ...bill(host) } })
   }
   const cases = [
     [upstream, 'upstream.url', 'plainUpstreams'],
@@ -287,14 +288,17 @@ test('production sends nothing readable beyond the loopback, or says that it mea
   for (const [of, name, flag] of cases) {
     for (const host of ['10.0.0.1', '127.example.org', '127.999.0.1', 'localhost.x.org', '[::2]']) {
       const plain = { ...production, ...of(host) }
-      const [found, ...more] = complaints({ env: plain })
+      const [found, ...more] = problems({ env: plain })
       assert.match(found ?? '', new RegExp(`^${name} .*loopback.*allow\\.${flag}$`), host)
       assert.deepEqual(more, [])
       loaded({ env: { ...plain, [envNameOf(flag)]: 'true' } })
     }
   }
+  const plainBill = { ...production, ...bill('10.0.0.1') }
+  assert.match(problems({ env: plainBill })[0] ?? '', /^vendorBill\.url .*loopback/)
+  loaded({ env: { ...plainBill, [envNameOf('plainUpstreams')]: 'true' } })
   const optional = { MAIL_SMTP_URL: 'smtp://relay.example.org?starttls=optional' }
-  assert.match(complaints({ env: { ...production, ...optional } }).join(), /^mail\.smtpUrl/)
+  assert.match(problems({ env: { ...production, ...optional } }).join(), /^mail\.smtpUrl/)
   loaded({ env: { ...production, MAIL_SMTP_URL: 'smtps://relay.example.org' } })
 })
 
@@ -305,20 +309,20 @@ function envNameOf(flag: string): string {
 test('production refuses a key secret under 32 bytes, development does not', () => {
   const KEYS_TAG_SECRET = 'x'.repeat(31)
   assert.match(
-    complaints({ env: { ...production, KEYS_TAG_SECRET } }).join(),
+    problems({ env: { ...production, KEYS_TAG_SECRET } }).join(),
     /shorter than 32 bytes/,
   )
   assert.equal(loaded({ env: { KEYS_TAG_SECRET } }).config.keys.tagSecret.reveal(), KEYS_TAG_SECRET)
   loaded({ env: { ...production, KEYS_TAG_SECRET: 'x'.repeat(32) } })
 })
 
-test('secrets never appear in a description, a complaint or a printed configuration', () => {
+test('secrets never appear in a description, a problem or a printed configuration', () => {
   const result = loaded({ env: production })
   const printed = [
     describeConfig(result),
     inspect(result, { depth: 9 }),
     JSON.stringify(result),
-    ...complaints({ env: { ...production, DATABASE_URL: CANARY, KEYS_TAG_SECRET: 'canary' } }),
+    ...problems({ env: { ...production, DATABASE_URL: CANARY, KEYS_TAG_SECRET: 'canary' } }),
   ].join('\n')
   assert.equal(printed.includes('canary'), false)
   assert.ok(printed.includes(DOTS))
@@ -330,8 +334,8 @@ test('the configuration cannot be changed after it is read', () => {
   assert.throws(() => Object.assign(config.gateway, { port: 5 }), TypeError)
 })
 
-test('production takes money only over https, and never play money for real credits', () => {
-  const found = (change: object) => complaints({ env: { ...production, ...change } }).join('\n')
+test('production takes payments only over https, and no test money for real credits', () => {
+  const found = (change: object) => problems({ env: { ...production, ...change } }).join('\n')
   assert.match(found({ YOOKASSA_URL: 'http://api.example.org/v3' }), /yookassa\.url.*https/)
   assert.match(found({ YOOKASSA_SECRET_KEY: 'test_abc' }), /yookassa\.secretKey.*test shop/)
   const staging = { YOOKASSA_SECRET_KEY: 'test_abc', PAYMENTS_MONEY: 'test' }

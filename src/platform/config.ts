@@ -1,11 +1,11 @@
-// The configuration: one YAML file, overridden by the environment, overridden by nothing. The only
-// place that reads process.env, once. Collects every complaint before giving up, and returns a
-// frozen object whose secrets print as dots. What can be set is in settings.ts.
+// Reads the configuration: one YAML file, overridden by environment variables. The only file that
+// reads process.env. It collects all problems before it gives up, and returns a frozen object whose
+// secrets print as dots. settings.ts defines the settings.
 import { readFileSync } from 'node:fs'
 import type { z } from 'zod'
 import { Masked } from './masked.ts'
 import { listSettings, type Setting, settingsSchema, valueAt } from './settings.ts'
-import { complaintsOf, editsBetween, nearestName, type Path, readYaml } from './yaml.ts'
+import { editsBetween, type KeyPath, nearestName, readYaml, schemaProblems } from './yaml.ts'
 
 type Output = z.output<typeof settingsSchema>
 export type Config = {
@@ -29,8 +29,8 @@ const FILE_ENV = 'TOLLGATE_CONFIG'
 
 /**
  * Reads the configuration. `file` is the path given with --config; without it TOLLGATE_CONFIG names
- * one; without both there is no file and defaults stand. A file that is named but absent is a
- * complaint: a mistyped path must not start production with a laptop's defaults.
+ * one; without both, only the defaults apply. A file that is named but missing is a problem: a
+ * mistyped path must not start production with development defaults.
  */
 export function loadConfig({
   file,
@@ -38,13 +38,13 @@ export function loadConfig({
 }: {
   readonly file?: string | undefined
   readonly env?: Environment
-} = {}): Loaded | { readonly complaints: readonly string[] } {
+} = {}): Loaded | { readonly problems: readonly string[] } {
   const settings = listSettings()
-  const complaints: string[] = []
-  const { tree, lineAt } = readFileTree(file ?? present(env[FILE_ENV]), complaints)
+  const problems: string[] = []
+  const { tree, lineAt } = readFileTree(file ?? present(env[FILE_ENV]), problems)
   const origins = new Map<string, Origin>()
   for (const setting of settings) {
-    const found = fromEnvironment(setting, env, complaints)
+    const found = fromEnvironment(setting, env, problems)
     if (found !== undefined) {
       place(tree, setting.path, found.value)
       origins.set(setting.name, { source: found.source, where: found.where })
@@ -54,42 +54,40 @@ export function loadConfig({
       origins.set(setting.name, { source: 'default', where: '' })
     }
   }
-  complaints.push(...misspelt(settings, env))
+  problems.push(...misspelt(settings, env))
 
   const checked = check(tree)
-  for (const { path, sentence } of checked.complaints) {
+  for (const { path, sentence } of checked.problems) {
     const name = path.join('.')
     const where = origins.get(name)?.where ?? lineAt(path)
-    complaints.push(`${name === '' ? 'the file' : name}${where && ` (${where})`}: ${sentence}`)
+    problems.push(`${name === '' ? 'the file' : name}${where && ` (${where})`}: ${sentence}`)
   }
-  if (checked.config === undefined || complaints.length > 0) return { complaints }
+  if (checked.config === undefined || problems.length > 0) return { problems }
   return { config: checked.config, origins }
 }
 
 function present(value: string | undefined): string | undefined {
-  // Compose files and CI pass `NAME=` for what they do not set; an empty value is an absent one.
+  // Compose files and CI pass `NAME=` for unset variables, so an empty value counts as absent.
   return value === '' ? undefined : value
 }
 
-function readFileTree(file: string | undefined, complaints: string[]) {
+function readFileTree(file: string | undefined, problems: string[]) {
   const nothing = { tree: emptyAreas(), lineAt: () => '' }
   if (file === undefined) return nothing
-  const text = readText(file, complaints)
+  const text = readText(file, problems)
   if (text === undefined) return nothing
   const yaml = readYaml(text)
-  complaints.push(
-    ...yaml.complaints.map(({ line, sentence }) => `${file} line ${line}: ${sentence}`),
-  )
+  problems.push(...yaml.problems.map(({ line, sentence }) => `${file} line ${line}: ${sentence}`))
   const value = yaml.value ?? {}
   if (typeof value !== 'object' || Array.isArray(value)) {
-    complaints.push(`${file}: expected areas and their settings, such as "gateway:"`)
+    problems.push(`${file}: expected areas and their settings, such as "gateway:"`)
     return nothing
   }
-  // An area whose lines are all commented out reads as null, and means no settings.
+  // An area whose lines are all commented out is null in YAML, and means no settings.
   const areas = Object.entries(value).filter(([, area]) => area !== null)
   return {
     tree: { ...emptyAreas(), ...Object.fromEntries(areas) } as Tree,
-    lineAt: (path: Path) => `${file} line ${yaml.lineAt(path)}`,
+    lineAt: (path: KeyPath) => `${file} line ${yaml.lineAt(path)}`,
   }
 }
 
@@ -98,17 +96,17 @@ function emptyAreas(): Tree {
   return Object.fromEntries(areas.map(({ path }) => [path[0], {}]))
 }
 
-function readText(file: string, complaints: string[], why = 'the configuration file') {
+function readText(file: string, problems: string[], why = 'the configuration file') {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    // Whatever the system says (absent, a directory, no permission) is the operator's to fix.
-    complaints.push(`${file}: ${why} cannot be read: ${(error as NodeJS.ErrnoException).code}`)
+    // Every error code (missing, a directory, no permission) is for the operator to fix.
+    problems.push(`${file}: ${why} cannot be read: ${(error as NodeJS.ErrnoException).code}`)
     return undefined
   }
 }
 
-function fromEnvironment(setting: Setting, env: Environment, complaints: string[]) {
+function fromEnvironment(setting: Setting, env: Environment, problems: string[]) {
   const name = [setting.env, ...(setting.aliases ?? [])].find((each) => present(env[each]))
   const secretName = `${setting.env}_FILE`
   const secretFile = setting.isSecret ? present(env[secretName]) : undefined
@@ -117,21 +115,24 @@ function fromEnvironment(setting: Setting, env: Environment, complaints: string[
     return { value: typed(setting, env[name] ?? ''), source: 'environment', where: name } as const
   }
   if (name !== undefined) {
-    complaints.push(`${setting.name}: both ${name} and ${secretName} are set; keep one`)
+    problems.push(`${setting.name}: both ${name} and ${secretName} are set; keep one`)
   }
-  const text = readText(secretFile, complaints, `named by ${secretName}, it`)?.trim()
+  const text = readText(secretFile, problems, `named by ${secretName}, it`)?.trim()
   if (text === undefined) return undefined
   return { value: text, source: 'secret file', where: `${secretName} ${secretFile}` } as const
 }
 
-/** The text as what the schema expects; what does not fit stays text and the schema complains. */
+/**
+ * Converts the text to the type that the schema expects; a text that does not fit stays a text, and
+ * the schema reports it.
+ */
 function typed(setting: Setting, text: string): unknown {
   if (setting.kind === 'whole') return /^-?\d{1,15}$/.test(text) ? Number(text) : text
   if (setting.kind === 'flag') return { true: true, false: false }[text] ?? text
   return text
 }
 
-function place(tree: Tree, path: Path, value: unknown) {
+function place(tree: Tree, path: KeyPath, value: unknown) {
   const [area, thing] = path.map(String)
   if (area === undefined) return
   const inside = tree[area]
@@ -140,8 +141,8 @@ function place(tree: Tree, path: Path, value: unknown) {
 }
 
 /**
- * The environment holds other programs' names too, so an unknown name is no complaint by itself:
- * only one that begins with an area of ours and is within two edits of a setting, a typing slip.
+ * The environment has variables of other programs too, so an unknown name is a problem only if it
+ * begins with one of our areas and is within two edits of a setting: a typing error.
  */
 function misspelt(settings: readonly Setting[], env: Environment): string[] {
   const known = settings.flatMap(({ env: name, isSecret }) =>
@@ -159,15 +160,15 @@ function misspelt(settings: readonly Setting[], env: Environment): string[] {
 }
 
 /**
- * Two passes, because the rules between settings are skipped while any single setting is wrong: the
- * second pass leaves the wrong ones out, so that all complaints come at once.
+ * Two passes, because zod skips the rules between settings while any single setting is wrong. The
+ * second pass leaves the wrong ones out, so that all problems are reported at once.
  */
 function check(tree: Tree) {
   const first = settingsSchema.safeParse(tree)
-  if (first.success) return { config: frozen(first.data), complaints: [] }
-  const complaints = complaintsOf(first.error, settingsSchema)
+  if (first.success) return { config: frozen(first.data), problems: [] }
+  const problems = schemaProblems(first.error, settingsSchema)
   const repaired = structuredClone(tree)
-  for (const { path } of complaints) {
+  for (const { path } of problems) {
     const [area, thing] = path.map(String)
     if (area === undefined) continue
     const inside = repaired[area]
@@ -176,11 +177,11 @@ function check(tree: Tree) {
     if (repaired[area] === undefined) Reflect.deleteProperty(repaired, area)
   }
   const second = settingsSchema.safeParse(repaired)
-  const said = new Set(complaints.map(({ path }) => path.join('.')))
-  const more = second.success ? [] : complaintsOf(second.error, settingsSchema)
+  const reported = new Set(problems.map(({ path }) => path.join('.')))
+  const more = second.success ? [] : schemaProblems(second.error, settingsSchema)
   return {
     config: undefined,
-    complaints: [...complaints, ...more.filter(({ path }) => !said.has(path.join('.')))],
+    problems: [...problems, ...more.filter(({ path }) => !reported.has(path.join('.')))],
   }
 }
 
@@ -204,7 +205,7 @@ export function describeConfig({ config, origins }: Loaded): string {
     .join('\n')
 }
 
-/** A secret that a file of ours only names: `env:NAME` or `file:/path`; undefined when absent. */
+/** The secret behind a reference in a file: `env:NAME` or `file:/path`; undefined when absent. */
 export function secretOf(
   reference: string,
   env: Environment = process.env,
@@ -219,6 +220,6 @@ export function secretOf(
     const value = readFileSync(name, 'utf8').trim()
     return value === '' ? undefined : new Masked(value)
   } catch {
-    return undefined // the caller names the reference in its complaint
+    return undefined // the caller reports the reference
   }
 }

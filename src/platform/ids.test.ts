@@ -1,4 +1,4 @@
-// Ids carry their cell and their day, and every spelling of one leads back to it.
+// Ids contain their cell and their day, and each format converts back.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -22,7 +22,7 @@ import {
 const cell = fc.integer({ min: 0, max: CELL_MAX })
 const timeMs = fc.integer({ min: 0, max: 4_102_444_800_000 })
 
-test('a hold id says its cell and its day, and is a UUID of version 7', () => {
+test('a hold id contains its cell and its day, and is a UUID of version 7', () => {
   fc.assert(
     fc.property(cell, timeMs, (c, ms) => {
       const id = newHoldId(c, ms)
@@ -33,7 +33,7 @@ test('a hold id says its cell and its day, and is a UUID of version 7', () => {
   )
 })
 
-test('a request id is its hold id in another spelling', () => {
+test('a request id is its hold id in another format', () => {
   fc.assert(
     fc.property(cell, timeMs, (c, ms) => {
       const id = newHoldId(c, ms)
@@ -43,7 +43,7 @@ test('a request id is its hold id in another spelling', () => {
   assert.equal(holdIdOf('req_011CSHoEeqs5C35K2UUqR7Fy'), undefined, 'not one of ours')
 })
 
-test('a book id says its cell', () => {
+test('a book id contains its cell', () => {
   fc.assert(
     fc.property(cell, fc.bigInt(1n, 2n ** 40n - 1n), (c, serial) => {
       assert.equal(cellOfBook(bookId(c, serial)), c)
@@ -57,7 +57,7 @@ test('ids drawn in one millisecond differ', () => {
   assert.ok(newInstanceId() > 0n)
 })
 
-test('an order id says its cell, and is short enough for every provider', () => {
+test('an order id contains its cell, and is short enough for every provider', () => {
   fc.assert(
     fc.property(cell, timeMs, (c, ms) => {
       const id = newOrderId(c, ms)

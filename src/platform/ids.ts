@@ -1,11 +1,11 @@
-// Ids. The only place, with keys/secret.ts, that draws randomness.
+// Ids. Only this file and keys/secret.ts draw random numbers.
 //
-// A request and its hold share one number: a request has at most one hold, so a second id would
-// only be one more thing to join. The number is a UUIDv7 whose twelve `rand_a` bits carry the cell,
-// so any id says where its book lives; its 48 time bits carry the day, which is the key of the
-// hold's partition. `req_…` is the same number in the client's spelling. Orders (`pay_…`), refunds
-// (`rfd_…`) and disputes (`dsp_…`) are such numbers too, in the one spelling that they have
-// everywhere: the database, the provider's idempotence key, the ledger's reference, the cabinet.
+// A request and its hold share one id: a request has at most one hold, so a second id would only
+// have to be joined. The id is a UUIDv7 whose twelve `rand_a` bits contain the cell, so that every
+// id names the cell of its book; its 48 time bits contain the day, which is the key of the hold's
+// partition. `req_…` is the same id in the format that clients see. Orders (`pay_…`), refunds
+// (`rfd_…`) and disputes (`dsp_…`) are such ids too, in one format everywhere: in the database, as
+// the provider's idempotence key, as the ledger's reference and in the cabinet.
 import { randomBytes } from 'node:crypto'
 import { assert } from './assert.ts'
 
@@ -40,12 +40,12 @@ function randomFrom(count: number): Buffer {
   return taken
 }
 
-/** A person's id: 96 random bits. It names no cell: people live at home. */
+/** An account's id: 96 random bits, without a cell, because accounts are in the home database. */
 export function newAccountId(): AccountId {
   return `acc_${randomText(12)}` as AccountId
 }
 
-/** A book's id: its cell above, a serial of that cell below. */
+/** A book's id: the cell in the high bits, a serial number of that cell in the low ones. */
 export function bookId(cell: number, serial: bigint): BookId {
   assert(Number.isInteger(cell) && cell >= 0 && cell <= CELL_MAX, `cell ${cell} is out of range`)
   assert(serial > 0n && serial < 1n << SERIAL_BITS, `serial ${serial} is out of range`)
@@ -68,7 +68,7 @@ export function newHoldId(cell: number, nowMs: number): HoldId {
   return `${front}-${tail.slice(0, 4)}-${tail.slice(4)}` as HoldId
 }
 
-/** When a hold id was made, by the clock of who made it. */
+/** When a hold id was made, by the clock of the process that made it. */
 export function timeOfHold(id: HoldId): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
@@ -82,7 +82,7 @@ export function cellOfHold(id: HoldId): number {
   return Number.parseInt(id.slice(15, 18), 16)
 }
 
-/** The client's spelling of a hold's number. */
+/** A hold's id in the format that clients see. */
 export function requestIdOf(id: HoldId): RequestId {
   const parts = `${id.slice(0, 8)}${id.slice(9, 13)}${id.slice(14, 18)}${id.slice(19, 23)}`
   return `req_${parts}${id.slice(24)}` as RequestId

@@ -1,4 +1,4 @@
-// What must never reach a log, tried with canaries, and what must.
+// What must never be logged, tested with canaries, and what must be.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLog } from './log.ts'
@@ -88,7 +88,7 @@ test('keys of the configured slug are scrubbed even when cut short, others by th
   assert.match(text(), /the form is sk-other-api03/)
 })
 
-test('bodies are refused by name and by shape, whoever passes them', () => {
+test('bodies are dropped by field name and by type', () => {
   const { log, text, last } = capture()
   class Socket {
     readonly inside = CANARY
@@ -103,7 +103,7 @@ test('bodies are refused by name and by shape, whoever passes them', () => {
   assert.ok(text().length < 3_000)
 })
 
-test('an error keeps its kind, place and code, and nothing that libraries hang on it', () => {
+test('an error keeps its type, stack and code, and nothing that libraries attach to it', () => {
   const { log, last, text } = capture()
   const error = Object.assign(new Error('duplicate'), {
     code: '23505',
@@ -131,7 +131,7 @@ test('a JSON error does not quote the text it could not read', () => {
   assert.equal(/canary/.test(text()), false)
 })
 
-test('pretty lines keep the same gate', () => {
+test('pretty lines are filtered in the same way', () => {
   const { log, text } = capture({ pretty: true })
   log.error({ err: new Error(`bad ${KEY}`), room: 'keys', password: CANARY }, 'failed')
   assert.match(

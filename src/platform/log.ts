@@ -1,9 +1,9 @@
-// The log: JSON lines by pino, one gate for everything. Only plain values pass; secrets are dotted
-// by name, bodies are refused by name and by shape, and keys are scrubbed out of any text. A prompt
-// or a key that reaches a log is a promise broken, so the gate refuses what it does not know.
+// The log: JSON lines by pino. Only plain values are logged: secrets are masked by their field
+// name, bodies are dropped by field name and by type, and keys are removed from every text. No
+// prompt and no key may reach a log, so values of unknown types are dropped.
 import pino from 'pino'
 import { DOTS, Masked } from './masked.ts'
-import { remembered } from './remembered.ts'
+import { memoize } from './memoize.ts'
 
 export type LogFields = Readonly<Record<string, unknown>>
 type Verb = { (message: string): void; (fields: LogFields, message?: string): void }
@@ -12,7 +12,7 @@ type Level = (typeof levels)[number]
 
 /** Fields first, then a sentence. The sentence takes no placeholders: values belong in fields. */
 export type Log = Readonly<Record<Level, Verb>> & {
-  /** A log whose every line carries these fields too. */
+  /** A log that adds these fields to every line. */
   child(fields: LogFields): Log
 }
 
@@ -20,7 +20,10 @@ type LogOptions = {
   readonly level: Level | 'silent'
   /** Lines for people instead of JSON. */
   readonly pretty?: boolean
-  /** Whose keys are scrubbed even when cut short; other vendors' keys go by their length. */
+  /**
+   * Keys with this slug are removed even when they are cut; keys of other vendors only if they are
+   * long enough.
+   */
   readonly slug?: string
   readonly destination?: { write(line: string): void }
 }
@@ -31,8 +34,8 @@ export function createLog({
   slug = 'vendor',
   destination,
 }: LogOptions): Log {
-  // Standard output, synchronously: an asynchronous one loses its last lines when a process dies,
-  // and those are the ones that are read.
+  // Synchronous standard output: an asynchronous one loses the last lines when a process dies, and
+  // those are the ones that matter.
   const out = destination ?? pino.destination({ dest: 1, sync: true })
   const scrub = scrubber(slug)
   const root = pino(
@@ -41,9 +44,9 @@ export function createLog({
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      // Errors are plain before pino sees them; its own serializer would copy every member.
+      // plainError has converted errors already; pino's own serializer would copy every member.
       serializers: { err: (error: unknown) => error },
-      // The last gate sees the finished line: messages, stacks and child fields alike.
+      // Scrub the finished line, which includes messages, stacks and child fields.
       hooks: { streamWrite: scrub },
     },
     pretty ? { write: (line: string) => out.write(prettyLine(line)) } : out,
@@ -87,9 +90,9 @@ const TEXT_MAX = 1024
 const STACK_MAX = 4096
 
 function plainFields(fields: LogFields, depth = 0): Record<string, unknown> {
-  // log.error(error) is the natural slip of the hand; it means the err field.
+  // log.error(error) is an easy mistake; treat it as the err field.
   if (fields instanceof Error) return { err: plainError(fields, depth) }
-  // Every request is a line: this loop and the remembered kinds took one from 9 to 6 µs.
+  // Every request logs a line: this loop and the memoized kinds cut it from 9 to 6 µs.
   const out: Record<string, unknown> = {}
   for (const name of Object.keys(fields)) out[name] = named(name, fields[name], depth)
   return out
@@ -98,21 +101,23 @@ function plainFields(fields: LogFields, depth = 0): Record<string, unknown> {
 function named(name: string, value: unknown, depth: number): unknown {
   const kind = kindOf(name)
   if (kind === 'secret') return DOTS
-  // `output: 512` counts tokens; only what can hold words is a body.
-  const holdsWords = typeof value === 'string' || (typeof value === 'object' && value !== null)
-  if (kind === 'body' && holdsWords) return NOT_LOGGED
+  // `output: 512` is a number of tokens; only strings and objects can contain a body.
+  const mayHoldText = typeof value === 'string' || (typeof value === 'object' && value !== null)
+  if (kind === 'body' && mayHoldText) return NOT_LOGGED
   return plain(value, depth)
 }
 
-// Names of fields are few and known; the limit is for an object keyed by data.
+// There are few field names; the limit is for an object whose keys are data.
 const KINDS_MAX = 2_000
-const kindOf = remembered(KINDS_MAX, (name) => {
+const kindOf = memoize(KINDS_MAX, (name) => {
   const bare = name.toLowerCase().replace(/[-_]/g, '')
   return SECRET_NAMES.test(bare) ? 'secret' : BODY_NAMES.has(bare) ? 'body' : 'other'
 })
 
-/** The value if it is plain, or what stands for it. Unknown classes are refused: a pg client, a
- * request or a socket carries passwords and bodies somewhere inside. */
+/**
+ * The value if it is plain, or a replacement. Unknown classes are dropped: a pg client, a request
+ * or a socket contains passwords and bodies.
+ */
 function plain(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return cut(value, TEXT_MAX)
   // As text: JSON readers would round what is above 2^53.
@@ -139,9 +144,12 @@ function cut(text: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, max)}… (${text.length} characters)`
 }
 
-/** A fixed list of members: libraries hang requests, queries and parameters on their errors. */
+/**
+ * Logs a fixed list of members, because libraries attach requests, queries and parameters to
+ * errors.
+ */
 function plainError(error: Error, depth: number): Record<string, unknown> {
-  // JSON.parse quotes the text it could not read, which may be somebody's prompt.
+  // JSON.parse quotes the text that it could not parse, which may be a prompt.
   const message = error instanceof SyntaxError ? NOT_LOGGED : cut(error.message, TEXT_MAX)
   const frames = error.stack?.indexOf('\n    at ') ?? -1
   const members = error as unknown as Readonly<Record<string, unknown>>
@@ -165,10 +173,11 @@ function scrubber(slug: string): (line: string) => string {
     [new RegExp(`sk-${slug}-[\\w-]+`, 'g'), `sk-${slug}-${DOTS}`],
     [/\bsk-[a-z0-9]{2,20}-[\w-]{16,}/g, `sk-${DOTS}`],
     [/\b(bearer|basic) +[\w.~+/=-]{8,}/gi, `$1 ${DOTS}`],
-    // The password of an address.
+    // The password in a URL.
     [/(:\/\/[^\s:@/"\\]*):[^\s@/"\\]+@/g, `$1:${DOTS}@`],
   ]
-  return (line) => patterns.reduce((text, [pattern, stand]) => text.replace(pattern, stand), line)
+  return (line) =>
+    patterns.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), line)
 }
 
 function prettyLine(line: string): string {

@@ -1,4 +1,4 @@
-// A wrapped secret, printed in every way there is.
+// A masked secret, printed in every way.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { format, inspect } from 'node:util'
@@ -6,7 +6,7 @@ import { Masked } from './masked.ts'
 
 const CANARY = 'canary-3f9a'
 
-test('a wrapped secret prints as dots by every ordinary road', () => {
+test('a masked secret prints as dots in every ordinary way', () => {
   const secret = new Masked(CANARY)
   const printed = [
     String(secret),
@@ -21,6 +21,6 @@ test('a wrapped secret prints as dots by every ordinary road', () => {
   assert.match(printed, /••••/)
 })
 
-test('a wrapped secret is revealed only on request', () => {
+test('only reveal returns the secret', () => {
   assert.equal(new Masked(CANARY).reveal(), CANARY)
 })

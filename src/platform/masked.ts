@@ -1,8 +1,8 @@
 // A secret that cannot be printed by accident: String(), JSON, template literals and the inspector
-// show dots. Only reveal() gives the value, so a search for it finds every place that sees secrets.
+// show dots. Only reveal() returns the value, so a search for it finds every use of a secret.
 import { inspect } from 'node:util'
 
-/** What stands for a secret wherever one would be printed. Its length says nothing. */
+/** Printed instead of a secret. Its length says nothing about the secret. */
 export const DOTS = '••••••••'
 
 export class Masked<T> {

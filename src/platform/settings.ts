@@ -1,7 +1,6 @@
-// Every setting there is: one schema with limits and defaults. How values are found (file,
-// environment, secret files) is config.ts's affair; why a default is what it is stands in
-// tollgate.example.yaml; production.ts has what production refuses. A room that needs a new setting
-// adds one line here and one there.
+// All settings: one schema with limits and defaults. config.ts finds their values (file,
+// environment, secret files); tollgate.example.yaml explains the defaults; production.ts has the
+// checks of production mode. A new setting needs one line here and one in tollgate.example.yaml.
 import { z } from 'zod'
 import { assert } from './assert.ts'
 import { CELL_MAX } from './ids.ts'
@@ -9,28 +8,34 @@ import { readSmtpUrl } from './mail/smtp-url.ts'
 import { Masked } from './masked.ts'
 import { readNetworks } from './networks.ts'
 import { refuseInProduction, STAND_IN } from './production.ts'
-import type { Path } from './yaml.ts'
+import type { KeyPath } from './yaml.ts'
 
 type Traits = {
   /** How the text of an environment variable is read. */
   readonly kind: 'whole' | 'flag' | 'text'
   readonly fallback: string | number | boolean
   readonly isSecret?: boolean
-  /** The fallback is for a laptop: production refuses it, wherever it came from. */
+  /** The fallback is for development only: production refuses it, also when it was set. */
   readonly isDevelopmentOnly?: boolean
-  /** What production says about the fallback, and the flag of `allow` that lets it pass. */
+  /** The message of production about the fallback, and the flag of `allow` that permits it. */
   readonly refusal?: { readonly sentence: string; readonly flag: string }
   /** Production refuses a shorter secret. */
   readonly bytesMin?: number
-  /** Short environment names that hosting platforms set; the derived name wins over them. */
+  /** Short environment names that hosting platforms set; the derived name takes precedence. */
   readonly aliases?: readonly string[]
 }
 
-export type Setting = Traits & { readonly path: Path; readonly name: string; readonly env: string }
+export type Setting = Traits & {
+  readonly path: KeyPath
+  readonly name: string
+  readonly env: string
+}
 
 const traits = z.registry<Traits>()
 const DEVELOPMENT_ONLY = { isDevelopmentOnly: true }
-/** Its prices are made up: main.ts refuses them for a production database without a catalogue. */
+/**
+ * Its prices are made up: main.ts refuses them in production when the database has no catalogue.
+ */
 export const EXAMPLE_CATALOGUE = 'catalogue.example.yaml'
 
 function whole(fallback: number, min: number, max: number, more: Partial<Traits> = {}) {
@@ -54,8 +59,8 @@ function text(fallback: string, more: Partial<Traits> = {}, shape: z.ZodType<str
 }
 
 /**
- * `none` unless set; production refuses that while the flag of `allow` is false. A text without a
- * word, bars included, and `None` are `none`: a page that shows them names nobody either.
+ * `none` unless set; production refuses `none` while the flag of `allow` is false. An empty text,
+ * one of only spaces and bars, and `None` count as `none`, because they would show nothing either.
  */
 function none(sentence: string, flag: string) {
   const isNone = (value: string) => /^(?:none)?$/i.test(value.replaceAll(/[\s|]/g, ''))
@@ -73,7 +78,7 @@ function choice<const T extends string>(names: readonly [T, ...T[]], fallback: N
     .register(traits, { kind: 'text', fallback })
 }
 
-/** A public address. One form only, so that `${url}/v1` is always right. */
+/** A public URL. No slash at the end, so that `${url}/v1` is always right. */
 function webAddress(fallback: string) {
   return text(
     fallback,
@@ -94,14 +99,25 @@ function secret(fallback: string, bytesMin = 1, shape = z.string().min(1)) {
     .register(traits, { kind: 'text', fallback, isSecret: true, bytesMin, ...DEVELOPMENT_ONLY })
 }
 
+/** A secret that production may leave at `none`. */
+function optionalSecret(shape: z.ZodString) {
+  return shape
+    .default('none')
+    .transform((value) => new Masked(value))
+    .register(traits, { kind: 'text', fallback: 'none', isSecret: true })
+}
+
 const databaseUrl = z.string().regex(/^postgres(?:ql)?:\/\/\S+$/, 'expected postgres://…')
+const otherUrl = z
+  .string()
+  .regex(/^(?:none|postgres(?:ql)?:\/\/\S+)$/, 'expected none or postgres://…')
 const smtpUrl = z.string().superRefine((value, context) => {
   const read = readSmtpUrl(value)
-  if ('complaint' in read) context.addIssue({ code: 'custom', message: read.complaint })
+  if ('problem' in read) context.addIssue({ code: 'custom', message: read.problem })
 })
 const networks = z.string().superRefine((value, context) => {
   const read = readNetworks(value)
-  if ('complaint' in read) context.addIssue({ code: 'custom', message: read.complaint })
+  if ('problem' in read) context.addIssue({ code: 'custom', message: read.problem })
 })
 const sender = z
   .string()
@@ -109,11 +125,11 @@ const sender = z
     /^(?:[^<>@\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/,
     'expected Name <address> or an address',
   )
-/** Who may notify us: anyone, whom the provider publishes, or a list of our own. */
+/** Who may send notifications: anyone, the provider's published addresses, or a list. */
 const sources = z.string().superRefine((value, context) => {
   if (value === 'any' || value === 'published') return
   const read = readNetworks(value)
-  if ('complaint' in read) context.addIssue({ code: 'custom', message: read.complaint })
+  if ('problem' in read) context.addIssue({ code: 'custom', message: read.problem })
 })
 const headerName = z.string().regex(/^[a-z0-9-]+$/, 'expected a header name')
 const KIB = 1024
@@ -141,6 +157,8 @@ export const settingsSchema = z
     }),
     database: z.strictObject({
       url: secret('postgres://postgres@127.0.0.1:5432/tollgate', 1, databaseUrl),
+      directUrl: optionalSecret(otherUrl),
+      standbyUrl: optionalSecret(otherUrl),
       poolSize: whole(8, 1, 200),
       connectTimeoutMs: whole(5_000, 100, 60_000),
       statementTimeoutMs: whole(30_000, 100, 600_000),
@@ -156,6 +174,7 @@ export const settingsSchema = z
       requestSecondsMax: whole(3_600, 1, DAY_SECONDS),
       holdSeconds: whole(3_900, 2, 2 * DAY_SECONDS),
       entriesKeptDays: whole(400, 1, 36_500),
+      exportDirectory: text('none'),
       sweepDeadSeconds: whole(60, 1, 3_600),
     }),
     keys: z.strictObject({
@@ -252,6 +271,17 @@ export const settingsSchema = z
     }),
     catalogue: z.strictObject({
       file: text(EXAMPLE_CATALOGUE),
+      vendorPricesFile: text('none'),
+    }),
+    vendorBill: z.strictObject({
+      url: text(
+        'none',
+        {},
+        z.string().regex(/^(?:none|https?:\/\/\S+[^\s/])$/, 'expected none or http(s)://…'),
+      ),
+      key: optionalSecret(z.string().min(1)),
+      upstreams: text('all'),
+      alarmPercent: whole(1, 0, 100),
     }),
     allow: z.strictObject({
       exampleCatalogue: flag(false),
@@ -265,36 +295,41 @@ export const settingsSchema = z
     // zod leaves a value that its own rule refused as it was written: a secret would be a string
     // here, not Masked. config.ts parses once more without such values.
     if (context.issues.length > 0) return
-    const complain = (path: Path, message: string) => {
+    const reportProblem = (path: KeyPath, message: string) => {
       context.addIssue({ code: 'custom', path: [...path], message })
     }
-    // Else the sweeper could void the hold of a request that is still being served, for nothing.
+    // Otherwise the sweeper could void the hold of a request that is still being served.
     if (config.ledger.holdSeconds <= config.ledger.requestSecondsMax) {
-      complain(
+      reportProblem(
         ['ledger', 'holdSeconds'],
         `must exceed ledger.requestSecondsMax, which is ${config.ledger.requestSecondsMax}`,
       )
     }
-    // Alone, either would be a header that nobody reads, or proxies that all look like one client.
+    // One without the other would be a header that is not read, or proxies that look like one
+    // client.
     const { addressHeader, trustedProxies } = config.cabinet
     if ((addressHeader === 'none') !== (trustedProxies === 'none')) {
-      complain(['cabinet', 'trustedProxies'], 'goes together with cabinet.addressHeader')
+      reportProblem(['cabinet', 'trustedProxies'], 'goes together with cabinet.addressHeader')
+    }
+    const { url, key } = config.vendorBill
+    if ((url === 'none') !== (key.reveal() === 'none')) {
+      reportProblem(['vendorBill', 'key'], 'goes together with vendorBill.url')
     }
     if (config.mode === 'production') {
       const found = listSettings().map((one) => ({ ...one, value: valueAt(config, one.path) }))
-      refuseInProduction(config, found, complain)
+      refuseInProduction(config, found, reportProblem)
     }
   })
 
 /** The value at a path of nested objects; undefined when there is none. */
-export function valueAt(tree: unknown, path: Path): unknown {
+export function valueAt(tree: unknown, path: KeyPath): unknown {
   return path.reduce<unknown>(
     (here, step) => (here as Record<PropertyKey, unknown> | undefined)?.[step],
     tree,
   )
 }
 
-/** Every setting, found by walking the schema, so that none can lack an environment name. */
+/** Lists all settings by walking the schema, so that each has an environment name. */
 export function listSettings(): Setting[] {
   return Object.entries(settingsSchema.shape).flatMap(([area, schema]) =>
     schema instanceof z.ZodObject
@@ -309,7 +344,7 @@ function settingOf(path: readonly string[], leaf: z.ZodType): Setting {
   return { ...known, path, name: path.join('.'), env: envNameOf(path) }
 }
 
-/** Area, thing, unit in upper snake case; a setting without an area takes the product's name. */
+/** The path in upper snake case; a setting without an area gets the product's name in front. */
 function envNameOf(path: readonly string[]): string {
   return (path.length === 1 ? ['tollgate', ...path] : path)
     .map((part) => part.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase())

@@ -1,18 +1,18 @@
-// YAML files that people write: read with the line of every value, so that a complaint says where
-// to look. Turns what a schema found wrong into sentences; all of them, since fixing a file one
-// complaint per attempt is how nights are lost.
+// Reads YAML files that people write, and keeps the line of every value, so that a problem can name
+// its line. Turns the issues of a schema into sentences, all at once, so that a file can be mended
+// in one go.
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
 import { z } from 'zod'
 
-export type Path = readonly PropertyKey[]
-export type Complaint = { readonly path: Path; readonly sentence: string }
+export type KeyPath = readonly PropertyKey[]
+export type SchemaProblem = { readonly path: KeyPath; readonly sentence: string }
 
 export type YamlText = {
   readonly value: unknown
   /** The line of a value, or of the nearest thing around it that exists. */
-  lineAt(path: Path): number
-  /** What YAML itself refuses, each with its line: broken syntax, a repeated key. */
-  readonly complaints: readonly { readonly line: number; readonly sentence: string }[]
+  lineAt(path: KeyPath): number
+  /** Errors of YAML itself, each with its line: broken syntax, a duplicate key. */
+  readonly problems: readonly { readonly line: number; readonly sentence: string }[]
 }
 
 /** With `textOnly` every scalar stays text, so that 1.25 never passes through a float. */
@@ -23,18 +23,18 @@ export function readYaml(text: string, { textOnly = false } = {}): YamlText {
     prettyErrors: false,
     schema: textOnly ? 'failsafe' : 'core',
   })
-  const complaints = [...document.errors, ...document.warnings].map((problem) => ({
+  const problems = [...document.errors, ...document.warnings].map((problem) => ({
     line: lineCounter.linePos(problem.pos[0]).line,
     sentence: problem.message,
   }))
   return {
-    value: complaints.length === 0 ? document.toJS() : undefined,
+    value: problems.length === 0 ? document.toJS() : undefined,
     lineAt: (path) => lineCounter.linePos(offsetAt(document.contents, path)).line,
-    complaints,
+    problems,
   }
 }
 
-function offsetAt(root: Node | null, path: Path): number {
+function offsetAt(root: Node | null, path: KeyPath): number {
   let node: unknown = root
   let offset = root?.range?.[0] ?? 0
   for (const step of path) {
@@ -55,9 +55,9 @@ function offsetAt(root: Node | null, path: Path): number {
   return offset
 }
 
-/** A schema's complaints as sentences; an unknown key comes with the nearest known name. */
-export function complaintsOf(error: z.ZodError, schema: z.ZodType): Complaint[] {
-  return error.issues.flatMap((issue): Complaint[] => {
+/** The issues of a schema as sentences; for an unknown key with the nearest known name. */
+export function schemaProblems(error: z.ZodError, schema: z.ZodType): SchemaProblem[] {
+  return error.issues.flatMap((issue): SchemaProblem[] => {
     if (issue.code !== 'unrecognized_keys') {
       return [{ path: issue.path, sentence: plainSentence(issue) }]
     }
@@ -70,14 +70,14 @@ export function complaintsOf(error: z.ZodError, schema: z.ZodType): Complaint[] 
 }
 
 function plainSentence(issue: z.core.$ZodIssue): string {
-  // Both are how zod says that a required member is absent.
+  // This is how zod reports that a required member is missing.
   if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
     return 'is missing'
   }
   return issue.message.replace(/^Invalid (?:input|option): /, '')
 }
 
-function knownNames(schema: z.ZodType, path: Path): string[] {
+function knownNames(schema: z.ZodType, path: KeyPath): string[] {
   let here: unknown = schema
   for (const step of path) {
     here = withoutWrapping(here)
@@ -93,7 +93,7 @@ function withoutWrapping(schema: unknown): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) {
     return withoutWrapping(schema.unwrap())
   }
-  // A transformed object is a pipe; its names are those of what goes in.
+  // zod makes a pipe of a transformed object; its names are those of the input.
   return schema instanceof z.ZodPipe ? withoutWrapping(schema.in) : schema
 }
 
@@ -104,7 +104,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
     .sort((a, b) => a.edits - b.edits)[0]?.candidate
 }
 
-/** Levenshtein's distance, one row at a time. */
+/** The Levenshtein distance, computed row by row. */
 export function editsBetween(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i += 1) {

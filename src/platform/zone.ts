@@ -1,4 +1,4 @@
-// Time zones by their names, such as Europe/Moscow, as far as this Node knows them.
+// Time zones by name, such as Europe/Moscow, as far as this version of Node knows them.
 
 /** A time zone that exists, or UTC. */
 export function zoneOf(name: string | undefined): string {

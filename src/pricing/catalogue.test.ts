@@ -1,4 +1,4 @@
-// The catalogue file: what is read, what is refused and why, and that writing loses nothing.
+// Tests of the catalogue file: reading, the problems that are reported, and writing without loss.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,6 +12,8 @@ import { millionths } from '../units/price.ts'
 import { tokens } from '../units/tokens.ts'
 import { type Catalogue, formatCatalogue, type Model, parseCatalogue } from './catalogue.ts'
 import { differences, hasOnlyPricesOf } from './differences.ts'
+import { priceLists } from './lists.ts'
+import { featureNames } from './model-schema.ts'
 
 const exampleText = readFileSync(join(import.meta.dirname, '../../catalogue.example.yaml'), 'utf8')
 
@@ -21,10 +23,10 @@ function read(text: string): Catalogue {
   return result.catalogue
 }
 
-function complaints(text: string): readonly string[] {
+function problems(text: string): readonly string[] {
   const result = parseCatalogue(text)
-  assert.ok('complaints' in result, 'the catalogue was accepted')
-  return result.complaints
+  assert.ok('problems' in result, 'the catalogue was accepted')
+  return result.problems
 }
 
 const name = fc.stringMatching(/^[A-Za-z0-9][\w.:@/-]{0,20}$/)
@@ -34,11 +36,32 @@ const line = fc
 const day = fc
   .date({ min: new Date('1970-01-01'), max: new Date('2999-12-31'), noInvalidDate: true })
   .map((date) => date.toISOString().slice(0, 10))
-const weight = fc.bigInt(0n, 1_000_000_000n).map(millionths)
+const localized = fc.oneof(
+  line.map((text) => ({ ru: text, en: text })),
+  fc.record({ ru: line, en: line }, { noNullPrototype: true }),
+)
+// Two decimals for prices and one for each multiplier: every product has at most five.
+const hundredths = (min: number, max: number) =>
+  fc.integer({ min, max }).map((n) => millionths(n * 10_000))
+const price = fc.record(
+  {
+    input: hundredths(0, 100),
+    coefficient: hundredths(1, 100),
+    cacheRead: hundredths(0, 100),
+    cacheWrite5m: hundredths(0, 100),
+    cacheWrite1h: hundredths(0, 100),
+  },
+  { noNullPrototype: true },
+)
+const values = fc.dictionary(
+  fc.stringMatching(/^[a-z][a-z0-9_-]{0,5}$/),
+  fc.integer({ min: 1, max: 50 }).map((n) => millionths(n * 100_000)),
+  { maxKeys: 2, noNullPrototype: true },
+)
 const model: fc.Arbitrary<Model> = fc
   .record({
     id: name,
-    displayName: line,
+    displayName: localized,
     createdAt: day,
     upstreamNames: fc.oneof(
       name,
@@ -46,22 +69,39 @@ const model: fc.Arbitrary<Model> = fc
     ),
     contextWindow: fc.integer({ min: 200_000, max: 10_000_000 }).map(tokens),
     outputCeiling: fc.integer({ min: 1, max: 200_000 }).map(tokens),
-    price: fc.record({
-      coefficient: fc.bigInt(1n, 1_000_000_000n).map(millionths),
-      cacheRead: weight,
-      cacheWrite5m: weight,
-      cacheWrite1h: weight,
-    }),
+    price,
+    tiers: fc
+      .uniqueArray(fc.record({ above: fc.integer({ min: 1, max: 1_000_000 }), price }), {
+        maxLength: 2,
+        selector: ({ above }) => above,
+      })
+      .map((tiers) =>
+        tiers
+          .toSorted((a, b) => a.above - b.above)
+          .map((tier) => ({ above: tokens(tier.above), price: tier.price })),
+      ),
+    multipliers: fc.record({ speed: values, inference_geo: values, service_tier: values }),
     features: fc.dictionary(
-      fc.stringMatching(/^[a-z][a-z0-9_]{0,9}$/),
-      fc.record({ iterationsMax: fc.integer({ min: 1, max: 100 }) }, { noNullPrototype: true }),
+      fc.constantFrom(...featureNames),
+      fc
+        .record({
+          iterationsMax: fc.integer({ min: 1, max: 100 }),
+          perUse: fc.integer({ min: 1, max: 1_000_000 }),
+          usesMax: fc.integer({ min: 0, max: 1_000 }),
+          contentMax: fc.integer({ min: 0, max: 10_000_000 }),
+        })
+        .map((drawn) => ({
+          ...drawn,
+          perUse: credits(drawn.usesMax === 0 ? 0 : drawn.perUse),
+          contentMax: drawn.usesMax === 0 ? 0 : drawn.contentMax,
+        })),
       { noNullPrototype: true },
     ),
   })
-  .map((made) => structuredClone(made))
+  .map((made) => structuredClone({ ...made, lists: priceLists(made).lists }))
 const pack = fc.record({
   id: fc.stringMatching(/^[a-z0-9][a-z0-9-]{0,9}$/),
-  name: line,
+  name: localized,
   credits: fc.bigInt(1n, 10n ** 12n).map(credits),
   priceKopecks: fc.bigInt(1n, 10n ** 10n).map(kopecks),
 })
@@ -74,7 +114,7 @@ const catalogue: fc.Arbitrary<Catalogue> = fc.record(
   { noNullPrototype: true },
 )
 
-test('a catalogue written and read again is exactly the same one', () => {
+test('reads a written catalogue back as the same catalogue', () => {
   fc.assert(
     fc.property(catalogue, (made) => {
       const text = formatCatalogue(made)
@@ -86,7 +126,7 @@ test('a catalogue written and read again is exactly the same one', () => {
   )
 })
 
-test('two catalogues that differ say how, and a catalogue differs from itself in nothing', () => {
+test('lists differences of two catalogues exactly when they differ', () => {
   fc.assert(
     fc.property(catalogue, catalogue, (a, b) => {
       assert.deepEqual(differences(a, a), [])
@@ -96,13 +136,14 @@ test('two catalogues that differ say how, and a catalogue differs from itself in
   )
 })
 
-test('the smallest pack of the shipped example is 35 million credits for 1300.00 RUB', () => {
+test('has 35 million credits for 1300.00 RUB as the smallest pack of the shipped example', () => {
   const { models, packs, version } = read(exampleText)
   assert.equal(version, 0)
   const smallest = packs.toSorted((a, b) => Number(a.credits - b.credits))[0]
   assert.equal(smallest?.credits, credits(35_000_000))
   assert.equal(rublesText(smallest.priceKopecks), '1300.00')
   assert.deepEqual(models.find(({ id }) => id === 'model-large')?.price, {
+    input: 1_000_000n,
     coefficient: 5_000_000n,
     cacheRead: 100_000n,
     cacheWrite5m: 1_250_000n,
@@ -110,7 +151,7 @@ test('the smallest pack of the shipped example is 35 million credits for 1300.00
   })
 })
 
-test('numbers keep every digit that was written, where a float would not', () => {
+test('keeps every written digit of a number, where a float would lose some', () => {
   const price = read(exampleText.replace('coefficient: 5', 'coefficient: 999.123457')).models[0]
     ?.price
   assert.equal(price?.coefficient, 999_123_457n)
@@ -118,15 +159,15 @@ test('numbers keep every digit that was written, where a float would not', () =>
   assert.equal(read(text).packs[0]?.credits, 999_999_999_999_000_000n)
 })
 
-test('a missing weight is a complaint, a weight of zero is not', () => {
+test('reports a missing weight and accepts a weight of zero', () => {
   const without = exampleText.replace('      cacheWrite5m: 1.25\n', '')
   const line = exampleText.split('\n').indexOf('    weights:') + 1
-  assert.deepEqual(complaints(without), [`line ${line}, models.0.weights.cacheWrite5m: is missing`])
+  assert.deepEqual(problems(without), [`line ${line}, models.0.weights.cacheWrite5m: is missing`])
   const zero = exampleText.replace('cacheWrite5m: 1.25', 'cacheWrite5m: 0')
   assert.equal(read(zero).models[0]?.price.cacheWrite5m, 0n)
 })
 
-test('all complaints come at once, in the order of their lines', () => {
+test('reports all problems at once, in the order of their lines', () => {
   const text = `
 version: 1.5
 models:
@@ -171,21 +212,21 @@ packs:
     /^line 23, packs\.1\.priceKopecks/,
     /^line 23, packs\.1\.id: small is there twice$/,
   ]
-  const found = complaints(text)
+  const found = problems(text)
   assert.equal(found.length, expected.length, inspect(found))
   for (const [index, pattern] of expected.entries()) assert.match(found[index] ?? '', pattern)
 })
 
-test('a file that is no catalogue is refused with its reason', () => {
-  assert.match(complaints('').join(), /the file: expected object/)
-  assert.match(complaints('- 1').join(), /the file: expected object/)
-  assert.match(complaints('models: []\npacks: []').join(), /expected at least one model/)
-  assert.match(complaints('models: 5\npacks: [7, null]').join(), /models: expected array/)
-  assert.match(complaints('models: [\n').join(), /^line 2: Flow sequence/)
-  assert.match(complaints('packs: []\npacks: []').join(), /^line 2: Map keys must be unique/)
+test('refuses a file that is not a catalogue, with the reason', () => {
+  assert.match(problems('').join(), /the file: expected object/)
+  assert.match(problems('- 1').join(), /the file: expected object/)
+  assert.match(problems('models: []\npacks: []').join(), /expected at least one model/)
+  assert.match(problems('models: 5\npacks: [7, null]').join(), /models: expected array/)
+  assert.match(problems('models: [\n').join(), /^line 2: Flow sequence/)
+  assert.match(problems('packs: []\npacks: []').join(), /^line 2: Map keys must be unique/)
 })
 
-test('a catalogue cannot be changed after it is read', () => {
+test('freezes a catalogue that was read', () => {
   const { models } = read(exampleText)
   const first = models[0]
   assert.ok(first)
@@ -193,7 +234,7 @@ test('a catalogue cannot be changed after it is read', () => {
   assert.throws(() => Object.assign(models, { 0: undefined }), TypeError)
 })
 
-test('a copy with other titles, limits or fewer models has only prices of the example', () => {
+test('recognises a copy with other titles, limits or fewer models by its prices', () => {
   const example = read(exampleText)
   const isLike = (text: string) => hasOnlyPricesOf(example, read(text))
   assert.ok(isLike(exampleText))
@@ -213,13 +254,13 @@ test('a copy with other titles, limits or fewer models has only prices of the ex
   }
 })
 
-test('other YAML readers see numbers as numbers in what we write', () => {
+test('writes numbers that other YAML readers read as numbers', () => {
   const plain = parseDocument(formatCatalogue(read(exampleText))).toJS()
   assert.equal(plain.models[0].weights.cacheWrite5m, 1.25)
   assert.equal(plain.packs[0].priceKopecks, 130_000)
 })
 
-test('a change of price is told in words', () => {
+test('describes changes of prices, models and packs in words', () => {
   const before = read(exampleText)
   const after = read(
     exampleText
@@ -231,9 +272,17 @@ test('a change of price is told in words', () => {
     'model model-large: coefficient 5 → 4.5',
     'model model-small-20260115 is removed',
     'model model-tiny is added: display name Small, 15 January 2026, created 2026-01-15, ' +
-      'context window 200000, output ceiling 32000, coefficient 5, weight of cache reads 0.1, ' +
-      'weight of 5-minute cache writes 1.25, weight of 1-hour cache writes 2, ' +
+      'context window 200000, output ceiling 32000, weight of input 1, coefficient 5, ' +
+      'weight of cache reads 0.1, weight of 5-minute cache writes 1.25, ' +
+      'weight of 1-hour cache writes 2, ' +
       'upstream name model-small',
     'pack pack-35m: price 1300.00 RUB → 1499.00 RUB',
+  ])
+})
+
+test('describes a name that gets a Russian text as that alone', () => {
+  const named = exampleText.replace('displayName: Large', 'displayName: { ru: Большая, en: Large }')
+  assert.deepEqual(differences(read(exampleText), read(named)), [
+    'model model-large: display name (ru) none → Большая',
   ])
 })

@@ -1,93 +1,29 @@
-// The catalogue as data: models with their prices, and packs. Read from YAML with every complaint
-// at once and its line, written back so that it reads as itself. Numbers are read as text: 0.1 is
-// exactly a tenth. Which version is in force is the door's affair.
+// The catalogue as data: models with their prices, and packs. Reading YAML reports all problems at
+// once, each with its line; writing produces YAML that reads back as the same catalogue. Numbers
+// are read as text, so 0.1 is exactly a tenth. versions.ts decides which version is in force.
 import { Document } from 'yaml'
 import { z } from 'zod'
-import { type Complaint, complaintsOf, readYaml } from '../platform/yaml.ts'
-import { millionthsFromText, millionthsText, type Price } from '../units/price.ts'
-import { type Tokens, tokens } from '../units/tokens.ts'
-import { lineText, type Pack, packFields, packSchema, wholeText } from './packs.ts'
+import { nearestName, readYaml, type SchemaProblem, schemaProblems } from '../platform/yaml.ts'
+import { wholeCredits } from '../units/credits.ts'
+import { millionthsText, ONE, type Price } from '../units/price.ts'
+import { dimensions, LISTS_MAX, listCount, type Multipliers, priceLists } from './lists.ts'
+import { type Feature, featureNames, type Model, modelSchema, PRICE_MAX } from './model-schema.ts'
+import { localizedFields, type Pack, packFields, packSchema, wholeText } from './packs.ts'
 
-export type Model = {
-  /** What clients send. */
-  readonly id: string
-  readonly displayName: string
-  /** A day, `2026-01-15`. */
-  readonly createdAt: string
-  /** What is sent upstream: one name, or one per upstream. */
-  readonly upstreamNames: string | Readonly<Record<string, string>>
-  readonly contextWindow: Tokens
-  readonly outputCeiling: Tokens
-  readonly price: Price
-  /** Features that loop over the context, priced up to so many passes. Others are refused. */
-  readonly features: Readonly<Record<string, { readonly iterationsMax: number }>>
-}
+export type { Model }
 
 export type Catalogue = {
-  /** Assigned when applied; 0 until then. */
+  /** Assigned when the catalogue is applied; 0 before. */
   readonly version: number
   readonly models: readonly Model[]
   readonly packs: readonly Pack[]
 }
 
-// Together these keep the dearest possible request inside an int8 of microcredits: 10 million
-// tokens × 100 passes × a price of 1000 is 10^18, and the limit is 9.2 × 10^18.
-const WINDOW_MAX = 10_000_000n
-const ITERATIONS_MAX = 100n
-const PRICE_MAX = 1_000_000_000n
-
-function priceText(min: bigint) {
-  return z.string().transform((text, context) => {
-    const value = millionthsFromText(text)
-    if (value !== undefined && value >= min && value <= PRICE_MAX) return value
-    const range = min === 0n ? '0 to 1000' : 'above 0 and up to 1000'
-    const message = `expected a number such as 1.25, ${range}, at most 6 decimals`
-    context.addIssue({ code: 'custom', message })
-    return z.NEVER
-  })
-}
-
-const modelName = z
-  .string()
-  .regex(/^[A-Za-z0-9][\w.:@/-]{0,127}$/, 'expected 1-128 letters, digits and ._:@/-')
-
-const modelSchema = z
-  .strictObject({
-    id: modelName,
-    displayName: lineText,
-    createdAt: z.string().refine(isDay, 'expected a day such as 2026-01-15'),
-    upstreamNames: z
-      .union([modelName, z.record(z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/), modelName)], {
-        error: 'expected a name, or a map from upstream to name',
-      })
-      .optional(),
-    contextWindow: wholeText(1n, WINDOW_MAX),
-    outputCeiling: wholeText(1n, WINDOW_MAX),
-    // Free output is refused: a forgotten number must not give a model away.
-    coefficient: priceText(1n),
-    // Explicit for every model: 0 means the plain formula, absence would mean nobody decided.
-    weights: z.strictObject({
-      cacheRead: priceText(0n),
-      cacheWrite5m: priceText(0n),
-      cacheWrite1h: priceText(0n),
-    }),
-    features: z
-      .record(
-        z.string().regex(/^[a-z][a-z0-9_]{0,63}$/),
-        z.strictObject({ iterationsMax: wholeText(1n, ITERATIONS_MAX).transform(Number) }),
-      )
-      .default({}),
-  })
-  .transform(
-    ({ id, upstreamNames = id, coefficient, weights, ...rest }): Model => ({
-      ...rest,
-      id,
-      upstreamNames,
-      contextWindow: tokens(rest.contextWindow),
-      outputCeiling: tokens(rest.outputCeiling),
-      price: { coefficient, ...weights },
-    }),
-  )
+// Reading 500 models takes half a second, and 20 models with 2,000 lists 0.2 s. Meanwhile a process
+// answers nobody, and all processes read a new version within seconds. A request with an advisor
+// looks at every list.
+const MODELS_MAX = 500
+const LISTS_TOGETHER_MAX = 2_000
 
 const catalogueSchema = z.strictObject({
   version: wholeText(0n, 2_147_483_647n).transform(Number).default(0),
@@ -95,31 +31,35 @@ const catalogueSchema = z.strictObject({
   packs: z.array(packSchema),
 })
 
-function isDay(text: string): boolean {
-  const match = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text)
-  if (match === null) return false
-  const [year = 0, month = 0, day = 0] = match.slice(1).map(Number)
-  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
-  const days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0
-  return day >= 1 && day <= days
-}
-
-/** Reads a catalogue, frozen; or says everything that is wrong with it, line by line. */
+/**
+ * Returns the frozen catalogue, or all problems of the text with their lines. An applied version
+ * may name features that are not known any more: nobody can ask for them.
+ */
 export function parseCatalogue(
   text: string,
-): { readonly catalogue: Catalogue } | { readonly complaints: readonly string[] } {
+  { isApplied = false } = {},
+): { readonly catalogue: Catalogue } | { readonly problems: readonly string[] } {
   const yaml = readYaml(text, { textOnly: true })
-  if (yaml.complaints.length > 0) {
-    return { complaints: yaml.complaints.map(({ line, sentence }) => `line ${line}: ${sentence}`) }
+  if (yaml.problems.length > 0) {
+    return { problems: yaml.problems.map(({ line, sentence }) => `line ${line}: ${sentence}`) }
   }
-  const checked = catalogueSchema.safeParse(yaml.value)
-  const complaints = [
-    ...(checked.success ? [] : complaintsOf(checked.error, catalogueSchema)),
-    ...complaintsBetween(yaml.value),
+  const count = rawItems(yaml.value, 'models').length
+  if (!isApplied && count > MODELS_MAX) {
+    const line = yaml.lineAt(['models'])
+    return { problems: [`line ${line}, models: are ${count}; ${MODELS_MAX} are the most`] }
+  }
+  const { raw, problems: inherited } = withInherited(yaml.value)
+  const checked = catalogueSchema.safeParse(raw)
+  const problems = [
+    ...inherited,
+    ...(checked.success ? [] : schemaProblems(checked.error, catalogueSchema)),
+    ...crossFieldProblems(raw, isApplied),
+    ...(checked.success ? checked.data.models.flatMap(priceProblems) : []),
+    ...(checked.success && !isApplied ? sizeProblems(checked.data.models) : []),
   ]
-  if (checked.success && complaints.length === 0) return { catalogue: deepFrozen(checked.data) }
+  if (checked.success && problems.length === 0) return { catalogue: deepFreeze(checked.data) }
   return {
-    complaints: complaints
+    problems: problems
       .map(({ path, sentence }) => ({ line: yaml.lineAt(path), path, sentence }))
       .sort((a, b) => a.line - b.line)
       .map(
@@ -128,12 +68,43 @@ export function parseCatalogue(
   }
 }
 
-/** Rules between fields, on the raw text: a schema would skip them while any one field is wrong. */
-function complaintsBetween(raw: unknown): Complaint[] {
-  const found: Complaint[] = []
+type RawModel = Record<string, unknown>
+
+/** Models with the fields that they take over from the model that `like` names. */
+function withInherited(value: unknown): { raw: unknown; problems: SchemaProblem[] } {
+  const models = rawItems(value, 'models')
+  const problems: SchemaProblem[] = []
+  const byId = new Map(models.map((model, index) => [model.id, index]))
+  const whole = (index: number, seen: readonly number[]): RawModel => {
+    const { like, ...own } = models[index] as RawModel
+    if (like === undefined) return own
+    const other = byId.get(like)
+    const path = ['models', index, 'like']
+    if (other === undefined) {
+      problems.push({ path, sentence: `there is no model ${String(like)}` })
+      return own
+    }
+    if (seen.includes(other) || other === index) {
+      problems.push({ path, sentence: `${String(like)} takes its fields over from this model` })
+      return own
+    }
+    // A name at an upstream belongs to one model.
+    const { upstreamNames: _, ...taken } = whole(other, [...seen, index])
+    return { ...taken, ...own }
+  }
+  const filled = models.map((_, index) => whole(index, []))
+  const once = new Map(problems.map((one) => [`${one.path.join()} ${one.sentence}`, one]))
+  const raw = models.length === 0 ? value : { ...(value as RawModel), models: filled }
+  return { raw, problems: [...once.values()] }
+}
+
+/** Checks rules between fields on the raw text: the schema skips them if any field is wrong. */
+function crossFieldProblems(raw: unknown, isApplied: boolean): SchemaProblem[] {
+  const found: SchemaProblem[] = []
   for (const list of ['models', 'packs']) {
     const seen = new Set<unknown>()
-    for (const [index, { id, contextWindow, outputCeiling }] of rawItems(raw, list).entries()) {
+    for (const [index, item] of rawItems(raw, list).entries()) {
+      const { id, contextWindow, outputCeiling } = item
       if (id !== undefined && seen.has(id)) {
         found.push({ path: [list, index, 'id'], sentence: `${id} is there twice` })
       }
@@ -142,52 +113,144 @@ function complaintsBetween(raw: unknown): Complaint[] {
         const sentence = `is above the context window, ${contextWindow}`
         found.push({ path: [list, index, 'outputCeiling'], sentence })
       }
+      if (!isApplied) found.push(...featureProblems([list, index, 'features'], item.features))
     }
   }
   return found
 }
 
-function rawItems(raw: unknown, list: string): Record<string, unknown>[] {
-  const items = (raw as Record<string, unknown> | null)?.[list]
-  return Array.isArray(items) ? items.map((item) => (typeof item === 'object' ? item : {})) : []
+function featureProblems(path: readonly (string | number)[], features: unknown): SchemaProblem[] {
+  const known: readonly string[] = featureNames
+  return Object.entries(rawObject(features)).flatMap(([name, feature]) => {
+    const { perUse, usesMax, contentMax } = rawObject(feature)
+    if (!known.includes(name)) {
+      const sentence = `no such feature; the nearest known one is ${nearestName(name, known)}`
+      return [{ path: [...path, name], sentence }]
+    }
+    if (usesMax !== undefined || (perUse ?? contentMax) === undefined) return []
+    const field = perUse === undefined ? 'contentMax' : 'perUse'
+    return [{ path: [...path, name], sentence: `${field} needs usesMax` }]
+  })
 }
 
-/** Writes a catalogue as YAML that reads back as exactly the same one. */
+/** Tiers in order, few enough lists, and every product of a price and its multipliers exact. */
+function priceProblems(model: Model, index: number): SchemaProblem[] {
+  const path = ['models', index]
+  const found: SchemaProblem[] = []
+  for (const [i, { above }] of model.tiers.entries()) {
+    const before = model.tiers[i - 1]?.above ?? 0n
+    if (above <= before) {
+      found.push({ path: [...path, 'tiers', i, 'above'], sentence: `is not above ${before}` })
+    }
+  }
+  if (listCount(model) > LISTS_MAX) {
+    const sentence = `make ${listCount(model)} price lists; ${LISTS_MAX} are the most`
+    return [...found, { path: [...path, 'multipliers'], sentence }]
+  }
+  for (const { tier, kind, sentence } of priceLists(model).problems) {
+    const at = tier === undefined ? path : [...path, 'tiers', tier]
+    const field = kind === 'input' || kind === 'coefficient' ? [kind] : ['weights', kind]
+    found.push({ path: [...at, ...field], sentence })
+  }
+  const isTooDear = model.lists.some(({ price }) =>
+    Object.values(price).some((one) => one > PRICE_MAX),
+  )
+  if (isTooDear) {
+    const sentence = `make a token cost more than ${PRICE_MAX / 1_000_000n} credits`
+    found.push({ path: [...path, 'multipliers'], sentence })
+  }
+  return found
+}
+
+function sizeProblems(models: readonly Model[]): SchemaProblem[] {
+  const count = models.reduce((sum, { lists }) => sum + lists.length, 0)
+  if (count <= LISTS_TOGETHER_MAX) return []
+  const sentence = `make ${count} price lists together; ${LISTS_TOGETHER_MAX} are the most`
+  return [{ path: ['models'], sentence }]
+}
+
+function rawItems(raw: unknown, list: string): RawModel[] {
+  const items = rawObject(raw)[list]
+  return Array.isArray(items) ? items.map(rawObject) : []
+}
+
+function rawObject(value: unknown): RawModel {
+  return typeof value === 'object' && value !== null ? (value as RawModel) : {}
+}
+
+/** Writes a catalogue as YAML that reads back as the same catalogue. */
 export function formatCatalogue({ version, models, packs }: Catalogue): string {
   const fields = {
     version: version.toString(),
     models: models.map(modelFields),
     packs: packs.map(packFields),
   }
-  // In the failsafe schema all is text, so numbers are printed as they stand, without quotes.
+  // In the failsafe schema every value is text, so numbers are printed without quotes.
   return new Document(fields, { schema: 'failsafe' }).toString({ lineWidth: 0 })
 }
 
-function modelFields({ price, features, ...model }: Model) {
-  const iterations = Object.entries(features).map(
-    ([name, { iterationsMax }]) => [name, { iterationsMax: iterationsMax.toString() }] as const,
+function modelFields(model: Model) {
+  const { tiers, multipliers } = model
+  const features = Object.entries(model.features).map(
+    ([name, feature]) => [name, featureFields(feature)] as const,
   )
   return {
     id: model.id,
-    displayName: model.displayName,
+    displayName: localizedFields(model.displayName),
     createdAt: model.createdAt,
     ...(model.upstreamNames === model.id ? {} : { upstreamNames: model.upstreamNames }),
     contextWindow: model.contextWindow.toString(),
     outputCeiling: model.outputCeiling.toString(),
-    coefficient: millionthsText(price.coefficient),
-    weights: {
-      cacheRead: millionthsText(price.cacheRead),
-      cacheWrite5m: millionthsText(price.cacheWrite5m),
-      cacheWrite1h: millionthsText(price.cacheWrite1h),
-    },
-    ...(iterations.length === 0 ? {} : { features: Object.fromEntries(iterations) }),
+    ...priceFields(model.price),
+    ...(tiers.length === 0
+      ? {}
+      : {
+          tiers: tiers.map(({ above, price }) => ({
+            above: above.toString(),
+            ...priceFields(price),
+          })),
+        }),
+    ...multiplierFields(multipliers),
+    ...(features.length === 0 ? {} : { features: Object.fromEntries(features) }),
   }
 }
 
-function deepFrozen<T>(value: T): T {
+/** An input token that costs one credit is not written: older programs do not know the field. */
+function priceFields({ input, coefficient, ...weights }: Price) {
+  return {
+    ...(input === ONE ? {} : { input: millionthsText(input) }),
+    coefficient: millionthsText(coefficient),
+    weights: {
+      cacheRead: millionthsText(weights.cacheRead),
+      cacheWrite5m: millionthsText(weights.cacheWrite5m),
+      cacheWrite1h: millionthsText(weights.cacheWrite1h),
+    },
+  }
+}
+
+function multiplierFields(multipliers: Multipliers) {
+  const listed = dimensions.flatMap((dimension) => {
+    const values = Object.entries(multipliers[dimension]).map(
+      ([value, factor]) => [value, millionthsText(factor)] as const,
+    )
+    return values.length === 0 ? [] : [[dimension, Object.fromEntries(values)] as const]
+  })
+  return listed.length === 0 ? {} : { multipliers: Object.fromEntries(listed) }
+}
+
+function featureFields({ iterationsMax, perUse, usesMax, contentMax }: Feature) {
+  return {
+    iterationsMax: iterationsMax.toString(),
+    ...(perUse === 0n ? {} : { perUse: wholeCredits(perUse).toString() }),
+    ...(usesMax === 0 ? {} : { usesMax: usesMax.toString() }),
+    ...(contentMax === 0 ? {} : { contentMax: contentMax.toString() }),
+  }
+}
+
+function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)
-    for (const inner of Object.values(value)) deepFrozen(inner)
+    for (const inner of Object.values(value)) deepFreeze(inner)
   }
   return value
 }

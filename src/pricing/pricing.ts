@@ -1,104 +1,163 @@
-// The door of pricing: what things cost. The arithmetic is pure and exact; the catalogue in force
-// is a frozen snapshot in memory, so a running request keeps the prices it began with while a new
-// version is taken up beside it. Holds and charges themselves are the ledger's.
+// The entry file of pricing: what requests and packs cost. The arithmetic is exact and has no side
+// effects. The catalogue in force is a frozen snapshot in memory: a running request keeps its
+// prices when a new version is applied. The ledger stores holds and charges.
 import { assert } from '../platform/assert.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Executor } from '../platform/db/db.ts'
 import type { Log } from '../platform/log.ts'
-import { type Credits, micro } from '../units/credits.ts'
-import { costOf, type Millionths, ONE, type Price } from '../units/price.ts'
+import { costOfTokens } from '../units/charge.ts'
+import { CREDITS_MAX, type Credits, micro } from '../units/credits.ts'
+import type { Millionths, Price } from '../units/price.ts'
 import { type TokenCounts, type Tokens, tokens } from '../units/tokens.ts'
 import { type Catalogue, formatCatalogue, type Model, parseCatalogue } from './catalogue.ts'
 import { differences, hasOnlyPricesOf } from './differences.ts'
-import type { Pack } from './packs.ts'
+import { differencesInMoney } from './differences-in-money.ts'
+import {
+  type Dimension,
+  type DimensionValues,
+  listOfName,
+  listOfReply,
+  type PriceList,
+  rateOf,
+  unpricedField,
+} from './lists.ts'
+import { marginLines, marginTenths, worstLines } from './margin.ts'
+import { featureOf } from './model-schema.ts'
+import { type Fraction, kopecksOf, packsByPrice, roublesDown, roublesUp, sumOf } from './money.ts'
+import type { Localized, Pack } from './packs.ts'
 import { versionFind, versionList } from './queries.ts'
+import { floorCost, lowerTo, toolLimits } from './tool-limits.ts'
+import { turnsAffordable } from './turns.ts'
+import { vendorCost } from './vendor-cost.ts'
+import { parseVendorPrices } from './vendor-prices.ts'
 import { createVersions, readApplied, type Snapshot } from './versions.ts'
+import { affordableMaxTokens, least, worstCase } from './worst-case.ts'
 
-export type { Catalogue, Model, Pack, Snapshot }
+export type { MarginLine } from './margin.ts'
+export type { AskedTool, LoweredRequest } from './tool-limits.ts'
+export type { BilledThing } from './vendor-cost.ts'
+export type { VendorPrices } from './vendor-prices.ts'
+export type { CacheControl, PricedRequest, ToolLimits } from './worst-case.ts'
+export type {
+  Catalogue,
+  Dimension,
+  DimensionValues,
+  Fraction,
+  Localized,
+  Model,
+  Pack,
+  PriceList,
+  Snapshot,
+}
+export { affordableMaxTokens, floorCost, lowerTo, toolLimits, worstCase }
 
-/** The longest-lived cache the request asks to write; a request with 1h may write 5m as well. */
-export type CacheControl = 'none' | '5m' | '1h'
+/** The uses of server tools that a reply reports, by feature. */
+export type ToolUses = Readonly<Partial<Record<string, number>>>
 
-type Ask = {
-  readonly model: Model
-  /** At least as many tokens as the upstream can report as input, cached ones included. */
-  readonly inputBound: Tokens
-  readonly cacheControl: CacheControl
+/** A pass that the counts of the reply do not include. */
+export type HiddenPass = {
+  /** Undefined when the reply names no model, or one that the catalogue does not have. */
+  readonly model: Model | undefined
+  readonly counts: TokenCounts
 }
 
-/** What a reply costs: input + output × coefficient + cached tokens × their weights. Exact. */
-export function charge(price: Price, counts: TokenCounts): Credits {
-  return micro(
-    costOf(counts.input, ONE) +
-      costOf(counts.output, price.coefficient) +
-      costOf(counts.cacheRead, price.cacheRead) +
-      costOf(counts.cacheWrite5m, price.cacheWrite5m) +
-      costOf(counts.cacheWrite1h, price.cacheWrite1h),
-  )
+export type ReplyUsage = {
+  readonly counts: TokenCounts
+  readonly values: DimensionValues
+  readonly uses: ToolUses
+  readonly hidden: readonly HiddenPass[]
 }
 
-/** The most a request can cost; held before it is relayed, so that a balance is never negative. */
-export function worstCase(ask: Ask & { readonly maxTokens: Tokens }): Credits {
-  return caseOf(ask, ask.maxTokens)
+export type PricedPart = {
+  readonly model: string
+  readonly list: PriceList
+  readonly counts: TokenCounts
 }
 
-function caseOf(ask: Ask, maxTokens: Tokens): Credits {
-  const output = least(maxTokens, ask.model.outputCeiling)
-  return micro(inputWorstCase(ask) + costOf(output, ask.model.price.coefficient))
-}
+export type PricedUse = { readonly feature: string; readonly count: number; readonly each: Credits }
 
-// A small reply: enough for an answer or a tool call of a few pages.
-const FLOOR_TOKENS = tokens(4096)
-// Thinking counts as output; without room beyond its budget there would be no answer after it.
-const FLOOR_TOKENS_AFTER_THINKING = 1024n
-
-/** The least worth holding: the worst case of a small reply. Below it a request is refused. */
-export function floorCase(
-  ask: Ask & { readonly maxTokens: Tokens; readonly thinkingBudget?: Tokens | undefined },
-): Credits {
-  const withThinking = tokens((ask.thinkingBudget ?? 0n) + FLOOR_TOKENS_AFTER_THINKING)
-  const enough = withThinking > FLOOR_TOKENS ? withThinking : FLOOR_TOKENS
-  return caseOf(ask, least(ask.maxTokens, enough))
+/** What a reply costs, with everything that explains the sum. */
+export type PricedReply = {
+  readonly priced: Credits
+  readonly main: PricedPart
+  readonly hidden: readonly PricedPart[]
+  readonly uses: readonly PricedUse[]
+  /** Values and models in the reply that the catalogue does not list. */
+  readonly unlisted: readonly string[]
 }
 
 /**
- * The largest max_tokens, up to the model's ceiling, whose worst case fits into the granted
- * credits. Undefined when not even the input fits: 0 would say that an empty reply can be afforded.
+ * What a reply costs: its own tokens, each hidden pass at the price of its model, and the uses of
+ * tools. The prompt's length, which chooses the tier, includes cached tokens.
  */
-export function affordableMaxTokens(ask: Ask & { readonly granted: Credits }): Tokens | undefined {
-  const left = ask.granted - inputWorstCase(ask)
-  if (left < 0n) return undefined
-  return least(tokens(left / ask.model.price.coefficient), ask.model.outputCeiling)
-}
-
-function inputWorstCase({ model: { price }, inputBound, cacheControl }: Ask): Credits {
-  const weights: Millionths[] = [ONE]
-  if (cacheControl !== 'none') weights.push(price.cacheRead, price.cacheWrite5m)
-  if (cacheControl === '1h') weights.push(price.cacheWrite1h)
-  return costOf(
-    inputBound,
-    weights.reduce((highest, weight) => (weight > highest ? weight : highest)),
+export function priceReply(model: Model, usage: ReplyUsage): PricedReply {
+  const { values } = usage
+  const features = Object.entries(usage.uses).filter(([, count]) => (count ?? 0) > 0)
+  // An upstream that reports more is wrong, and the hold limits what the customer pays; the cap
+  // keeps every number within what the ledger and its audit can compute with.
+  const addends = 5n * BigInt(1 + usage.hidden.length) + BigInt(features.length)
+  const most = CREDITS_MAX / addends
+  const unlisted: string[] = []
+  const part = (sold: Model, counts: TokenCounts): PricedPart => {
+    const found = listOfReply(sold.lists, promptOf(counts), values)
+    unlisted.push(...found.unlisted)
+    return { model: sold.id, list: found.list, counts: capped(counts, found.list.price, most) }
+  }
+  const main = part(model, usage.counts)
+  const hidden = usage.hidden.map((pass) => {
+    if (pass.model === undefined) unlisted.push('iterations.model')
+    return part(pass.model ?? model, pass.counts)
+  })
+  const uses = features.map(([feature, count = 0]): PricedUse => {
+    const each = featureOf(model, feature)?.perUse ?? micro(0n)
+    if (featureOf(model, feature) === undefined) unlisted.push(`server_tool_use.${feature}`)
+    return { feature, count: each > 0n ? Number(least(BigInt(count), most / each)) : count, each }
+  })
+  const sum = [main, ...hidden].reduce(
+    (all, one) => all + costOfTokens(one.counts, one.list.price),
+    0n,
   )
+  const priced = uses.reduce((all, { count, each }) => all + BigInt(count) * each, sum)
+  return { priced: micro(priced), main, hidden, uses, unlisted }
 }
 
-function least(a: Tokens, b: Tokens): Tokens {
-  return a < b ? a : b
+export function promptOf(counts: TokenCounts): Tokens {
+  return tokens(counts.input + counts.cacheRead + counts.cacheWrite5m + counts.cacheWrite1h)
+}
+
+function capped(counts: TokenCounts, price: Price, most: bigint): TokenCounts {
+  const cap = (count: Tokens, each: Millionths) =>
+    each > 0n && count > most / each ? tokens(most / each) : count
+  return {
+    input: cap(counts.input, price.input),
+    output: cap(counts.output, price.coefficient),
+    cacheRead: cap(counts.cacheRead, price.cacheRead),
+    cacheWrite5m: cap(counts.cacheWrite5m, price.cacheWrite5m),
+    cacheWrite1h: cap(counts.cacheWrite1h, price.cacheWrite1h),
+  }
+}
+
+/** The first thing asked for that changes the vendor's bill and has no price; undefined if none. */
+export function unpricedOf(
+  model: Model,
+  asked: DimensionValues,
+  features: readonly string[],
+): string | undefined {
+  return (
+    unpricedField(model.multipliers, asked) ??
+    features.find((feature) => featureOf(model, feature) === undefined)
+  )
 }
 
 /** The name under which an upstream knows the model. */
 export function upstreamName({ id, upstreamNames: names }: Model, upstream: string): string {
   if (typeof names === 'string') return names
-  // hasOwn, since `constructor` is an ordinary name for an upstream and not for an object.
+  // hasOwn, because an upstream may be named `constructor`, which every object inherits.
   return Object.hasOwn(names, upstream) ? (names[upstream] ?? id) : id
 }
 
-/** How many passes of a looping feature are priced; undefined when the feature is not. */
-export function iterationsMax({ features }: Model, feature: string): number | undefined {
-  return Object.hasOwn(features, feature) ? features[feature]?.iterationsMax : undefined
-}
-
-// Between a price change and every process using it: short enough to announce, and one small query
-// per process each time. NOTIFY makes it immediate where it arrives.
+// The longest time until every process uses new prices, at the cost of one small query per process
+// and poll. The table also sends NOTIFY, for which no process listens today.
 const POLL_MS = 5_000
 
 export function createPricing({
@@ -122,22 +181,35 @@ export function createPricing({
   }
 
   return {
-    /** Reads and writes the file form; no database is asked. */
+    /** Read and write the YAML file, without the database. */
     parse: parseCatalogue,
     format: formatCatalogue,
-    /** What changes from one catalogue to another, in words. */
+    /** The changes from one catalogue to another, in words. */
     diff: differences,
+    /** The same in roubles, for models and packs that both have. */
+    diffInMoney: differencesInMoney,
     hasOnlyPricesOf,
 
+    /** Reads the vendor's price list, without the database. */
+    parseVendorPrices,
+    /** How many turns of a coding agent credits cover. */
+    turnsAffordable,
+    /** What each price leaves after the vendor's bill. */
+    margin: { lines: marginLines, worst: worstLines, tenths: marginTenths },
+    /** Credits in roubles at the price of a pack. */
+    money: { kopecksOf, packsByPrice, roublesDown, roublesUp, sumOf },
+    /** What counts cost at the vendor, by the names of price lists. */
+    bills: { cost: vendorCost, listOf: listOfName, rateOf },
+
     /**
-     * Puts a catalogue in force as the next version, here at once and elsewhere within a poll. May
-     * be repeated: what equals the current version answers that one and writes nothing.
+     * Stores a catalogue as the next version: in force here at once, in other processes within a
+     * poll. Repeatable: a catalogue equal to the current version returns that one, writes nothing.
      */
     apply: versions.apply,
 
     /**
-     * Takes up the newest version and keeps looking. Answers it, or undefined when none was ever
-     * applied. Throws when the database is away or its newest version cannot be read.
+     * Loads the newest version and starts polling. Returns undefined when none was ever applied.
+     * Throws when the database is unavailable or its newest version cannot be read.
      */
     async start(): Promise<Snapshot | undefined> {
       const snapshot = await versions.refresh()
@@ -150,23 +222,23 @@ export function createPricing({
       delete polling.timer
     },
 
-    /** Takes up the newest version now; called when NOTIFY says so. May be repeated at will. */
+    /** Loads the newest version now. Repeatable. */
     refresh: versions.refresh,
 
-    /** The catalogue in force. A request asks once and keeps the answer. */
+    /** The catalogue in force. A request reads it once and keeps it. */
     current(): Snapshot {
       const snapshot = versions.current()
       assert(snapshot, 'no catalogue has been applied')
       return snapshot
     },
 
-    /** Milliseconds since the database last answered: for the alarm on stale prices. */
+    /** Milliseconds since the last successful read, for the alarm on stale prices. */
     staleMs: versions.staleMs,
 
     /** Every version ever applied, newest first. */
     history: () => versionList(db),
 
-    /** One applied version; undefined when there is none of that number. */
+    /** One applied version; undefined when there is no such number. */
     async version(number: number): Promise<Catalogue | undefined> {
       const row = await versionFind(db, number)
       return row === undefined ? undefined : readApplied(row)
@@ -176,7 +248,7 @@ export function createPricing({
 
 export type Pricing = ReturnType<typeof createPricing>
 
-/** A slow database must not collect one waiting query per tick. */
+/** Otherwise a slow database would get one more waiting query at each tick. */
 function skipWhileRunning(action: () => Promise<void>): () => void {
   const state = { isRunning: false }
   return () => {

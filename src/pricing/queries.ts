@@ -1,4 +1,4 @@
-// The SQL of the catalogue's versions. Rows are only ever added; the table refuses anything else.
+// The SQL of the catalogue's versions. The table accepts only inserts.
 import type { Executor } from '../platform/db/db.ts'
 
 export type VersionRow = { readonly version: number; readonly body: string }
@@ -11,8 +11,8 @@ export type AppliedVersion = {
   readonly digest: string
 }
 
-// Locks nothing. Only newer than what the caller has, so a poll that finds nothing new moves no
-// text.
+// Locks nothing. Returns only a version newer than the caller's, so a poll without news transfers
+// no text.
 export async function versionFindNewest(db: Executor, after = 0): Promise<VersionRow | undefined> {
   const { rows } = await db.query(
     `select version, body
@@ -36,8 +36,8 @@ export async function versionFind(db: Executor, version: number): Promise<Versio
   return rows[0] as VersionRow | undefined
 }
 
-// Locks only its own row. One statement, so that of two operators applying at once the primary key
-// admits one, and the other is told by false; the first clause refuses a gap.
+// Locks only its own row. One statement: if two operators apply at once, the primary key lets one
+// insert, and the other gets false. The `where` refuses a gap in the numbers.
 export async function versionInsert(
   db: Executor,
   row: { version: number; by: string; note: string; body: string; digest: string },

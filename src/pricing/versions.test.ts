@@ -1,4 +1,4 @@
-// Versions of the catalogue on a real PostgreSQL, with the pricing of two processes side by side.
+// Tests of catalogue versions on a real PostgreSQL, with the pricing of two processes.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -51,7 +51,7 @@ function catalogue(coefficient = '5'): Catalogue {
 
 const largeCoefficient = (from: Catalogue) => from.models[0]?.price.coefficient
 
-test('one process applies a version, the other takes it up without a restart', async () => {
+test('loads a version that another process applied, without a restart', async () => {
   const [here, there] = [pricing(), pricing()]
   assert.deepEqual(await here.apply(catalogue('5'), who), { version: 1, isNew: true })
   await there.start()
@@ -66,28 +66,28 @@ test('one process applies a version, the other takes it up without a restart', a
   assert.equal(largeCoefficient(there.current()), 6_500_000n)
   assert.equal(there.current().modelById.get('model-large'), there.current().models[0])
   assert.equal(there.current().packById.get('pack-35m')?.priceKopecks, 130_000n)
-  // The request that began before keeps its prices.
+  // A request that started before keeps its prices.
   assert.equal(running.version, 1)
   assert.equal(largeCoefficient(running), 5_000_000n)
 })
 
-test('a poll takes up a new version by itself', async (t) => {
+test('loads a new version at a poll', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
-  const told = Promise.withResolvers<void>()
+  const logged = Promise.withResolvers<void>()
   const there = pricing({
     heard: (line) => {
-      if (line.includes('"catalogueVersion":1')) told.resolve()
+      if (line.includes('"catalogueVersion":1')) logged.resolve()
     },
   })
   assert.equal(await there.start(), undefined)
   await pricing().apply(catalogue(), who)
   t.mock.timers.tick(1_000)
-  await told.promise
+  await logged.promise
   there.stop()
   assert.equal(there.current().version, 1)
 })
 
-test('an insert notifies the channel catalogue with the version', async (t) => {
+test('notifies the channel catalogue with the version of an insert', async (t) => {
   const listener = new pg.Client({ connectionString: server, database: name })
   t.after(() => listener.end())
   await listener.connect()
@@ -97,7 +97,7 @@ test('an insert notifies the channel catalogue with the version', async (t) => {
   assert.equal(((await heard) as pg.Notification).payload, '1')
 })
 
-test('applying the current catalogue again changes nothing and answers its version', async () => {
+test('writes nothing when the current catalogue is applied again', async () => {
   const here = pricing()
   await here.apply(catalogue(), who)
   assert.deepEqual(await here.apply(here.current(), who), { version: 1, isNew: false })
@@ -105,14 +105,14 @@ test('applying the current catalogue again changes nothing and answers its versi
   assert.equal((await here.history()).length, 1)
 })
 
-test('going back to earlier prices is a new version', async () => {
+test('stores a return to earlier prices as a new version', async () => {
   const here = pricing()
   for (const coefficient of ['5', '6', '5']) await here.apply(catalogue(coefficient), who)
   assert.equal(here.current().version, 3)
   assert.equal(largeCoefficient(here.current()), 5_000_000n)
 })
 
-test('processes that start together import the same catalogue once', async () => {
+test('stores the same catalogue once when four processes start together', async () => {
   const answers = await Promise.all(
     Array.from({ length: 4 }, () => pricing().apply(catalogue(), who)),
   )
@@ -123,7 +123,7 @@ test('processes that start together import the same catalogue once', async () =>
   assert.equal(answers.filter(({ isNew }) => isNew).length, 1)
 })
 
-test('two operators who apply different prices at once get different versions', async () => {
+test('gives two operators who apply different prices at once different versions', async () => {
   const answers = await Promise.all([
     pricing().apply(catalogue('6'), who),
     pricing().apply(catalogue('7'), who),
@@ -131,7 +131,7 @@ test('two operators who apply different prices at once get different versions', 
   assert.deepEqual(answers.map(({ version }) => version).sort(), [1, 2])
 })
 
-test('history says who applied what and when, and any version can be read', async () => {
+test('lists who applied which version and when, and reads any version', async () => {
   const here = pricing()
   await here.apply(catalogue('5'), who)
   await here.apply(catalogue('6'), { by: 'ivan', note: '' })
@@ -145,7 +145,7 @@ test('history says who applied what and when, and any version can be read', asyn
   assert.equal(await here.version(3), undefined)
 })
 
-test('the table refuses to change, remove or misstate an applied version', async () => {
+test('refuses to change or remove a version in the table, or a wrong digest', async () => {
   await pricing().apply(catalogue(), who)
   const refused = { code: '23001' }
   await assert.rejects(db.query("update catalogue_versions set note = 'x'"), refused)
@@ -157,7 +157,7 @@ test('the table refuses to change, remove or misstate an applied version', async
   })
 })
 
-test('a version that cannot be read leaves the prices at hand in force, told once', async () => {
+test('keeps its prices when a newer version cannot be read, and logs one error', async () => {
   const lines: string[] = []
   const here = pricing({ heard: (line) => void lines.push(line) })
   await here.apply(catalogue(), who)
@@ -173,27 +173,27 @@ test('a version that cannot be read leaves the prices at hand in force, told onc
   await assert.rejects(pricing().start(), /catalogue 2 cannot be read/)
 })
 
-test('a database that is away leaves the prices at hand in force', async (t) => {
+test('keeps its prices while the database is unavailable', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const database = new pg.Pool({ connectionString: server, database: name, max: 1 })
-  const told = Promise.withResolvers<void>()
+  const logged = Promise.withResolvers<void>()
   const here = pricing({
     database,
     heard: (line) => {
-      if (line.includes('"level":"warn"')) told.resolve()
+      if (line.includes('"level":"warn"')) logged.resolve()
     },
   })
   await here.apply(catalogue(), who)
   await here.start()
   await database.end()
   t.mock.timers.tick(1_000)
-  await told.promise
+  await logged.promise
   here.stop()
   assert.equal(here.current().version, 1)
   assert.ok(here.staleMs() >= 0 && here.staleMs() < 60_000)
 })
 
-test('before any catalogue is applied, asking for prices is a fault', async () => {
+test('throws when prices are read before any catalogue is applied', async () => {
   const here = pricing()
   assert.equal(here.staleMs(), Infinity)
   assert.equal(await here.start(), undefined)

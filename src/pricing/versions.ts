@@ -1,5 +1,5 @@
-// Which catalogue is in force: the newest applied version, as a frozen snapshot in memory. Versions
-// only move forward, and one that cannot be read leaves the one at hand in force.
+// Keeps the catalogue in force, the newest applied version, as a frozen snapshot in memory.
+// Versions only increase; if the newest cannot be read, the current one stays in force.
 import { createHash } from 'node:crypto'
 import { assert, Fault } from '../platform/assert.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -12,11 +12,13 @@ import { type VersionRow, versionFindNewest, versionInsert } from './queries.ts'
 /** The catalogue in force, with its indexes. Never changes; a new version is a new snapshot. */
 export type Snapshot = Catalogue & {
   readonly modelById: ReadonlyMap<string, Model>
+  /** By the names under which upstreams know the models, and by their ids. */
+  readonly modelByUpstreamName: ReadonlyMap<string, Model>
   readonly packById: ReadonlyMap<string, Pack>
 }
 
-// Each failed attempt means that somebody else applied a version in between; three in a row do not
-// happen to people.
+// An attempt fails when another operator applied a version in between; operators are too slow for
+// that to happen three times in a row.
 const APPLY_ATTEMPTS = 3
 
 export function createVersions({
@@ -30,23 +32,19 @@ export function createVersions({
 }) {
   const state: { snapshot?: Snapshot; readAtMs?: number; unreadable?: number } = {}
 
-  function take(catalogue: Catalogue): void {
-    // Answers may arrive out of order; prices never go back to an older version by that.
+  function activate(catalogue: Catalogue): void {
+    // Query results may arrive out of order: ignore one with an older version.
     if (catalogue.version <= (state.snapshot?.version ?? 0)) return
-    state.snapshot = Object.freeze({
-      ...catalogue,
-      modelById: new Map(catalogue.models.map((model) => [model.id, model])),
-      packById: new Map(catalogue.packs.map((pack) => [pack.id, pack])),
-    })
+    state.snapshot = snapshotOf(catalogue)
     log.info({ catalogueVersion: catalogue.version }, 'catalogue taken up')
   }
 
-  function keepAtHand(version: number, complaints: readonly string[]): void {
-    // Applied by a newer program, during an upgrade. Without prices at hand there is no going on.
-    assert(state.snapshot, `catalogue ${version} cannot be read: ${complaints.join('; ')}`)
+  function reportUnreadable(version: number, problems: readonly string[]): void {
+    // A newer program applied it, during an upgrade. A process without prices cannot continue.
+    assert(state.snapshot, `catalogue ${version} cannot be read: ${problems.join('; ')}`)
     if (state.unreadable === version) return
     state.unreadable = version
-    log.error({ catalogueVersion: version, complaints }, 'catalogue cannot be read, not taken up')
+    log.error({ catalogueVersion: version, problems }, 'catalogue cannot be read, not taken up')
   }
 
   return {
@@ -60,9 +58,9 @@ export function createVersions({
       const row = await versionFindNewest(db, state.snapshot?.version)
       state.readAtMs = clock.spanMs()
       if (row !== undefined) {
-        const read = parseCatalogue(row.body)
-        if ('catalogue' in read) take(read.catalogue)
-        else keepAtHand(row.version, read.complaints)
+        const read = parseCatalogue(row.body, { isApplied: true })
+        if ('catalogue' in read) activate(read.catalogue)
+        else reportUnreadable(row.version, read.problems)
       }
       return state.snapshot
     },
@@ -75,14 +73,14 @@ export function createVersions({
         const newest = await versionFindNewest(db)
         const current = newest === undefined ? undefined : readApplied(newest)
         if (current !== undefined && isSame(current, catalogue)) {
-          take(current)
+          activate(current)
           return { version: current.version, isNew: false }
         }
         const next = withVersion(catalogue, (current?.version ?? 0) + 1)
         const body = formatCatalogue(next)
         const digest = createHash('sha256').update(body).digest('hex')
         if (await versionInsert(db, { version: next.version, by, note, body, digest })) {
-          take(next)
+          activate(next)
           return { version: next.version, isNew: true }
         }
       }
@@ -91,19 +89,40 @@ export function createVersions({
   }
 }
 
+export function snapshotOf(catalogue: Catalogue): Snapshot {
+  return Object.freeze({
+    ...catalogue,
+    modelById: new Map(catalogue.models.map((model) => [model.id, model])),
+    modelByUpstreamName: byUpstreamName(catalogue.models),
+    packById: new Map(catalogue.packs.map((pack) => [pack.id, pack])),
+  })
+}
+
+/** Where two models have the same name upstream, the first one and an id are preferred. */
+function byUpstreamName(models: readonly Model[]): Map<string, Model> {
+  const found = new Map(models.map((model) => [model.id, model]))
+  for (const model of models) {
+    const { upstreamNames: names } = model
+    for (const name of typeof names === 'string' ? [names] : Object.values(names)) {
+      if (!found.has(name)) found.set(name, model)
+    }
+  }
+  return found
+}
+
 export function readApplied({ version, body }: VersionRow): Catalogue {
-  return mustRead(body, `the applied catalogue ${version}`)
+  return parseOrThrow(body, `the applied catalogue ${version}`)
 }
 
-/** The catalogue under another number, checked as if it came from a file: whoever built it. */
+/** The catalogue with another version number, checked as if it came from a file. */
 function withVersion(catalogue: Catalogue, version: number): Catalogue {
-  return mustRead(formatCatalogue({ ...catalogue, version }), 'the given catalogue')
+  return parseOrThrow(formatCatalogue({ ...catalogue, version }), 'the given catalogue')
 }
 
-function mustRead(text: string, what: string): Catalogue {
-  const read = parseCatalogue(text)
+function parseOrThrow(text: string, what: string): Catalogue {
+  const read = parseCatalogue(text, { isApplied: true })
   if ('catalogue' in read) return read.catalogue
-  throw new Fault(`${what} cannot be read: ${read.complaints.join('; ')}`)
+  throw new Fault(`${what} cannot be read: ${read.problems.join('; ')}`)
 }
 
 function isSame(a: Catalogue, b: Catalogue): boolean {

@@ -1,4 +1,4 @@
-// Credits: exact, bounded, and never shown as more than there are.
+// Tests of credits: amounts are exact, fit an int8 column, and are rounded down for display.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -9,7 +9,7 @@ test('a credit is a million microcredits', () => {
   assert.equal(credits(1n), MICRO)
 })
 
-test('an amount that an int8 column cannot hold is refused', () => {
+test('refuses an amount that does not fit an int8 column', () => {
   assert.equal(micro(CREDITS_MAX), CREDITS_MAX)
   assert.equal(micro(-CREDITS_MAX), -CREDITS_MAX)
   assert.throws(() => micro(CREDITS_MAX + 1n), RangeError)
@@ -17,11 +17,11 @@ test('an amount that an int8 column cannot hold is refused', () => {
   assert.throws(() => credits(CREDITS_MAX), RangeError)
 })
 
-test('half a credit cannot be written as a whole number of credits', () => {
+test('refuses half a credit as a whole number of credits', () => {
   assert.throws(() => credits(0.5), RangeError)
 })
 
-test('whole credits are rounded down, below zero too: nobody is shown more than there is', () => {
+test('rounds whole credits down, also below zero, never above the balance', () => {
   fc.assert(
     fc.property(fc.bigInt(-(10n ** 15n), 10n ** 15n), (amount) => {
       const shown = wholeCredits(micro(amount)) * MICRO
@@ -32,7 +32,7 @@ test('whole credits are rounded down, below zero too: nobody is shown more than 
   assert.equal(wholeCredits(micro(1_999_999n)), 1n)
 })
 
-test('credits are printed exactly', () => {
+test('prints credits exactly', () => {
   assert.equal(creditsText(micro(1_234_500_000n)), '1234.5')
   assert.equal(creditsText(micro(-1n)), '-0.000001')
   assert.equal(creditsText(credits(7)), '7')

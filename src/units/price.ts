@@ -1,5 +1,5 @@
 // Prices: what a token costs in credits, as whole millionths, so that 1.25 is exact. A number of
-// tokens times millionths is a number of microcredits: no division, no rounding, no float.
+// tokens times millionths is a number of microcredits, without division, rounding or floats.
 import { type Credits, MICRO, micro } from './credits.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -7,16 +7,18 @@ declare const millionthsBrand: unique symbol
 /** A whole number of millionths of a credit per token; never negative. */
 export type Millionths = bigint & { readonly [millionthsBrand]: true }
 
-/** What one token of each kind costs. An input token costs one credit and needs no entry. */
+/** What one token of each kind costs. */
 export type Price = {
-  /** Of an output token. */
+  /** The price of an uncached input token: one credit, unless the catalogue says otherwise. */
+  readonly input: Millionths
+  /** The price of an output token. */
   readonly coefficient: Millionths
   readonly cacheRead: Millionths
   readonly cacheWrite5m: Millionths
   readonly cacheWrite1h: Millionths
 }
 
-/** The price of one input token: the unit that all others are measured in. */
+/** One credit: the price of an input token of the reference model. */
 export const ONE = MICRO as Millionths
 
 export function millionths(count: bigint | number): Millionths {
@@ -26,8 +28,8 @@ export function millionths(count: bigint | number): Millionths {
 }
 
 /**
- * Reads `5`, `0.1` or `1.25`: at most six digits on either side of the point. Anything else is
- * undefined, exponents and leading zeros too, since a price must mean what it looks like.
+ * Reads `5`, `0.1` or `1.25`: at most six digits on either side of the point. Returns undefined for
+ * anything else, also for exponents and leading zeros, which are easily misread.
  */
 export function millionthsFromText(text: string): Millionths | undefined {
   const match = /^(0|[1-9]\d{0,5})(?:\.(\d{1,6}))?$/.exec(text)

@@ -1,9 +1,9 @@
-// Token counts.
+// Tests of token counts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { noTokens, tokens } from './tokens.ts'
 
-test('a token count is a whole number and never negative', () => {
+test('refuses negative and fractional token counts', () => {
   assert.equal(tokens(128_000), 128_000n)
   assert.equal(tokens(0), 0n)
   assert.throws(() => tokens(-1), RangeError)
@@ -11,6 +11,6 @@ test('a token count is a whole number and never negative', () => {
   assert.throws(() => tokens(Number.NaN), RangeError)
 })
 
-test('no tokens are none of any kind', () => {
+test('has zero for every kind of token in noTokens', () => {
   assert.deepEqual(new Set(Object.values(noTokens)), new Set([0n]))
 })

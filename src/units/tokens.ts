@@ -1,17 +1,17 @@
-// Tokens: what a model reads and writes, counted by the upstream. A token is never money: it
-// becomes credits only through a price.
+// Tokens: what a model reads and writes, counted by the upstream. Only a price converts tokens to
+// credits.
 
 declare const tokensBrand: unique symbol
 export type Tokens = bigint & { readonly [tokensBrand]: true }
 
-/** Names a whole, non-negative number of tokens. */
+/** Converts a number to the type Tokens; throws below zero and for fractions. */
 export function tokens(count: bigint | number): Tokens {
   const value = BigInt(count)
   if (value < 0n) throw new RangeError(`${value} tokens is below zero`)
   return value as Tokens
 }
 
-/** The counts a reply reports; cached tokens are not part of `input`. */
+/** The counts that a reply reports; cached tokens are not part of `input`. */
 export type TokenCounts = {
   readonly input: Tokens
   readonly output: Tokens

@@ -1,4 +1,4 @@
-// Affinity: the same conversation goes the same way, many conversations follow the weights.
+// Affinity: a conversation keeps its target, and many conversations are spread by weight.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crc32 } from 'node:zlib'
@@ -11,7 +11,7 @@ function targetsOf(weights: Readonly<Record<string, number>>) {
 }
 
 /** The first choice of many conversations. */
-function firsts(weights: Readonly<Record<string, number>>): (string | undefined)[] {
+function firstChoices(weights: Readonly<Record<string, number>>): (string | undefined)[] {
   const targets = targetsOf(weights)
   return Array.from(
     { length: CONVERSATIONS },
@@ -30,8 +30,8 @@ test('a conversation is ranked the same way each time, whatever the order of the
 })
 
 test('first choices follow the weights', () => {
-  const all = firsts({ 'main#1': 1, 'main#2': 1, second: 2, third: 4 })
-  // Five standard deviations of a share drawn 20,000 times are below 0.018.
+  const all = firstChoices({ 'main#1': 1, 'main#2': 1, second: 2, third: 4 })
+  // With 20,000 conversations, five standard deviations of a share are below 0.018.
   const expected = { 'main#1': 1 / 8, 'main#2': 1 / 8, second: 2 / 8, third: 4 / 8 }
   for (const [name, due] of Object.entries(expected)) {
     const got = share(all, name)
@@ -39,29 +39,29 @@ test('first choices follow the weights', () => {
   }
 })
 
-test('a target of weight 0 is never drawn', () => {
+test('a target of weight 0 is never chosen', () => {
   assert.deepEqual(
     rank(targetsOf({ a: 1, b: 0 }), 7).map((one) => one.name),
     ['a'],
   )
 })
 
-test('when a target is lost only its own conversations move, and they spread', () => {
-  const before = firsts({ a: 1, b: 1, c: 1, d: 1 })
-  const after = firsts({ a: 1, b: 1, c: 1, d: 0 })
+test('when a target is lost, only its own conversations move, spread over the others', () => {
+  const before = firstChoices({ a: 1, b: 1, c: 1, d: 1 })
+  const after = firstChoices({ a: 1, b: 1, c: 1, d: 0 })
   const moved = after.filter((name, i) => name !== before[i])
   assert.ok(before.every((name, i) => name === 'd' || name === after[i]))
   assert.equal(moved.length, before.filter((name) => name === 'd').length)
   for (const name of ['a', 'b', 'c']) assert.ok(Math.abs(share(moved, name) - 1 / 3) < 0.05)
 })
 
-test('a heavier weight only draws conversations to it', () => {
-  const before = firsts({ a: 1, b: 1 })
-  const after = firsts({ a: 1, b: 3 })
+test('raising the weight of a target moves conversations only to that target', () => {
+  const before = firstChoices({ a: 1, b: 1 })
+  const after = firstChoices({ a: 1, b: 3 })
   assert.ok(after.every((name, i) => name === before[i] || name === 'b'))
 })
 
-test('turns of one conversation are the same conversation, those of two accounts are not', () => {
+test('turns of a conversation have one hash; another account or prompt has another', () => {
   const first = `{"model":"m","system":"${'You are a careful assistant. '.repeat(60)}","messages":[`
   const turn = Buffer.from(`${first}{"role":"user","content":"one"}]}`)
   const later = Buffer.from(`${first}{"role":"user","content":"one"},{"role":"assistant"}]}`)

@@ -1,18 +1,18 @@
-// Which target for which conversation: the same one each time, as long as it is well, because an
-// upstream keeps its prompt cache per credential. Weighted rendezvous hashing: each target draws a
-// number from the conversation, the highest goes first; when one drops out, only its own
-// conversations move.
+// Chooses the same target for all turns of a conversation, because an upstream keeps its prompt
+// cache per credential. Weighted rendezvous hashing: each target gets a score from a hash of the
+// conversation, and the highest goes first; when a target drops out, only its own conversations
+// move.
 import { crc32 } from 'node:zlib'
 
-/** Bytes of a body that name a conversation: its system prompt or first message is among them. */
+/** How much of a body is hashed; this includes the system prompt or the first message. */
 const PREFIX_BYTES = 1_024
 
-/** A number for the conversation a body belongs to; turns of one share their beginning. */
+/** A hash of the conversation that a body belongs to: all its turns begin with the same bytes. */
 export function conversationOf(book: bigint, body: Buffer): number {
   return crc32(body.subarray(0, PREFIX_BYTES), Number(book & 0xffff_ffffn))
 }
 
-/** Targets in the order in which the conversation tries them. A weight of 0 is never drawn. */
+/** The targets in the order in which the conversation tries them, without those of weight 0. */
 export function rank<Target extends { readonly salt: number; readonly weight: number }>(
   targets: readonly Target[],
   conversation: number,

@@ -1,4 +1,4 @@
-// The breaker by itself, with a clock turned by hand.
+// The breaker alone, with a manual clock.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createBreaker } from './breaker.ts'
@@ -9,11 +9,11 @@ function create() {
   return {
     clock,
     ...breaker,
-    /** So many requests that fail, one after the other. */
+    /** Sends `count` requests that fail, one after the other. */
     failTimes(count: number): void {
       for (let i = 0; i < count; i++) breaker.fail(breaker.begin())
     },
-    /** A request that is answered and comes whole. */
+    /** A request whose reply is complete. */
     goWell(): void {
       const ticket = breaker.begin()
       breaker.answer(ticket)
@@ -24,7 +24,7 @@ function create() {
 
 const look = (breaker: ReturnType<typeof create>) => [breaker.state(), breaker.isReady()]
 
-test('four failures in a row leave a target in use, the fifth takes it out', () => {
+test('opens at the fifth consecutive failure, not at the fourth', () => {
   const breaker = create()
   breaker.failTimes(4)
   assert.deepEqual(look(breaker), ['closed', true])
@@ -32,7 +32,7 @@ test('four failures in a row leave a target in use, the fifth takes it out', () 
   assert.deepEqual(look(breaker), ['open', false])
 })
 
-test('a whole reply between failures begins the count anew', () => {
+test('a complete reply between failures resets the count', () => {
   const breaker = create()
   breaker.failTimes(4)
   breaker.goWell()
@@ -40,7 +40,7 @@ test('a whole reply between failures begins the count anew', () => {
   assert.equal(breaker.state(), 'closed')
 })
 
-test('a target that breaks off whatever it begins is taken out too', () => {
+test('opens for a target that begins every reply and breaks it off', () => {
   const breaker = create()
   for (let i = 0; i < 5; i++) {
     const ticket = breaker.begin()
@@ -50,7 +50,7 @@ test('a target that breaks off whatever it begins is taken out too', () => {
   assert.equal(breaker.state(), 'open')
 })
 
-test('a sick target is asked once a second, by one request at a time if there are others', () => {
+test('allows one probe a second, and one at a time while other targets are available', () => {
   const breaker = create()
   breaker.failTimes(5)
   let probes = 0
@@ -68,7 +68,7 @@ test('a sick target is asked once a second, by one request at a time if there ar
   assert.deepEqual(look(breaker), ['open', true], 'the last time was a minute ago')
 })
 
-test('who has nowhere else to go may ask a second after a probe that hangs', () => {
+test('a request without another target may probe a second after a probe that hangs', () => {
   const breaker = create()
   breaker.failTimes(5)
   let asked = 0
@@ -80,7 +80,7 @@ test('who has nowhere else to go may ask a second after a probe that hangs', () 
   assert.deepEqual([asked, ...look(breaker)], [9, 'probing', false])
 })
 
-test('a turn that is taken is nobody else’s for a second', () => {
+test('a claimed probe blocks other probes for a second', () => {
   const breaker = create()
   breaker.failTimes(5)
   breaker.clock.ms += 1_000
@@ -90,7 +90,7 @@ test('a turn that is taken is nobody else’s for a second', () => {
   assert.deepEqual([breaker.isDue(), breaker.isReady()], [true, true])
 })
 
-test('a probe that still hangs when another one is answered says nothing any more', () => {
+test('ignores a probe that still hangs when another one was answered', () => {
   const breaker = create()
   breaker.failTimes(5)
   breaker.clock.ms += 1_000
@@ -104,7 +104,7 @@ test('a probe that still hangs when another one is answered says nothing any mor
   assert.equal(breaker.state(), 'open', 'the one that was answered goes on to count')
 })
 
-test('a target is failing from its first failure until a whole reply or its end', () => {
+test('is failing from the first failure until a complete reply or until it opens', () => {
   const breaker = create()
   assert.equal(breaker.isFailing(), false)
   breaker.failTimes(1)
@@ -118,7 +118,7 @@ test('a target is failing from its first failure until a whole reply or its end'
   assert.deepEqual([breaker.isFailing(), breaker.recoveries()], [false, 1])
 })
 
-test('the probe that is answered puts the target back into use', () => {
+test('closes when a probe is answered', () => {
   const breaker = create()
   breaker.failTimes(5)
   breaker.clock.ms += 1_000
@@ -128,7 +128,7 @@ test('the probe that is answered puts the target back into use', () => {
   assert.equal(breaker.state(), 'closed', 'the old failures are forgotten')
 })
 
-test('until a reply has come whole, one failure takes a target out again', () => {
+test('opens again at one failure until a reply is complete', () => {
   const breaker = create()
   breaker.failTimes(5)
   breaker.clock.ms += 1_000
@@ -138,7 +138,7 @@ test('until a reply has come whole, one failure takes a target out again', () =>
   assert.deepEqual(look(breaker), ['open', false])
 })
 
-test('what was sent before a target was taken out neither helps nor harms it', () => {
+test('ignores requests that were sent before it opened', () => {
   const breaker = create()
   const sent = Array.from({ length: 20 }, () => breaker.begin())
   breaker.failTimes(5)
@@ -152,7 +152,7 @@ test('what was sent before a target was taken out neither helps nor harms it', (
   assert.equal(breaker.state(), 'closed')
 })
 
-test('a probe whose client left makes room for another, a second after it began', () => {
+test('a probe whose client left allows another, a second after it began', () => {
   const breaker = create()
   breaker.failTimes(5)
   breaker.clock.ms += 1_000
@@ -162,7 +162,7 @@ test('a probe whose client left makes room for another, a second after it began'
   assert.equal(breaker.isReady(), true)
 })
 
-test('the end of an older request makes no room for a second probe', () => {
+test('the end of an older request does not allow a second probe', () => {
   const breaker = create()
   const sentBefore = breaker.begin()
   breaker.failTimes(5)
@@ -175,7 +175,7 @@ test('the end of an older request makes no room for a second probe', () => {
   assert.equal(breaker.state(), 'closed')
 })
 
-test('a probe that ends before its answer is looked at still counts', () => {
+test('counts a probe that ended before its answer was reported', () => {
   const breaker = create()
   breaker.failTimes(5)
   breaker.clock.ms += 1_000

@@ -1,14 +1,14 @@
-// A circuit breaker for one target: after failures it is left alone, then asked once a second until
-// it answers again. Pure but for the clock it is given.
+// A circuit breaker for one target: after several failures in a row the target gets only one probe
+// a second, until it answers one. It depends on nothing but the clock.
 
-/** Failures in a row that open it: one or two are an upstream's ordinary day. */
+/** Consecutive failures that open the breaker; every upstream has one or two now and then. */
 const FAILURES_MAX = 5
-/** Between probes of a sick target: it gets at most one request a second. */
+/** Time between probes: a target with an open breaker gets at most one request a second. */
 const PROBE_MS = 1_000
 
 export type BreakerState = 'closed' | 'open' | 'probing'
 
-/** The place of a request in the order in which they went to this target. */
+/** Numbers the requests to this target, from 1. */
 export type Ticket = number
 
 export function createBreaker(nowMs: () => number) {
@@ -17,18 +17,18 @@ export function createBreaker(nowMs: () => number) {
     failuresMax: FAILURES_MAX,
     isOpen: false,
     nextProbeMs: 0,
-    begun: 0,
-    begunBefore: 0,
+    lastTicket: 0,
+    lastTicketBefore: 0,
     closedBy: 0,
     recoveries: 0,
   }
   const probes = new Set<Ticket>()
 
   /**
-   * Sent before the breaker last opened or closed: how it ends is part of what is known already.
-   * Only the probe that closed it goes on to speak for the target.
+   * Whether the request was sent before the breaker last opened or closed: its outcome then says
+   * nothing new. The probe that closed the breaker is never old.
    */
-  const isOld = (ticket: Ticket) => ticket <= state.begunBefore && ticket !== state.closedBy
+  const isOld = (ticket: Ticket) => ticket <= state.lastTicketBefore && ticket !== state.closedBy
   const isDue = () => state.isOpen && nowMs() >= state.nextProbeMs
 
   return {
@@ -37,63 +37,67 @@ export function createBreaker(nowMs: () => number) {
       return probes.size > 0 ? 'probing' : 'open'
     },
 
-    /** Whether a request may go there now. A sick target is asked by one request at a time. */
+    /** Whether the target may get a request now. An open breaker allows one probe at a time. */
     isReady: (): boolean => !state.isOpen || (probes.size === 0 && isDue()),
 
     /**
-     * Whether a request that has nowhere else to go may ask a sick target now, though another may
-     * be asking it: what hangs there for a minute must not hide that it is well again.
+     * Whether a request that has no other target may probe now, even during another probe: a probe
+     * that hangs for a minute must not hide that the target has recovered.
      */
     isDue,
 
-    /** When a sick target may be asked next. */
+    /** When the next probe is allowed. */
     dueMs: (): number => state.nextProbeMs,
 
-    /** In use, and the last thing it did was to fail. */
+    /** Closed, but a request has failed since the last complete reply. */
     isFailing: (): boolean => !state.isOpen && state.failures > 0,
 
-    /** How often it has got well: who was refused there may ask again after the next time. */
+    /** How often the target has recovered: each time, requests that failed there may try again. */
     recoveries: (): number => state.recoveries,
 
-    /** Takes the turn to ask a sick target; `begin` follows, but others look first. */
+    /** Reserves the next probe: between this and `begin` other requests choose their targets. */
     claim(): void {
       if (state.isOpen) state.nextProbeMs = nowMs() + PROBE_MS
     },
 
-    /** A request goes there. An open breaker lets this one through as its probe. */
+    /** A request is sent. While the breaker is open, it is a probe. */
     begin(): Ticket {
-      state.begun += 1
+      state.lastTicket += 1
       if (state.isOpen) {
-        probes.add(state.begun)
-        // From its beginning: a probe may end at once and tell nothing, and the next one waits too.
+        probes.add(state.lastTicket)
+        // Measured from the start of the probe: even if it ends at once without an outcome, the
+        // next one waits.
         state.nextProbeMs = nowMs() + PROBE_MS
       }
-      return state.begun
+      return state.lastTicket
     },
 
     /**
-     * An answer begins. Only a probe's closes an open breaker: an upstream that has begun to refuse
-     * goes on answering what it took before. It is closed on probation: until a reply has come
-     * whole, one more failure opens it again. True when this closed it.
+     * A reply has begun. Only a probe closes an open breaker, because an upstream that has begun to
+     * refuse requests still answers those it accepted before. Until one reply is complete, a single
+     * failure opens the breaker again. Returns true when this call closed it.
      */
     answer(ticket: Ticket): boolean {
       if (!state.isOpen || isOld(ticket)) return false
       probes.clear()
       Object.assign(state, { isOpen: false, failures: 0, failuresMax: 1 })
-      // Other probes were sent while it was sick, and may still hang there.
-      Object.assign(state, { begunBefore: state.begun, closedBy: ticket })
+      // Other probes were sent while the breaker was open, and may still hang.
+      Object.assign(state, { lastTicketBefore: state.lastTicket, closedBy: ticket })
       state.recoveries += 1
       return true
     },
 
-    /** A reply has come whole. Not its beginning: some upstreams break off whatever they begin. */
+    /**
+     * A reply is complete. Its beginning is not enough: some failing upstreams begin every reply
+     * and break it off.
+     */
     succeed(ticket: Ticket): void {
       if (state.isOpen || isOld(ticket)) return
       state.failures = 0
       state.failuresMax = FAILURES_MAX
     },
 
-    /** True when this was a probe: who waits for what it brings need not any more. */
+    /** Returns true when this was a probe; the caller then wakes waiting requests. */
     fail(ticket: Ticket): boolean {
       const wasProbe = probes.delete(ticket)
       if (state.isOpen) return wasProbe
@@ -101,15 +105,15 @@ export function createBreaker(nowMs: () => number) {
       state.failures += 1
       if (state.failures < state.failuresMax) return false
       state.isOpen = true
-      state.begunBefore = state.begun
+      state.lastTicketBefore = state.lastTicket
       state.closedBy = 0
       state.nextProbeMs = nowMs() + PROBE_MS
       return false
     },
 
     /**
-     * A request ended; if it was a probe, which is told back, another may be it. What the request
-     * told may still follow.
+     * A request ended. Returns true if it was a probe; another one is then allowed. A call of
+     * `fail` or `succeed` for the same request may still follow.
      */
     forget: (ticket: Ticket): boolean => probes.delete(ticket),
   }

@@ -1,4 +1,4 @@
-// What cools down at one target, with a clock turned by hand.
+// Cooling models of one target, with a manual clock.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createCooling } from './cooling.ts'
@@ -18,7 +18,7 @@ function create() {
   }
 }
 
-test('a model is left alone for as long as the target asked, and no other model', () => {
+test('only the limited model cools down, for as long as the target asked', () => {
   const cooling = create()
   cooling.coolDown('large', 7_000)
   assert.deepEqual([cooling.leftMs('large'), cooling.leftMs('small')], [7_000, 0])
@@ -35,7 +35,7 @@ test('a 429 without a time counts as a second, one that asks for an hour as a mi
   assert.deepEqual([cooling.leftMs('large'), cooling.leftMs('small')], [1_000, 60_000])
 })
 
-test('of the waits that requests of the same moment bring, the longest counts', () => {
+test('the longest of several requested times counts', () => {
   const cooling = create()
   for (const askedMs of [10_000, 30_000, 0]) cooling.coolDown('large', askedMs)
   assert.equal(cooling.leftMs('large'), 30_000)

@@ -1,9 +1,9 @@
-// The models that one target asked us to leave alone, on one path, and until when. The vendor
-// counts its limits for each credential, model and path, so other models and paths go on meanwhile.
+// For one target and path, the models that it asked us not to request, and until when. The vendor
+// applies its limits per credential, model and path, so other models and paths are not affected.
 
-/** A 429 that names no time: as long as between two probes of a sick target. */
+/** For a 429 without a time: as long as between two probes of an open breaker. */
 const COOL_MS_MIN = 1_000
-/** Some upstreams ask for an hour; one request a minute finds out whether the limit still holds. */
+/** Some upstreams ask for an hour; one request a minute shows whether the limit still applies. */
 const COOL_MS_MAX = 60_000
 
 export function createCooling(nowMs: () => number) {
@@ -12,7 +12,7 @@ export function createCooling(nowMs: () => number) {
   const freeAtMs = new Map<string, number>()
 
   return {
-    /** Of the waits that answers of the same moment ask for, the longest counts. */
+    /** When several answers ask for different times, the longest counts. */
     coolDown(model: string, askedMs: number): void {
       const ms = Math.min(Math.max(askedMs, COOL_MS_MIN), COOL_MS_MAX)
       freeAtMs.set(model, Math.max(freeAtMs.get(model) ?? 0, nowMs() + ms))
@@ -20,7 +20,7 @@ export function createCooling(nowMs: () => number) {
 
     isCooling: (model: string): boolean => (freeAtMs.get(model) ?? 0) > nowMs(),
 
-    /** When the model may be asked for again; in the past where nothing cools down. */
+    /** When the model may be requested again; in the past when it is not cooling. */
     freeAtMs: (model: string): number => freeAtMs.get(model) ?? 0,
   }
 }

@@ -1,24 +1,24 @@
-// What an operator wants to see of the upstreams on one page: what is configured here, what all
-// processes see, and the operator's own word.
+// The operator's overview of the upstreams: what is configured here, what all processes see, and
+// what the operator has changed.
 import type { BreakerState } from './breaker.ts'
-import type { Setting, View } from './queries.ts'
+import type { TargetView, UpstreamSetting } from './queries.ts'
 
 export type UpstreamLine = {
   readonly target: string
   readonly upstream: string
-  /** False: another process knows it, this one's configuration does not. */
+  /** False when it is in another process's configuration but not in this one's. */
   readonly isConfigured: boolean
-  /** The best that any process sees; `unseen` when none has told within half a minute. */
+  /** The best state that any process sees; `unseen` when none has reported within half a minute. */
   readonly state: BreakerState | 'unseen'
   readonly underWay: number
   readonly succeeded: number
   readonly failed: number
-  /** As in force: the operator's, or else the configured one. */
+  /** The weight in force: the operator's, or else the configured one. */
   readonly weight: number
   readonly isDrained: boolean
   readonly changedBy: string | null
   readonly changedAt: string | null
-  /** How many processes have told. */
+  /** How many processes have reported. */
   readonly processes: number
 }
 
@@ -32,8 +32,8 @@ const unseen = { state: 'unseen', underWay: 0, succeeded: 0, failed: 0, processe
 
 export function overviewOf(
   configured: readonly Configured[],
-  views: readonly (View & { readonly processes: number })[],
-  settings: readonly Setting[],
+  views: readonly (TargetView & { readonly processes: number })[],
+  settings: readonly UpstreamSetting[],
 ): UpstreamLine[] {
   const viewOf = new Map(views.map((view) => [view.target, view]))
   const settingOf = new Map(settings.map((setting) => [setting.name, setting]))
@@ -52,10 +52,10 @@ export function overviewOf(
     }
   }
   const here = new Set(configured.map((one) => one.label))
-  const strange = views.filter((view) => !here.has(view.target))
+  const unconfigured = views.filter((view) => !here.has(view.target))
   return [
     ...configured.map((one) => line(one.label, one.upstream, one.options.weight, true)),
     // A label is the upstream's name and the credential's number.
-    ...strange.map(({ target }) => line(target, target.replace(/#\d+$/, ''), 0, false)),
+    ...unconfigured.map(({ target }) => line(target, target.replace(/#\d+$/, ''), 0, false)),
   ]
 }

@@ -1,5 +1,5 @@
-// Connections to an upstream: used again when they may be, let go when they must, and never a reply
-// that is taken for another's.
+// Connections to an upstream: which are reused, which are closed, and that no request gets the
+// reply of another.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,11 +21,11 @@ after(() => {
 type Peer = {
   readonly port: number
   readonly sockets: Socket[]
-  /** Requests in the order in which they came whole. */
+  /** Requests in the order in which they were complete. */
   readonly asked: { socket: Socket; text: string }[]
 }
 
-/** A server of bytes: answers each whole request as told. */
+/** A server that answers each complete request with the given bytes. */
 async function startPeer(answer: (socket: Socket, text: string, nth: number) => void) {
   const peer = { port: 0, sockets: [] as Socket[], asked: [] as Peer['asked'] }
   const server: Server = createServer((socket) => {
@@ -61,7 +61,7 @@ function poolTo(port: number, more: { connections?: number; idleTimeoutMs?: numb
     spanMs: () => clock.ms,
   })
   ends.push(() => pool.close())
-  /** Sends and gives what became of it. */
+  /** Sends a request and returns its result. */
   const ask = (name: string, body: readonly Buffer[] = [Buffer.from(name)], waitMs = 60_000) => {
     const over = Promise.withResolvers<{ status: number; body: string }>()
     const began = Promise.withResolvers<void>()
@@ -90,7 +90,7 @@ function poolTo(port: number, more: { connections?: number; idleTimeoutMs?: numb
   return { pool, ask, clock }
 }
 
-test('one after the other, requests share a connection', async () => {
+test('consecutive requests share a connection', async () => {
   const peer = await startPeer((socket) => socket.write(OK))
   const { ask } = poolTo(peer.port)
   for (const name of ['a', 'b', 'c']) {
@@ -100,7 +100,7 @@ test('one after the other, requests share a connection', async () => {
   assert.match(peer.asked[1]?.text ?? '', /^POST \/b HTTP\/1\.1\r\n.*\r\n\r\nb$/s)
 })
 
-test('no more connections than allowed: the rest wait, in order', async () => {
+test('opens no more connections than allowed; other requests wait in order', async () => {
   const waiting: Socket[] = []
   const peer = await startPeer((socket) => void waiting.push(socket))
   const { ask } = poolTo(peer.port, { connections: 2 })
@@ -116,7 +116,7 @@ test('no more connections than allowed: the rest wait, in order', async () => {
   assert.deepEqual(names.slice(2), ['c', 'd'])
 })
 
-test('a body of any size arrives as it is', async () => {
+test('a body of any size arrives unchanged', async () => {
   const peer = await startPeer((socket) => socket.write(OK))
   const { ask } = poolTo(peer.port)
   for (const bytes of [0, 1, 16_384, 16_385, 1_048_576, 3_000_001]) {
@@ -129,7 +129,7 @@ test('a body of any size arrives as it is', async () => {
   assert.equal(peer.sockets.length, 1)
 })
 
-test('a connection that says close, or is closed, is not used again', async () => {
+test('does not reuse a connection that announced close or was closed', async () => {
   const peer = await startPeer((socket, _, nth) => {
     if (nth === 1)
       socket.write('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok')
@@ -156,7 +156,7 @@ test('a reply that is cut or malformed fails its request and no other', async ()
   assert.equal(peer.sockets.length, 4)
 })
 
-test('bytes that nobody asked for end the connection', async () => {
+test('closes a connection that sends bytes without a request', async () => {
   const peer = await startPeer((socket) => socket.write(OK))
   const { ask } = poolTo(peer.port)
   await ask('a').over
@@ -168,7 +168,7 @@ test('bytes that nobody asked for end the connection', async () => {
   assert.equal(peer.sockets.length, 2)
 })
 
-test('a reply before the request was sent whole ends the connection', async () => {
+test('closes the connection when the reply ends before the request was sent', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => {})
     socket.once('data', () => socket.write('HTTP/1.1 413 No\r\ncontent-length: 2\r\n\r\nno'))
@@ -180,7 +180,7 @@ test('a reply before the request was sent whole ends the connection', async () =
   assert.equal(status, 413)
 })
 
-test('a paused stream holds the upstream back, and goes on when it is resumed', async () => {
+test('a paused stream stops the upstream, and resume continues it', async () => {
   const piece = 'x'.repeat(65_536)
   const peer = await startPeer((socket) => {
     socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
@@ -202,7 +202,7 @@ test('a paused stream holds the upstream back, and goes on when it is resumed', 
   assert.equal((await over).body.length, 400 * 65_536)
 })
 
-test('given up, a request tells nothing more and its connection is closed', async () => {
+test('abort closes the connection, and the sink is not called again', async () => {
   const peer = await startPeer((socket) => {
     socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n')
   })
@@ -244,7 +244,7 @@ for (const [promise, answer, waitMs] of deadlines) {
   })
 }
 
-test('an idle connection is let go before the upstream would close it', async (context) => {
+test('closes an idle connection before the upstream would', async (context) => {
   context.mock.timers.enable({ apis: ['setInterval'] })
   const hint = 'HTTP/1.1 200 OK\r\nkeep-alive: timeout=5\r\ncontent-length: 2\r\n\r\nok'
   const peer = await startPeer((socket) => socket.write(hint))
@@ -262,7 +262,7 @@ test('an idle connection is let go before the upstream would close it', async (c
   assert.equal(peer.sockets.length, 2)
 })
 
-test('nobody listening fails at once, and a closed pool fails what waits', async () => {
+test('a refused connection fails at once, and a closed pool fails waiting requests', async () => {
   const peer = await startPeer(() => {})
   const { ask, pool } = poolTo(peer.port, { connections: 1 })
   const [sent, queued] = [ask('a').over, ask('b').over]
@@ -324,10 +324,11 @@ test('over TLS the certificate is checked, and an unknown one is refused', async
   assert.match(doubting.stdout, /^(?:DEPTH_ZERO_SELF_SIGNED_CERT\n){2}$/)
 })
 
-test('a reply that came while the process stood still is not overdue', async () => {
+test('a reply that arrived while the process was blocked is not overdue', async () => {
   const peer = await startPeer((socket) => {
     socket.write(OK)
-    // Longer than a look is away, and past the deadline: both wait when the process goes on.
+    // Longer than the check's interval, and past the deadline: both are pending when the process
+    // goes on.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)
     clock.ms += 60_001
   })

@@ -1,40 +1,41 @@
-// Connections to one upstream, over node:net or node:tls: kept open between requests, one request
-// at a time on each, never more than the configured number. Requests beyond it wait their turn.
-// One clock looks after all deadlines: ten thousand timers would cost more than the requests.
+// Connections to one upstream, over node:net or node:tls. They are kept open between requests and
+// carry one request at a time; their number is limited, and further requests wait. One timer checks
+// all deadlines: ten thousand timers would cost more than the requests.
 import net from 'node:net'
 import tls from 'node:tls'
-import type { Call, Sink } from './port.ts'
+import type { Call, ReplySink } from './port.ts'
 import { ReplyReader } from './reply-reader.ts'
 
-/** Deadlines are seconds and more; being late by this is nothing. */
-const LOOK_MS = 250
+/** Deadlines are seconds or more, so a check this often is precise enough. */
+const CHECK_MS = 250
 const CONNECT_MS_MAX = 10_000
 /**
- * An idle connection is let go before the upstream does: a request that crosses its close on the
- * way is lost. Servers keep 60 s and more, or tell (`keep-alive: timeout=5`).
+ * Close an idle connection before the upstream does: a request that is sent while the upstream
+ * closes is lost. Servers keep idle connections for 60 s or more, or announce their limit
+ * (`keep-alive: timeout=5`).
  */
 const IDLE_MS_MAX = 30_000
-/** What a told keep-alive is shortened by: the way there, and a look of ours. */
+/** An announced limit is shortened by this: network latency plus the interval of our check. */
 const IDLE_MARGIN_MS = 1_500
-/** Up to here, head and body in one buffer and one write are cheaper than two pieces. */
+/** Up to this size, copying head and body into one buffer is cheaper than two writes. */
 const JOIN_BYTES_MAX = 16_384
-/** A single write of 32 MiB can keep ten thousand streams waiting for 20 ms; one of this, 0.1. */
+/** A single write of 32 MiB can delay ten thousand streams by 20 ms, one of this size by 0.1 ms. */
 const PIECE_BYTES = 262_144
-/** Above this a body goes in pieces, a turn of the event loop apart. */
+/** A larger body is written in pieces, one in each turn of the event loop. */
 const WHOLE_BYTES_MAX = 1_048_576
 /**
- * All sockets read into this one buffer, one after the other, and what is passed on is copied: a
- * stream's events are small, and a buffer of 64 KiB for each read was a tenth of its CPU time.
+ * All sockets read into one shared buffer, one after the other, and the bytes are copied out: a
+ * stream's events are small, and allocating 64 KiB for each read took a tenth of its CPU time.
  */
 const READ_BYTES = 65_536
 
-export type Asked = {
+export type PoolRequest = {
   /** Request line and headers, with the blank line. */
   readonly head: string
   readonly body: readonly Buffer[]
   readonly bodyBytes: number
   readonly headersTimeoutMs: number
-  readonly sink: Sink
+  readonly sink: ReplySink
 }
 
 export type PoolOptions = {
@@ -49,36 +50,36 @@ export function createPool(options: PoolOptions) {
   const isTls = protocol === 'https:'
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
   const idle: Connection[] = []
-  const waiting: Request[] = []
+  const waiting: PendingRequest[] = []
   const all = new Set<Connection>()
   const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
   const state: { session: Buffer | undefined; isClosed: boolean } = {
     session: undefined,
     isClosed: false,
   }
-  function look(): void {
+  function checkDeadlines(): void {
     const nowMs = options.spanMs()
     for (const request of waiting.filter((one) => nowMs > one.deadlineMs)) {
       waiting.splice(waiting.indexOf(request), 1)
       request.fail(new Error('no connection to the upstream became free in time'))
     }
-    for (const connection of all) connection.look(nowMs)
+    for (const connection of all) connection.checkDeadlines(nowMs)
   }
 
-  // Not at once: timers come before sockets in a turn of the event loop. After one that took long,
-  // replies that have come would be overdue before they are read, and be asked for a second time.
-  // A command that builds the rooms but sends nothing must be able to end.
-  const timer = setInterval(() => setImmediate(look), LOOK_MS).unref()
+  // setImmediate, because Node runs timers before it reads sockets: after a slow turn, replies that
+  // have arrived would be declared overdue before they are read, and their requests sent again.
+  // `unref`: a command that builds the modules but sends nothing must be able to end.
+  const timer = setInterval(() => setImmediate(checkDeadlines), CHECK_MS).unref()
 
   const pool: Pool = {
     idleTimeoutMs: options.idleTimeoutMs,
     spanMs: options.spanMs,
-    free(connection) {
+    release(connection) {
       const next = waiting.shift()
       if (next === undefined) idle.push(connection)
       else connection.take(next)
     },
-    gone(connection) {
+    remove(connection) {
       all.delete(connection)
       const at = idle.indexOf(connection)
       if (at !== -1) idle.splice(at, 1)
@@ -91,11 +92,11 @@ export function createPool(options: PoolOptions) {
     const connection = new Connection(
       pool,
       (onread) => {
-        const at = { host, port: Number(port) || (isTls ? 443 : 80), onread }
-        if (!isTls) return net.connect({ ...at, noDelay: true, keepAlive: true })
+        const address = { host, port: Number(port) || (isTls ? 443 : 80), onread }
+        if (!isTls) return net.connect({ ...address, noDelay: true, keepAlive: true })
         const { session } = state
         const socket = tls.connect({
-          ...at,
+          ...address,
           ...(net.isIP(host) === 0 ? { servername: host } : {}),
           ...(session === undefined ? {} : { session }),
           ALPNProtocols: ['http/1.1'],
@@ -113,18 +114,18 @@ export function createPool(options: PoolOptions) {
   }
 
   return {
-    send(asked: Asked): Call {
-      const request = new Request(asked, options.spanMs() + asked.headersTimeoutMs)
+    send(toSend: PoolRequest): Call {
+      const request = new PendingRequest(toSend, options.spanMs() + toSend.headersTimeoutMs)
       if (state.isClosed) setImmediate(() => request.fail(new Error('the pool is closed')))
       else {
-        // The one used last: the others can grow old and go.
+        // Take the connection used last, so that the others can reach their idle limit and close.
         const connection = idle.pop() ?? (all.size < options.connections ? open() : undefined)
         if (connection === undefined) waiting.push(request)
         else connection.take(request)
       }
       return request
     },
-    /** Breaks off whatever is under way. */
+    /** Fails all requests under way. */
     close(): void {
       state.isClosed = true
       clearInterval(timer)
@@ -138,21 +139,21 @@ export function createPool(options: PoolOptions) {
 type Pool = {
   readonly idleTimeoutMs: number
   readonly spanMs: () => number
-  free(connection: Connection): void
-  gone(connection: Connection): void
+  release(connection: Connection): void
+  remove(connection: Connection): void
 }
 
-// Classes: one object per request and per connection instead of a dozen closures each.
-class Request implements Call {
+// Classes, so that a request and a connection are one object each instead of a dozen closures.
+class PendingRequest implements Call {
   readonly deadlineMs: number
-  asked: Asked | undefined
-  sink: Sink
+  toSend: PoolRequest | undefined
+  sink: ReplySink
   connection: Connection | undefined
   isOver = false
 
-  constructor(asked: Asked, deadlineMs: number) {
-    this.asked = asked
-    this.sink = asked.sink
+  constructor(toSend: PoolRequest, deadlineMs: number) {
+    this.toSend = toSend
+    this.sink = toSend.sink
     this.deadlineMs = deadlineMs
   }
 
@@ -168,7 +169,7 @@ class Request implements Call {
     this.sink.end()
   }
 
-  // Once it is over its connection belongs to another.
+  // Once this request has ended, its connection may already serve another one.
   pause(): void {
     if (!this.isOver) this.connection?.pause()
   }
@@ -180,19 +181,19 @@ class Request implements Call {
   abort(): void {
     if (this.isOver) return
     this.isOver = true
-    this.connection?.destroy(new Error('the request was given up'))
+    this.connection?.destroy(new Error('the request was aborted'))
   }
 }
 
 class Connection {
   private readonly pool: Pool
   private readonly socket: net.Socket
-  private request: Request | undefined
+  private request: PendingRequest | undefined
   private reader = new ReplyReader()
   private deadlineMs: number
-  private isSent = false
+  private isRequestSent = false
   private isPaused = false
-  private isGone = false
+  private isClosed = false
   private idleMs = IDLE_MS_MAX
 
   constructor(
@@ -210,25 +211,25 @@ class Connection {
     this.socket.once(this.socket instanceof tls.TLSSocket ? 'secureConnect' : 'connect', () => {
       if (this.request !== undefined) this.deadlineMs = this.request.deadlineMs
     })
-    this.socket.once('end', () => this.ended(new Error('the upstream closed the connection')))
-    this.socket.on('error', (error) => this.ended(error))
-    this.socket.once('close', () => this.ended(new Error('the connection was closed')))
+    this.socket.once('end', () => this.close(new Error('the upstream closed the connection')))
+    this.socket.on('error', (error) => this.close(error))
+    this.socket.once('close', () => this.close(new Error('the connection was closed')))
   }
 
-  take(request: Request): void {
-    const { asked } = request
-    if (asked === undefined || request.isOver) {
-      this.pool.free(this)
+  take(request: PendingRequest): void {
+    const { toSend } = request
+    if (toSend === undefined || request.isOver) {
+      this.pool.release(this)
       return
     }
     this.request = request
     this.reader = new ReplyReader()
-    this.isSent = false
+    this.isRequestSent = false
     request.connection = this
-    // The body is the socket's from here on, and let go when it is sent.
-    request.asked = undefined
+    // Drop our reference to the body: the socket keeps it until it is sent.
+    request.toSend = undefined
     if (!this.socket.connecting) this.deadlineMs = request.deadlineMs
-    this.write(asked)
+    this.write(toSend)
   }
 
   pause(): void {
@@ -244,42 +245,45 @@ class Connection {
   }
 
   destroy(error: Error): void {
-    this.ended(error)
+    this.close(error)
   }
 
-  look(nowMs: number): void {
+  checkDeadlines(nowMs: number): void {
     if (nowMs < this.deadlineMs || this.isPaused) return
-    if (this.request === undefined) this.destroy(new Error('idle'))
+    if (this.request === undefined) this.destroy(new Error('the connection was idle too long'))
     else this.destroy(new Error('the upstream did not answer in time'))
   }
 
-  private write({ head, body, bodyBytes }: Asked): void {
+  private write({ head, body, bodyBytes }: PoolRequest): void {
     const { socket } = this
-    const sent = () => {
-      this.isSent = true
+    const markSent = () => {
+      this.isRequestSent = true
     }
     if (bodyBytes <= JOIN_BYTES_MAX) {
       const joined = Buffer.allocUnsafe(head.length + bodyBytes)
       let at = joined.write(head, 0, 'latin1')
       for (const slice of body) at += slice.copy(joined, at)
-      socket.write(joined, sent)
+      socket.write(joined, markSent)
     } else if (bodyBytes <= WHOLE_BYTES_MAX) {
       socket.cork()
       socket.write(head, 'latin1')
       for (const slice of body.slice(0, -1)) socket.write(slice)
-      socket.write(body.at(-1) as Buffer, sent)
+      socket.write(body.at(-1) as Buffer, markSent)
       socket.uncork()
     } else {
       socket.write(head, 'latin1')
-      void this.writeInTurns(body, this.request).then(sent)
+      void this.writeInTurns(body, this.request).then(markSent)
     }
   }
 
-  /** A large body in pieces: the next when the last has gone, and others have had their turn. */
-  private async writeInTurns(body: readonly Buffer[], request: Request | undefined): Promise<void> {
+  /** Writes a large body in pieces, each in a turn of the event loop of its own. */
+  private async writeInTurns(
+    body: readonly Buffer[],
+    request: PendingRequest | undefined,
+  ): Promise<void> {
     for (const slice of body) {
       for (let at = 0; at < slice.length; at += PIECE_BYTES) {
-        if (this.isGone || this.request !== request) return
+        if (this.isClosed || this.request !== request) return
         const piece = slice.subarray(at, at + PIECE_BYTES)
         await new Promise<void>((resolve) => {
           this.socket.write(piece, () => setImmediate(resolve))
@@ -291,7 +295,7 @@ class Connection {
   private read(bytes: Buffer): void {
     const { request, reader } = this
     if (request === undefined) {
-      this.destroy(new Error('bytes that nobody asked for'))
+      this.destroy(new Error('the upstream sent bytes without a request'))
       return
     }
     this.deadlineMs = this.pool.spanMs() + this.pool.idleTimeoutMs
@@ -301,17 +305,17 @@ class Connection {
       this.destroy(error as Error)
       return
     }
-    if (reader.isOver) this.over()
+    if (reader.isOver) this.finishReply()
   }
 
-  // ── what the reader tells ──
+  // ── called by the reader ──
 
-  head(status: number, headers: Parameters<Sink['head']>[1]): void {
-    const told = /\btimeout=(\d+)/i.exec(String(headers['keep-alive'] ?? ''))?.[1]
+  head(status: number, headers: Parameters<ReplySink['head']>[1]): void {
+    const announced = /\btimeout=(\d+)/i.exec(String(headers['keep-alive'] ?? ''))?.[1]
     this.idleMs =
-      told === undefined
+      announced === undefined
         ? IDLE_MS_MAX
-        : Math.min(IDLE_MS_MAX, Math.max(0, Number(told) * 1_000 - IDLE_MARGIN_MS))
+        : Math.min(IDLE_MS_MAX, Math.max(0, Number(announced) * 1_000 - IDLE_MARGIN_MS))
     if (this.request?.isOver === false) this.request.sink.head(status, headers)
   }
 
@@ -319,28 +323,29 @@ class Connection {
     if (this.request?.isOver === false) this.request.sink.data(bytes)
   }
 
-  private over(): void {
+  private finishReply(): void {
     const { request } = this
     this.request = undefined
     if (this.isPaused) this.resume()
-    // A reply before the request was sent whole is an error's; what is left cannot be unsent.
-    if (this.reader.mayFollow && this.isSent && this.idleMs > 0 && !this.isGone) {
+    // A reply that ends before the whole request was sent is usually a refusal, such as 413. The
+    // connection cannot be reused, because the rest of the body is still in its buffer.
+    if (this.reader.mayFollow && this.isRequestSent && this.idleMs > 0 && !this.isClosed) {
       this.deadlineMs = this.pool.spanMs() + this.idleMs
       request?.end()
-      this.pool.free(this)
+      this.pool.release(this)
     } else {
       request?.end()
-      this.destroy(new Error('not used again'))
+      this.destroy(new Error('the connection cannot be reused'))
     }
   }
 
-  private ended(error: Error): void {
-    if (this.isGone) return
-    this.isGone = true
+  private close(error: Error): void {
+    if (this.isClosed) return
+    this.isClosed = true
     const { request } = this
     this.request = undefined
     this.socket.destroy()
-    this.pool.gone(this)
+    this.pool.remove(this)
     if (request === undefined) return
     if (this.reader.close()) request.end()
     else request.fail(error)

@@ -1,24 +1,26 @@
-// What an upstream is to the rest of the house: something that takes a request and gives back a
-// status, headers and bytes, with pause and resume for a slow client and abort for one that left.
+// The interface between upstreams and the gateway: a target takes a request and delivers status,
+// headers and bytes, with pause and resume for a slow client and abort for one that left.
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** What is sent upstream: messages, which are paid for, and token counts, which are free. */
-export type Path = '/v1/messages' | '/v1/messages/count_tokens'
+/** Messages are charged, token counts are free. */
+export type UpstreamPath = '/v1/messages' | '/v1/messages/count_tokens'
 
-export type Sending = {
-  /** As the catalogue calls it: an upstream's limits are counted for each model. */
+export type UpstreamRequest = {
+  /** The catalogue's id of the model: upstreams apply their rate limits per model. */
   readonly model: string
-  /** Path and query under the upstream's address. */
+  /** Path and query, appended to the upstream's URL. */
   readonly path: string
-  /** Flat list of names and values, without credentials: the upstream adds its own. */
+  /** Flat list of names and values, without credentials: the transport adds ours. */
   readonly headers: readonly string[]
   readonly body: readonly Buffer[]
-  /** A stream's status comes at once; a plain reply's only when it is written. */
+  /**
+   * The status of a stream comes at once, that of a plain reply only when the model has finished.
+   */
   readonly isStream: boolean
 }
 
-/** Who listens to a reply. Exactly one of `end` and `fail` comes, last. */
-export type Sink = {
+/** Receives a reply. Exactly one of `end` and `fail` is called, last. */
+export type ReplySink = {
   head(status: number, headers: IncomingHttpHeaders): void
   data(chunk: Buffer): void
   end(): void
@@ -28,37 +30,37 @@ export type Sink = {
 export type Call = {
   pause(): void
   resume(): void
-  /** Lets go of the upstream; the sink hears nothing more. May be repeated. */
+  /** Closes the connection; the sink is not called again. May be repeated. */
   abort(): void
 }
 
-/** How a request went: it decides who is asked next time. */
+/** How a request went: it decides which targets later requests try. */
 export type Outcome = {
-  /** A status that is not the target's fault has come. */
+  /** A status has arrived that does not count against the target. */
   answer(): void
-  /** The reply came whole, whatever its status. */
+  /** The reply has arrived completely, whatever its status. */
   finish(): void
   /**
-   * The target failed, which counts against it with every model. May follow an answer. The wait
-   * that a 529 or another 5xx asks for holds for this model and path only: one busy model of the
-   * vendor must not close the others, and a target that is down fails five times soon enough.
+   * The target failed, which counts against it for every model. May follow `answer`. The delay that
+   * a 529 or another 5xx asks for applies to this model and path only: one busy model of the vendor
+   * must not block the others, and a target that is down fails five times soon enough.
    */
   fail(retryAfterMs?: number): void
   /**
-   * The target answered 429. That limits this model on this path for the time it asks for, and is
-   * neither a failure nor a recovery of the target.
+   * The target answered 429. This blocks this model on this path for the time that it asks for, and
+   * is neither a failure nor a recovery of the target.
    */
   coolDown(retryAfterMs?: number): void
-  /** The request is over, however it went. May be repeated. */
+  /** The request has ended, however it went. May be repeated. */
   end(): void
 }
 
 /** One credential at one upstream. */
 export type Target = {
-  /** Of the upstream, as the catalogue's `upstreamNames` know it. */
+  /** The upstream's name, as in the catalogue's `upstreamNames`. */
   readonly upstream: string
-  /** The highest temperature it takes; a higher one is clamped for it. */
+  /** The highest temperature that it accepts; a higher one is lowered to it. */
   readonly temperatureMax: number
-  /** Starts a request. Not repeatable: each call is a new generation. */
-  send(sending: Sending, sink: Sink): { call: Call; outcome: Outcome }
+  /** Starts a request. Each call starts, and costs, a new generation. */
+  send(request: UpstreamRequest, sink: ReplySink): { call: Call; outcome: Outcome }
 }

@@ -1,9 +1,9 @@
 // The SQL of upstreams: what the operator changed, and what each process sees. One function per
-// statement; none of it is on the way of a request.
+// statement; requests do not wait for any of them.
 import type { Executor } from '../platform/db/db.ts'
 import type { BreakerState } from './breaker.ts'
 
-export type Setting = {
+export type UpstreamSetting = {
   name: string
   weight: number | null
   isDrained: boolean
@@ -12,7 +12,7 @@ export type Setting = {
   changedAt: string
 }
 
-export type View = {
+export type TargetView = {
   target: string
   state: BreakerState
   underWay: number
@@ -21,13 +21,13 @@ export type View = {
 }
 
 /** Reads without a lock. */
-export async function settingList(db: Executor): Promise<Setting[]> {
+export async function settingList(db: Executor): Promise<UpstreamSetting[]> {
   const { rows } = await db.query(
     `select name, weight, is_drained as "isDrained", changed_by as "changedBy",
        to_char(changed_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"') as "changedAt"
      from upstream_settings order by name`,
   )
-  return rows as Setting[]
+  return rows as UpstreamSetting[]
 }
 
 /** Locks only its own row. Null leaves a member as it is. */
@@ -47,7 +47,11 @@ export async function settingChange(
 }
 
 /** Writes one process's view; locks only its own rows. */
-export async function viewWrite(db: Executor, instance: bigint, views: View[]): Promise<void> {
+export async function viewWrite(
+  db: Executor,
+  instance: bigint,
+  views: TargetView[],
+): Promise<void> {
   await db.query(
     `insert into upstream_views
        (instance, target, state, under_way, succeeded, failed, seen_at)
@@ -62,7 +66,7 @@ export async function viewWrite(db: Executor, instance: bigint, views: View[]): 
 }
 
 /** What processes saw within the last half minute, by target. Reads without a lock. */
-export async function viewList(db: Executor): Promise<(View & { processes: number })[]> {
+export async function viewList(db: Executor): Promise<(TargetView & { processes: number })[]> {
   const { rows } = await db.query(
     `select target, case when bool_or(state = 'closed') then 'closed'
          when bool_or(state = 'probing') then 'probing' else 'open' end as state,
@@ -72,10 +76,10 @@ export async function viewList(db: Executor): Promise<(View & { processes: numbe
      where seen_at > clock_timestamp() - interval '30 seconds'
      group by target order by target`,
   )
-  return rows as (View & { processes: number })[]
+  return rows as (TargetView & { processes: number })[]
 }
 
-/** Forgets the views of processes that are gone. */
+/** Deletes the views of processes that have ended. */
 export async function viewDeleteOld(db: Executor): Promise<void> {
   await db.query(`delete from upstream_views where seen_at < clock_timestamp() - interval '1 hour'`)
 }

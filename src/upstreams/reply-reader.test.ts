@@ -1,11 +1,11 @@
-// Replies are read the same however they are cut, and what could be read in two ways is not read.
+// The parser gives the same result wherever the bytes are cut, and rejects ambiguous replies.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ReplyReader } from './reply-reader.ts'
 
 type Seen = { status: number; headers: object; body: string; isOver: boolean; mayFollow: boolean }
 
-/** Reads the pieces as a connection would bring them, from a buffer that is used again. */
+/** Parses the pieces as a connection delivers them, from a reused buffer. */
 function read(pieces: readonly string[], closes = false): Seen {
   const reader = new ReplyReader()
   const seen = { status: 0, headers: {}, body: '' }
@@ -79,14 +79,14 @@ for (const [promise, reply, expected] of whole) {
   })
 }
 
-test('a reply without a length ends with its connection, which is not used again', () => {
+test('a reply without a length ends with its connection, which is not reused', () => {
   const reply = ['HTTP/1.0 200 OK\r\n\r\n', 'all ', 'of it']
   const expected = { status: 200, headers: {}, body: 'all of it', mayFollow: false }
   assert.deepEqual(read(reply), { ...expected, isOver: false })
   assert.deepEqual(read(reply, true), { ...expected, isOver: true })
 })
 
-test('a connection that ends within a reply has not ended the reply', () => {
+test('the end of the connection does not complete a reply with a length', () => {
   for (const reply of [
     'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhell',
     'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n',

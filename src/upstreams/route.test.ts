@@ -1,18 +1,18 @@
-// One request's way over targets with real breakers, with the clock and its timers turned by hand.
+// The route of a request over targets with real breakers, with a manual clock and timers.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createBreaker } from './breaker.ts'
-import { createRetryBudget } from './budget.ts'
 import { createCooling } from './cooling.ts'
 import type { Target } from './port.ts'
-import { type Known, Route } from './route.ts'
-import { createWaiting } from './waiting.ts'
+import { createRetryBudget } from './retry-budget.ts'
+import { Route, type RouteTarget } from './route.ts'
+import { createWaitQueue } from './wait-queue.ts'
 
 function create(context: TestContext, names: readonly string[]) {
   context.mock.timers.enable({ apis: ['setTimeout'] })
   const now = { ms: 10_000 }
   const clock = { nowMs: () => now.ms, spanMs: () => now.ms }
-  const [waiting, budget] = [createWaiting(clock), createRetryBudget()]
+  const [waitQueue, budget] = [createWaitQueue(clock), createRetryBudget()]
   const targets = names.map((name, i) => ({
     upstream: name,
     temperatureMax: 1,
@@ -24,46 +24,46 @@ function create(context: TestContext, names: readonly string[]) {
     cooling: createCooling(clock.spanMs),
     send: () => assert.fail('nothing is sent here'),
   }))
-  const breakerOf = (target: Target | undefined) => (target as Known).breaker
+  const breakerOf = (target: Target | undefined) => (target as RouteTarget).breaker
   return {
-    waiting,
+    waitQueue,
     budget,
     targets,
     route: (model = 'large') =>
-      new Route({ model, fit: targets, conversation: 1, budget, waiting, clock }),
+      new Route({ model, candidates: targets, conversation: 1, budget, waitQueue, clock }),
     pass(ms: number): void {
       now.ms += ms
       context.mock.timers.tick(ms)
     },
-    /** So many requests go there and fail. */
+    /** Lets `times` requests to the target fail. */
     fail(target: Target | undefined, times = 1): void {
       const breaker = breakerOf(target)
       for (let i = 0; i < times; i++) breaker.fail(breaker.begin())
     },
-    /** A request goes there and is limited. */
+    /** The target answers a request with 429. */
     coolDown(target: Target | undefined, askedMs: number): void {
-      ;(target as Known).cooling.coolDown('large', askedMs)
+      ;(target as RouteTarget).cooling.coolDown('large', askedMs)
     },
-    /** A request goes there and is answered, as the door tells it. */
+    /** The target answers a request; wakes waiting requests as upstreams.ts does. */
     answer(target: Target | undefined): void {
       const breaker = breakerOf(target)
-      if (breaker.answer(breaker.begin())) waiting.wake()
+      if (breaker.answer(breaker.begin())) waitQueue.wake()
     },
   }
 }
 
-/** Who waits, and what each has found: a name, `none`, or undefined as long as it waits. */
+/** What each wait has found: an upstream, `none`, or undefined while it still waits. */
 async function seen(found: readonly Promise<Target | undefined>[]) {
   const pending = Symbol()
   const all = found.map((one) => Promise.race([one, Promise.resolve(pending)]))
-  // A wait ends some turns of the promise queue after its look.
+  // A wait resolves a few microtasks after its last `find`.
   await new Promise((resolve) => setImmediate(resolve))
   return (await Promise.all(all.map((_, i) => Promise.race([found[i], pending])))).map((one) =>
     one === pending ? undefined : ((one as Target | undefined)?.upstream ?? 'none'),
   )
 }
 
-test('of all that have nowhere to go one asks the sick target, for all', async (t) => {
+test('one waiting request probes each failing target, and all use the result', async (t) => {
   const on = create(t, ['a', 'b'])
   for (const target of on.targets) on.fail(target, 5)
   const routes = [on.route(), on.route(), on.route()]
@@ -76,13 +76,13 @@ test('of all that have nowhere to go one asks the sick target, for all', async (
   on.pass(999)
   assert.deepEqual(await seen(found), [undefined, undefined, undefined])
   on.pass(1)
-  assert.deepEqual(await seen(found), ['a', 'b', undefined], 'each is asked by one')
+  assert.deepEqual(await seen(found), ['a', 'b', undefined], 'one request probes each')
   on.answer(await found[1])
   assert.deepEqual(await seen(found), ['a', 'b', 'b'])
-  assert.equal(on.waiting.size(), 0)
+  assert.equal(on.waitQueue.size(), 0)
 })
 
-test('a probe that hangs keeps nobody from asking a second later, one each second', async (t) => {
+test('a probe that hangs does not stop further probes, one each second', async (t) => {
   const on = create(t, ['a', 'b'])
   on.fail(on.targets[0], 5)
   Object.assign(on.targets[1] ?? {}, { isDrained: true })
@@ -99,25 +99,25 @@ test('a probe that hangs keeps nobody from asking a second later, one each secon
   on.pass(1_000)
   assert.deepEqual(await seen(found), ['a', 'a', 'a', undefined])
   on.pass(600)
-  assert.deepEqual(await seen(found), ['a', 'a', 'a', 'none'], 'three seconds are the most')
+  assert.deepEqual(await seen(found), ['a', 'a', 'a', 'none'], 'waits at most three seconds')
 })
 
-test('an answer that is on its way is waited for a little longer', async (t) => {
+test('waits longer while a probe is under way', async (t) => {
   const on = create(t, ['a', 'b'])
   on.fail(on.targets[0], 5)
   Object.assign(on.targets[1] ?? {}, { isDrained: true })
   const found = [on.route(), on.route()].map((route) => route.wait().found)
   on.pass(1_000)
   const asked = await found[0]
-  const breaker = (asked as Known).breaker
+  const breaker = (asked as RouteTarget).breaker
   const ticket = breaker.begin()
   on.pass(900)
   assert.deepEqual(await seen(found), ['a', undefined])
-  if (breaker.answer(ticket)) on.waiting.wake()
+  if (breaker.answer(ticket)) on.waitQueue.wake()
   assert.deepEqual(await seen(found), ['a', 'a'])
 })
 
-test('a request waits a second and a half, and is told when the next target is due', async (t) => {
+test('waits a second and a half, then knows when the next probe is allowed', async (t) => {
   const on = create(t, ['a', 'b'])
   on.fail(on.targets[0], 5)
   Object.assign(on.targets[1] ?? {}, { isDrained: true })
@@ -132,7 +132,7 @@ test('a request waits a second and a half, and is told when the next target is d
   assert.equal(second.retryAfterMs(), 500)
 })
 
-test('nobody waits for the operator', async (t) => {
+test('does not wait for drained targets', async (t) => {
   const on = create(t, ['a', 'b'])
   for (const target of on.targets) target.isDrained = true
   const drained = on.route()
@@ -140,27 +140,27 @@ test('nobody waits for the operator', async (t) => {
   assert.equal(drained.retryAfterMs(), undefined)
 })
 
-test('who waits goes as soon as the operator lets a target back in', async (t) => {
+test('a waiting request continues as soon as the operator enables a target', async (t) => {
   const on = create(t, ['a', 'b'])
   on.fail(on.targets[0], 5)
   Object.assign(on.targets[1] ?? {}, { isDrained: true })
   const found = [on.route().wait().found]
   Object.assign(on.targets[1] ?? {}, { isDrained: false })
-  on.waiting.wake()
+  on.waitQueue.wake()
   assert.deepEqual(await seen(found), ['b'])
 })
 
-test('who left is not given a target', async (t) => {
+test('an abandoned wait gets no target', async (t) => {
   const on = create(t, ['a', 'b'])
   for (const target of on.targets) on.fail(target, 5)
   const wait = on.route().wait()
   wait.abandon()
   on.pass(1_000)
   assert.deepEqual(await seen([wait.found]), ['none'])
-  assert.equal(on.targets[0]?.breaker.isDue(), true, 'its turn is another one’s')
+  assert.equal(on.targets[0]?.breaker.isDue(), true, 'another request may probe it')
 })
 
-test('a target that refused a request is asked again only once it is well again', async (t) => {
+test('a request tries the same target again only after it has recovered', async (t) => {
   const on = create(t, ['a', 'b'])
   on.fail(on.targets[1], 5)
   on.pass(800)
@@ -169,10 +169,10 @@ test('a target that refused a request is asked again only once it is well again'
   assert.equal(refusing?.upstream, 'a')
   on.fail(refusing, 4)
   assert.equal(route.next(), undefined)
-  const sick = route.wait().found
-  assert.deepEqual(await seen([sick]), [undefined], 'a is in use, but has refused it')
+  const first = route.wait().found
+  assert.deepEqual(await seen([first]), [undefined], 'this request has tried a already')
   on.pass(200)
-  assert.deepEqual(await seen([sick]), ['b'])
+  assert.deepEqual(await seen([first]), ['b'])
   on.fail(on.targets[1])
   on.fail(refusing)
   const again = route.wait().found
@@ -182,14 +182,14 @@ test('a target that refused a request is asked again only once it is well again'
   assert.deepEqual(await seen([again]), ['a'])
 })
 
-test('a request that is refused again and again ends', async (t) => {
+test('a request that always fails ends', async (t) => {
   const on = create(t, ['a', 'b'])
   for (const target of on.targets) on.fail(target, 5)
   const route = on.route()
   const asked: string[] = []
   for (let i = 0; i < 100; i++) {
     const wait = route.wait()
-    // Every attempt takes a minute, so that every target is due again after it.
+    // Every attempt takes a minute, after which every target may be probed again.
     on.pass(1_000)
     const target = await wait.found
     if (target === undefined) break
@@ -200,19 +200,19 @@ test('a request that is refused again and again ends', async (t) => {
   assert.deepEqual(asked, ['a', 'b'])
 })
 
-test('repeats on a failing target are within the budget, others are not counted', (t) => {
+test('only retries at a failing target take from the budget', (t) => {
   const on = create(t, ['a', 'b', 'c'])
   while (on.budget.take());
   on.fail(on.targets[1])
   const route = on.route()
   assert.equal(route.next()?.upstream, 'a')
-  assert.equal(route.next()?.upstream, 'c', 'b fails, and may not be burdened further')
+  assert.equal(route.next()?.upstream, 'c', 'b is failing, and the retry budget is empty')
   on.budget.earn()
   on.budget.earn()
   assert.equal(route.next()?.upstream, 'b')
 })
 
-test('the only target there is is asked though it is sick, and not waited for', async (t) => {
+test('the only target is tried although its breaker is open, without waiting', async (t) => {
   const on = create(t, ['only'])
   on.fail(on.targets[0], 5)
   const route = on.route()
@@ -220,20 +220,20 @@ test('the only target there is is asked though it is sick, and not waited for', 
   assert.deepEqual(await seen([route.wait().found]), ['none'])
 })
 
-test('of all that cool down the one that is free soonest is asked, once and at once', async (t) => {
+test('when all targets cool down, tries the first to be free, once and at once', async (t) => {
   const on = create(t, ['a', 'b', 'c'])
   ;[30_000, 20_000, 40_000].forEach((askedMs, i) => {
     on.coolDown(on.targets[i], askedMs)
   })
   while (on.budget.take());
   const route = on.route()
-  assert.equal(route.next()?.upstream, 'b', 'the first request to it is no repeat')
+  assert.equal(route.next()?.upstream, 'b', 'the first attempt takes nothing from the budget')
   on.coolDown(on.targets[1], 25_000)
   assert.deepEqual([route.next(), await seen([route.wait().found])], [undefined, ['none']])
-  assert.equal(on.route('small').next()?.upstream, 'a', 'another model goes its own way')
+  assert.equal(on.route('small').next()?.upstream, 'a', 'targets cool down for one model only')
 })
 
-test('where others fail, one that cools down is a repeat within the budget', async (t) => {
+test('trying a cooling target after failures takes from the budget', async (t) => {
   const on = create(t, ['a', 'b', 'c'])
   on.coolDown(on.targets[0], 30_000)
   on.coolDown(on.targets[1], 20_000)
@@ -243,14 +243,14 @@ test('where others fail, one that cools down is a repeat within the budget', asy
   const before = on.budget.left()
   assert.equal(route.next()?.upstream, 'b')
   assert.equal(on.budget.left(), before - 1)
-  assert.equal(route.next(), undefined, 'a asked to be left alone for longer than b')
+  assert.equal(route.next(), undefined, 'a cools down longer than b, so it is not tried')
   while (on.budget.take());
   const late = on.route()
   assert.equal(late.next()?.upstream, 'c')
   assert.deepEqual([late.next(), await seen([late.wait().found])], [undefined, ['none']])
 })
 
-test('one that is sick and cools down is asked once a second, and is due when free', async (t) => {
+test('a failing target that also cools down is probed once a second', async (t) => {
   const on = create(t, ['a', 'b'])
   for (const target of on.targets) {
     on.fail(target, 5)

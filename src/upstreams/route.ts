@@ -1,25 +1,25 @@
-// The way of one request: which target it tries next, by priority, then the conversation's own
-// among equals, leaving out the sick and the drained, and asking one that cools down only where
-// there is no other; and, when it has nowhere to go, its short wait for one to get well. So a
-// request fails only if none was well, or none could be known to be in time.
+// The route of one request: which target it tries next. Targets are ordered by priority, then by
+// the conversation's preference. Those with an open breaker and drained ones are left out, and one
+// that cools down is tried only when there is no other. When no target is left, the request waits a
+// short time for one to recover.
 import type { Clock } from '../platform/clock.ts'
 import { rank } from './affinity.ts'
 import type { Breaker } from './breaker.ts'
-import type { RetryBudget } from './budget.ts'
 import type { Cooling } from './cooling.ts'
 import type { Target } from './port.ts'
-import type { Wait, Waiting } from './waiting.ts'
+import type { RetryBudget } from './retry-budget.ts'
+import type { PendingWait, WaitQueue } from './wait-queue.ts'
 
 /**
- * All waits of one request together. A sick target may be asked a second after the last time, and
- * what is down answers at once.
+ * Limit on all waits of one request together. An open breaker allows a probe every second, and an
+ * upstream that is down refuses at once.
  */
 const WAIT_MS = 1_500
-/** As much again while a sick target is being asked: one that is well says so within seconds. */
+/** Added while a probe is under way: an upstream that has recovered answers within seconds. */
 const ANSWER_MS = 1_500
 
-/** As the route sees a target. */
-export type Known = Target & {
+/** What the route needs to know of a target. */
+export type RouteTarget = Target & {
   readonly priority: number
   readonly salt: number
   readonly weight: number
@@ -28,52 +28,59 @@ export type Known = Target & {
   readonly cooling: Cooling
 }
 
-type Needs = {
+type RouteOptions = {
   readonly model: string
-  /** All that serve the model. */
-  readonly fit: readonly Known[]
+  /** All targets that serve the model. */
+  readonly candidates: readonly RouteTarget[]
   readonly conversation: number
   readonly budget: RetryBudget
-  readonly waiting: Waiting
+  readonly waitQueue: WaitQueue
   readonly clock: Clock
 }
 
-// A class: a dozen closures for each request took 1 us and 0.7 KB.
+// A class, because a dozen closures for each request took 1 µs and 0.7 KB.
 export class Route {
-  private readonly needs: Needs
-  private readonly order: readonly Known[]
-  /** How often each had recovered when it was tried. */
-  private readonly tried = new Map<Known, number>()
-  /** One for each request: the others that cool down asked to be left alone even longer. */
-  private hasAskedCooling = false
+  private readonly options: RouteOptions
+  private readonly order: readonly RouteTarget[]
+  /** Targets tried so far, with their number of recoveries at that time. */
+  private readonly tried = new Map<RouteTarget, number>()
+  /** A request tries at most one cooling target: the others asked for an even longer pause. */
+  private hasTriedCooling = false
   private waitedMs = 0
-  private againUntilMs: number | undefined
+  private retryUntilMs: number | undefined
 
-  constructor(needs: Needs) {
-    this.needs = needs
-    this.order = orderOf(needs.fit, needs.conversation)
+  constructor(options: RouteOptions) {
+    this.options = options
+    this.order = orderOf(options.candidates, options.conversation)
   }
 
-  /** The next target that may be asked now. A sick one is then nobody else's for a second. */
+  /**
+   * The next target that may be tried now. If its breaker is open, no other request probes it for a
+   * second.
+   */
   next(): Target | undefined {
-    // Where there is no other, its own answer is better than none of ours.
-    const isOnly = this.needs.fit.length === 1
+    // When there is only one target, its own error is better than a refusal of ours.
+    const isOnly = this.options.candidates.length === 1
     return this.pick((one) => !this.tried.has(one) && (isOnly || one.breaker.isReady()))
   }
 
-  /** Waits for a target; of those tried before, for one that got well or may be asked again. */
-  wait(): Wait<Target> {
-    const { clock, waiting, fit } = this.needs
+  /**
+   * Waits for a target; one that was tried before counts when it has recovered or may be probed
+   * again.
+   */
+  wait(): PendingWait<Target> {
+    const { clock, waitQueue, candidates } = this.options
     const fromMs = clock.spanMs()
-    this.againUntilMs ??= fromMs + WAIT_MS
+    this.retryUntilMs ??= fromMs + WAIT_MS
     const untilMs = fromMs + WAIT_MS - this.waitedMs
-    const isAsked = () => this.sick().some(({ breaker }) => breaker.state() === 'probing')
-    const hasHope = isAsked() || this.sick().some(({ breaker }) => breaker.dueMs() < untilMs)
-    const isWaiting = hasHope && fit.length > 1
-    const wait = waiting.wait<Target>({
-      look: () => this.pick((one) => this.isWanted(one) && this.isWell(one)),
-      nextMs: () => least(this.sick().map(({ breaker }) => breaker.dueMs())),
-      untilMs: () => (isWaiting ? untilMs + (isAsked() ? ANSWER_MS : 0) : fromMs),
+    const isProbing = () => this.waitable().some(({ breaker }) => breaker.state() === 'probing')
+    const mayRecoverInTime =
+      isProbing() || this.waitable().some(({ breaker }) => breaker.dueMs() < untilMs)
+    const isWaiting = mayRecoverInTime && candidates.length > 1
+    const wait = waitQueue.wait<Target>({
+      find: () => this.pick((one) => this.mayBeTried(one) && this.isUsable(one)),
+      nextMs: () => least(this.waitable().map(({ breaker }) => breaker.dueMs())),
+      untilMs: () => (isWaiting ? untilMs + (isProbing() ? ANSWER_MS : 0) : fromMs),
     })
     const found = wait.found.finally(() => {
       this.waitedMs += clock.spanMs() - fromMs
@@ -81,9 +88,9 @@ export class Route {
     return { found, abandon: wait.abandon }
   }
 
-  /** When asking again may help, from now on; undefined when only the operator can help. */
+  /** After how long a retry may succeed; undefined when only the operator can help. */
   retryAfterMs(): number | undefined {
-    const { clock, model } = this.needs
+    const { clock, model } = this.options
     const known = this.order.filter((one) => !one.isDrained)
     const dueMs = least(
       known.map(({ breaker, cooling }) => Math.max(breaker.dueMs(), cooling.freeAtMs(model))),
@@ -92,16 +99,16 @@ export class Route {
   }
 
   /**
-   * The first in order of those that may be asked and do not cool down; else the one that is free
-   * soonest, at once: its own answer, with its own retry-after, is better than a refusal of ours.
+   * The first in order that may be tried and does not cool down. If all cool down, the one that
+   * ends soonest, at once: its own answer with its retry-after is better than a refusal of ours.
    */
-  private pick(mayAsk: (one: Known) => boolean): Known | undefined {
-    const { model } = this.needs
-    let soonest: Known | undefined
+  private pick(mayTry: (one: RouteTarget) => boolean): RouteTarget | undefined {
+    const { model } = this.options
+    let soonest: RouteTarget | undefined
     for (const one of this.order) {
-      if (one.isDrained || !mayAsk(one)) continue
+      if (one.isDrained || !mayTry(one)) continue
       if (!one.cooling.isCooling(model)) {
-        if (this.isWithin(one)) return this.take(one)
+        if (this.isWithinBudget(one)) return this.take(one)
       } else if (
         soonest === undefined ||
         one.cooling.freeAtMs(model) < soonest.cooling.freeAtMs(model)
@@ -109,53 +116,59 @@ export class Route {
         soonest = one
       }
     }
-    if (soonest === undefined || this.hasAskedCooling || !this.isWithin(soonest)) return undefined
-    this.hasAskedCooling = true
+    if (soonest === undefined || this.hasTriedCooling || !this.isWithinBudget(soonest))
+      return undefined
+    this.hasTriedCooling = true
     return this.take(soonest)
   }
 
-  private take(found: Known): Known {
+  private take(found: RouteTarget): RouteTarget {
     this.tried.set(found, found.breaker.recoveries())
-    // Now and not when it is sent to: others look in between.
+    // Claim now, not at `send`: other requests choose their targets in between.
     found.breaker.claim()
     return found
   }
 
-  /** A repeat on a target that fails or cools down adds to its load; on another it does not. */
-  private isWithin({ breaker, cooling }: Known): boolean {
-    const { model, budget } = this.needs
+  /**
+   * Only a retry at a target that is failing or cooling takes from the retry budget: it adds to
+   * that target's load.
+   */
+  private isWithinBudget({ breaker, cooling }: RouteTarget): boolean {
+    const { model, budget } = this.options
     if (this.tried.size === 0) return true
     return !(breaker.isFailing() || cooling.isCooling(model)) || budget.take()
   }
 
-  /** A target that was tried is asked again only for so long: each may hang for a minute. */
-  private isWanted(one: Known): boolean {
-    return !this.tried.has(one) || this.needs.clock.spanMs() < (this.againUntilMs ?? 0)
+  /**
+   * A target is tried a second time only until `retryUntilMs`: each attempt may hang for a minute.
+   */
+  private mayBeTried(one: RouteTarget): boolean {
+    return !this.tried.has(one) || this.options.clock.spanMs() < (this.retryUntilMs ?? 0)
   }
 
-  private isWell(one: Known): boolean {
+  private isUsable(one: RouteTarget): boolean {
     const { breaker } = one
     if (breaker.state() !== 'closed') return breaker.isDue()
     return this.tried.get(one) !== breaker.recoveries()
   }
 
-  private sick(): readonly Known[] {
+  private waitable(): readonly RouteTarget[] {
     return this.order.filter(
       (one) =>
-        !(one.isDrained || (this.hasAskedCooling && one.cooling.isCooling(this.needs.model))) &&
-        this.isWanted(one) &&
+        !(one.isDrained || (this.hasTriedCooling && one.cooling.isCooling(this.options.model))) &&
+        this.mayBeTried(one) &&
         one.breaker.state() !== 'closed',
     )
   }
 }
 
-function orderOf(fit: readonly Known[], conversation: number): readonly Known[] {
-  const [only] = fit
-  if (fit.length === 1 && only !== undefined && only.weight > 0) return fit
-  const priorities = [...new Set(fit.map((one) => one.priority))].sort((a, b) => a - b)
+function orderOf(candidates: readonly RouteTarget[], conversation: number): readonly RouteTarget[] {
+  const [only] = candidates
+  if (candidates.length === 1 && only !== undefined && only.weight > 0) return candidates
+  const priorities = [...new Set(candidates.map((one) => one.priority))].sort((a, b) => a - b)
   return priorities.flatMap((priority) =>
     rank(
-      fit.filter((one) => one.priority === priority),
+      candidates.filter((one) => one.priority === priority),
       conversation,
     ),
   )

@@ -1,5 +1,5 @@
-// The door on a real database and real stand-ins: who is asked for which model, in which order, and
-// how the operator's changes arrive while requests go on.
+// The entry file on a real database and real stand-ins: which targets are tried for a model, in
+// which order, and how the operator's changes arrive while requests are served.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startVendor, type Vendor } from '../../stand-ins/vendor/vendor.ts'
@@ -8,7 +8,7 @@ import { systemClock } from '../platform/clock.ts'
 import { newInstanceId } from '../platform/ids.ts'
 import { createLog } from '../platform/log.ts'
 import { Masked } from '../platform/masked.ts'
-import type { Path, Target } from './port.ts'
+import type { Target, UpstreamPath } from './port.ts'
 import { createUpstreams, type UpstreamOptions, type Upstreams } from './upstreams.ts'
 
 const at = {
@@ -27,7 +27,7 @@ after(async () => {
 
 type Given = Partial<Omit<UpstreamOptions, 'keys'>> & { name: string; keys?: string[] }
 
-/** Upstreams as one process has them, with a clock turned by hand. */
+/** The upstreams of one process, with a manual clock. */
 function create(given: Given[], changes: Partial<Parameters<typeof createUpstreams>[0]> = {}) {
   const clock = { ms: 0 }
   const upstreams = createUpstreams({
@@ -55,22 +55,26 @@ function create(given: Given[], changes: Partial<Parameters<typeof createUpstrea
 
 type Routes = Pick<Upstreams, 'route'>
 
-/** All that a request would try now, one after the other. */
-function targetsOf(upstreams: Routes, model = 'any', path: Path = '/v1/messages'): Target[] {
+/** All targets that a request would try now, in order. */
+function targetsOf(
+  upstreams: Routes,
+  model = 'any',
+  path: UpstreamPath = '/v1/messages',
+): Target[] {
   const route = upstreams.route(path, model, 1)
   const found: Target[] = []
   for (let one = route.next(); one !== undefined; one = route.next()) found.push(one)
   return found
 }
 
-const route = (upstreams: Routes, model?: string, path?: Path) =>
+const route = (upstreams: Routes, model?: string, path?: UpstreamPath) =>
   targetsOf(upstreams, model, path).map((one) => one.upstream)
 
-/** What a request tries first. */
-const first = (upstreams: Routes, path: Path = '/v1/messages') =>
+/** The target that a request tries first. */
+const first = (upstreams: Routes, path: UpstreamPath = '/v1/messages') =>
   upstreams.route(path, 'any', 1).next()
 
-/** One request to a target, told as the relay tells it. */
+/** One request to a target, reported as the relay reports it. */
 async function ask(
   target: Target | undefined,
   how: 'answer' | 'fail' | 'coolDown' | 'leave',
@@ -88,7 +92,7 @@ async function ask(
   outcome.end()
 }
 
-test('a model goes where it is served, by priority', async () => {
+test('a request goes to the targets that serve its model, by priority', async () => {
   const upstreams = create([
     { name: 'reserve', priority: 2 },
     { name: 'large-only', models: ['large'], priority: 1 },
@@ -100,7 +104,7 @@ test('a model goes where it is served, by priority', async () => {
   await upstreams.close()
 })
 
-test('each credential of an upstream is a target of its own', async () => {
+test('each credential of an upstream is a separate target', async () => {
   const upstreams = create([{ name: 'a', keys: ['one', 'two', 'three'] }])
   assert.equal(targetsOf(upstreams).length, 3)
   assert.deepEqual(
@@ -110,7 +114,7 @@ test('each credential of an upstream is a target of its own', async () => {
   await upstreams.close()
 })
 
-test('a target that fails is left out, and the others take its conversations', async () => {
+test('a failing target is left out, and the others serve its conversations', async () => {
   const upstreams = create([{ name: 'a' }, { name: 'b' }, { name: 'c', priority: 2 }])
   const [home, other] = route(upstreams) as [string, string]
   for (let i = 0; i < 5; i++) await ask(first(upstreams), 'fail')
@@ -132,7 +136,7 @@ test('a target that fails is left out, and the others take its conversations', a
   await upstreams.close()
 })
 
-test('a target that is sick when the request begins may be well when its turn comes', async () => {
+test('a target that fails when the request begins may have recovered at its turn', async () => {
   const upstreams = create([{ name: 'a' }, { name: 'b', priority: 2 }])
   const [, reserve] = targetsOf(upstreams)
   for (let i = 0; i < 5; i++) await ask(reserve, 'fail')
@@ -143,8 +147,8 @@ test('a target that is sick when the request begins may be well when its turn co
   await upstreams.close()
 })
 
-test('what the free path is answered changes nothing on the paid one', async () => {
-  const free: Path = '/v1/messages/count_tokens'
+test('outcomes on the free path do not change the paid path', async () => {
+  const free: UpstreamPath = '/v1/messages/count_tokens'
   const upstreams = create([
     { name: 'a', priority: 1 },
     { name: 'b', priority: 2 },
@@ -155,31 +159,31 @@ test('what the free path is answered changes nothing on the paid one', async () 
   await upstreams.close()
 })
 
-test('free requests neither use up the repeats of paid ones nor earn any for them', async () => {
-  const free: Path = '/v1/messages/count_tokens'
+test('free requests neither use the retries of paid ones nor earn any for them', async () => {
+  const free: UpstreamPath = '/v1/messages/count_tokens'
   const upstreams = create([
     { name: 'a', priority: 1 },
     { name: 'b', priority: 2 },
   ])
-  // Both fail on both paths, so that asking b after a is a repeat.
+  // Both fail on both paths, so that trying b after a is a retry.
   for (const path of ['/v1/messages', free] as const) {
     for (const target of targetsOf(upstreams, 'any', path)) await ask(target, 'fail')
   }
-  /** Of so many requests, how many may be repeated. */
-  const repeats = (count: number, path?: Path) =>
+  /** How many of `count` requests may be retried. */
+  const retries = (count: number, path?: UpstreamPath) =>
     Array.from({ length: count }, () => route(upstreams, 'any', path)).filter(
       (targets) => targets.length > 1,
     ).length
-  assert.ok(repeats(400, free) < 400, 'the free path has used up its own')
-  assert.equal(repeats(100), 100)
-  assert.ok(repeats(400) < 400, 'and so has the paid one')
-  repeats(400, free)
-  assert.equal(repeats(10), 5)
+  assert.ok(retries(400, free) < 400, 'the free path has used up its own')
+  assert.equal(retries(100), 100)
+  assert.ok(retries(400) < 400, 'and so has the paid one')
+  retries(400, free)
+  assert.equal(retries(10), 5)
   await upstreams.close()
 })
 
-test('the free path avoids what is down on the paid one, without being its probe', async () => {
-  const free: Path = '/v1/messages/count_tokens'
+test('the free path avoids targets that are down on the paid path, without probing', async () => {
+  const free: UpstreamPath = '/v1/messages/count_tokens'
   const upstreams = create([
     { name: 'a', priority: 1 },
     { name: 'b', priority: 2 },
@@ -198,7 +202,7 @@ test('the free path avoids what is down on the paid one, without being its probe
   await upstreams.close()
 })
 
-test('a 429 says nothing of a sick target: the next request asks it again', async () => {
+test('a 429 neither closes nor blocks an open breaker: the next request probes again', async () => {
   const upstreams = create([
     { name: 'a', priority: 1 },
     { name: 'b', priority: 2 },
@@ -213,7 +217,7 @@ test('a 429 says nothing of a sick target: the next request asks it again', asyn
   await upstreams.close()
 })
 
-test('a request that its client left says nothing against the target', async () => {
+test('a request whose client left does not count against the target', async () => {
   const upstreams = create([{ name: 'a' }])
   for (let i = 0; i < 5; i++) {
     await ask(first(upstreams), 'leave')
@@ -228,7 +232,7 @@ test('a request that its client left says nothing against the target', async () 
   await upstreams.close()
 })
 
-test('a request goes out with our credential, under the path of the address', async () => {
+test('a request is sent with our credential, under the path of the URL', async () => {
   const upstreams = create([
     { name: 'a', url: `${at.vendor.url}/base`, keys: [at.vendor.keys[1] as string] },
   ])
@@ -241,7 +245,7 @@ test('a request goes out with our credential, under the path of the address', as
   await upstreams.close()
 })
 
-test('our credentials and the names of our account are taken out of any text', async () => {
+test('our credentials and the names of our account are removed from texts', async () => {
   const upstreams = create([
     { name: 'a', keys: ['key-one'] },
     { name: 'b', keys: ['key-two'] },
@@ -254,7 +258,7 @@ test('our credentials and the names of our account are taken out of any text', a
   await upstreams.close()
 })
 
-test('as configured until the operator says otherwise, also after a restart', async () => {
+test('the operator’s changes replace the configuration, also after a restart', async () => {
   const given = [{ name: 'one' }, { name: 'two', weight: 0 }]
   const running = create(given)
   await running.start()
@@ -276,12 +280,12 @@ test('as configured until the operator says otherwise, also after a restart', as
   await restarted.close()
 })
 
-test('a running process takes up what the operator changes', async (context) => {
+test('a running process reads the operator’s changes', async (context) => {
   context.mock.timers.enable({ apis: ['setInterval'] })
   const running = create([{ name: 'left' }, { name: 'right' }])
   const operator = create([{ name: 'left' }, { name: 'right' }])
   await running.start()
-  /** Looks again, as the timer does, until the route is this one. */
+  /** Advances the timer until the route is this one. */
   const becomes = async (expected: string[]) => {
     for (let look = 0; look < 500; look++) {
       context.mock.timers.tick(2_000)
@@ -303,7 +307,7 @@ test('a running process takes up what the operator changes', async (context) => 
   await operator.close()
 })
 
-test('what processes see is there for the operator, summed over them', async (context) => {
+test('the operator sees the sums over all processes', async (context) => {
   context.mock.timers.enable({ apis: ['setInterval'] })
   const processes = [create([{ name: 'seen' }]), create([{ name: 'seen' }])]
   for (const one of processes) {
@@ -313,7 +317,7 @@ test('what processes see is there for the operator, summed over them', async (co
   const [sick] = processes as [(typeof processes)[0]]
   for (let i = 0; i < 5; i++) await ask(first(sick), 'fail')
   const seen = async () => (await sick.seen()).find((one) => one.target === 'seen#1')
-  // Both must have told: one process' view is there before the other's.
+  // Both processes must have written their views, and one does so before the other.
   for (let look = 0; look < 500; look++) {
     const now = await seen()
     if (now?.failed === 5 && now.succeeded === 2) break
@@ -324,7 +328,7 @@ test('what processes see is there for the operator, summed over them', async (co
   for (const one of processes) await one.close()
 })
 
-test('while the settings cannot be read, the last ones stay', async () => {
+test('keeps the last settings while they cannot be read', async () => {
   const lines: string[] = []
   const upstreams = create([{ name: 'a' }], {
     clock: systemClock,

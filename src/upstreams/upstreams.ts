@@ -1,6 +1,6 @@
-// The door of upstreams: where requests go. Gives each request its route over the targets that
-// serve its model, and keeps what is known of them: how requests went, what the operator said.
-// Whether to try another after a failure is the relay's; how it went is told back here.
+// The entry file of upstreams. It gives each request a route over the targets that serve its model,
+// and keeps the state of each target: how its requests went and what the operator changed. The
+// gateway's relay decides whether to try another target and reports each outcome here.
 import type { IncomingHttpHeaders } from 'node:http'
 import { crc32 } from 'node:zlib'
 import type { Clock } from '../platform/clock.ts'
@@ -9,36 +9,38 @@ import type { Log } from '../platform/log.ts'
 import type { Masked } from '../platform/masked.ts'
 import { conversationOf } from './affinity.ts'
 import { type Breaker, createBreaker, type Ticket } from './breaker.ts'
-import { createRetryBudget } from './budget.ts'
 import { createCooling } from './cooling.ts'
-import { readList } from './list.ts'
-import { createMessagesWire, type Wire } from './messages.ts'
 import { overviewOf, type UpstreamLine } from './overview.ts'
-import type { Outcome, Path, Sending, Sink } from './port.ts'
+import type { Outcome, ReplySink, UpstreamPath, UpstreamRequest } from './port.ts'
 import * as queries from './queries.ts'
-import { Route, type Known as Routed } from './route.ts'
-import { createWaiting } from './waiting.ts'
+import { createRetryBudget } from './retry-budget.ts'
+import { Route, type RouteTarget } from './route.ts'
+import { createTransport, type Transport } from './transport.ts'
+import { readUpstreamsFile } from './upstreams-file.ts'
+import { createWaitQueue } from './wait-queue.ts'
 
 export type { UpstreamLine } from './overview.ts'
-export type { Call, Outcome, Path, Sending, Sink, Target } from './port.ts'
+export type { Call, Outcome, ReplySink, Target, UpstreamPath, UpstreamRequest } from './port.ts'
 export type { Route } from './route.ts'
 
-/** The operator's changes are looked for this often; views are written at every other look. */
-const LOOK_MS = 2_000
+/** How often the operator's changes are read; every second time this process writes its view. */
+const REFRESH_MS = 2_000
 
-/** Headers in which the vendor names the account behind our credential; its errors name it too. */
+/** Headers in which the vendor names the account of our credential; its error texts name it too. */
 const ACCOUNT_HEADERS = ['anthropic-organization-id', 'anthropic-workspace-id']
-/** ASCII, so that bytes which are read as latin1 stay bytes. */
-const STAND = '***'
+/** ASCII, so that text decoded as latin1 encodes back to the same bytes. */
+const REPLACEMENT = '***'
 
 export type UpstreamOptions = {
   readonly name: string
   readonly url: string
-  /** Credentials; each is a target of its own, because prompt caches are kept per credential. */
+  /**
+   * Credentials. Each is a separate target, because upstreams keep prompt caches per credential.
+   */
   readonly keys: readonly Masked<string>[]
-  /** Model ids served here; empty: all. */
+  /** Ids of the models that it serves; empty: all. */
   readonly models: readonly string[]
-  /** Lower goes first; others are asked only when none of a lower number is well. */
+  /** Lower goes first; a target is used only when no healthy one has a lower number. */
   readonly priority: number
   readonly weight: number
   readonly connections: number
@@ -48,12 +50,12 @@ export type UpstreamOptions = {
   readonly temperatureMax: number
 }
 
-/** Reads a file of several upstreams; every complaint at once, with its line. */
-export function parseUpstreams(text: string): ReturnType<typeof readList> {
-  return readList(text)
+/** Reads a file of several upstreams; reports all its problems at once, each with its line. */
+export function parseUpstreams(text: string): ReturnType<typeof readUpstreamsFile> {
+  return readUpstreamsFile(text)
 }
 
-type Known = Routed & {
+type TargetState = RouteTarget & {
   readonly options: UpstreamOptions
   readonly label: string
   readonly counts: { underWay: number; succeeded: number; failed: number }
@@ -69,34 +71,31 @@ export function createUpstreams(options: {
   readonly log: Log
 }) {
   const { clock, log, db } = options
-  const wires = new Map(
-    options.upstreams.map((one) => [
-      one.name,
-      createMessagesWire({ ...one, spanMs: clock.spanMs }),
-    ]),
+  const transports = new Map(
+    options.upstreams.map((one) => [one.name, createTransport({ ...one, spanMs: clock.spanMs })]),
   )
-  const waiting = createWaiting(clock)
+  const waitQueue = createWaitQueue(clock)
   const pairs = options.upstreams.flatMap((upstream) =>
     upstream.keys.map((key, i) =>
       createTargets(upstream, key, i, {
-        wire: wires.get(upstream.name) as Wire,
+        transport: transports.get(upstream.name) as Transport,
         clock,
-        onNews: waiting.wake,
+        onChange: waitQueue.wake,
       }),
     ),
   )
   const targets = pairs.map(({ paid }) => paid)
   const freeTargets = pairs.map(({ free }) => free)
-  const paths: Record<Path, ReturnType<typeof createPath>> = {
+  const paths: Record<UpstreamPath, ReturnType<typeof createPath>> = {
     '/v1/messages': createPath(targets),
     '/v1/messages/count_tokens': createPath(freeTargets),
   }
   const secrets = options.upstreams.flatMap((one) => one.keys.map((key) => key.reveal()))
-  const state: { timer?: NodeJS.Timeout; looks: number } = { looks: 0 }
+  const state: { timer?: NodeJS.Timeout; refreshes: number } = { refreshes: 0 }
 
-  /** Takes up the operator's changes and says what this process sees. */
-  async function look(): Promise<void> {
-    state.looks += 1
+  /** Reads the operator's changes and writes what this process sees. */
+  async function refresh(): Promise<void> {
+    state.refreshes += 1
     try {
       const settings = new Map((await queries.settingList(db)).map((one) => [one.name, one]))
       for (const target of [...targets, ...freeTargets]) {
@@ -104,8 +103,8 @@ export function createUpstreams(options: {
         target.weight = setting?.weight ?? target.options.weight
         target.isDrained = setting?.isDrained ?? false
       }
-      waiting.wake()
-      if (state.looks % 2 === 0) {
+      waitQueue.wake()
+      if (state.refreshes % 2 === 0) {
         await queries.viewWrite(db, options.instance, targets.map(viewOf))
       }
     } catch (error) {
@@ -114,83 +113,91 @@ export function createUpstreams(options: {
   }
 
   return {
-    /** The way of one request for a model. */
-    route(path: Path, model: string, conversation: number): Route {
-      const { all, budget, fits } = paths[path]
+    /** The route of one request for a model. */
+    route(path: UpstreamPath, model: string, conversation: number): Route {
+      const { all, budget, candidatesByModel } = paths[path]
       budget.earn()
-      const fit = fits.get(model) ?? all.filter((one) => serves(one.options, model))
-      fits.set(model, fit) // as many as the catalogue has models
-      return new Route({ model, fit, conversation, budget, waiting, clock })
+      const candidates =
+        candidatesByModel.get(model) ?? all.filter((one) => servesModel(one.options, model))
+      candidatesByModel.set(model, candidates) // bounded: one entry for each model of the catalogue
+      return new Route({ model, candidates, conversation, budget, waitQueue, clock })
     },
 
-    /** A number for the conversation a body belongs to: its turns go the same way. */
+    /** A hash of the conversation that a body belongs to: all its turns prefer the same target. */
     conversationOf: (book: bigint, body: Buffer): number =>
       targets.length === 1 ? 0 : conversationOf(book, body),
 
     /**
-     * A text of an upstream without our credentials and without the names of our account there,
-     * as far as the headers that came with it tell them.
+     * Replaces in a text of an upstream our credentials and the names of our account, as the
+     * headers of the same reply give them.
      */
     withoutSecrets(text: string, headers: IncomingHttpHeaders): string {
       const names = ACCOUNT_HEADERS.flatMap((name) => headers[name] ?? [])
       return [...secrets, ...names]
         .filter((secret) => secret !== '')
-        .reduce((clean, secret) => clean.replaceAll(secret, STAND), text)
+        .reduce((clean, secret) => clean.replaceAll(secret, REPLACEMENT), text)
     },
 
-    /** What this process sees; the state is that of the paid path. */
+    /** What this process sees; the breaker's state is that of the paid path. */
     views: () => targets.map(viewOf),
-    /** What all processes see, and the operator's word. */
+    /** What all processes see. */
     seen: () => queries.viewList(db),
     settings: () => queries.settingList(db),
-    /** Both beside what is configured, one line for each target, for the operator. */
+    /** Configuration, views and settings together, one line for each target, for the operator. */
     overview: async (): Promise<UpstreamLine[]> =>
       overviewOf(targets, await queries.viewList(db), await queries.settingList(db)),
-    /** The operator's word; may be repeated. Every process takes it up with its next look. */
+    /**
+     * Stores a change by the operator; may be repeated. Every process reads it at its next refresh.
+     */
     change: (p: Parameters<typeof queries.settingChange>[1], executor: Executor = db) =>
       queries.settingChange(executor, p),
     forgetOld: () => queries.viewDeleteOld(db),
 
     async start(): Promise<void> {
-      await look()
-      state.timer ??= setInterval(() => void look(), LOOK_MS).unref()
+      await refresh()
+      state.timer ??= setInterval(() => void refresh(), REFRESH_MS).unref()
     },
     async close(): Promise<void> {
       clearInterval(state.timer)
-      for (const wire of wires.values()) wire.close()
+      for (const transport of transports.values()) transport.close()
     },
   }
 }
 
 export type Upstreams = ReturnType<typeof createUpstreams>
 
-function serves({ models }: UpstreamOptions, model: string): boolean {
+function servesModel({ models }: UpstreamOptions, model: string): boolean {
   return models.length === 0 || models.includes(model)
 }
 
 /**
- * The targets of one path, and its own retry budget: free requests neither earn repeats for paid
- * ones nor use them up.
+ * The targets of one path and its own retry budget, so that free requests neither earn retries for
+ * paid ones nor use them up.
  */
-function createPath(all: readonly Known[]) {
-  return { all, budget: createRetryBudget(), fits: new Map<string, readonly Known[]>() }
+function createPath(all: readonly TargetState[]) {
+  return {
+    all,
+    budget: createRetryBudget(),
+    candidatesByModel: new Map<string, readonly TargetState[]>(),
+  }
 }
 
 /**
- * One credential, once for the paid path and once for the free one, each with its own breaker and
- * its own limits: a customer without credits may send any number of free requests, so their answers
- * must not decide where paid requests go. Only the counts, which the operator reads, are shared.
+ * Two targets for one credential, one for the paid path and one for the free path, each with its
+ * own breaker and cooling. A customer without credits may send any number of free requests, so
+ * their outcomes must not decide where paid requests go. Only the counts, which the operator reads,
+ * are shared.
  */
 function createTargets(
   options: UpstreamOptions,
   key: Masked<string>,
   index: number,
-  { wire, clock, onNews }: { wire: Wire; clock: Clock; onNews: () => void },
-): { paid: Known; free: Known } {
+  { transport, clock, onChange }: { transport: Transport; clock: Clock; onChange: () => void },
+): { paid: TargetState; free: TargetState } {
   const label = `${options.name}#${index + 1}`
   const counts = { underWay: 0, succeeded: 0, failed: 0 }
   const credential = key.reveal()
-  const forPath = (breaker: Breaker): Known => {
+  const forPath = (breaker: Breaker): TargetState => {
     const cooling = createCooling(clock.spanMs)
     return {
       options,
@@ -204,43 +211,43 @@ function createTargets(
       counts,
       weight: options.weight,
       isDrained: false,
-      send(sending: Sending, sink: Sink) {
-        const outcome = new Told({ breaker, cooling, counts }, sending.model, onNews)
+      send(request: UpstreamRequest, sink: ReplySink) {
+        const outcome = new TargetOutcome({ breaker, cooling, counts }, request.model, onChange)
         counts.underWay += 1
-        return { call: wire.send(credential, sending, sink), outcome }
+        return { call: transport.send(credential, request, sink), outcome }
       },
     }
   }
   const [paid, free] = [createBreaker(clock.spanMs), createBreaker(clock.spanMs)]
-  // The free path reads the paid one's breaker and changes nothing there: without that, a token
-  // count could hang for ten minutes at an upstream that messages have found to be down. Where all
-  // are down, it asks all the same.
+  // The free path reads the paid path's breaker but never changes it: otherwise a token count could
+  // hang for ten minutes at an upstream that messages have found to be down. When all are down, it
+  // sends the request all the same.
   const isReady = () => paid.state() === 'closed' && free.isReady()
   return { paid: forPath(paid), free: forPath({ ...free, isReady }) }
 }
 
-/** What a target is told of one request. */
-class Told implements Outcome {
-  private readonly breaker: Known['breaker']
-  private readonly cooling: Known['cooling']
-  private readonly counts: Known['counts']
+/** Records at a target how one request went. */
+class TargetOutcome implements Outcome {
+  private readonly breaker: TargetState['breaker']
+  private readonly cooling: TargetState['cooling']
+  private readonly counts: TargetState['counts']
   private readonly model: string
-  private readonly onNews: () => void
+  private readonly onChange: () => void
   private readonly ticket: Ticket
   private isAnswered = false
   private isWhole = false
   private isOver = false
 
   constructor(
-    target: Pick<Known, 'breaker' | 'cooling' | 'counts'>,
+    target: Pick<TargetState, 'breaker' | 'cooling' | 'counts'>,
     model: string,
-    onNews: () => void,
+    onChange: () => void,
   ) {
     this.breaker = target.breaker
     this.cooling = target.cooling
     this.counts = target.counts
     this.model = model
-    this.onNews = onNews
+    this.onChange = onChange
     this.ticket = this.breaker.begin()
   }
 
@@ -249,7 +256,7 @@ class Told implements Outcome {
     const hasClosed = this.breaker.answer(this.ticket)
     this.isAnswered = true
     this.succeed()
-    if (hasClosed) this.onNews()
+    if (hasClosed) this.onChange()
   }
 
   finish(): void {
@@ -260,7 +267,7 @@ class Told implements Outcome {
   fail(retryAfterMs?: number): void {
     this.counts.failed += 1
     if (retryAfterMs !== undefined) this.cooling.coolDown(this.model, retryAfterMs)
-    if (this.breaker.fail(this.ticket)) this.onNews()
+    if (this.breaker.fail(this.ticket)) this.onChange()
   }
 
   coolDown(retryAfterMs = 0): void {
@@ -272,16 +279,16 @@ class Told implements Outcome {
     if (this.isOver) return
     this.isOver = true
     this.counts.underWay -= 1
-    // A probe whose client left has told nothing; the next request may be the probe.
-    if (this.breaker.forget(this.ticket)) this.onNews()
+    // A probe whose client left has shown nothing, so the next request may be the probe.
+    if (this.breaker.forget(this.ticket)) this.onChange()
   }
 
-  /** A short reply is whole before its status has been looked at. */
+  /** A short reply may be complete before the relay has reported its status. */
   private succeed(): void {
     if (this.isAnswered && this.isWhole) this.breaker.succeed(this.ticket)
   }
 }
 
-function viewOf({ label, breaker, counts }: Known): queries.View {
+function viewOf({ label, breaker, counts }: TargetState): queries.TargetView {
   return { target: label, state: breaker.state(), ...counts }
 }

@@ -38,7 +38,7 @@ function image(data: string, mediaType = 'image/png'): object {
   return { type: 'image', source: { type: 'base64', media_type: mediaType, data } }
 }
 
-/** What the images add to a body that would otherwise be the same. */
+/** The tokens that the images add to the same body without them. */
 function imagesCost(blocks: readonly object[]): number {
   const body = bodyOf(blocks)
   let data = 0
@@ -101,7 +101,7 @@ test('an image costs its patches, up to the maximum, whatever its bytes', () => 
   assert.equal(imagesCost([image(png(28, 28)), image(png(29, 28))]), 1 + 2 + 2 * 128)
 })
 
-test('the size of a JPEG is read from behind its other segments', () => {
+test('finds the size of a JPEG after its other segments', () => {
   const segments = 'ffd8ffe000104a46494600010100000100010000ffc40008010203040506'
   const frame = `${segments}ffc000110800700038030122000211010311013f`
   const data = Buffer.from(frame, 'hex').toString('base64')
@@ -131,7 +131,7 @@ test('an image is found inside tool results, fetched pages and documents', () =>
   for (const block of nested) assert.equal(imagesCost([block]), 1 + 128)
 })
 
-test('what the body only names may fill the context window', () => {
+test('input that the body only names counts as the whole context window', () => {
   const pdf = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' }
   const sources = [pdf, { type: 'url', url: 'https://x' }, { type: 'file', file_id: 'f' }]
   for (const source of sources) {
@@ -167,7 +167,7 @@ test('the context window caps the bound', () => {
   assert.equal(boundOf(images, tokens(6_000)), 6_000)
 })
 
-test('images are remembered up to as many as fill any window; more of them fill it', () => {
+test('lists at most as many images as fill any window; more count as the whole window', () => {
   const shapeOf = (count: number) => {
     const result = readMessageRequest(bodyOf(Array(count).fill(image(''))))
     assert.ok(result.ok)
@@ -178,7 +178,7 @@ test('images are remembered up to as many as fill any window; more of them fill 
   assert.deepEqual([more.images.length, more.isOpaque], [80_000, true])
 })
 
-test('features that one pass does not bound are handed on', () => {
+test('lists features that run more than one pass', () => {
   const body = bodyOf('x', { fallbacks: 'default', mcp_servers: [{}] })
   const result = readMessageRequest(body)
   assert.ok(result.ok)

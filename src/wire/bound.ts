@@ -1,12 +1,12 @@
-// The most input tokens a request can cost: what must be held before it goes upstream. Never too
-// low for one pass of the model; never above its context window, since longer prompts are refused
-// unbilled. Names the features for which one pass is not all; whether to take them is not decided
-// here.
+// Computes the most input tokens that a request can cost, which must be held before it goes
+// upstream. The bound is never too low for one pass of the model, and never above its context
+// window, because longer prompts are refused without a charge. It lists features that run more than
+// one pass; the gateway decides whether to accept them.
 
 import { isAscii } from 'node:buffer'
 import { type Tokens, tokens } from '../units/tokens.ts'
-import type { InputShape, Place, UnboundedFeature } from './content.ts'
 import { IMAGE_TOKENS_MAX, imageTokensMax } from './image.ts'
+import type { ByteRange, InputShape, UnboundedFeature } from './shape.ts'
 
 export type InputBound = {
   readonly inputBound: Tokens
@@ -14,8 +14,9 @@ export type InputBound = {
   readonly unbounded: readonly UnboundedFeature[]
 }
 
-// Hidden prompts, rounded up from what the vendor documents or others measured: 804 for having
-// tools at all, 735 + 499 for the largest vendor-typed tool; the other two nobody has measured.
+// Tokens of the prompts that the vendor adds, rounded up from its documentation or published
+// measurements: 804 for having tools at all, 735 + 499 for the largest vendor-typed tool. For the
+// last two constants there is no measurement.
 const TOOLS_TOKENS = 1_024
 const TYPED_TOOL_TOKENS = 1_536
 const HIDDEN_TOOL_TOKENS = 8_192
@@ -39,6 +40,25 @@ export function boundInput(shape: InputShape, body: Buffer, window: Tokens): Inp
   return { inputBound: bound < cap ? tokens(bound) : window, unbounded }
 }
 
+/** How far a count may be off: the vendor calls it an estimate. */
+const COUNT_MARGIN_PERCENT = 5n
+
+/** The bound by a count of the upstream: never above the one by bytes. */
+export function boundByCount(shape: InputShape, count: number, inputBound: Tokens): Tokens {
+  const counted = BigInt(count)
+  const margin = (counted * COUNT_MARGIN_PERCENT + 99n) / 100n
+  const bound = counted + margin + BigInt(additions(shape))
+  return bound < inputBound ? tokens(bound) : inputBound
+}
+
+/**
+ * Whether count_tokens sees everything that the model will read. The vendor refuses to count server
+ * tools and content that it would have to fetch; a container is no member of that endpoint.
+ */
+export function isCountable({ isOpaque, linkedImages, unbounded }: InputShape): boolean {
+  return !isOpaque && linkedImages === 0 && unbounded.length === 0
+}
+
 function additions(shape: InputShape): number {
   return (
     (shape.tools > 0 ? TOOLS_TOKENS : 0) +
@@ -49,7 +69,7 @@ function additions(shape: InputShape): number {
   )
 }
 
-// A token covers at least one byte, and escaped text is never shorter than what it denotes.
+// A token covers at least one byte, and escaped text is never shorter than the text it stands for.
 function textBytes(shape: InputShape): number {
   let bytes = shape.bodyBytes
   for (const { start, end } of shape.images) bytes -= end - start
@@ -57,11 +77,11 @@ function textBytes(shape: InputShape): number {
 }
 
 // The vendor's published tokenizer applies NFKC first, which can lengthen text elevenfold (U+FDFA):
-// tokens are bounded by the longer of the two byte counts. 53 KB of Russian take 70 µs, so ASCII
-// pieces are passed over: a body without other characters takes 14 µs, all for finding no escapes.
+// tokens are bounded by the longer of the two byte counts. That takes 70 µs for 53 KB of Russian.
+// ASCII pieces are skipped: an ASCII body takes 14 µs, all spent on the search for escapes.
 const PIECE_BYTES = 4_096
 
-function normalisationGrowth(body: Buffer, images: readonly Place[]): number {
+function normalisationGrowth(body: Buffer, images: readonly ByteRange[]): number {
   const hasEscapes = body.includes('\\u')
   if (!hasEscapes && isAscii(body)) return 0
   let growth = 0
@@ -86,7 +106,8 @@ function textGrowth(text: Buffer, hasEscapes: boolean): number {
   return growth
 }
 
-// Nothing composes across the front of a space, a quote or a backslash, and no escape is cut there.
+// Text may be cut before a space, a quote or a backslash: NFKC composes no characters across that
+// point, and no escape is cut in two.
 function isSeam(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x22 || byte === 0x5c
 }
@@ -100,8 +121,8 @@ function pieceGrowth(piece: Buffer, hasEscapes: boolean): number {
   return growth
 }
 
-// The escapes that may denote more bytes after normalisation than the six they are written with.
-// Surrogate pairs never do. Hangul is left out: it comes apart and together again.
+// Escapes that may become more bytes after normalisation than the six they are written with.
+// Surrogate pairs never do. Hangul is left out: NFKC decomposes and recomposes it.
 const GROWING_ESCAPE =
   /\\u(?:0cc|0dd|0f7|1f[89a]|20[35]|22[23]|2a0|32[017]|33[0-57a]|fdf)[0-9a-f]/gi
 

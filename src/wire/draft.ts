@@ -1,33 +1,42 @@
-// A message request while it is being read: what is known so far, and the one problem to report.
-// The field readers (fields.ts) fill it in; request.ts hands out the finished one.
+// A message request while it is being read: the values found so far, and the one problem to report.
+// The field readers (fields.ts) fill it in; request.ts returns the finished one.
 
-import { emptyShape, type InputShape, type Place } from './content.ts'
 import { names } from './names.ts'
+import { type ByteRange, emptyShape, type InputShape } from './shape.ts'
 
 /** What limits and prices need of a request. */
 export type MessageRequest = CountRequest & {
   readonly maxTokens: number
   readonly stream: boolean
   /** Where the number `max_tokens` stands, for edit.ts. */
-  readonly maxTokensAt: Place
+  readonly maxTokensAt: ByteRange
 }
 
 /** The same for `count_tokens`, which has no reply to limit. */
 export type CountRequest = {
   readonly model: string
   /** Where the string `model` stands, quotes included, for edit.ts. */
-  readonly modelAt: Place
+  readonly modelAt: ByteRange
   readonly temperature: number | undefined
-  readonly temperatureAt: Place | undefined
+  readonly temperatureAt: ByteRange | undefined
   /** `thinking.budget_tokens`, 0 without one. */
   readonly thinkingBudget: number
   /** `fast` costs more upstream. */
   readonly speed: string | undefined
   readonly inferenceGeo: string | undefined
+  readonly serviceTier: string | undefined
   readonly shape: InputShape
+  /** Where the values stand that count_tokens knows, for count-body.ts. */
+  readonly counted: readonly CountedMember[]
+  /** Of the values of members that are not known here: the model may read them. */
+  readonly uncountedBytes: number
 }
 
-/** A no in the vendor's words. `field` is empty when the body as a whole is at fault. */
+export type CountedMember = { readonly name: TopName; readonly at: ByteRange }
+
+/**
+ * Why a request is invalid, in the vendor's words. `field` is empty when it is the body as a whole.
+ */
 export type RequestProblem = {
   readonly field: string
   readonly message: string
@@ -41,7 +50,7 @@ export type ReadResult<Request> =
 
 export const STOP_SEQUENCES_MAX = 4
 export const TEMPERATURE_MAX = 2
-/** The vendor's ids stay under 64; this only keeps a hostile name out of logs and messages. */
+/** The vendor's ids stay under 64; this limit keeps long hostile names out of logs and messages. */
 export const MODEL_LENGTH_MAX = 256
 
 export const topNames = names(
@@ -51,6 +60,7 @@ export const topNames = names(
   'system',
   'stream',
   'tools',
+  'tool_choice',
   'thinking',
   'temperature',
   'stop_sequences',
@@ -65,6 +75,7 @@ export const topNames = names(
   'fallback_credit_token',
   'speed',
   'inference_geo',
+  'service_tier',
   'thread',
 )
 export type TopName = (typeof topNames)[number]['name']
@@ -83,7 +94,7 @@ const reportOrder = [
   'stream',
 ] as const satisfies readonly TopName[]
 
-/** A field that can be at fault. */
+/** A field that can be invalid. */
 export type CheckedName = (typeof reportOrder)[number]
 
 export type Draft = {
@@ -102,14 +113,17 @@ export function emptyDraft(bodyBytes: number): Draft {
     thinkingBudget: 0,
     speed: undefined,
     inferenceGeo: undefined,
+    serviceTier: undefined,
     shape: emptyShape(bodyBytes),
+    counted: [],
+    uncountedBytes: 0,
     problem: undefined,
     problemRank: Number.POSITIVE_INFINITY,
   }
 }
 
 /** Keeps the problem that the vendor would report first. */
-export function note(
+export function noteProblem(
   draft: Draft,
   field: CheckedName,
   sentence: string,

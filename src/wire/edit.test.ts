@@ -21,8 +21,8 @@ test('only the edited numbers change; every other byte stays', () => {
       assert.ok(result.ok && result.request.temperatureAt !== undefined)
       const { maxTokensAt, temperatureAt } = result.request
       const slices = editBody(body, [
-        { place: maxTokensAt, value: lowered },
-        { place: temperatureAt, value: 1 },
+        { range: maxTokensAt, value: lowered },
+        { range: temperatureAt, value: 1 },
       ])
       assert.equal(Buffer.concat(slices).toString('utf8'), asked(String(lowered), '1'))
       assert.equal(bytesTotal(slices), Buffer.concat(slices).length)
@@ -30,27 +30,27 @@ test('only the edited numbers change; every other byte stays', () => {
   )
 })
 
-test('a body without edits is passed on without a copy', () => {
+test('a body without edits is not copied', () => {
   const body = Buffer.from('{}')
   const [only, ...others] = editBody(body, [])
   assert.equal(only?.buffer, body.buffer)
   assert.deepEqual(others, [])
 })
 
-test('a place that holds no number is not edited', () => {
+test('throws for a range that holds no number', () => {
   const body = Buffer.from('{"a":12,"b":"34"}')
   const edit = (start: number, end: number) => () =>
-    editBody(body, [{ place: { start, end }, value: 1 }])
+    editBody(body, [{ range: { start, end }, value: 1 }])
   assert.throws(edit(4, 7), RangeError)
   assert.throws(edit(12, 14 + 1), RangeError)
   assert.throws(edit(0, 0), RangeError)
-  const place = { start: 5, end: 7 }
-  assert.throws(() => editBody(body, [{ place, value: Number.NaN }]), RangeError)
+  const range = { start: 5, end: 7 }
+  assert.throws(() => editBody(body, [{ range, value: Number.NaN }]), RangeError)
   assert.throws(
     () =>
       editBody(
         body,
-        [place, place].map((at) => ({ place: at, value: 1 })),
+        [range, range].map((at) => ({ range: at, value: 1 })),
       ),
     RangeError,
   )

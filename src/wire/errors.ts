@@ -1,6 +1,6 @@
-// The vendor's error body and error types. One shape on every path, so that each client library
-// finds type, message and request id where it looks. Which refusal becomes which type is the
-// gateway's table.
+// The vendor's error body and error types. The format is the same on every path, so that each
+// client library finds type, message and request id. The gateway's table says which refusal gets
+// which type.
 
 import { isJsonObject } from './usage.ts'
 
@@ -43,7 +43,7 @@ export function errorRecord(error: WireError): string {
 /** Keeps a silent stream alive. Every client knows it, unlike an event of our own. */
 export const PING_RECORD = 'event: ping\ndata: {"type":"ping"}\n\n'
 
-/** What an upstream's error body says, for logs and metrics; the body itself is passed on as is. */
+/** Reads an upstream's error body, for logs and metrics; undefined when it is not one. */
 export function readErrorBody(
   body: Buffer,
 ): { readonly type: string; readonly message: string; readonly code?: string } | undefined {
@@ -62,8 +62,8 @@ export function readErrorBody(
 }
 
 /**
- * Whether an upstream's answer may be followed by another attempt: its own word first, then the
- * statuses that the official libraries repeat.
+ * Whether another attempt may follow an upstream's answer: `x-should-retry` decides if it is there,
+ * else the statuses that the official libraries retry.
  */
 export function isRetryable(status: number, shouldRetry?: string | undefined): boolean {
   if (shouldRetry === 'true') return true
@@ -92,7 +92,7 @@ export function retryAfterMs(
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
 }
 
-// Date.parse alone would take `-1` for a year.
+// Date.parse alone would read `-1` as a year.
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT$/
 
 function decimal(text: string | undefined): number | undefined {

@@ -1,5 +1,5 @@
-// The events of a streamed reply, as far as metering needs them: which kinds there are, and what
-// the few that carry counters or an end say. Finding them in the bytes is sse.ts's work.
+// The events of a streamed reply that metering needs: those that carry counters, an error or the
+// stop reason. sse.ts finds them in the bytes.
 
 import { type Tokens, tokens } from '../units/tokens.ts'
 import { isJsonObject, mergeUsage, type Usage } from './usage.ts'
@@ -11,6 +11,8 @@ export type ReplyFacts = {
   stopReason: string | undefined
   /** Undefined until the reply has given a usage object. */
   usage: Usage | undefined
+  /** Results of server tools that a stream has sent, by tool; its end reports the uses. */
+  results: Record<string, number>
   /** The `error` event of a stream. */
   error: { readonly type: string; readonly message: string } | undefined
 }
@@ -21,14 +23,16 @@ export function noFacts(): ReplyFacts {
     model: undefined,
     stopReason: undefined,
     usage: undefined,
+    results: {},
     error: undefined,
   }
 }
 
-/** Takes over what a `message_start`, `message_delta` or `error` event says. */
+/** Copies into `facts` what an event contains: a start of a message or block, an end, an error. */
 export function applyEvent(facts: ReplyFacts, event: unknown): void {
   if (!isJsonObject(event)) return
-  const { message, delta, error } = event
+  const { message, delta, error, content_block: block } = event
+  if (isJsonObject(block)) countResult(facts, block)
   if (isJsonObject(message)) {
     applyMessage(facts, message)
     applyUsage(facts, message.usage)
@@ -42,7 +46,24 @@ export function applyEvent(facts: ReplyFacts, event: unknown): void {
   }
 }
 
-/** Takes over the members of a message object, except its usage. */
+const resultTools: ReadonlyMap<unknown, string> = new Map([
+  ['web_search_tool_result', 'web_search'],
+  ['web_fetch_tool_result', 'web_fetch'],
+  ['code_execution_tool_result', 'code_execution'],
+  ['bash_code_execution_tool_result', 'code_execution'],
+  ['text_editor_code_execution_tool_result', 'code_execution'],
+  ['tool_search_tool_result', 'tool_search'],
+])
+
+/** A use that failed is not billed: its content is an object whose type says so. */
+function countResult(facts: ReplyFacts, { type, content }: Readonly<Record<string, unknown>>) {
+  const tool = resultTools.get(type)
+  if (tool === undefined) return
+  if (isJsonObject(content) && String(content.type).endsWith('_error')) return
+  facts.results[tool] = (facts.results[tool] ?? 0) + 1
+}
+
+/** Copies the members of a message object, except its usage. */
 function applyMessage(facts: ReplyFacts, message: Readonly<Record<string, unknown>>): void {
   applyMember(facts, 'id', message.id)
   applyMember(facts, 'model', message.model)
@@ -63,8 +84,8 @@ export function applyUsage(facts: ReplyFacts, usage: unknown): void {
 }
 
 /**
- * The published rule for a reply whose end was not awaited: ⌈ASCII bytes / 4 + other bytes / 3⌉ of
- * what was generated, in whole numbers.
+ * The published rule for a reply whose final counters did not arrive: ⌈ASCII bytes / 4 + other
+ * bytes / 3⌉ of what was generated, computed in whole numbers.
  */
 export function estimateOutput(asciiBytes: number, otherBytes: number): Tokens {
   return tokens(Math.ceil((3 * asciiBytes + 4 * otherBytes) / 12))

@@ -1,7 +1,7 @@
-// How many tokens an image carried in a request can cost at most, read from its header. Leaves out
-// what would need decoding: an unknown size costs the flat maximum.
+// The most tokens that an image in a request can cost, computed from the size in its header. Images
+// are not decoded: one whose size is not found costs the flat maximum.
 
-import type { Place } from './content.ts'
+import type { ByteRange } from './shape.ts'
 
 // The vendor counts patches of 28 by 28 pixels after scaling down; the high-resolution tier stops
 // at 4784. Large images were seen 28 above their documented maximum, hence a margin of 128.
@@ -12,14 +12,14 @@ const MARGIN_TOKENS = 128
 /** For an image whose size is unknown: 4784 + 128, rounded up. */
 export const IMAGE_TOKENS_MAX = 5_000
 
-// 48 characters hold a PNG's header. A JPEG's size comes after its comments and thumbnail, which
-// 16 KiB usually cover; if not, the flat maximum stands.
+// 48 characters hold a PNG's header. A JPEG's size follows its comments and thumbnail, for which 16
+// KiB are usually enough; if not, the flat maximum applies.
 const PNG_HEADER_CHARS = 48
 const JPEG_HEADER_CHARS = 16_384
 
-/** `place` is the base64 text of the image in the body. */
-export function imageTokensMax(body: Buffer, place: Place): number {
-  const size = pngSize(decode(body, place, PNG_HEADER_CHARS)) ?? jpegSizeIn(body, place)
+/** `range` is the base64 text of the image in the body. */
+export function imageTokensMax(body: Buffer, range: ByteRange): number {
+  const size = pngSize(decode(body, range, PNG_HEADER_CHARS)) ?? jpegSizeIn(body, range)
   if (size === undefined || size.width === 0 || size.height === 0) return IMAGE_TOKENS_MAX
   const patches = Math.ceil(size.width / PATCH_PIXELS) * Math.ceil(size.height / PATCH_PIXELS)
   return Math.min(patches, PATCHES_MAX) + MARGIN_TOKENS
@@ -27,8 +27,8 @@ export function imageTokensMax(body: Buffer, place: Place): number {
 
 type Size = { readonly width: number; readonly height: number }
 
-// Node's decoder passes over the backslashes of `\/`, as some clients write a slash.
-function decode(body: Buffer, { start, end }: Place, charsMax: number): Buffer {
+// Node's decoder skips the backslash of `\/`, which some clients write for a slash.
+function decode(body: Buffer, { start, end }: ByteRange, charsMax: number): Buffer {
   return Buffer.from(body.toString('latin1', start, Math.min(end, start + charsMax)), 'base64')
 }
 
@@ -39,10 +39,10 @@ function pngSize(head: Buffer): Size | undefined {
   return { width: head.readUInt32BE(16), height: head.readUInt32BE(20) }
 }
 
-// GIF and WebP are not read: a frame may be larger than the canvas their header names.
-function jpegSizeIn(body: Buffer, place: Place): Size | undefined {
-  if (body.toString('latin1', place.start, place.start + 3) !== '/9j') return undefined
-  return jpegSize(decode(body, place, JPEG_HEADER_CHARS))
+// The headers of GIF and WebP are not used: a frame may be larger than the canvas they name.
+function jpegSizeIn(body: Buffer, range: ByteRange): Size | undefined {
+  if (body.toString('latin1', range.start, range.start + 3) !== '/9j') return undefined
+  return jpegSize(decode(body, range, JPEG_HEADER_CHARS))
 }
 
 function jpegSize(head: Buffer): Size | undefined {

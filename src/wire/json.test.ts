@@ -1,4 +1,5 @@
-// The walk over raw JSON agrees with JSON.parse on what is JSON.
+// The cursor accepts what JSON.parse accepts, except that it does not check the inside of strings
+// and limits the depth.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -25,7 +26,7 @@ function isJson(text: string): boolean {
   }
 }
 
-test('every JSON text is stepped over to its end', () => {
+test('skips every JSON text to its end', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 6 }), fc.constantFrom('', ' ', '\r\n\t '), (json, space) => {
       const spaced = JSON.stringify(JSON.parse(json), null, space)
@@ -35,8 +36,8 @@ test('every JSON text is stepped over to its end', () => {
   )
 })
 
-test('a text with one character changed is refused exactly when JSON.parse refuses it', () => {
-  // Words without escapes or control characters: what is inside a string is not judged here.
+test('rejects a text with one character changed exactly when JSON.parse does', () => {
+  // Words without escapes or control characters, because the inside of strings is not checked.
   const word = fc.stringMatching(/^[a-z]{0,30}$/)
   const value = fc.letrec((tie) => ({
     any: fc.oneof(
@@ -68,7 +69,7 @@ test('numbers follow the grammar of JSON', () => {
   for (const text of notNumbers) assert.equal(isAccepted(text), false, text)
 })
 
-test('a backslash run of any length before a quote is told apart, far into a string too', () => {
+test('counts the backslashes before a quote, also far into a string', () => {
   for (let lead = 0; lead < 40; lead += 1) {
     for (let run = 0; run < 6; run += 1) {
       const text = `"${'x'.repeat(lead)}${'\\'.repeat(run)}"`
@@ -77,7 +78,7 @@ test('a backslash run of any length before a quote is told apart, far into a str
   }
 })
 
-test('nesting passes up to the limit and not one level further', () => {
+test('accepts nesting up to the limit and not one level more', () => {
   const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
   assert.equal(isAccepted(nested(DEPTH_MAX)), true)
   assert.equal(isAccepted(nested(DEPTH_MAX + 1)), false)

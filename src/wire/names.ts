@@ -1,9 +1,10 @@
-// Recognises a member's name, or a word among a few, where it lies in the body. Names are compared
-// after unescaping (`"mod\u0065l"` is `model`), yet no string is made for the names nobody knows.
+// Recognises the name of a member, or one of a few string values, in the raw body. Names are
+// compared after unescaping (`"mod\u0065l"` is `model`), but no string is created for unknown
+// names.
 
 import { type Cursor, stringValue } from './json.ts'
 
-/** A closed set of names to recognise without making a string of each name met. */
+/** A closed set of names to recognise. */
 export type Names<Name extends string> = readonly { readonly name: Name; readonly bytes: Buffer }[]
 
 export function names<Name extends string>(...list: Name[]): Names<Name> {

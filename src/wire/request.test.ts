@@ -1,9 +1,10 @@
-// What limits and prices need is read from the bytes, in the vendor's words where it is refused.
+// The reader finds what limits and prices need, and reports problems in the vendor's words.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { MessageRequest, RequestProblem } from './draft.ts'
 import { readCountRequest, readMessageRequest } from './request.ts'
+import type { UnboundedFeature } from './shape.ts'
 
 const minimal = { model: 'm', max_tokens: 16, messages: [{ role: 'user', content: 'hi' }] }
 
@@ -22,7 +23,7 @@ function problemOf(body: string | Buffer | object): RequestProblem {
   return result.problem
 }
 
-// Sentences observed from the vendor on 2026-08-31, but for the two limits that are ours.
+// Messages observed from the vendor on 2026-08-31, except for the two limits that are ours.
 const refused: readonly [problem: string, change: object][] = [
   ['model: Field required', { model: undefined }],
   ['model: Input should be a valid string', { model: null }],
@@ -84,7 +85,7 @@ test('the last accepted value of each limit is accepted', () => {
   read({ ...minimal, stop_sequences: [] })
 })
 
-test('what the vendor takes as not given is not given', () => {
+test('treats as absent what the vendor treats as absent', () => {
   const nulls = { stop_sequences: null, cache_control: null, container: null, inference_geo: null }
   const given = read({ ...minimal, ...nulls, thread: null, fallbacks: null, mcp_servers: [] })
   assert.deepEqual(given, { ...read(minimal), maxTokensAt: given.maxTokensAt, shape: given.shape })
@@ -93,12 +94,12 @@ test('what the vendor takes as not given is not given', () => {
   assert.equal(given.shape.cacheMark, 'none')
 })
 
-test('a system message between the turns passes, as the vendor lets it', () => {
+test('accepts a system message between the turns, as the vendor does', () => {
   const turn = { role: 'system', content: [{ type: 'text', text: 'be brief' }] }
   read({ ...minimal, messages: [...minimal.messages, turn] })
 })
 
-test('of several problems the one is named that the vendor names', () => {
+test('reports the problem that the vendor would report first', () => {
   const wrong = { stream: 1, temperature: 9, max_tokens: 'x', system: 7, messages: [], tools: 0 }
   const order = ['tools', 'messages', 'system', 'max_tokens', 'temperature', 'stream']
   let body: Record<string, unknown> = { ...minimal, ...wrong }
@@ -108,7 +109,7 @@ test('of several problems the one is named that the vendor names', () => {
   }
 })
 
-test('a thread is refused with the code that makes libraries send the whole history', () => {
+test('rejects a thread with the code that makes libraries send the full history', () => {
   const thread = { type: 'continue', previous_message_id: 'msg_1' }
   const problem = problemOf({ thread, messages: [], max_tokens: 'x' })
   assert.equal(problem.errorCode, 'thread_unsupported_request')
@@ -116,7 +117,7 @@ test('a thread is refused with the code that makes libraries send the whole hist
   assert.equal(problemOf({ ...minimal, thread: { type: 'create' } }).field, 'thread')
 })
 
-test('a body that is not a JSON object is refused with the place of the fault', () => {
+test('rejects a body that is not a JSON object and says where', () => {
   const prefix = 'The request body is not valid JSON: '
   const valid = JSON.stringify(minimal)
   const cases: readonly [string | Buffer, string][] = [
@@ -135,11 +136,12 @@ test('a body that is not a JSON object is refused with the place of the fault', 
   }
 })
 
-test('a field given twice is refused, however its name is written', () => {
+test('rejects a duplicate field, however its name is escaped', () => {
   const twice = (second: string): string => `${JSON.stringify(minimal).slice(0, -1)},${second}}`
   const cases = {
     model: '"model":"dear"',
     max_tokens: '"max\\u005ftokens":1',
+    tool_choice: '"tool_choice":{},"tool_choice":{}',
     messages: '"\\u006d\\u0065\\u0073\\u0073\\u0061\\u0067\\u0065\\u0073":[]',
   }
   for (const [field, member] of Object.entries(cases)) {
@@ -149,7 +151,7 @@ test('a field given twice is refused, however its name is written', () => {
   read(twice('"metadata":{},"metadata":{}'))
 })
 
-test('a member that prices depend on is refused when given twice inside a message or tool', () => {
+test('rejects a duplicate member that prices depend on inside a message or tool', () => {
   const source = '{"type":"base64","type":"text","data":""}'
   const message = (content: string): string =>
     `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":${content}}]}`
@@ -162,7 +164,7 @@ test('a member that prices depend on is refused when given twice inside a messag
   assert.equal(problemOf(`{"model":"m",${tools}}`).field, 'tools.type')
 })
 
-test('unknown fields, odd spacing and member order change nothing that is read', () => {
+test('unknown fields, spacing and member order do not change the result', () => {
   const spacing = fc.constantFrom(undefined, 1, '\t', '\r\n ')
   const known = new Set(Object.keys(minimal))
   const unknown = fc
@@ -191,7 +193,7 @@ test('unknown fields, odd spacing and member order change nothing that is read',
   )
 })
 
-test('whole numbers count in any spelling, and their place is that of the bytes', () => {
+test('accepts whole numbers in any notation, with their byte ranges', () => {
   for (const [token, value] of Object.entries({
     '1e3': 1000,
     '1000.0': 1000,
@@ -209,7 +211,7 @@ test('whole numbers count in any spelling, and their place is that of the bytes'
   }
 })
 
-test('lone surrogates, huge integers and deep nesting pass', () => {
+test('accepts lone surrogates, huge integers and deep nesting', () => {
   const deep = '['.repeat(500) + ']'.repeat(500)
   read(`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":${deep}}]}`)
   read(
@@ -217,7 +219,7 @@ test('lone surrogates, huge integers and deep nesting pass', () => {
   )
 })
 
-test('what prices depend on is read', () => {
+test('reads what prices depend on', () => {
   const request = read({
     ...minimal,
     thinking: { type: 'enabled', budget_tokens: 2048 },
@@ -242,9 +244,12 @@ test('what prices depend on is read', () => {
   assert.deepEqual(shape.unbounded, [])
 })
 
-test('features that one pass does not bound are named', () => {
-  const cases: readonly [feature: string, fields: object][] = [
-    ['server_tools', { tools: [{ type: 'web_search_20260318', name: 'web_search' }] }],
+test('lists features that run more than one pass', () => {
+  const cases: readonly [feature: UnboundedFeature, fields: object][] = [
+    ['web_search', { tools: [{ type: 'web_search_20260318', name: 'web_search' }] }],
+    ['web_fetch', { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }],
+    ['code_execution', { tools: [{ type: 'code_execution_20250825' }] }],
+    ['tool_search', { tools: [{ type: 'tool_search_tool_regex_20251119' }] }],
     ['server_tools', { tools: [{ type: 'tool_of_tomorrow_20270101' }] }],
     ['advisor', { tools: [{ type: 'advisor_20260301' }] }],
     ['mcp', { tools: [{ type: 'mcp_toolset' }] }],
@@ -257,11 +262,41 @@ test('features that one pass does not bound are named', () => {
   for (const [feature, fields] of cases) {
     assert.deepEqual(read({ ...minimal, ...fields }).shape.unbounded, [feature])
   }
+  const { origins } = read({
+    ...minimal,
+    tools: [{ name: 'a' }, { type: 'advisor_20260301' }, { type: 'advisor_20260402' }],
+    context_management: { edits: [{ type: 'compact_20260112' }] },
+    mcp_servers: [{ type: 'url', url: 'https://x' }],
+    fallbacks: 'default',
+  }).shape
+  assert.deepEqual(origins, {
+    advisor: { field: 'tools.1', toolType: 'advisor_20260301' },
+    compaction: { field: 'context_management' },
+    mcp: { field: 'mcp_servers' },
+    fallbacks: { field: 'fallbacks' },
+  })
   const clearing = { edits: [{ type: 'clear_tool_uses_20250919', keep: { type: 'tool_uses' } }] }
   assert.deepEqual(read({ ...minimal, context_management: clearing }).shape.unbounded, [])
 })
 
-test('the longest cache mark is found wherever one may stand', () => {
+test('finds a tool that a message defines in the middle of a conversation', () => {
+  const adding = (definition: object) => ({
+    type: 'tool_addition',
+    tool: { type: 'tool_definition', definition },
+  })
+  const search = { type: 'web_search_20260318', cache_control: { type: 'ephemeral', ttl: '1h' } }
+  const compacted = { type: 'compaction', content: 'x', tool_changes: [adding(search)] }
+  for (const block of [adding(search), compacted]) {
+    const { shape } = read({ ...minimal, messages: [{ role: 'user', content: [block] }] })
+    assert.deepEqual(shape.unbounded, ['web_search'])
+    assert.deepEqual([shape.tools, shape.hiddenTools, shape.cacheMark], [1, 1, '1h'])
+  }
+  const own = adding({ name: 'add', input_schema: { type: 'object' } })
+  const { shape } = read({ ...minimal, messages: [{ role: 'system', content: [own] }] })
+  assert.deepEqual([shape.tools, shape.unbounded], [1, []])
+})
+
+test('finds the longest cache mark at any position', () => {
   const short = { cache_control: { type: 'ephemeral' } }
   const long = { cache_control: { type: 'ephemeral', ttl: '1h' } }
   const turn = (block: object) => ({ messages: [{ role: 'user', content: [block] }] })
@@ -282,7 +317,7 @@ test('the longest cache mark is found wherever one may stand', () => {
   assert.equal(read({ ...minimal, ...turn(input) }).shape.cacheMark, 'none')
 })
 
-test('of words and numbers beyond any meaning, only so much is read as tells that', () => {
+test('reads only the beginning of overlong words and numbers', () => {
   const long = 'Ж'.repeat(3_000)
   assert.match(problemOf({ ...minimal, model: long }).message, /at most 256 characters$/)
   const role = problemOf({ ...minimal, messages: [{ role: long, content: '' }] })
@@ -294,7 +329,7 @@ test('of words and numbers beyond any meaning, only so much is read as tells tha
   assert.equal(problemOf(warm(3_000)).field, 'temperature')
 })
 
-test('counting needs no max_tokens and is held to the rest', () => {
+test('a count request needs no max_tokens; all other rules apply', () => {
   const { max_tokens: _, ...counted } = minimal
   const result = readCountRequest(Buffer.from(JSON.stringify(counted)))
   assert.ok(result.ok)
@@ -306,7 +341,7 @@ test('counting needs no max_tokens and is held to the rest', () => {
   })
 })
 
-test('no bytes whatever make the reader fail instead of answering', () => {
+test('never throws, whatever the bytes', () => {
   const blocks = [{ type: 'image', source: { type: 'base64', data: 'AA' }, cache_control: {} }]
   const turn = { role: 'user', content: blocks }
   const full = { ...minimal, messages: [turn], tools: [{ type: 'x' }], thinking: {}, stream: true }

@@ -19,11 +19,12 @@ const facts = {
   messageId: 'msg_1',
   model: 'claude-x',
   stopReason: 'tool_use',
-  usage: { inputTokens: 3, outputTokens: 0 },
+  usage: { inputTokens: 3, outputTokens: 0, serviceTier: 'standard' },
+  results: {},
   error: undefined,
 }
 
-test('a reply is read wherever its members stand and however it is spaced', () => {
+test('reads a reply with members in any order and any spacing', () => {
   const names = Object.keys(reply) as (keyof typeof reply)[]
   fc.assert(
     fc.property(
@@ -37,7 +38,7 @@ test('a reply is read wherever its members stand and however it is spaced', () =
   )
 })
 
-test('a reply cut at any byte gives the same', () => {
+test('gives the same facts for a reply cut at any byte', () => {
   const body = Buffer.from(JSON.stringify(reply))
   for (let cut = 1; cut < body.length; cut += 1) {
     const meter = createReplyMeter()
@@ -49,7 +50,7 @@ test('a reply cut at any byte gives the same', () => {
   }
 })
 
-test('texts of any kind in any chunking do not lead astray', () => {
+test('finds the facts beside any texts in any chunking', () => {
   const text = fc.string({ unit: fc.constantFrom('\\', '"', '{', '}', ':', ',', 'ж', '\n', 'x') })
   const cuts = fc.array(fc.nat(600), { maxLength: 8 })
   fc.assert(
@@ -66,7 +67,7 @@ test('texts of any kind in any chunking do not lead astray', () => {
   )
 })
 
-test('a reply that is cut short is not taken for a whole one', () => {
+test('a truncated reply is not complete', () => {
   assert.equal(readReply(Buffer.from(JSON.stringify(reply).slice(0, -1))), undefined)
   assert.equal(readReply(Buffer.from('')), undefined)
 })
@@ -79,7 +80,7 @@ test('usage that is missing, null or broken is missing, not zero', () => {
   }
 })
 
-test('a value too long to be usage is stepped over', () => {
+test('skips a value that is too long to be usage', () => {
   const usage = { filler: 'x'.repeat(70_000), input_tokens: 1 }
   const read = readReply(Buffer.from(JSON.stringify({ usage, id: 'msg_1' })))
   assert.equal(read?.usage, undefined)

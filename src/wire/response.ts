@@ -1,16 +1,16 @@
-// Reads usage, id, model and stop reason of a reply that comes as one JSON object, as its bytes
-// pass: the same for a small reply and for one too large to hold. Only the four values are kept;
-// everything else is stepped over, so the content is neither copied nor parsed.
+// Reads usage, id, model and stop reason of a reply that is one JSON object while its bytes are
+// forwarded, so that a large reply need not be held. Only these four values are kept; everything
+// else is skipped, neither copied nor parsed.
 //
 // A 40 KB reply of prose takes 16 µs, where JSON.parse takes 26; one full of quotes 69 against 67.
 
 import { applyMember, applyUsage, noFacts, type ReplyFacts } from './events.ts'
 
-/** A longer value is not taken: usage with a hundred passes stays under 32 KiB. */
+/** A longer value is ignored: usage with a hundred passes stays under 32 KiB. */
 const VALUE_BYTES_MAX = 65_536
 const NAME_BYTES_MAX = 32
 
-const wanted: ReadonlySet<string> = new Set(['id', 'model', 'stop_reason', 'usage'])
+const keptNames: ReadonlySet<string> = new Set(['id', 'model', 'stop_reason', 'usage'])
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -23,39 +23,40 @@ const CLOSE_OBJECT = 0x7d
 
 class ReplyMeter {
   readonly facts: ReplyFacts = noFacts()
-  /** The object has been closed: nothing of the reply is missing. */
+  /** The object has ended: the reply is complete. */
   isComplete = false
 
   private depth = 0
   private isInString = false
-  /** The chunk before ended with a backslash that escapes the next byte. */
+  /** The previous chunk ended with a backslash that escapes the next byte. */
   private isEscaped = false
   private isInName = false
   private name = ''
-  /** Where what is taken goes on in this chunk; NOTHING_TAKEN when nothing is. */
-  private from = NOTHING_TAKEN
-  /** What of it came in chunks before. */
+  /** Where the value being kept starts in this chunk; NOT_KEEPING when there is none. */
+  private from = NOT_KEEPING
+  /** How many of its bytes came in earlier chunks. */
   private bytesBefore = 0
   private readonly slices: Buffer[] = []
 
-  /** Takes the next chunk, which may be cut anywhere. */
+  /** Reads the next chunk, which may be cut anywhere. */
   push(chunk: Buffer): void {
-    if (this.from !== NOTHING_TAKEN) this.from = 0
-    // `indexOf` on a string costs a third of Buffer's, and escaped quotes make for many calls.
+    if (this.from !== NOT_KEEPING) this.from = 0
+    // `indexOf` of a string takes a third of the time of Buffer's, and escaped quotes need many
+    // calls.
     const text = chunk.toString('latin1')
     let at = 0
     while (at < chunk.length) {
-      if (this.isInString) at = this.passString(chunk, text, at)
+      if (this.isInString) at = this.scanString(chunk, text, at)
       else {
-        this.passByte(chunk, at)
+        this.scanByte(chunk, at)
         at += 1
       }
     }
-    if (this.from !== NOTHING_TAKEN) this.extend(chunk, chunk.length)
+    if (this.from !== NOT_KEEPING) this.extend(chunk, chunk.length)
   }
 
-  // A quote ends the string unless an odd run of backslashes stands before it.
-  private passString(chunk: Buffer, text: string, start: number): number {
+  // A quote ends the string unless an odd number of backslashes precedes it.
+  private scanString(chunk: Buffer, text: string, start: number): number {
     const from = this.isEscaped ? start + 1 : start
     this.isEscaped = false
     const quote = text.indexOf('"', from)
@@ -74,7 +75,7 @@ class ReplyMeter {
     return quote + 1
   }
 
-  private passByte(chunk: Buffer, at: number): void {
+  private scanByte(chunk: Buffer, at: number): void {
     const byte = chunk[at]
     if (byte === QUOTE) {
       this.isInString = true
@@ -85,7 +86,7 @@ class ReplyMeter {
       this.depth -= 1
       if (this.depth === 0) this.isComplete = true
     } else if (this.depth === 1) {
-      if (byte === COLON && wanted.has(this.name)) this.from = at + 1
+      if (byte === COLON && keptNames.has(this.name)) this.from = at + 1
       else if (byte === COMMA) this.endValue(chunk, at)
     }
   }
@@ -97,13 +98,13 @@ class ReplyMeter {
 
   private endName(chunk: Buffer, text: string, at: number): void {
     this.isInName = false
-    this.name = this.taken(chunk, text, at, NAME_BYTES_MAX) || UNWANTED
+    this.name = this.takeKept(chunk, text, at, NAME_BYTES_MAX) || UNWANTED
   }
 
   private endValue(chunk: Buffer, at: number): void {
     const { name } = this
     this.name = ''
-    const json = this.taken(chunk, undefined, at, VALUE_BYTES_MAX)
+    const json = this.takeKept(chunk, undefined, at, VALUE_BYTES_MAX)
     if (json === undefined) return
     const plain = plainString(json)
     try {
@@ -122,49 +123,51 @@ class ReplyMeter {
   }
 
   /**
-   * Ends what is being taken: undefined when nothing was, or too much. Names are cut out of the
-   * text; values are not, because one that is kept would keep all of the reply.
+   * Returns the name or value being kept, and stops keeping; undefined when there is none or it is
+   * too long. Names are slices of `text`; values are decoded anew, because a slice that is kept
+   * would keep the whole reply in memory.
    */
-  private taken(
+  private takeKept(
     chunk: Buffer,
     text: string | undefined,
     end: number,
     bytesMax: number,
   ): string | undefined {
     const { from } = this
-    if (from === NOTHING_TAKEN) return undefined
-    // All of it in this chunk, as with nearly every reply: nothing to gather, 6 us less.
+    if (from === NOT_KEEPING) return undefined
+    // All of it is in this chunk, as in nearly every reply: no need to join slices, which takes 6
+    // µs.
     if (this.bytesBefore === 0) {
-      this.from = NOTHING_TAKEN
+      this.from = NOT_KEEPING
       if (end - from > bytesMax) return undefined
       return text === undefined ? chunk.toString('utf8', from, end) : text.slice(from, end)
     }
     this.extend(chunk, end)
     const json =
       this.bytesBefore > bytesMax ? undefined : Buffer.concat(this.slices).toString('utf8')
-    this.from = NOTHING_TAKEN
+    this.from = NOT_KEEPING
     this.bytesBefore = 0
     this.slices.length = 0
     return json
   }
 }
 
-/** What a JSON string without escapes says; undefined for anything else. */
+/** The value of a JSON string without escapes; undefined for anything else. */
 function plainString(json: string): string | undefined {
   return /^\s*"([ !#-[\]-\uffff]*)"\s*$/.exec(json)?.[1]
 }
 
 const UNWANTED = '?'
-const NOTHING_TAKEN = -1
+const NOT_KEEPING = -1
 
 export type { ReplyMeter }
 
-/** For a reply that is relayed as it comes. */
+/** For a reply that is forwarded as it arrives. */
 export function createReplyMeter(): ReplyMeter {
   return new ReplyMeter()
 }
 
-/** For a reply held whole; undefined if it is not a complete JSON object. */
+/** For a reply that is held completely; undefined if it is not a complete JSON object. */
 export function readReply(body: Buffer): ReplyFacts | undefined {
   const meter = createReplyMeter()
   meter.push(body)

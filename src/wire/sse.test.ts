@@ -1,4 +1,4 @@
-// A stream is metered the same wherever it is cut, and its end is held back.
+// The meter gives the same counts wherever a stream is cut, and holds back its end.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -51,7 +51,7 @@ const usual: readonly Event[] = [
   stop,
 ]
 
-/** Relays as the gateway does, and checks what the client would have been given at each moment. */
+/** Forwards as the gateway does, and checks after each chunk what the client has received. */
 function relay(stream: Buffer, cuts: readonly number[]): { meter: StreamMeter; held: Buffer } {
   const meter = createStreamMeter()
   let sent = 0
@@ -60,14 +60,14 @@ function relay(stream: Buffer, cuts: readonly number[]): { meter: StreamMeter; h
   for (const cut of [...new Set(cuts), stream.length].sort((a, b) => a - b)) {
     const chunk = stream.subarray(at, cut)
     at = cut
-    const holdFrom = meter.push(chunk)
-    assert.ok(holdFrom <= chunk.length)
-    if (holdFrom < 0) {
-      assert.equal(-holdFrom, held.length)
+    const heldBackFrom = meter.push(chunk)
+    assert.ok(heldBackFrom <= chunk.length)
+    if (heldBackFrom < 0) {
+      assert.equal(-heldBackFrom, held.length)
       held = Buffer.concat([held, chunk])
     } else {
-      sent += held.length + holdFrom
-      held = Buffer.from(chunk.subarray(holdFrom))
+      sent += held.length + heldBackFrom
+      held = Buffer.from(chunk.subarray(heldBackFrom))
     }
     assert.equal(meter.isBetweenRecords, isBoundary(stream.subarray(0, sent)))
   }
@@ -127,13 +127,13 @@ test('a stream cut in two at any byte gives the same counters, and holds message
   }
 })
 
-test('a stream that comes byte by byte gives the same as one that comes whole', () => {
+test('gives the same result byte by byte as in one piece', () => {
   const stream = Buffer.from(usual.map((event) => record(event)).join(''))
   const cuts = Array.from({ length: stream.length }, (_, at) => at)
   assert.deepEqual(relay(stream, cuts).meter.facts, relay(stream, []).meter.facts)
 })
 
-test('any events in any chunking are measured as parsing each would measure them', () => {
+test('measures any events in any chunking as parsing each would', () => {
   const text = fc.oneof(
     fc.string(),
     fc.string({ unit: fc.constantFrom(...'aж€"\\\n\u0001 ', '👋') }),
@@ -176,21 +176,21 @@ test('any events in any chunking are measured as parsing each would measure them
   )
 })
 
-test('escapes count as what they denote', () => {
+test('escapes count as the characters they stand for', () => {
   const line = 'data: {"index":0,"delta":{"text":"\\u0041\\u0436\\u20ac\\ud83d\\udc4b\\n\\/"}}'
   const { meter } = relay(Buffer.from(`event: content_block_delta\n${line}\n\n`), [])
   // A, newline and slash are ASCII; ж, € and the hand take 2, 3 and 4 bytes.
   assert.equal(meter.estimatedOutput(), BigInt(Math.ceil(3 / 4 + 9 / 3)))
 })
 
-test('members and spaces in another order are measured too', () => {
+test('measures members in another order and with other spacing', () => {
   const odd = 'data:{ "delta" : { "text" : "abcd" , "type" : "text_delta" } , "index" : 0 }\n\n'
   const record = Buffer.from(`event:content_block_delta\n${odd}`)
   const { meter } = relay(Buffer.concat([record, record, record]), [])
   assert.equal(meter.estimatedOutput(), 3n)
 })
 
-test('every payload of a record is measured, again and again', () => {
+test('measures every payload of a record, in every record', () => {
   const both: Event = {
     type: 'content_block_delta',
     delta: { type: 'odd_delta', thinking: 'abcd', type2: 'x', signature: 'efgh' },
@@ -199,7 +199,7 @@ test('every payload of a record is measured, again and again', () => {
   assert.equal(meter.estimatedOutput(), 6n)
 })
 
-test('records without an event line are known by their type', () => {
+test('recognises records without an event line by their type', () => {
   const records = usual.map((event) => `data: ${JSON.stringify(event)}\n\n`)
   const stream = Buffer.from(records.join(''))
   for (const cuts of [[], Array.from({ length: stream.length }, (_, at) => at)]) {
@@ -210,7 +210,7 @@ test('records without an event line are known by their type', () => {
   }
 })
 
-test('an explicit zero is zero, and usage that never came is missing', () => {
+test('a reported zero is zero, and usage that was not reported is undefined', () => {
   const zero = { ...end, usage: { output_tokens: 0, input_tokens: 0 } }
   const { meter } = relay(Buffer.from(record(start) + record(zero)), [])
   assert.equal(meter.facts.usage?.outputTokens, 0)
@@ -220,13 +220,13 @@ test('an explicit zero is zero, and usage that never came is missing', () => {
   assert.equal(silent.meter.hasStop, false)
 })
 
-test('an error event is seen', () => {
+test('reads an error event', () => {
   const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
   const { meter } = relay(Buffer.from(record(start) + record(error)), [200])
   assert.deepEqual(meter.facts.error, { type: 'overloaded_error', message: 'Overloaded' })
 })
 
-test('nothing of an error event passes before all of it has been read', () => {
+test('releases no byte of an error event before all of it has been read', () => {
   const before = record(start)
   const error = { type: 'error', error: { type: 'api_error', message: 'a secret of ours' } }
   const stream = Buffer.from(before + record(error))
@@ -246,14 +246,14 @@ test('names that only begin like message_stop hold nothing back', () => {
   }
 })
 
-test('what follows message_stop stays behind it', () => {
+test('holds back bytes after message_stop', () => {
   const rest = `${record(stop)}data: [DONE]\n\n${record(start)}`
   const { meter, held } = relay(Buffer.from(record(end) + rest), [400, 420])
   assert.equal(held.toString(), rest)
   assert.equal(meter.isBetweenRecords, true)
 })
 
-test('a record too long to read passes, and says that it was not read', () => {
+test('releases a record that is too long to read, and sets hasUnreadRecord', () => {
   const long = { ...end, filler: 'x'.repeat(RECORD_BYTES_MAX) }
   const stream = Buffer.from(record(start) + record(long) + record(stop))
   for (const cuts of [[], [5_000, 90_000, 200_000]]) {
@@ -264,7 +264,7 @@ test('a record too long to read passes, and says that it was not read', () => {
   }
 })
 
-test('a broken record costs its own counters only', () => {
+test('a broken record loses only its own counters', () => {
   const broken = 'event: message_delta\ndata: {"usage":\n\n'
   const cut = 'event: content_block_delta\ndata: {"delta":{"text":"abcd\n\n'
   const whole = record(delta('text', 'abcd'))

@@ -1,29 +1,30 @@
-// Meters a streamed reply as its bytes pass, without parsing each event: content_block_delta, over
-// 95 % of a stream, is only measured; message_start, message_delta and error are read; the rest is
-// stepped over. Says from where bytes must be held back, because message_stop may not reach the
-// client before its charge is durable, nor an error before it is read. Keeps no other bytes but
-// those of a read record cut by a chunk.
+// Meters a streamed reply while its bytes are forwarded, without parsing each event:
+// content_block_delta, over 95 % of a stream, is only measured; the starts of messages and blocks,
+// message_delta and error are parsed; other events are skipped. It reports from which offset bytes
+// must be held back, because message_stop must not reach the client before its charge is durable,
+// nor an error before it is parsed. It keeps bytes only of a record that it must parse and that a
+// chunk has cut.
 //
 // Measured: 180 ns per content_block_delta of 131 bytes, where parsing it takes 800 or more; 1 µs
-// when a chunk cuts it, since then the frame of the last one cannot be compared.
+// when a chunk cuts it, because it cannot be compared with the frame of the previous one.
 
 import type { Tokens } from '../units/tokens.ts'
 import { applyEvent, estimateOutput, noFacts, type ReplyFacts } from './events.ts'
-import { countFramed, countLine, noPayload, type RecordFrame } from './payload.ts'
+import { countLikeFrame, countLine, noPayload, type RecordFrame } from './payload.ts'
 
 /**
- * The longest record that is read. message_start and message_delta take about 1 KiB; a longer one
- * passes to the client like any other, but its counters are not taken; `hasUnreadRecord` tells.
+ * The longest record that is parsed. message_start and message_delta take about 1 KiB, the results
+ * of a web search some 100. A longer one is forwarded like any other, but its counters are not read
+ * and `hasUnreadRecord` is set.
  */
 export const RECORD_BYTES_MAX = 262_144
 
-// Enough for the longest line that must be whole to be understood, and for a data line to show its
-// type, which stands first.
+// Enough for the longest event line, and for the type at the beginning of a data line.
 const HEAD_BYTES_MAX = 64
 const EVENT_LINE = /^event: ?([a-z_]+)\r?\n$/
 const DATA_LINE = /^data: ?\{ ?"type": ?"([a-z_]+)"/
 
-// Before a payload stand 110 bytes in the vendor's form; many more are no pattern worth keeping.
+// The vendor sends 110 bytes before a payload; a much longer prefix is not worth keeping.
 const FRAME_BYTES_MAX = 256
 
 const LF = 0x0a
@@ -32,7 +33,7 @@ const COLON = 0x3a
 const LETTER_D = 0x64
 const LETTER_E = 0x65
 
-// What the current record is.
+// The kind of the current record.
 const UNKNOWN = 0
 const IGNORED = 1
 const MEASURED = 2
@@ -40,7 +41,7 @@ const READ = 3
 const STOP = 4
 const ERROR = 5
 
-// Where in a line the scan stands.
+// The state of the scan inside a line.
 const LINE_START = 0
 const BLANK_AFTER_CR = 1
 const IN_HEAD = 2
@@ -49,31 +50,32 @@ const IN_SKIPPED = 4
 
 const kinds: ReadonlyMap<string, number> = new Map([
   ['content_block_delta', MEASURED],
+  ['content_block_start', READ],
   ['message_start', READ],
   ['message_delta', READ],
   ['error', ERROR],
   ['message_stop', STOP],
 ])
 
-// A class, for once: at 10,000 streams per process, one object each instead of a dozen closures.
+// A class, because a process has 10,000 streams: one object each instead of a dozen closures.
 class StreamMeter {
-  /** What the stream has said so far. */
+  /** What the events so far have reported. */
   readonly facts: ReplyFacts = noFacts()
   /** A message_stop has begun: from its first byte on, everything is held back. */
   hasStop = false
-  /** The message_stop has come to its end; what follows is held back and not looked at. */
+  /** The message_stop is complete; bytes after it are held back and not scanned. */
   isStopComplete = false
-  /** A record with counters was longer than RECORD_BYTES_MAX or not JSON, and was not read. */
+  /** A record with counters was not read: it was longer than RECORD_BYTES_MAX or not JSON. */
   hasUnreadRecord = false
 
   private readonly payload = noPayload()
   private frame: RecordFrame | undefined
   private kind = UNKNOWN
-  private place = LINE_START
+  private state = LINE_START
   private bytesBefore = 0
   private recordStart = 0
-  private holdStart = 0
-  private hasPassedLines = false
+  private heldBackStart = 0
+  private hasForwardedLines = false
   private head: Buffer | undefined
   private headBytes = 0
   private kept: Buffer[] = []
@@ -81,22 +83,23 @@ class StreamMeter {
   private keepFrom = 0
 
   /**
-   * Takes the next chunk, which may be cut anywhere. Returns the offset in this chunk from where
-   * bytes must be held back: its length when none, negative when the hold began in an earlier one.
+   * Reads the next chunk, which may be cut anywhere. Returns the offset in this chunk from which
+   * bytes must be held back: its length when none, negative when the held bytes began in an earlier
+   * chunk.
    */
   push(chunk: Buffer): number {
     let at = 0
     this.keepFrom = 0
     while (at < chunk.length && !this.isStopComplete) at = this.step(chunk, at)
     if (this.isKept()) this.keep(Buffer.from(chunk.subarray(this.keepFrom)))
-    const holdFrom = this.isHolding() ? this.holdStart - this.bytesBefore : chunk.length
+    const heldBackFrom = this.isHoldingBack() ? this.heldBackStart - this.bytesBefore : chunk.length
     this.bytesBefore += chunk.length
-    return holdFrom
+    return heldBackFrom
   }
 
-  /** The client has been given whole records only: a ping may be put in here. */
+  /** The client has received only complete records, so a ping may be inserted here. */
   get isBetweenRecords(): boolean {
-    return !this.hasPassedLines && (this.place === LINE_START || this.isHolding())
+    return !this.hasForwardedLines && (this.state === LINE_START || this.isHoldingBack())
   }
 
   /** Output by the published rule, for a stream whose counters did not arrive. */
@@ -104,11 +107,11 @@ class StreamMeter {
     return estimateOutput(this.payload.asciiBytes, this.payload.otherBytes)
   }
 
-  // An error is held until it has been read: it may name what only we may know. A line that is not
-  // yet understood is held too: it may turn out to be either.
-  private isHolding(): boolean {
-    const isHeld = this.kind === STOP || this.kind === ERROR
-    return isHeld || (this.kind === UNKNOWN && this.place === IN_HEAD)
+  // An error is held back until it has been parsed, because it may contain our secrets. An
+  // incomplete line is held back too: it may turn out to be an error or message_stop.
+  private isHoldingBack(): boolean {
+    const isHeldBackKind = this.kind === STOP || this.kind === ERROR
+    return isHeldBackKind || (this.kind === UNKNOWN && this.state === IN_HEAD)
   }
 
   private isKept(): boolean {
@@ -116,26 +119,26 @@ class StreamMeter {
   }
 
   private step(chunk: Buffer, at: number): number {
-    switch (this.place) {
+    switch (this.state) {
       case LINE_START:
         return this.startLine(chunk, at)
       case IN_MEASURED: {
         const next = countLine(this.payload, chunk, at)
         if (next < 0) return chunk.length
-        this.place = LINE_START
+        this.state = LINE_START
         return next
       }
       case IN_SKIPPED: {
         const end = chunk.indexOf(LF, at)
         if (end < 0) return chunk.length
-        this.place = LINE_START
+        this.state = LINE_START
         return end + 1
       }
       case IN_HEAD:
         return this.gatherHead(chunk, at)
       default:
         if (chunk[at] === LF) this.endRecord(chunk, at + 1)
-        else this.place = IN_SKIPPED
+        else this.state = IN_SKIPPED
         return at + 1
     }
   }
@@ -147,31 +150,31 @@ class StreamMeter {
       return at + 1
     }
     if (byte === CR) {
-      this.place = BLANK_AFTER_CR
+      this.state = BLANK_AFTER_CR
       return at + 1
     }
     if (this.kind === UNKNOWN) return this.startUnknownLine(chunk, at)
-    this.place = this.kind === MEASURED ? IN_MEASURED : IN_SKIPPED
+    this.state = this.kind === MEASURED ? IN_MEASURED : IN_SKIPPED
     return at
   }
 
   private startUnknownLine(chunk: Buffer, at: number): number {
-    if (!this.hasPassedLines) {
+    if (!this.hasForwardedLines) {
       if (this.frame !== undefined) {
-        const next = countFramed(this.payload, this.frame, chunk, at)
+        const next = countLikeFrame(this.payload, this.frame, chunk, at)
         if (next >= 0) return next
       }
       this.recordStart = this.bytesBefore + at
     }
     const byte = chunk[at]
     if (byte === LETTER_E || byte === LETTER_D) {
-      this.holdStart = this.bytesBefore + at
+      this.heldBackStart = this.bytesBefore + at
       this.headBytes = 0
-      this.place = IN_HEAD
+      this.state = IN_HEAD
     } else {
-      // A comment belongs to no record; `id` and `retry` do, and mean nothing to our clients.
-      if (byte !== COLON) this.hasPassedLines = true
-      this.place = IN_SKIPPED
+      // A comment belongs to no record. `id` and `retry` do, but our clients ignore them.
+      if (byte !== COLON) this.hasForwardedLines = true
+      this.state = IN_SKIPPED
     }
     return at
   }
@@ -185,40 +188,40 @@ class StreamMeter {
       this.headBytes += 1
       at += 1
       if (byte === LF) {
-        this.place = LINE_START
+        this.state = LINE_START
         this.decideKind(this.head.subarray(0, this.headBytes), at)
         return at
       }
     }
     if (this.headBytes === HEAD_BYTES_MAX) {
-      this.place = IN_SKIPPED
+      this.state = IN_SKIPPED
       this.decideKind(this.head, at)
     }
     return at
   }
 
-  /** `head` is a line with its LF, or the beginning of a longer one. */
+  /** `head` is a line with its LF, or the first HEAD_BYTES_MAX bytes of a longer one. */
   private decideKind(head: Buffer, next: number): void {
     const line = head.toString('latin1')
     const name = EVENT_LINE.exec(line)?.[1] ?? DATA_LINE.exec(line)?.[1]
     if (name !== undefined) this.kind = kinds.get(name) ?? IGNORED
     else if (line.startsWith('data:')) this.kind = IGNORED
     if (this.kind === STOP) this.hasStop = true
-    else if (this.kind !== ERROR) this.hasPassedLines = true
+    else if (this.kind !== ERROR) this.hasForwardedLines = true
     if (this.isKept()) {
       this.keepFrom = next
       this.keep(Buffer.from(head))
     } else if (this.kind === MEASURED) {
       this.payload.strings = 0
-      // Without an event line, the head is part of the payload's line, and no frame is learnt: the
-      // offsets found here are not the chunk's.
+      // Without an event line the head is part of the payload's line. No frame is learnt then,
+      // because the offsets found here are not offsets of the chunk.
       if (line.startsWith('data:')) this.recordStart = -1
-      if (countLine(this.payload, head, 0) < 0) this.place = IN_MEASURED
+      if (countLine(this.payload, head, 0) < 0) this.state = IN_MEASURED
     }
   }
 
   private endRecord(chunk: Buffer, end: number): void {
-    this.place = LINE_START
+    this.state = LINE_START
     if (this.kind === STOP) {
       this.isStopComplete = true
       return
@@ -228,7 +231,7 @@ class StreamMeter {
       this.readRecord()
     } else if (this.kind === MEASURED) this.learnFrame(chunk, end)
     this.kind = UNKNOWN
-    this.hasPassedLines = false
+    this.hasForwardedLines = false
   }
 
   private learnFrame(chunk: Buffer, end: number): void {

@@ -1,8 +1,8 @@
-// Counters are merged one by one; what was never said is not zero.
+// Counters are merged one by one; an absent counter is not zero.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { estimateOutput } from './events.ts'
-import { mergeUsage, tokenCounts, type Usage } from './usage.ts'
+import { fallbackPass, hiddenPasses, mergeUsage, tokenCounts, type Usage } from './usage.ts'
 
 function merged(...reports: readonly object[]): Usage {
   const usage: Usage = {}
@@ -10,7 +10,7 @@ function merged(...reports: readonly object[]): Usage {
   return usage
 }
 
-test('a later report overwrites member by member and takes nothing away', () => {
+test('a later report overwrites single members and removes none', () => {
   const usage = merged(
     { input_tokens: 8, output_tokens: 1, cache_read_input_tokens: 77_249 },
     { output_tokens: 500, input_tokens: null, server_tool_use: { web_search_requests: 2 } },
@@ -19,18 +19,18 @@ test('a later report overwrites member by member and takes nothing away', () => 
     inputTokens: 8,
     outputTokens: 500,
     cacheReadTokens: 77_249,
-    webSearches: 2,
+    uses: { web_search: 2 },
   })
 })
 
-test('numbers that cannot be counts are not taken', () => {
+test('ignores numbers that cannot be counts', () => {
   for (const value of [-1, 1.5, '7', Number.NaN, 2 ** 60, true, {}]) {
-    assert.deepEqual(merged({ input_tokens: value }), {})
+    assert.deepEqual(merged({ input_tokens: value }), { unknown: new Set(['input_tokens']) })
   }
 })
 
-test('passes that the sums leave out are listed, the others not', () => {
-  const { hiddenPasses } = merged({
+test('lists only passes that the sums do not include', () => {
+  const usage = merged({
     iterations: [
       { type: 'message', input_tokens: 1, output_tokens: 1 },
       { type: 'compaction', input_tokens: 180_000, output_tokens: 3_500 },
@@ -39,7 +39,8 @@ test('passes that the sums leave out are listed, the others not', () => {
       7,
     ],
   })
-  assert.deepEqual(hiddenPasses, [
+  assert.equal(fallbackPass(usage)?.model, 'claude-z')
+  assert.deepEqual(hiddenPasses(usage), [
     {
       kind: 'compaction',
       model: undefined,
@@ -47,6 +48,80 @@ test('passes that the sums leave out are listed, the others not', () => {
     },
     { kind: 'advisor_message', model: 'claude-y', usage: { inputTokens: 9, outputTokens: 4 } },
   ])
+})
+
+test('keeps the values that multiply a price; null counts as absent', () => {
+  const usage = merged(
+    { speed: 'fast', inference_geo: null, service_tier: 'standard' },
+    { speed: null, inference_geo: 'us', service_tier: 'priority' },
+  )
+  assert.deepEqual(usage, { speed: 'fast', inferenceGeo: 'us', serviceTier: 'priority' })
+  assert.equal(merged({ speed: 2 }).speed, 'unreadable')
+})
+
+test('counts the uses of each server tool', () => {
+  const uses = { web_search_requests: 3, web_fetch_requests: 0, code_execution_requests: 1 }
+  assert.deepEqual(merged({ server_tool_use: uses }).uses, {
+    web_search: 3,
+    web_fetch: 0,
+    code_execution: 1,
+  })
+})
+
+test('lists members that are not known, at most eight, shortened', () => {
+  const usage = merged({
+    input_tokens: 1,
+    output_tokens_details: { thinking_tokens: 1 },
+    dream_tokens: 9,
+    nothing: null,
+    server_tool_use: { image_requests: 2 },
+  })
+  assert.deepEqual([...(usage.unknown ?? [])], ['dream_tokens', 'server_tool_use.image_requests'])
+  const many = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`m${i}`.repeat(50), 1]))
+  const unknown = [...(merged(many).unknown ?? [])]
+  assert.equal(unknown.length, 8)
+  assert.ok(unknown.every((name) => name.length <= 64))
+})
+
+const silent: readonly [promise: string, json: object, unknown: readonly string[]][] = [
+  ['a counter that is no number', { cache_read_input_tokens: '9' }, ['cache_read_input_tokens']],
+  [
+    'a use that is no number',
+    { server_tool_use: { web_search_requests: 1.5 } },
+    ['server_tool_use.web_search_requests'],
+  ],
+  [
+    'a lifetime of the cache',
+    { cache_creation: { ephemeral_24h_input_tokens: 9 } },
+    ['cache_creation.ephemeral_24h_input_tokens'],
+  ],
+  [
+    'a member of a pass',
+    { iterations: [{ type: 'message', dream_tokens: 9 }] },
+    ['iterations.dream_tokens'],
+  ],
+  ['a kind of pass', { iterations: [{ type: 'dream', input_tokens: 9 }] }, ['iterations.dream']],
+  ['a pass without a type', { iterations: [{ input_tokens: 9 }, 7] }, ['iterations']],
+  ['passes that are no list', { iterations: { input_tokens: 9 } }, ['iterations']],
+  [
+    'more passes than are read',
+    { iterations: Array(257).fill({ type: 'message' }) },
+    ['iterations'],
+  ],
+  [
+    'nothing: null and zero',
+    { cache_creation: { ephemeral_24h_input_tokens: 0 }, speed: null },
+    [],
+  ],
+]
+for (const [promise, json, unknown] of silent) {
+  test(`lists as unknown ${promise}`, () => {
+    assert.deepEqual([...(merged(json).unknown ?? [])], unknown)
+  })
+}
+
+test('no counter is larger than what the sums of usage can add up', () => {
+  assert.equal(merged({ input_tokens: Number.MAX_SAFE_INTEGER }).inputTokens, 1_000_000_000)
 })
 
 const none = { input: 1n, output: 2n, cacheRead: 0n, cacheWrite5m: 0n, cacheWrite1h: 0n }

@@ -1,5 +1,5 @@
-// What can be done under /sim: the payer's, the bank's and the provider's hand, the clock, faults
-// and modes of notices. Every act answers with what it changed.
+// The control calls under /sim: acts of the payer, the bank and the provider's staff, the clock,
+// faults and notice modes. Every act answers with what it changed.
 import { quickCard } from './deeds.ts'
 import { BankError } from './errors.ts'
 import { readFaultRule } from './faults.ts'
@@ -64,7 +64,7 @@ export const acts: Readonly<Record<string, Act>> = {
     return told(payment, parts.store.cancel(payment.id, { party, reason }), parts)
   },
 
-  /** What the bank behind a kept method does from now on; the method is its payment's. */
+  /** Sets what the bank does with later charges of a saved method, which its payment's id names. */
   'POST method'(input, parts) {
     const { id } = paymentOf(input, parts)
     const method = parts.store.keptMethods.one(id)
@@ -75,7 +75,7 @@ export const acts: Readonly<Record<string, Act>> = {
     return { id, decline: method.decline, isSlow: method.isSlow }
   },
 
-  /** By the shop's staff in the provider's cabinet: our API never saw it. */
+  /** A refund by the shop's staff in the provider's merchant portal, outside our API. */
   'POST refund'(input, { store, ...parts }) {
     const payment = paymentOf(input, { store, ...parts })
     const remainder = store.refunds.remainderOf(payment)
@@ -89,7 +89,7 @@ export const acts: Readonly<Record<string, Act>> = {
     return store.shown(refund)
   },
 
-  /** Refunds of one payment, or without one of all, wait for `complete-refund`. */
+  /** Refunds of one payment, or of all without one, wait for `complete-refund`. */
   'POST hold-refunds'(input, parts) {
     const isHeld = input.flag('isHeld') ?? true
     if (!input.has('paymentId') && !input.has('orderId')) {
@@ -196,6 +196,6 @@ function howOf(input: Input, payment: Payment, { store }: Parts): PaidHow {
   const type = input.word('method', methods) ?? store.methodsFor(payment.id)[0] ?? 'bank_card'
   if (type === 'sbp') return { type }
   const threeDSecure = input.flag('threeDSecure') ?? false
-  // A card is told as the provider shows it; what is left out is the usual test card's.
+  // A card in the provider's format; missing fields are those of the usual test card.
   return { ...quickCard, card: { ...quickCard.card, ...input.object('card') }, threeDSecure }
 }

@@ -1,14 +1,14 @@
-// Answers as they leave: the honest one, and every way of spoiling it.
+// Sends the correct answer, or a faulty one.
 import type { ServerResponse } from 'node:http'
 import { BankError } from './errors.ts'
 import type { Fault } from './faults.ts'
 
-/** Null as a body: none is sent. */
+/** `body` is null for an answer without one. */
 export type Answer = { status: number; body: object | null }
 
 const jsonType = { 'content-type': 'application/json; charset=utf-8' }
 
-const page = `<html>\r
+const badGatewayPage = `<html>\r
 <head><title>502 Bad Gateway</title></head>\r
 <body>\r
 <center><h1>502 Bad Gateway</h1></center>\r
@@ -16,10 +16,10 @@ const page = `<html>\r
 </html>\r
 `
 
-// What the provider's libraries expect to wait when it is busy.
+// The provider's client libraries wait this long by default before they ask again.
 const retryAfterMs = 1800
 
-/** The status that was sent; null when the client has left already. */
+/** Returns the status that was sent; null without an answer, or when the client has left. */
 export function sendAnswer(response: ServerResponse, answer: Answer | null): number | null {
   if (answer === null || response.destroyed) return null
   const text = answer.body === null ? '' : JSON.stringify(answer.body)
@@ -39,7 +39,7 @@ function sendText(
   return status
 }
 
-/** The status that was sent; null when none was. */
+/** Returns the status that was sent; null when none was. */
 export async function sendFaulty(
   response: ServerResponse,
   fault: Fault,
@@ -56,7 +56,7 @@ export async function sendFaulty(
     case 'html':
       return sendText(response, {
         status: 502,
-        text: page,
+        text: badGatewayPage,
         headers: { 'content-type': 'text/html' },
       })
     case 'truncated': {
@@ -65,11 +65,11 @@ export async function sendFaulty(
     }
     case 'processing': {
       const description = 'The request is being processed'
-      const body = { type: 'processing', description, retry_after: waitMs(fault) }
+      const body = { type: 'processing', description, retry_after: retryAfterOf(fault) }
       return sendAnswer(response, { status: 202, body })
     }
     case 'too-many-requests': {
-      const error = new BankError(429, 'Too many requests', { retryAfterMs: waitMs(fault) })
+      const error = new BankError(429, 'Too many requests', { retryAfterMs: retryAfterOf(fault) })
       return sendAnswer(response, error)
     }
     default:
@@ -77,6 +77,6 @@ export async function sendFaulty(
   }
 }
 
-function waitMs(fault: Fault): number {
+function retryAfterOf(fault: Fault): number {
   return fault.retryAfterMs ?? retryAfterMs
 }

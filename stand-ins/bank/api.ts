@@ -1,5 +1,5 @@
-// The API under /v3: who asks, whether the call is well formed, which fault is ordered for it, and
-// then its deed. A fault says whether the deed happens before the client is let down.
+// The API under /v3: checks the credentials and the request, picks the fault that was ordered for
+// the call, and runs the operation. A fault says whether the call fails before or after its effect.
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -50,7 +50,7 @@ type Known = Arrived & { path: string; body: unknown }
 async function answerOf(known: Known, parts: Parts, deeds: Deeds): Promise<Answer> {
   try {
     const { answer, payment } = act(known, parts, deeds)
-    // The early notice is answered before the call is: the shop hears of it by surprise.
+    // Send the early notice before the answer: the shop gets it before it knows the payment.
     if (payment !== null) await parts.webhooks.whenEarly(payment.id)
     return { status: 200, body: answer }
   } catch (error) {
@@ -129,7 +129,7 @@ function readLoosely(raw: string | null): unknown {
   }
 }
 
-/** The order that a call concerns, as far as anyone can tell before it is checked. */
+/** The order that a call concerns, as far as it can be told before the request is checked. */
 function orderOf(body: unknown, path: string, { store }: Parts): string | null {
   const [, room, id = ''] = path.split('/')
   const isRefund = room === 'refunds'

@@ -1,5 +1,5 @@
-// The provider's API over HTTP: the life of a payment, keys, refunds, receipts. Every answer is
-// held against the schemas of its reference.
+// The provider's API over HTTP: the life of a payment, idempotency keys, refunds, receipts. Every
+// answer is checked against the schemas of its reference.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { type Bank, startBank } from './bank.ts'
@@ -40,7 +40,7 @@ test('a new payment is pending and says where the payer confirms it', async () =
   assert.deepEqual(await read(made.id), made)
 })
 
-test('a QR confirmation carries a link for the phone, an embedded one a word', async () => {
+test('a QR confirmation carries a link for the phone, an embedded one a token', async () => {
   const method = { payment_method_data: { type: 'sbp' } }
   const qr = schemas.payment.parse(await shop.pay({ ...method, confirmation: { type: 'qr' } }))
   assert.ok(qr.status === 'pending' && qr.confirmation?.type === 'qr')
@@ -98,7 +98,7 @@ test('a pending payment cannot be withdrawn by the shop', async () => {
   assert.deepEqual([answer.status, (await read(id)).status], [400, 'pending'])
 })
 
-test('the payer has one hour, then the payment is canceled for ever', async () => {
+test('the payer has one hour, then the payment is canceled for good', async () => {
   const { id } = await shop.pay()
   await shop.sim('advance', { minutes: 59 })
   assert.equal((await read(id)).status, 'pending')
@@ -111,7 +111,7 @@ test('the payer has one hour, then the payment is canceled for ever', async () =
   })
 })
 
-test('a key gives one payment and its repeat the payment as it is by then', async () => {
+test('a key creates one payment, and its repeat returns the payment’s current state', async () => {
   const ask = { key: 'order-1' }
   const first = await shop.pay({}, ask)
   await shop.sim('pay', { paymentId: first.id })
@@ -142,7 +142,7 @@ test('after 24 hours the same key makes a new payment', async () => {
   assert.notEqual((await shop.pay({}, ask)).id, id)
 })
 
-test('a refused request leaves its key free', async () => {
+test('a refused request leaves its key unused', async () => {
   const ask = { key: 'second-try' }
   const bad = orderOf({ amount: { value: '1300', currency: 'RUB' } })
   assert.equal((await shop.post('/payments', bad, ask)).status, 400)
@@ -223,13 +223,13 @@ test('a receipt is registered with the money and found by payment and by refund'
   assert.equal((await read(id)).receipt_registration, 'canceled')
 })
 
-test('the shop can ask who it is', async () => {
+test('the shop can read its own details', async () => {
   const { body } = await shop.get('/me')
   assert.deepEqual([body.account_id, body.status, body.test], [bank.shopId, 'enabled', true])
   assert.deepEqual(body.payment_methods, ['bank_card', 'sbp'])
 })
 
-test('among three payments one carries members that nobody knows', async () => {
+test('one of three payments has unknown members', async () => {
   const made = [await shop.pay(), await shop.pay(), await shop.pay()]
   assert.equal(made.filter((payment) => 'novelty' in payment).length, 1)
 })

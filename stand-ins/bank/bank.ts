@@ -1,5 +1,6 @@
-// The door: a server that is the payment provider, its bank and its staff in one. The shop reaches
-// it by address only, payers open its pages, tests turn it by /sim; product code never imports it.
+// The entry file: a server that imitates the payment provider, its bank and its staff. The shop
+// reaches it by address only, payers open its pages, tests control it through /sim; product code
+// never imports it.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -32,7 +33,7 @@ export type Bank = {
   readonly controlUrl: string
   readonly shopId: string
   readonly secretKey: string
-  /** Cuts every connection and stops. */
+  /** Closes every connection and stops. */
   close(): Promise<void>
 }
 
@@ -107,7 +108,7 @@ function createServe(parts: Parts) {
   }
 }
 
-/** Null when there is too much, undefined when the client left before its end. */
+/** Null when the body is too large, undefined when the client disconnected before its end. */
 async function readText(request: IncomingMessage): Promise<string | null | undefined> {
   const chunks: Buffer[] = []
   let bytes = 0

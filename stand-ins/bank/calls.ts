@@ -1,4 +1,4 @@
-// The record of API calls received: who asked what with which key, and what it was answered.
+// The record of API calls received: method, path, key, body and answer.
 import { createRing } from './ring.ts'
 
 export type ReceivedCall = {
@@ -11,7 +11,7 @@ export type ReceivedCall = {
   key: string | null
   orderId: string | null
   body: string
-  /** Null while there is no answer, and for ever when there was none. */
+  /** Null while there is no answer, and for good when none was sent. */
   status: number | null
   fault: string | null
   tookMs: number

@@ -1,11 +1,11 @@
-// The clock that is turned by hand: what falls due on the way happens in order, each moment
-// finished before the next, and what was taken back does not happen.
+// The clock that tests move by hand: tasks that fall due run in order, each moment is finished
+// before the next, and canceled tasks do not run.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turnOfLoop } from 'node:timers/promises'
 import { createClock } from './clock.ts'
 
-test('turning runs what falls due in order of time, also what is added on the way', async () => {
+test('moving the clock runs due tasks in order of time, also those added meanwhile', async () => {
   const clock = createClock()
   const startMs = clock.now()
   const seen: string[] = []
@@ -23,7 +23,7 @@ test('turning runs what falls due in order of time, also what is added on the wa
   clock.stop()
 })
 
-test('what was taken back does not happen, however many there were', async () => {
+test('canceled tasks do not run, however many there were', async () => {
   const clock = createClock()
   const seen: number[] = []
   const dueMs = clock.now() + 1000
@@ -36,7 +36,7 @@ test('what was taken back does not happen, however many there were', async () =>
   clock.stop()
 })
 
-test('settling waits for what is due now and for nothing else', async () => {
+test('settling waits only for the tasks that are due now', async () => {
   const clock = createClock()
   const seen: string[] = []
   clock.at(clock.now(), async () => {

@@ -1,22 +1,23 @@
-// The provider's clock: it runs like the real one and can be turned forward. What is due later
-// (a payer's term, the next try of a notice) waits here; turning runs it in order, each moment
-// finished before the next begins, so a day of repeats takes milliseconds.
+// The provider's clock: it runs like the real one and can be moved forward. Tasks that are due
+// later (the end of a payer's term, the next attempt of a notice) wait here; moving the clock runs
+// them in order, each moment finished before the next begins, so a day of repeats takes
+// milliseconds.
 
 type Task = { dueMs: number; order: number; run: (() => unknown) | null }
 
 // Longer waits are cut into pieces: a Node timer overflows after 24.8 days.
 const timerMsMax = 3_600_000
-// Fewer are not worth the sweep.
+// Fewer canceled tasks are not worth a cleanup.
 const deadMax = 1000
 
 export function createClock() {
   const heap: Task[] = []
   const running = new Set<Promise<unknown>>()
   let order = 0
-  /** Tasks in the heap that were taken back. */
+  /** Canceled tasks that are still in the heap. */
   let deadCount = 0
   let offsetMs = 0
-  /** The moment shown while the clock is being turned; null while it runs by itself. */
+  /** The moment shown while the clock is being moved; null while it runs by itself. */
   let turnedMs: number | null = null
   let turning: Promise<void> = Promise.resolve()
   let timer: NodeJS.Timeout | null = null
@@ -56,7 +57,8 @@ export function createClock() {
     timer.unref()
   }
 
-  // Most payments are paid long before their hour; a load of hours would fill the heap with them.
+  // Most payments are paid long before their hour ends; hours of load would fill the heap with
+  // them.
   function dropDead(): void {
     if (deadCount < deadMax || deadCount < heap.length / 2) return
     const alive = heap.filter(({ run }) => run !== null)
@@ -87,7 +89,7 @@ export function createClock() {
   return {
     now,
 
-    /** Runs once the clock reaches the moment; the answer takes it back. */
+    /** Runs the task once the clock reaches the moment; returns a function that cancels it. */
     at(dueMs: number, run: () => unknown): () => void {
       const task: Task = { dueMs, order, run }
       order += 1
@@ -101,7 +103,7 @@ export function createClock() {
       }
     },
 
-    /** Turns the clock forward and waits for everything that falls due on the way. */
+    /** Moves the clock forward and waits for everything that falls due on the way. */
     advance(ms: number): Promise<void> {
       turning = turning.then(() => turn(ms))
       return turning
@@ -114,7 +116,7 @@ export function createClock() {
       arm()
     },
 
-    /** Forgets what waits; the time stays. */
+    /** Deletes the waiting tasks; the time stays. */
     clear(): void {
       heap.length = 0
       deadCount = 0

@@ -60,7 +60,7 @@ function paymentRow(payment: Payment): string[] {
       button('expire', 'Expire', { paymentId }),
     ],
     waiting_for_capture: [button('cancel', 'Cancel', { paymentId })],
-    succeeded: [button('refund', 'Refund in cabinet', { paymentId })],
+    succeeded: [button('refund', 'Refund in merchant portal', { paymentId })],
     canceled: [],
   }
   const link = `<a href="/pay/${quoted(id)}"><code>${quoted(id)}</code></a>`
@@ -101,7 +101,7 @@ function button(act: string, label: string, fields: Record<string, string>): str
   return `<form method="post" action="/sim/${act}">${inside}</form>`
 }
 
-/** Cells are markup already. */
+/** The cells are already HTML. */
 function table(heads: readonly string[], rows: readonly string[][]): string {
   const head = heads.map((name) => `<th>${name}</th>`).join('')
   const body = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`)

@@ -1,5 +1,5 @@
 // The control calls and the console: what payers, banks and staff can do, what the record shows,
-// and objects that the provider shows otherwise than they are.
+// and objects that the provider shows with altered values.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { type Bank, startBank } from './bank.ts'
@@ -32,7 +32,7 @@ test('a shop that is not a test shop marks its payments so', async () => {
   await shop.sim('settings', { isTest: false })
 })
 
-test('a declined try leaves the payment open, a final one ends it', async () => {
+test('a declined attempt leaves the payment open, a final one ends it', async () => {
   const { id } = await shop.pay()
   await shop.sim('decline', { paymentId: id, reason: 'invalid_csc', isFinal: false })
   assert.equal((await read(id)).status, 'pending')
@@ -59,7 +59,7 @@ test('a payment is found by its order, and can expire or be canceled at will', a
   )
 })
 
-test('what is final stays final: no act turns it', async () => {
+test('no act changes a final payment', async () => {
   const { id } = await shop.pay()
   await shop.sim('pay', { paymentId: id })
   for (const act of ['pay', 'decline', 'expire', 'cancel']) {
@@ -75,7 +75,7 @@ test('a payment limited to one method cannot be paid by the other', async () => 
   assert.equal(await refuse('pay', { paymentId: held.id, method: 'sbp' }), 400)
 })
 
-test('an altered object is shown exactly as told, in reads and in lists', async () => {
+test('an altered object is shown exactly as given, in reads and in lists', async () => {
   const { id } = await shop.pay({ metadata: { order_id: 'a' } })
   await shop.sim('pay', { paymentId: id })
   const metadata = { order_id: 'another' }
@@ -127,7 +127,7 @@ test('unknown acts, payments and settings are refused', async () => {
   assert.equal(await refuse('complete-refund', { refundId: 'nobody' }), 404)
 })
 
-test('the console shows payments, quotes what strangers wrote, and its buttons work', async () => {
+test('the console shows payments, escapes what strangers wrote, and its buttons work', async () => {
   const { id } = await shop.pay({ description: '<script>alert(1)</script>' })
   const page = await (await fetch(bank.url)).text()
   assert.ok(page.includes(id) && !page.includes('<script>'))
@@ -149,7 +149,7 @@ test('the payment page is served under the address that the API named', async ()
   assert.match(page.headers.get('content-type') ?? '', /^text\/html/)
 })
 
-test('a reset forgets everything but the shop and the time', async () => {
+test('a reset deletes everything but the shop and the time', async () => {
   await shop.pay({}, { key: 'k' })
   await shop.sim('faults', { kind: 'error' })
   const before = await shop.see('state')

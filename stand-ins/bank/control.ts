@@ -45,7 +45,7 @@ function sendJson(response: ServerResponse, status: number, answer: object): voi
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
 }
 
-/** Whoever can reach the payers' pages must not reach the strings behind them. */
+/** A client that can reach the payers' pages must not reach these control calls. */
 export function isLoopback({ socket }: IncomingMessage): boolean {
   const address = socket.remoteAddress
   return address !== undefined && /^(?:::ffff:)?127\.|^::1$/.test(address)

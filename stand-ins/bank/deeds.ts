@@ -1,12 +1,12 @@
-// What each call of the API does, once it is known who asks and what. Every deed is synchronous;
-// an early notice is the only thing an answer may have to wait for.
+// The operation behind each API call, after credentials and request were checked. Every operation
+// is synchronous; an answer waits only for an early notice.
 import { BankError, invalid } from './errors.ts'
 import { list } from './listing.ts'
 import type { Payment } from './objects.ts'
 import type { Parts } from './parts.ts'
 import { readCapture, readPayment, readRefund } from './validate.ts'
 
-// The provider's memory for lists and refunds: three years.
+// How far lists and refunds go back: three years.
 const memoryMs = 3 * 365 * 24 * 3_600_000
 
 export type Asked = { key: string; path: string; body: unknown }
@@ -14,7 +14,7 @@ export type Asked = { key: string; path: string; body: unknown }
 /** An answer, and the payment whose early notices go before it. */
 export type Done = { answer: object; payment: Payment | null }
 
-/** The card of a payer who is faster than the provider's own answer. */
+/** The card of a payer who pays before the provider has answered the shop. */
 export const quickCard = {
   type: 'bank_card',
   card: {
@@ -77,7 +77,7 @@ export function createDeeds({ store, idempotence, webhooks }: Parts) {
     postCancel(id: string, asked: Asked): Done {
       const payment = found(id)
       const answer = once(asked, () => {
-        // A pending payment cannot be withdrawn: its payer may be paying at this moment.
+        // The shop cannot withdraw a pending payment: its payer may be paying at this moment.
         if (payment.status !== 'waiting_for_capture') {
           throw invalid('payment_id', `Payment is ${payment.status}, not waiting_for_capture`)
         }

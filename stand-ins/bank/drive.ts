@@ -1,5 +1,5 @@
-// A test's hands on the bank: the shop's calls with credentials and keys, the control calls, and a
-// receiver of notices that answers as it is told.
+// A driver for tests: the shop's calls with credentials and keys, the control calls, and a receiver
+// of notices whose answers the test chooses.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -60,11 +60,11 @@ export function drive(bank: Bank) {
     get: (path: string) => call('GET', path),
     post: (path: string, body?: unknown, ask?: Ask) => call('POST', path, body, ask),
 
-    /** A new payment of the usual kind; the members given replace its own. */
+    /** Creates a payment of the usual kind; the given members replace its own. */
     async pay(members: JsonObject = {}, ask?: Ask): Promise<PaymentObject> {
       const made = await call('POST', '/payments', orderOf(members), ask)
       assert.equal(made.status, 200, made.text)
-      // Safe for a test: a wrong shape fails where its members are looked at.
+      // Safe for a test: a wrong shape fails where its members are read.
       return made.body as unknown as PaymentObject
     },
 

@@ -1,5 +1,5 @@
-// The provider's way of saying no: a status, a code, a sentence, and the member that is to blame.
-// Some statuses come without a body.
+// The provider's errors: a status, a code, a description, and the parameter that is wrong. Some
+// statuses come without a body.
 import { errorId } from './ids.ts'
 
 const codes = {

@@ -23,7 +23,7 @@ for (const [when, count] of [
   ['before', 0],
   ['after', 1],
 ] as const) {
-  test(`a 500 ${when} the deed leaves ${count} payments, and the same key makes one`, async () => {
+  test(`a 500 ${when} the effect leaves ${count} payments; the same key makes one`, async () => {
     await shop.sim('faults', { kind: 'error', when })
     const failed = await post()
     assert.equal(schemas.error.parse(failed.body).code, 'internal_server_error')
@@ -32,13 +32,13 @@ for (const [when, count] of [
     assert.deepEqual([again.status, (await made()).length], [200, 1])
   })
 
-  test(`a reset connection ${when} the deed leaves ${count} payments`, async () => {
+  test(`a reset connection ${when} the effect leaves ${count} payments`, async () => {
     await shop.sim('faults', { kind: 'reset', when })
     await assert.rejects(post())
     assert.equal((await made()).length, count)
   })
 
-  test(`a proxy's page ${when} the deed leaves ${count} payments`, async () => {
+  test(`a proxy's page ${when} the effect leaves ${count} payments`, async () => {
     await shop.sim('faults', { kind: 'html', when })
     const failed = await post()
     assert.deepEqual([failed.status, failed.headers.get('content-type')], [502, 'text/html'])
@@ -46,11 +46,11 @@ for (const [when, count] of [
   })
 }
 
-test('no answer at all: the deed is done and the client gives up by itself', async () => {
+test('without an answer the payment exists and the client times out', async () => {
   await shop.sim('faults', { kind: 'hang' })
   const leaving = new AbortController()
   const call = post(leaving.signal)
-  // The client leaves only once the deed is done, which the record shows without an answer.
+  // The client disconnects only after the effect; the record shows the call without an answer.
   const deadlineMs = Date.now() + 20_000
   while ((await made()).length === 0) assert.ok(Date.now() < deadlineMs, 'no payment was made')
   leaving.abort()
@@ -59,7 +59,7 @@ test('no answer at all: the deed is done and the client gives up by itself', asy
   assert.equal((await post()).body.id, (await made())[0]?.id)
 })
 
-test('a 429 says how long to wait and has done nothing', async () => {
+test('a 429 says how long to wait and has no effect', async () => {
   await shop.sim('faults', { kind: 'too-many-requests', retryAfterMs: 700, times: 2 })
   for (let asked = 0; asked < 2; asked += 1) {
     const { status, body } = await post()
@@ -69,7 +69,7 @@ test('a 429 says how long to wait and has done nothing', async () => {
   assert.equal((await post()).status, 200)
 })
 
-test('a 202 is no answer, yet the payment exists', async () => {
+test('a 202 carries no result, yet the payment exists', async () => {
   await shop.sim('faults', { kind: 'processing' })
   const { status, body } = await post()
   assert.deepEqual([status, body.type, body.retry_after], [202, 'processing', 1800])
@@ -84,7 +84,7 @@ test('half of the JSON comes with a 200', async () => {
   assert.throws(() => JSON.parse(text))
 })
 
-test('a slow call is right in the end, whether it does its deed first or last', async () => {
+test('a slow call gives the right answer, whether its effect comes first or last', async () => {
   await shop.sim('faults', [
     { kind: 'slow', delayMs: 60, when: 'after', method: 'POST' },
     { kind: 'slow', delayMs: 60, when: 'before', method: 'GET', path: '/payments/' },
@@ -103,7 +103,7 @@ test('a slow call is right in the end, whether it does its deed first or last', 
   ])
 })
 
-test('a fault can be meant for the calls of one order, on any of its paths', async () => {
+test('a fault can be limited to the calls of one order, on any of its paths', async () => {
   await shop.sim('faults', { kind: 'error', orderId: 'unlucky', times: null, when: 'before' })
   const lucky = await shop.pay({ metadata: { order_id: 'lucky' } })
   const body = orderOf({ metadata: { order_id: 'unlucky' } })
@@ -121,7 +121,7 @@ test('a fault can be meant for the calls of one order, on any of its paths', asy
   assert.equal((await shop.get('/payments')).status, 200)
 })
 
-test('faults by chance depend on the seed alone', async () => {
+test('random faults depend only on the seed', async () => {
   const run = async (seed: number) => {
     await shop.sim('faults', {}, 'DELETE')
     await shop.sim('faults', { kind: 'error', probability: 0.5, seed })
@@ -135,7 +135,7 @@ test('faults by chance depend on the seed alone', async () => {
   assert.deepEqual(new Set(first), new Set([200, 500]))
 })
 
-test('a fault that nobody knows is refused with its name', async () => {
+test('an unknown fault is refused with its name', async () => {
   for (const body of [
     { kind: 'flood' },
     { kind: 'error', wen: 'x' },

@@ -1,5 +1,5 @@
-// Misbehaviour of API calls, on order: for the next call, for the calls of one order, or by chance
-// with a seed. A rule says what the client sees and whether the deed happened before it.
+// Faults of API calls, on request: for the next call, for the calls of one order, or at random with
+// a seed. A rule says what the client sees and whether the call had its effect before.
 import { BankError } from './errors.ts'
 import { isObject } from './json.ts'
 
@@ -12,11 +12,11 @@ const kinds = {
   hang: 'after',
   /** 429; the provider promises that nothing happened. */
   'too-many-requests': 'before',
-  /** 202, as its older libraries know it. */
+  /** 202, as the provider's older libraries expect it. */
   processing: 'after',
   /** The right answer, late. */
   slow: 'after',
-  /** 502 with a page of the proxy in front. */
+  /** 502 with the page of a proxy. */
   html: 'after',
   /** 200 with half of the JSON. */
   truncated: 'after',
@@ -26,16 +26,16 @@ export type FaultKind = keyof typeof kinds
 
 export type FaultRule = {
   readonly kind: FaultKind
-  /** Whether the deed is done before or after the client is let down: `after` means done. */
+  /** Whether the call fails before or after its effect. */
   readonly when?: 'before' | 'after'
-  /** How often; null for ever. Once unless there is a probability. */
+  /** How often; null is unlimited. Once unless there is a probability. */
   readonly times?: number | null
   /** Only calls that concern the payment with this `metadata.order_id`. */
   readonly orderId?: string
   readonly method?: string
   /** How the path begins, after /v3. */
   readonly path?: string
-  /** Waits so long before the answer. */
+  /** A delay before the answer. */
   readonly delayMs?: number
   readonly retryAfterMs?: number
   readonly probability?: number
@@ -64,7 +64,7 @@ export function createFaults() {
       kept.push({ when: kinds[rule.kind], ...rule, left, draw: chance(rule.seed ?? 1) })
     },
 
-    /** The first rule that is meant, one use spent; null for an honest call. */
+    /** The first rule that matches, with one use taken; null for a correct answer. */
     take(call: Call): Fault | null {
       const rule = kept.find((one) => isMeant(one, call))
       if (rule === undefined) return null
@@ -116,7 +116,7 @@ export function readFaultRule(given: unknown): FaultRule {
   return given as FaultRule
 }
 
-/** Numbers from 0 to 1 that depend only on the seed (mulberry32). */
+/** Pseudo-random numbers from 0 to 1 that depend only on the seed (mulberry32). */
 function chance(seed: number): () => number {
   let state = seed | 0
   return () => {

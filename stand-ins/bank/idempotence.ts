@@ -1,19 +1,19 @@
-// One key, one deed: what a key and a path made is remembered for 24 hours of the provider's clock.
-// The answer to a repeat is the object as it is by then. A deed is synchronous, so of two calls
-// with one key that arrive together the second always finds what the first made.
+// Idempotency: the result of a key and a path is stored for 24 hours of the provider's clock. A
+// repeat is answered with the object's current state. Operations are synchronous, so of two calls
+// with one key that arrive together the second always finds what the first created.
 import { BankError } from './errors.ts'
 import { canonical } from './json.ts'
 
 // The provider's window, counted from the first request.
 const windowMs = 24 * 3_600_000
 
-// As many as the payments that are remembered: a key must not keep a forgotten payment alive.
+// As many as the stored payments: a key must not keep a deleted payment in memory.
 const keysMax = 100_000
 
 type Made = { atMs: number; parameters: string; again: () => object }
 
 export function createIdempotence(now: () => number) {
-  // In order of time, so that what has lapsed stands first.
+  // In order of time, so that expired keys come first.
   const made = new Map<string, Made>()
 
   function forgetLapsed(): void {
@@ -24,7 +24,10 @@ export function createIdempotence(now: () => number) {
   }
 
   return {
-    /** Does it once; `again` shows the result now. A deed that throws leaves no trace. */
+    /**
+     * Runs the operation once; `again` shows its result now. An operation that throws leaves no
+     * trace.
+     */
     once(
       { key, path, body }: { key: string; path: string; body: unknown },
       deed: () => { answer: object; again: () => object },

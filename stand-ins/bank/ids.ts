@@ -1,5 +1,5 @@
-// Ids shaped as the provider's: a payment's begins with the seconds since the year 2000 in
-// hexadecimal, then a constant part, then chance. Fiscal and bank numbers are digits of chance.
+// Ids in the provider's format: a payment's begins with the seconds since the year 2000 in
+// hexadecimal, then a constant part, then random digits. Fiscal and bank numbers are random digits.
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 
 const year2000Ms = Date.UTC(2000, 0, 1)

@@ -1,12 +1,12 @@
-// What a control call brings: JSON from a program or a form from the console, read member by
-// member. A wrong member is answered with a sentence that names it.
+// The input of a control call: JSON from a program or a form from the console, read member by
+// member. The answer to a wrong member names it.
 import { BankError } from './errors.ts'
 import { isObject, type JsonObject } from './json.ts'
 
 export const wrong = (why: string) => new BankError(400, `stand-in: ${why}`)
 
 export function createInput(members: JsonObject) {
-  // An empty field of a form means that it was left out.
+  // An empty form field counts as absent.
   const given = (name: string) => (members[name] === '' ? undefined : members[name])
 
   return {
@@ -58,7 +58,7 @@ export function readInput(type: string, raw: string): Input {
   }
   if (raw === '') return createInput({})
   const value = parse(raw)
-  // Lists of rules come bare; everything else is an object.
+  // Lists of rules are bare arrays; everything else is an object.
   if (Array.isArray(value)) return createInput({ list: value })
   if (isObject(value)) return createInput(value)
   throw wrong('the body is not a JSON object')

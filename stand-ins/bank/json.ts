@@ -1,5 +1,4 @@
-// JSON before anything is known about it, read member by member. Whoever reads says with which
-// error a wrong member is answered.
+// Reads unknown JSON member by member. The caller chooses the error for a wrong member.
 
 export type JsonObject = { readonly [member: string]: unknown }
 
@@ -7,7 +6,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Text in which the order of members plays no part: equal parameters give equal texts. */
+/** JSON text with sorted members: equal parameters give equal texts. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
   if (!isObject(value)) return JSON.stringify(value) ?? 'null'

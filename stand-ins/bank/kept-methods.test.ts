@@ -1,5 +1,5 @@
-// Methods that payers leave: charged later at once, without 3-D Secure, declined or slow as the
-// bank behind them is told to be.
+// Saved payment methods: charged later without the payer and without 3-D Secure; their bank
+// declines or delays as the test sets.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { type Bank, startBank } from './bank.ts'
@@ -15,7 +15,7 @@ before(async () => {
 beforeEach(() => shop.sim('reset'))
 after(() => bank.close())
 
-/** The id of a method that its payer left. */
+/** The id of a method that its payer saved. */
 async function kept(): Promise<string> {
   const { id } = await shop.pay({ save_payment_method: true })
   await shop.sim('pay', { paymentId: id, threeDSecure: true })
@@ -24,7 +24,7 @@ async function kept(): Promise<string> {
 
 const charge = (id: string) => shop.pay({ payment_method_id: id, confirmation: undefined })
 
-test('a method that was left is charged at once, without its payer and 3-D Secure', async () => {
+test('a saved method is charged at once, without its payer and 3-D Secure', async () => {
   const id = await kept()
   const first = (await shop.get(`/payments/${id}`)).body
   assert.deepEqual((first.payment_method as { saved: boolean; id: string }).saved, true)
@@ -35,7 +35,7 @@ test('a method that was left is charged at once, without its payer and 3-D Secur
   assert.equal(made.authorization_details?.three_d_secure.applied, false)
 })
 
-test('its bank declines, or takes its time, as it is told', async () => {
+test('its bank declines or delays charges as the test sets', async () => {
   const id = await kept()
   await shop.sim('method', { paymentId: id, decline: 'insufficient_funds' })
   const declined = await charge(id)
@@ -48,7 +48,7 @@ test('its bank declines, or takes its time, as it is told', async () => {
   assert.equal((await shop.get(`/payments/${slow.id}`)).body.status, 'succeeded')
 })
 
-test('a method that nobody left, or that is forgotten, is refused', async () => {
+test('a method that was never saved, or that is forgotten, is refused', async () => {
   const ask = (id: string) =>
     shop.post('/payments', {
       ...{ amount: { value: '1.00', currency: 'RUB' }, capture: true, payment_method_id: id },

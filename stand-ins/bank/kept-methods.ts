@@ -1,11 +1,11 @@
-// Methods that payers left with the provider: a shop charges them later without the payer, and
-// without 3-D Secure. A control call says what their banks will do then.
+// Payment methods that payers saved with the provider: a shop charges them later without the payer
+// and without 3-D Secure. A control call sets what their banks do then.
 import type { PaidHow } from './objects.ts'
 
 export type KeptMethod = {
   readonly id: string
   readonly how: PaidHow
-  /** The bank's answer to the next charges; null: it pays. */
+  /** The decline reason for the next charges; null: the bank pays. */
   decline: string | null
   /** Charges stay pending until a control call pays or declines them. */
   isSlow: boolean

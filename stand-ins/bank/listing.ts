@@ -1,5 +1,5 @@
-// Lists: newest first, filtered, in pages. The cursor names the last object of the page before, so
-// objects that arrive meanwhile neither repeat nor hide anything.
+// Lists: newest first, filtered, in pages. The cursor names the last object of the previous page,
+// so objects that arrive meanwhile are neither repeated nor skipped.
 import { invalid } from './errors.ts'
 
 type Listed = { sim: { sequence: number } }
@@ -21,7 +21,7 @@ type Options<Item> = {
   /** Oldest first. */
   items: readonly Item[]
   filters: Filters<Item>
-  /** What the provider still remembers. */
+  /** Whether the provider still lists the item. */
   isKept: (item: Item) => boolean
   moments: (item: Item) => Moments
   shown: (item: Item) => object
@@ -38,7 +38,7 @@ export function list<Item extends Listed>(options: Options<Item>): object {
     const item = items[at]
     if (item !== undefined && checks.every((check) => check(item))) found.push(item)
   }
-  // One more than a page was looked for: it tells whether there is a next one.
+  // One more than a page was read: it shows whether there is a next page.
   const page = found.slice(0, limit)
   const last = page.at(-1)
   return {
@@ -59,7 +59,7 @@ function checkOf<Item>(
   if (filter !== undefined) return (item) => filter(item, value)
   const [member = '', word = ''] = name.split('.')
   if (!(word in comparisons)) throw invalid(name, 'Unknown parameter')
-  // Safe: the line before found the word in the table.
+  // Safe: the line above found the word in the table.
   const compare = comparisons[word as keyof typeof comparisons]
   if (member !== 'created_at' && member !== 'captured_at') throw invalid(name, 'Unknown parameter')
   const limitMs = /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN

@@ -5,7 +5,7 @@ import type { Amount } from './objects.ts'
 
 /** Kopecks of a text such as "1300.00"; null for any other shape. */
 export function parseKopecks(value: string): bigint | null {
-  // Eleven digits hold the provider's largest limits and keep absurd texts out.
+  // Eleven digits are enough for the provider's largest limits and exclude absurd texts.
   const found = /^(\d{1,11})\.(\d{2})$/.exec(value)
   return found === null ? null : BigInt(`${found[1]}${found[2]}`)
 }

@@ -1,5 +1,5 @@
-// How an event becomes notices: one honest one, or what a mode makes of it. Here is only what is
-// sent and when; sending, repeating and recording is webhooks.ts.
+// Turns an event into notices: one correct notice, or those of a mode. This file decides what is
+// sent and when; webhooks.ts sends, repeats and records.
 import { BankError } from './errors.ts'
 import { objectId } from './ids.ts'
 import { isObject, type JsonObject } from './json.ts'
@@ -22,7 +22,7 @@ export const modeNames = [
 
 export type ModeName = (typeof modeNames)[number]
 
-/** What an event can meet: a forgery is told when nothing has happened. */
+/** The modes of an event; `forged` applies when a payment is created, without an event. */
 export const eventModes = modeNames.filter((name) => name !== 'forged')
 
 export type Mode = {
@@ -31,13 +31,13 @@ export type Mode = {
   readonly paymentId?: string
   readonly orderId?: string
   readonly event?: string
-  /** How often; for ever without. */
+  /** How often; unlimited by default. */
   readonly times?: number
-  /** Of `delay`. */
+  /** For `delay`. */
   readonly delayMs?: number
-  /** Of `duplicate`: so many in all, sent together. */
+  /** For `duplicate`: the total, sent together. */
   readonly copies?: number
-  /** Of `reorder`: what else is told, and on which side of the truth. */
+  /** For `reorder`: which false notice is added, and before or after the true one. */
   readonly extra?: 'canceled' | 'stale'
   readonly place?: 'before' | 'after'
 }
@@ -61,7 +61,7 @@ export function createModes() {
     mode.paymentId === id || (mode.orderId !== undefined && mode.orderId === metadata?.order_id)
   const isForAll = (mode: Mode) => mode.paymentId === undefined && mode.orderId === undefined
 
-  // What is ordered for this payment goes before what is ordered for all.
+  // A mode for this payment comes before a mode for all.
   function find(payment: Payment, event: string, names: readonly ModeName[]) {
     const meant = kept.filter(
       (mode) => (mode.event ?? event) === event && names.includes(mode.mode),
@@ -74,7 +74,7 @@ export function createModes() {
       kept.push({ ...mode, left: mode.times ?? Number.POSITIVE_INFINITY })
     },
 
-    /** The mode that is meant, one use spent. */
+    /** The mode that matches, with one use taken. */
     take(payment: Payment, event: string, names: readonly ModeName[]): Mode {
       const found = find(payment, event, names)
       if (found === undefined) return { mode: 'normal' }
@@ -83,7 +83,7 @@ export function createModes() {
       return found
     },
 
-    /** The mode that would be taken next. */
+    /** The mode that would be used next. */
     next: (payment: Payment, event: string, names: readonly ModeName[]): ModeName =>
       find(payment, event, names)?.mode ?? 'normal',
 
@@ -139,7 +139,7 @@ export function noticeOf({ event, subject, payment }: News, object: object, mode
   return { event, objectId: subject.id, paymentId: payment.id, mode, body }
 }
 
-/** The object that the payment would be, had it succeeded: nothing of it has happened. */
+/** The object as if the payment had succeeded; it has not. */
 export function forgedSuccess(payment: Payment, store: Store): Notice {
   const { confirmation, ...object } = store.shown(payment)
   const captured_at = new Date(store.now()).toISOString()

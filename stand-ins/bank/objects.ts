@@ -1,6 +1,5 @@
-// The provider's objects as they travel in JSON, member by member as its reference names them. Our
-// private member `sim` never leaves the server: `store.shown` removes it and applies what a control
-// call wants altered.
+// The provider's objects in JSON, with the member names of its reference. Our private member `sim`
+// never leaves the server: `store.shown` removes it and applies the alterations of control calls.
 
 export type Amount = { value: string; currency: string }
 
@@ -81,10 +80,10 @@ export type PaymentObject = {
   merchant_customer_id?: string
 }
 
-/** A try of the payer that failed; the payment stays pending and may be tried again. */
+/** A failed attempt of the payer; the payment stays pending and the payer may try again. */
 export type Attempt = { atMs: number; reason: string }
 
-/** What the provider knows about a payment and does not tell. */
+/** What the provider knows about a payment and does not show. */
 export type PaymentSim = {
   /** Grows with every payment: the order of the list. */
   sequence: number
@@ -92,12 +91,12 @@ export type PaymentSim = {
   capturedMs: number | null
   amountKopecks: bigint
   refundedKopecks: bigint
-  /** Refunds that wait: they already count against the remainder. */
+  /** Pending refunds, which already count against the remainder. */
   refundingKopecks: bigint
   isCapture: boolean
   /** The only method the shop allows for this payment; null lets the payer choose. */
   method: MethodType | null
-  /** The payer's method is kept for later charges. */
+  /** The payer's method is saved for later charges. */
   isKept: boolean
   /** Where the hosted page sends the payer; null when the shop gave no address. */
   returnUrl: string | null
@@ -110,7 +109,7 @@ export type PaymentSim = {
   isRefundPending: boolean | null
   /** The object as it was before its last change: what a stale notice carries. */
   before: string | null
-  /** Members that control calls want shown otherwise than they are. */
+  /** Members that control calls want shown with other values. */
   shown: Record<string, unknown>
 }
 

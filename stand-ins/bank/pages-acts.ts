@@ -1,6 +1,6 @@
-// What a payer can see and do, address by address. A form that changed something never answers with
-// a page, it sends the browser on, so a reload repeats nothing. Node runs one act at a time and the
-// store settles a payment once: a form sent twice pays once.
+// The payer's pages and actions, by URL. A form that changed something redirects instead of
+// answering with a page, so a reload repeats nothing. Node runs one act at a time and the store
+// settles a payment once: a form sent twice pays once.
 import type { Card, Payment } from './objects.ts'
 import { outcomeOf, readCard } from './pages-cards.ts'
 import type { View } from './pages-layout.ts'
@@ -13,16 +13,16 @@ export type Visit = View & { readonly query: URLSearchParams; readonly form: URL
 
 export type Answer =
   | { readonly page: Drawn; readonly status?: number }
-  /** An address of ours. */
+  /** A path on this server. */
   | { readonly to: string }
   | { readonly json: object }
 
 export type Act = (visit: Visit) => Answer | Promise<Answer>
 
-// Payers who were asked for a code and never came back; each costs some 200 bytes.
+// Payers who were asked for a code and did not return; each costs some 200 bytes.
 const challengesMax = 10_000
 
-// Refused by the provider itself; everything else by a bank.
+// The provider itself refuses these; a bank refuses all others.
 const providerReasons: readonly string[] = ['country_forbidden', 'fraud_suspected']
 
 // The provider has no code for a payer's own refusal.
@@ -37,7 +37,7 @@ export function createActs(store: Store): ReadonlyMap<string, Act> {
   const offers = ({ payment }: View, method: 'bank_card' | 'sbp') =>
     store.methodsFor(payment.id).includes(method)
 
-  // Everything but the page of the payment itself is of use only while it can be paid.
+  // All pages except that of the payment itself work only while it can be paid.
   const whileOpen =
     (act: Act): Act =>
     (visit) => {
@@ -111,8 +111,8 @@ export function createActs(store: Store): ReadonlyMap<string, Act> {
     return { page: declinedPage(visit, said) }
   }
 
-  // Who gives up after a decline ends the payment, and the shop learns the bank's reason. Whoever
-  // merely closes the page leaves it pending.
+  // A payer who gives up after a decline ends the payment, and the shop gets the bank's reason. A
+  // payer who only closes the page leaves it pending.
   const giveUp: Act = (visit) => {
     const attempt = visit.payment.sim.attempts.at(-1)
     if (attempt !== undefined && isOpen(visit)) {
@@ -127,7 +127,7 @@ export function createActs(store: Store): ReadonlyMap<string, Act> {
   const showSbp: Act = async (visit) => {
     if (!offers(visit, 'sbp')) return { to: visit.at('') }
     const { attempts } = visit.payment.sim
-    // A try that failed since the page was opened: in the bank app, or with a card in another tab.
+    // An attempt failed since the page was opened: in the bank app, or with a card in another tab.
     if (attempts.length > Number(visit.query.get('seen') ?? attempts.length)) {
       const isRefusal = attempts.at(-1)?.reason === refusalReason
       return { to: visit.at(isRefusal ? '/refused' : '/declined') }
@@ -181,7 +181,7 @@ export function createActs(store: Store): ReadonlyMap<string, Act> {
 
   return new Map<string, Act>([
     ['GET pay', showPayment],
-    // Somebody changed the language under a form's messages.
+    // The payer switched the language while the form showed its messages.
     ['GET pay/card', (visit) => ({ to: visit.at('') })],
     ['POST pay/card', whileOpen(sendCard)],
     ['GET pay/3ds', whileOpen(showCode)],
@@ -198,7 +198,7 @@ export function createActs(store: Store): ReadonlyMap<string, Act> {
   ])
 }
 
-/** Held money is paid as far as the payer is concerned. */
+/** For the payer, held money counts as paid. */
 function isPaid(payment: Payment): boolean {
   return payment.status === 'succeeded' || payment.status === 'waiting_for_capture'
 }
@@ -212,7 +212,7 @@ function overSaid({ words, payment, remainingMs }: View): Said {
   if (payment.status === 'pending' && remainingMs > 0) {
     return { kind: 'bad', title: words.notOfferedTitle, lines: [words.notOffered] }
   }
-  // A pending payment whose time is up is about to be canceled for exactly that.
+  // A pending payment whose term is over is about to be canceled for that reason.
   const code = payment.cancellation_details?.reason ?? 'expired_on_confirmation'
   const { title, advice } = reasonText(words, code)
   const isLate = code === 'expired_on_confirmation'

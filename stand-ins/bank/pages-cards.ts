@@ -1,5 +1,5 @@
-// The card form: the documented test numbers with what each of them does, and the reading of what a
-// payer typed. A number may be typed with spaces or dashes, an expiry date in any usual way.
+// The card form: the documented test numbers with their effects, and the parsing of what a payer
+// typed. A number may contain spaces or dashes, an expiry date has any usual format.
 import type { Card } from './objects.ts'
 
 export type Outcome =
@@ -41,7 +41,7 @@ export function outcomeOf(number: string): Outcome {
   return testCards.get(number) ?? declined('invalid_card_number')
 }
 
-/** `5555 5555 5555 4444`, the way it is printed. */
+/** `5555 5555 5555 4444`, as printed on a card. */
 export function groupedNumber(number: string): string {
   return number.replaceAll(/\d{4}(?=\d)/g, '$& ')
 }

@@ -1,6 +1,6 @@
-// The frame around every page of the bank: head, notice, language switch, the order beside the
-// content. It also says with which headers a page travels: nothing of another origin is loaded,
-// only our one script and one sheet run, and forms post only to us.
+// The frame around every page of the bank: header, notice, language switch, the order beside the
+// content. It also sets the headers of a page: it loads nothing from another origin, runs only our
+// one script and one stylesheet, and its forms post only to us.
 import { hash } from 'node:crypto'
 import type { Payment } from './objects.ts'
 import { html, type Markup, raw } from './pages-markup.ts'
@@ -8,14 +8,14 @@ import { script } from './pages-script.ts'
 import { style } from './style.ts'
 import { clockText, type Language, languages, sumText, type Words, wordsOf } from './words.ts'
 
-/** What a page is drawn from. */
+/** The data of a page. */
 export type View = {
   readonly payment: Payment
   readonly shopName: string
   readonly remainingMs: number
   readonly language: Language
   readonly words: Words
-  /** An address of ours under this payment, in the language that the payer chose. */
+  /** A path under this payment, in the language that the payer chose. */
   readonly at: (place: string, parameters?: Readonly<Record<string, string | number>>) => string
 }
 
@@ -27,9 +27,9 @@ export type Page = {
   readonly switchTo: string
   readonly isApp?: boolean
   readonly isNarrow?: boolean
-  /** Goes there at once. */
+  /** Redirects at once. */
   readonly leaveTo?: string | undefined
-  /** Looks there every few seconds when there is no script to do it. */
+  /** Reloads that path every few seconds when scripts are off. */
   readonly watch?: string
 }
 
@@ -53,7 +53,7 @@ export const pageHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 }
 
-// Without a script: often enough to feel alive, seldom enough to read the page aloud.
+// Without a script: often enough to follow the payment, seldom enough to have the page read aloud.
 const watchSeconds = 5
 
 const columns = 'M6 12l8-5 8 5M8.5 13v6M14 13v6M19.5 13v6M6.5 21h15'
@@ -132,7 +132,7 @@ export function factsOf({ words, payment, shopName, language }: View): Markup {
     ${description && html`<div><dt>${words.description}</dt><dd>${description}</dd></div>`}`
 }
 
-/** The countdown; when it is over the script moves on to `next`. */
+/** The countdown; at its end the script opens `next`. */
 export function timeOf({ words, remainingMs }: View, next: string): Markup {
   return html`<div class="time"><dt>${words.timeLeft}</dt><dd><span role="timer"
       aria-label="${words.timeLeft}" data-remaining-ms="${remainingMs}"

@@ -1,4 +1,4 @@
-// HTML as a value. Whatever is put into a template is escaped unless it is markup itself, so a shop
+// HTML as a value. Everything put into a template is escaped unless it is markup itself, so a shop
 // cannot break a page with the description of an order.
 
 export type Markup = { readonly markup: string }
@@ -9,7 +9,7 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return { markup: pieces.join('') }
 }
 
-/** Text that is HTML already: only for what we made ourselves. */
+/** Text that is already HTML: only for text that this server made. */
 export function raw(markup: string): Markup {
   return { markup }
 }

@@ -1,5 +1,5 @@
-// The payment page itself: the card form with its messages, the bank's question for a code, the
-// decline, and the pages of a payment that is over.
+// The payment page itself: the card form with its messages, the 3-D Secure code, the decline, and
+// the pages of a payment that has ended.
 import {
   type CardField,
   type CardProblems,
@@ -28,7 +28,7 @@ export function methodsOf(view: View, current: 'card' | 'sbp', isChoice: boolean
     </ul></nav>`
 }
 
-/** Leaves the payment as it is; the shop learns nothing. */
+/** Leaves the payment as it is; the shop gets no notice. */
 export function closing({ words, payment }: View): Markup | null {
   if (payment.sim.returnUrl === null) return null
   return html`<div class="aside"><a class="quiet" href="${payment.sim.returnUrl}"
@@ -38,7 +38,7 @@ export function closing({ words, payment }: View): Markup | null {
 
 type Filled = { readonly typed?: CardTyped; readonly problems?: CardProblems }
 
-// Room for the longest number with its spaces, and for a date written as 12 / 2030.
+// Fits the longest number with its spaces, and a date written as 12 / 2030.
 const cardFields = {
   number: { autocomplete: 'cc-number', charsMax: 30 },
   expiry: { autocomplete: 'cc-exp', charsMax: 9 },
@@ -55,7 +55,7 @@ export function cardPage(view: View, isChoice: boolean, { typed, problems }: Fil
       name,
       label,
       ...(hint === undefined ? {} : { hint }),
-      // What is typed once need not be typed again, except the secret.
+      // Typed values are kept, except the CVC.
       value: name === 'cvc' ? '' : (typed?.[name] ?? ''),
       ...(problem === undefined ? {} : { problem: words[problem] }),
       isFocused: firstWrong === name,
@@ -122,7 +122,7 @@ function outcomeText(words: Words, outcome: Outcome): string | Markup {
   return outcome.kind === 'code' ? words.outcomeCode : words.outcomePaid
 }
 
-/** 3-D Secure: the bank that issued the card wants a code. */
+/** 3-D Secure: the bank that issued the card asks for a code. */
 export function codePage(view: View, last4: string, isMissing = false): Drawn {
   const { words } = view
   const code = fieldOf({
@@ -148,7 +148,7 @@ export function codePage(view: View, last4: string, isMissing = false): Drawn {
   return payPage(view, { title: words.secureTitle, pane, isWrong: isMissing })
 }
 
-/** A failed try: the payer goes on in the same payment, or gives it up. */
+/** A failed attempt: the payer tries again in the same payment, or gives up. */
 export function declinedPage(view: View, said: { title: string; reason: Reason; retry: string }) {
   const { words } = view
   const pane = html`${badge('bad')}<div class="lead" role="alert"><h1>${said.title}</h1>
@@ -171,7 +171,7 @@ export type Said = {
   readonly lines: readonly string[]
 }
 
-/** The payment is over; `view` is null when there never was one. */
+/** The payment has ended; `view` is null when it never existed. */
 export function endPage(words: Words, said: Said, view: View | null): Drawn {
   const returnUrl = view?.payment.sim.returnUrl ?? null
   const body = html`<section class="pane">${badge(said.kind)}<div class="lead">

@@ -1,5 +1,5 @@
-// Why a payment did not go through, by the provider's reason codes, with advice for the payer. The
-// first twelve are what test cards are declined with; the rest end a payment without a card.
+// Why a payment failed, by the provider's reason codes, with advice for the payer. The first twelve
+// are those of declined test cards; the rest end a payment without a card.
 
 /** What went wrong, and what the payer can do about it. */
 export type Reason = { readonly title: string; readonly advice: string }

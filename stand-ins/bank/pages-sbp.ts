@@ -1,15 +1,15 @@
 // Paying by SBP: the page with the QR code that waits for the bank, and the bank app that a phone
-// opens from the code. They are two ends of one payment and know each other only through the store.
+// opens from the code. The two share state only through the store.
 import QRCode from 'qrcode'
 import { badge, factsOf, linkButton, payPage, timeOf, type View } from './pages-layout.ts'
 import { html, type Markup, raw } from './pages-markup.ts'
 import { closing, type Drawn, endPage, methodsOf } from './pages-pay.ts'
 
-/** Both ways are in the page; the width of the window decides which of them is seen. */
+/** The page contains both; the width of the window decides which one is visible. */
 export async function sbpPage(view: View, isChoice: boolean, attemptsSeen: number): Promise<Drawn> {
   const { words, payment } = view
   const next = view.at('/sbp', { seen: attemptsSeen })
-  // Level M survives a smudged screen; four modules of white are what scanners ask for.
+  // Error correction level M; scanners need a white margin of four modules.
   const code = await QRCode.toString(payment.sim.sbpLink, {
     type: 'svg',
     errorCorrectionLevel: 'M',
@@ -49,7 +49,7 @@ export function appPage(view: View): Drawn {
   return { title: words.appTitle, body, isNarrow: true }
 }
 
-/** The app after a transfer: its payer belongs back on the payment page, wherever that is open. */
+/** The app after a transfer: it sends the payer back to the payment page, wherever that is open. */
 export function appDonePage(view: View): Drawn {
   const { words } = view
   return endPage(words, { kind: 'good', title: words.appDoneTitle, lines: [words.appDone] }, view)

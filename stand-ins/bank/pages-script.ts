@@ -1,10 +1,10 @@
-// The only script of the bank's pages, the same text on all of them: its hash stands in the content
-// security policy. It ticks the countdown, notices that an SBP payment ended, and swallows a second
-// click. Every page works without it.
+// The only script of the bank's pages, the same text on all of them: its hash is in the content
+// security policy. It updates the countdown, detects the end of an SBP payment, and ignores a
+// second click. Every page works without it.
 
-// 1.5 s: a payer who looks up from the phone finds the page already moving on.
+// 1.5 s: the page has usually moved on when the payer looks up from the phone.
 const pollMs = 1500
-// A second click is swallowed for so long; after that the first one must have got lost.
+// A second click is ignored for this long; after that the first request must have been lost.
 const clickMs = 5000
 
 export const script = `
@@ -32,13 +32,13 @@ if (waiting) {
       const isOver = status !== 'pending' || attempts > Number(waiting.dataset.attempts)
       if (isOver) location.replace(waiting.dataset.next)
     } catch {
-      // The next try may get through.
+      // The next attempt may succeed.
     } finally {
       isAsking = false
     }
   }
   setInterval(ask, ${pollMs})
-  // Timers of a hidden tab sleep; the payer comes back from the bank's tab and waits for nothing.
+  // Browsers pause timers of a hidden tab; poll at once when the payer returns from the bank's tab.
   document.addEventListener('visibilitychange', ask)
 }
 

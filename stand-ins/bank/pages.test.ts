@@ -1,5 +1,5 @@
-// The payer's side over HTTP, without a browser and without scripts: pages are read as text and
-// forms are posted as a browser posts them. What the shop learns is asked of the shop's own API.
+// The payer's side over HTTP, without a browser and without scripts: the tests read pages as text
+// and post forms as a browser does. They ask the shop's own API for the result.
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
@@ -18,7 +18,7 @@ before(async () => {
   shop = drive(bank)
 })
 beforeEach(async () => {
-  // A notice of the test before must not be heard in this one.
+  // A notice of the previous test must not arrive in this one.
   await shop.sim('settle')
   await shop.sim('reset')
   receiver.forget()
@@ -47,7 +47,7 @@ async function visit(path: string, fields?: Fields, method?: string): Promise<Se
   return { status, text: await response.text(), to: headers.get('location'), headers }
 }
 
-/** Posts, then opens the page that the browser is sent to. */
+/** Posts, then opens the page of the redirect. */
 async function send(path: string, fields: Fields): Promise<Seen> {
   const { status, to } = await visit(path, fields)
   assert.equal(status, 303)
@@ -68,7 +68,7 @@ const written = (text: string) => text.replaceAll('&', '&amp;')
 const headings = ({ text }: Seen) => [...text.matchAll(/<h1>(.*?)<\/h1>/g)].map((found) => found[1])
 const inEnglish = { confirmation: { type: 'redirect', return_url: backUrl, locale: 'en_US' } }
 
-/** The page takes the browser to the shop, at exactly the address that the shop gave. */
+/** Checks that the page redirects to exactly the address that the shop gave. */
 function assertLeaves({ status, text }: Seen): void {
   assert.equal(status, 200)
   const refresh = `<meta http-equiv="refresh" content="0; url=${written(backUrl)}">`
@@ -90,7 +90,7 @@ test('the countdown of the hour is in the page itself', async () => {
   const { pay } = await open()
   await shop.sim('advance', { ms: hourMs / 2 })
   const [, minutes] = /role="timer"[^>]*>(\d+):\d\d</.exec((await visit(pay)).text) ?? []
-  // The clock goes on while the page is fetched.
+  // The clock runs while the page is fetched.
   assert.ok(['29', '30'].includes(minutes ?? ''), `${minutes} minutes`)
 })
 
@@ -108,7 +108,7 @@ test('a page runs only our own script and style and loads nothing from elsewhere
   assert.equal(headers.get('cache-control'), 'no-store')
 })
 
-test('a card without a code pays at once and leads back without parameters of ours', async () => {
+test('a card without a code pays at once and returns without parameters of ours', async () => {
   const { id, pay } = await open()
   assertLeaves(await send(`${pay}/card`, cardOf(goodCard)))
   const payment = await read(id)
@@ -131,7 +131,7 @@ test('every documented number that needs a code asks for it, the others never do
   }
 })
 
-test('a card with a code pays after the code and says so to the shop', async () => {
+test('a card with a code pays after the code, and the shop can see that', async () => {
   const { id, pay } = await open()
   const asked = await send(`${pay}/card`, cardOf(codeCard))
   assert.match(asked.text, /•••• 4477/)
@@ -142,13 +142,13 @@ test('a card with a code pays after the code and says so to the shop', async () 
   assert.deepEqual(Object(payment.authorization_details).three_d_secure, { applied: true })
 })
 
-test('a refused code declines the try, and the payment can be paid again', async () => {
+test('a refused code declines the attempt, and the payment can be paid again', async () => {
   const { id, pay } = await open()
   await visit(`${pay}/card`, cardOf(codeCard))
   const declined = await send(`${pay}/3ds`, { code: '', answer: 'refuse' })
   assert.ok(declined.text.includes(reasonsRu['3d_secure_failed'].title))
   assert.equal((await read(id)).status, 'pending')
-  // The refused question is gone; the card has to be entered again.
+  // The refused code request is gone; the payer must enter the card again.
   assert.equal((await visit(`${pay}/3ds`)).to, pay)
   assertLeaves(await send(`${pay}/card`, cardOf(goodCard)))
   assert.equal((await read(id)).status, 'succeeded')
@@ -174,7 +174,7 @@ for (const { number, reason } of [
   })
 }
 
-test('who gives up after a decline ends the payment, and the shop learns the reason', async () => {
+test('giving up after a decline ends the payment, and the shop gets the reason', async () => {
   for (const [number, party, reason] of [
     [insufficient, 'payment_network', 'insufficient_funds'],
     ['5555555555554584', 'yoo_money', 'country_forbidden'],
@@ -189,7 +189,7 @@ test('who gives up after a decline ends the payment, and the shop learns the rea
   }
 })
 
-test('closing is a plain link to the shop, and nothing can be given up before a try', async () => {
+test('closing is a plain link to the shop, and giving up needs a failed attempt', async () => {
   const { id, pay } = await open()
   const { text } = await visit(pay)
   assert.match(text, new RegExp(`<a [^>]*href="${RegExp.escape(written(backUrl))}"[^>]*>Закрыть`))
@@ -249,7 +249,7 @@ test('SBP shows a code for a desktop and a button for a phone, with one link', a
   const links = [...text.matchAll(/href="([^"]*)" target="_blank"/g)].map((found) => found[1])
   assert.equal(links.length, 2)
   for (const link of links) assert.ok(link?.startsWith(`${bank.url}${app}?`), `${link}`)
-  // Without a script the page looks again by itself.
+  // Without a script the page reloads by itself.
   const watch = /<noscript><meta http-equiv="refresh" content="5; url=(.*?)">/.exec(text)?.[1]
   assert.equal(watch, `${pay}/sbp?seen=0`)
   assert.equal((await visit(watch ?? '')).status, 200)
@@ -334,7 +334,7 @@ test('held money counts as paid for the payer, and SBP is not offered for a hold
   assert.deepEqual(headings(await visit(pay)), ['Платёж прошёл'])
 })
 
-test('without an address to return to the payer stays on a page of ours', async () => {
+test('without a return address the payer stays on a page of ours', async () => {
   const { id, app, pay } = await open({
     payment_method_data: { type: 'sbp' },
     confirmation: { type: 'qr' },
@@ -345,7 +345,7 @@ test('without an address to return to the payer stays on a page of ours', async 
   assert.equal((await read(id)).status, 'succeeded')
 })
 
-test('an unknown payment or place is a page of its own', async () => {
+test('an unknown payment or path has its own page', async () => {
   const { pay } = await open()
   for (const path of ['/pay/nothing', '/sbp/nothing', `${pay}/nowhere`, '/pay/%ff/%00']) {
     const page = await visit(path)
@@ -358,7 +358,7 @@ test('an unknown payment or place is a page of its own', async () => {
   assert.equal(large.status, 413)
 })
 
-test('pages speak the language of the payment until the payer changes it', async () => {
+test('pages use the language of the payment until the payer changes it', async () => {
   const { pay } = await open(inEnglish)
   const english = await visit(pay)
   assert.match(english.text, /<html lang="en">/)
@@ -366,7 +366,7 @@ test('pages speak the language of the payment until the payer changes it', async
   assert.ok(english.text.includes(`href="${pay}?lang=ru">Русский</a>`))
   const declined = await send(`${pay}/card`, cardOf(insufficient))
   assert.ok(declined.text.includes(reasonsEn.insufficient_funds.advice))
-  // The choice travels with every address, also through a form.
+  // Every link and form carries the chosen language.
   assert.match((await visit(`${pay}?lang=ru`)).text, /action="[^"]*\/card\?lang=ru"/)
   const { to } = await visit(`${pay}/card?lang=ru`, cardOf(insufficient))
   assert.equal(to, `${pay}/declined?lang=ru`)

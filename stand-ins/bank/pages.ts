@@ -1,6 +1,6 @@
-// The bank's pages for payers, over HTTP: finds the payment and the act of an address, reads the
-// form, sends what the act answers. Pages are drawn in the language of the payment until the payer
-// changes it; then every address of ours carries the choice, so no cookie is needed.
+// The bank's pages for payers, over HTTP: finds the payment and the act of a URL, reads the form,
+// sends the answer of the act. Pages use the language of the payment until the payer changes it;
+// then every link carries the choice, so no cookie is needed.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Payment } from './objects.ts'
 import { type Answer, createActs, type Visit } from './pages-acts.ts'
@@ -12,7 +12,7 @@ import { type Language, languages, wordsOf } from './words.ts'
 // A card form has some 200 bytes.
 const formBytesMax = 16 * 1024
 
-/** Answers requests for `/pay/…` and `/sbp/…`; false leaves the request to others. */
+/** Answers requests for `/pay/…` and `/sbp/…`; false for any other request. */
 export function createPages(store: Store) {
   const acts = createActs(store)
 
@@ -86,7 +86,7 @@ function otherLanguage(url: URL, language: Language): string {
   return `${url.pathname}?${parameters}`
 }
 
-/** Null when there is too much to be a form. */
+/** Null when the body is too large for a form. */
 async function readForm(request: IncomingMessage): Promise<URLSearchParams | null> {
   const chunks: Buffer[] = []
   let bytes = 0

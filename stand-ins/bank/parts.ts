@@ -1,4 +1,4 @@
-// What the API, the notices and the control share: built once per server.
+// The parts that the API, the notices and the control calls share: built once per server.
 import type { Calls } from './calls.ts'
 import type { Clock } from './clock.ts'
 import type { Faults } from './faults.ts'

@@ -1,5 +1,5 @@
-// One POST of JSON to a receiver: what came back, or why nothing did. Connections are kept, as
-// hundreds of notices may go out together.
+// One POST of JSON to a receiver: its answer, or why there was none. Connections are kept alive,
+// because hundreds of notices may go out together.
 import { Agent, type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps, Agent as SecureAgent } from 'node:https'
 
@@ -10,7 +10,8 @@ export type Posted = {
   tookMs: number
 }
 
-// The provider ignores the answer's body; this much is shown to whoever debugs a receiver.
+// The provider ignores the answer's body; the record shows this much of it for debugging a
+// receiver.
 const answerCharactersMax = 500
 // More at once would only queue in the receiver.
 const socketsMax = 256
@@ -53,7 +54,7 @@ export function createPost() {
       const answer = await textOf(response)
       return { status: response.statusCode ?? null, answer, error: null, tookMs: took() }
     } catch (error) {
-      // Whatever went wrong at the receiver is a failed try, never the end of the stand-in.
+      // Any error at the receiver is a failed attempt, and must not end the stand-in.
       const why = error instanceof Error ? error.message : String(error)
       return { status: null, answer: '', error: why, tookMs: took() }
     }
@@ -70,7 +71,7 @@ export function createPost() {
 function answerTo(request: ClientRequest, body: string): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   request.once('response', resolve)
-  // It stays listened to: a connection may break again while the body is read.
+  // Keep the error listener: the connection may break again while the body is read.
   request.on('error', reject)
   request.end(body)
   return promise

@@ -52,7 +52,7 @@ export function createReceipts({ clock, settings, max }: Options) {
       return settings.receiptStatus
     },
 
-    /** The fiscal side answers later, or otherwise than it did. */
+    /** Changes the fiscal status later. */
     decide(subject: Payment | Refund, status: Registration): boolean {
       const type = 'payment_id' in subject ? 'refund' : 'payment'
       const receipt = all.findLast(

@@ -1,5 +1,5 @@
 // Refunds of one payment never exceed its sum: a pending refund already takes its share of the
-// remainder. Only success is announced; a canceled refund is silent, as with the provider.
+// remainder. The provider sends a notice only for a success, none for a canceled refund.
 import type { Clock } from './clock.ts'
 import { digits, objectId, sbpOperationId } from './ids.ts'
 import { amountOf } from './money.ts'
@@ -92,14 +92,14 @@ export function createRefunds({ clock, settings, receipts, next, shown, announce
       return refund
     },
 
-    /** Money has left; false when the refund is not pending. */
+    /** The money was sent; false when the refund is not pending. */
     complete(id: string): boolean {
       const found = open(id)
       if (found !== null) settle(found.refund, found.payment)
       return found !== null
     },
 
-    /** Refused by the other side; false when the refund is not pending. */
+    /** The bank refused it; false when the refund is not pending. */
     cancel(id: string, reason: string): boolean {
       const found = open(id)
       if (found === null) return false
@@ -115,7 +115,7 @@ export function createRefunds({ clock, settings, receipts, next, shown, announce
     /** Oldest first. */
     all: (): readonly Refund[] => ordered,
 
-    /** Drops the refunds of a payment that is itself forgotten. */
+    /** Deletes the refunds of a payment that is itself deleted. */
     forget(paymentIds: ReadonlySet<string>): void {
       const kept = ordered.filter((refund) => !paymentIds.has(refund.payment_id))
       if (kept.length === ordered.length) return

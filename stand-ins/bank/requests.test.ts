@@ -1,5 +1,5 @@
-// What the provider refuses, and how it says so: credentials, headers, limits of every member. And
-// how its lists are filtered and paged.
+// The requests that the provider refuses, and its errors: credentials, headers, limits of every
+// member. And how its lists are filtered and paged.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { z } from 'zod'
@@ -186,7 +186,7 @@ test('a list is newest first, ten long, and its cursor neither repeats nor skips
   assert.equal((await page('limit=24')).next_cursor, undefined)
 })
 
-test('every filter of the payments list cuts where it says', async () => {
+test('every filter of the payments list includes and excludes what it should', async () => {
   const made: string[] = []
   for (const method of ['bank_card', 'sbp', 'bank_card']) {
     const { id } = await shop.pay({ payment_method_data: { type: method } })
@@ -220,7 +220,7 @@ test('every filter of the payments list cuts where it says', async () => {
   assert.deepEqual(await ids(`status=succeeded&created_at.gt=${middle.created_at}`), [third])
 })
 
-test('every filter of the refunds list cuts where it says', async () => {
+test('every filter of the refunds list includes and excludes what it should', async () => {
   const refunds: { id: string; payment_id: string; created_at: string }[] = []
   for (let made = 0; made < 3; made += 1) {
     const { id } = await shop.pay()

@@ -1,11 +1,11 @@
-// The newest entries of something that goes on for ever.
+// A list that keeps only the newest entries.
 
 export function createRing<Item>(max: number) {
   const items: Item[] = []
   return {
     add(item: Item): void {
       items.push(item)
-      // In pieces: shifting a long array for every entry would be quadratic.
+      // Removes in blocks: shifting a long array for every entry would be quadratic.
       if (items.length > max) items.splice(0, Math.ceil(max / 10))
     },
     /** The newest that satisfy the check, oldest first. */

@@ -1,11 +1,11 @@
-// The provider's answers as its reference describes them, for tests: what must be there is there,
-// what may be there has its form. Unknown members pass, as they do with a tolerant reader.
+// The provider's answers as its reference describes them, for tests: required members exist,
+// optional ones have their format. Unknown members are allowed, as in a tolerant reader.
 import { z } from 'zod'
 
 const amount = z.object({ value: z.string().regex(/^\d+\.\d{2}$/), currency: z.literal('RUB') })
 const id = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
 const moment = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-/** What the reference forbids in this status. */
+/** Members that the reference forbids in this status. */
 const absent = z.never().optional()
 const registration = z.enum(['pending', 'succeeded', 'canceled'])
 const cancellation = z.object({ party: z.string(), reason: z.string() })

@@ -1,4 +1,4 @@
-// What the shop's owner and the provider's staff would set, and tests change while it runs.
+// Settings of the shop's owner and the provider's staff, which tests can change at run time.
 import type { MethodType } from './objects.ts'
 
 export type Settings = {
@@ -13,18 +13,18 @@ export type Settings = {
   methods: MethodType[]
   payerTermMs: number
   captureTermMs: number
-  /** Whether the shop may keep payers' methods: a real one asks its manager first. */
+  /** Whether the shop may save payers' methods: a real one must ask its manager first. */
   keepsMethods: boolean
   /** New refunds stay pending until a control call completes or cancels them. */
   isRefundPending: boolean
-  /** The provider's own receipts: stricter rules, and no payment without a receipt when asked. */
+  /** The provider's own receipts: stricter rules, and no payment without a receipt if required. */
   isReceiptOwn: boolean
   isReceiptRequired: boolean
   /** Fiscal registration of new receipts. */
   receiptStatus: 'pending' | 'succeeded' | 'canceled'
-  /** Every so many-th object carries members nobody knows; 0 switches them off. */
+  /** Every n-th object has unknown members; 0 switches them off. */
   noveltyEvery: number
-  /** No address, no notices. */
+  /** Without an address no notices are sent. */
   webhookUrl: string | null
   /** The address that notices claim to come from, and the header that says it. */
   webhookSource: string
@@ -52,7 +52,7 @@ export const defaultSettings: Settings = {
   isReceiptOwn: true,
   isReceiptRequired: false,
   receiptStatus: 'succeeded',
-  // Often enough that a reader which trips over novelties is found by any test of three payments.
+  // Often enough that any test of three payments finds a reader that fails on unknown members.
   noveltyEvery: 3,
   webhookUrl: null,
   // Inside the first network of the provider's list.

@@ -1,5 +1,5 @@
-// The acts of /sim that only an untrustworthy or careless provider would do: showing an object
-// otherwise than it is, telling of events that never happened, changing the shop.
+// The acts of /sim that only a dishonest or careless provider would do: altering an object, sending
+// notices of events that never happened, changing the shop.
 import type { Input } from './input.ts'
 import { wrong } from './input.ts'
 import { isObject } from './json.ts'
@@ -8,7 +8,7 @@ import type { Payment, Refund } from './objects.ts'
 import type { Parts } from './parts.ts'
 import { defaultSettings, type Settings } from './settings.ts'
 
-/** From here on the object is shown with these members, exactly as given. */
+/** From now on the object is shown with these members, exactly as given. */
 export function alter(input: Input, subject: Payment | Refund): void {
   if (input.flag('isUndone') === true) subject.sim.shown = {}
   const { shown } = subject.sim
@@ -34,7 +34,7 @@ export function alter(input: Input, subject: Payment | Refund): void {
   Object.assign(shown, input.object('members') ?? {})
 }
 
-/** Sends a notice of something that did not happen; without an object, a success. */
+/** Sends a notice of an event that did not happen; without an object, a success. */
 export async function forge(input: Input, payment: Payment | null, parts: Parts): Promise<object> {
   const source = input.text('source')
   const given = input.object('object')
@@ -70,7 +70,7 @@ export function changeSettings({ members }: Input, settings: Settings): Settings
   return Object.assign(settings, members)
 }
 
-/** Forgets all payments, rules and records; the shop's settings and the time stay. */
+/** Deletes all payments, rules and records; the shop's settings and the time stay. */
 export function refresh({ store, webhooks, faults, idempotence, calls, clock }: Parts): object {
   clock.clear()
   store.clear()

@@ -1,6 +1,6 @@
-// The provider's books, in memory: payments and what may happen to them, refunds, receipts. A
-// change of status is announced to whoever listens (the notices), with the object as it was. The
-// oldest settled payments are forgotten beyond a limit, so that a long run does not grow.
+// The provider's data, in memory: payments with their state changes, refunds, receipts. Listeners
+// (the notices) get every change of status with the object as it was. Above a limit the oldest
+// settled payments are deleted, so that a long run does not grow.
 import type { Clock } from './clock.ts'
 import { confirmationWord, digits, objectId, sbpOperationId } from './ids.ts'
 import { createKeptMethods, type KeptMethod } from './kept-methods.ts'
@@ -31,9 +31,9 @@ export type PaymentOrder = {
   description?: string
   metadata?: Record<string, string>
   merchantCustomerId?: string
-  /** The payer leaves the method for later charges. */
+  /** The payer saves the method for later charges. */
   isKept: boolean
-  /** A method that was left before pays, at once and without its payer. */
+  /** A saved method pays, at once and without its payer. */
   keptMethodId?: string
   receipt: ReceiptOrder | null
 }
@@ -46,7 +46,9 @@ const paymentsMax = 100_000
 export function createStore({ clock, settings }: { clock: Clock; settings: Settings }) {
   const payments = new Map<string, Payment>()
   const ordered: Payment[] = []
-  /** Ends the wait for a term that no longer matters, so that the clock lets the payment go. */
+  /**
+   * Cancels a term that no longer matters, so that the clock does not keep the payment in memory.
+   */
   const terms = new Map<string, () => void>()
   const listeners: ((announcement: Announcement) => void)[] = []
   let sequence = 0
@@ -91,8 +93,8 @@ export function createStore({ clock, settings }: { clock: Clock; settings: Setti
     )
   }
 
-  // A tenth at a time, and again only after as many new ones: looking through the whole list for
-  // every payment would be quadratic. An open payment is never forgotten.
+  // Deletes a tenth at a time, and again only after as many new ones: scanning the whole list for
+  // every payment would be quadratic. An open payment is never deleted.
   function forgetOldest(): void {
     if (ordered.length <= forgetAbove) return
     const settled = ordered.filter(({ status }) => status === 'succeeded' || status === 'canceled')
@@ -261,7 +263,7 @@ export function createStore({ clock, settings }: { clock: Clock; settings: Setti
     /** Oldest first. */
     payments: (): readonly Payment[] => ordered,
 
-    /** Remembers a failed try; the payer may try again while the payment is pending. */
+    /** Records a failed attempt; the payer may try again while the payment is pending. */
     declineAttempt(id: string, reason: string): boolean {
       const payment = payments.get(id)
       if (payment?.status !== 'pending') return false
@@ -299,7 +301,7 @@ export function createStore({ clock, settings }: { clock: Clock; settings: Setti
 
 export type Store = ReturnType<typeof createStore>
 
-// The form of the national system's links, at our own address so that a phone can open it.
+// The format of the national system's links, at our own address so that a phone can open it.
 function sbpLinkOf(publicUrl: string, id: string, kopecks: bigint): string {
   const parameters = `type=02&bank=100000000111&sum=${kopecks}&cur=RUB&crc=AB75`
   return `${publicUrl}/sbp/${id}?${parameters}`

@@ -1,6 +1,6 @@
-// The look of the bank's pages: one sheet, light and dark, from a 320 px phone to a desktop. Text
-// keeps a contrast of at least 4.5:1 and controls 3:1 in both themes. The bank app wears blue where
-// the payment page wears green, so that nobody mistakes one for the other.
+// The stylesheet of the bank's pages: light and dark, from a 320 px phone to a desktop. Text has a
+// contrast of at least 4.5:1 and controls 3:1 in both themes. The bank app is blue and the payment
+// page green, so that people can tell them apart.
 
 const light = `
   --page: #eef1f0; --surface: #ffffff; --tint: #f5f8f7; --line: #d8dedc; --edge: #7b8683;

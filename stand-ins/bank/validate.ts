@@ -1,6 +1,6 @@
-// What the provider accepts in the body of a POST, with its limits; the first member that breaks
-// one is named in the answer. Unknown members are refused as well: with the real provider a
-// misspelt member is silently without effect, which is the worse way to find out.
+// What the provider accepts in the body of a POST, with its limits; the answer names the first
+// member that breaks one. Unknown members are refused as well: the real provider silently ignores a
+// misspelt member, which is harder to notice.
 import { BankError, invalid, missing } from './errors.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { readAmount } from './money.ts'
@@ -93,7 +93,7 @@ export function readRefund(body: unknown, settings: Settings): RefundRequest {
   }
 }
 
-/** The sum to capture; undefined takes all that is held. */
+/** The sum to capture; undefined captures all that is held. */
 export function readCapture(body: unknown): bigint | undefined {
   const order = readMembers(body ?? {}, captureMembers)
   return order.amount === undefined ? undefined : readAmount(order.amount, 'amount')

@@ -1,4 +1,4 @@
-// What can be looked at under /sim: state, payments, refunds, notices, calls, rules.
+// What GET /sim/… shows: state, payments, refunds, notices, calls, rules.
 import type { ReceivedCall } from './calls.ts'
 import { BankError } from './errors.ts'
 import type { Payment, Refund } from './objects.ts'
@@ -89,7 +89,7 @@ function newest<Item>(items: readonly Item[], most: number, isAsked: (item: Item
   return found.reverse()
 }
 
-/** The private side of a payment, as far as JSON can carry it. */
+/** The private data of a payment, as far as JSON can carry it. */
 function toldOf({ sim }: Payment): object {
   const { attempts, returnUrl, locale, method, isCapture, isRefundPending, sbpLink, shown } = sim
   return { attempts, returnUrl, locale, method, isCapture, isRefundPending, sbpLink, shown }

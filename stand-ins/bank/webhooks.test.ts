@@ -1,5 +1,5 @@
-// Notices: what arrives at the shop and when, how long the provider insists, and every way in which
-// they may be late, lost, doubled, disordered or untrue.
+// Notices: what arrives at the shop and when, how long the provider repeats them, and every way in
+// which they may be late, lost, doubled, disordered or false.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { type Bank, startBank } from './bank.ts'
@@ -36,7 +36,7 @@ const objectOf = (index: number): JsonObject => {
   return object
 }
 
-test('every final step is told once, with the object as it was then', async () => {
+test('every final state sends one notice, with the object as it was then', async () => {
   const id = await paid()
   await shop.refund(id, '1300.00')
   const declined = await shop.pay()
@@ -57,7 +57,7 @@ test('every final step is told once, with the object as it was then', async () =
   assert.equal(objectOf(0).refunded_amount, undefined)
 })
 
-test('a canceled refund is told to nobody', async () => {
+test('a canceled refund sends no notice', async () => {
   const id = await paid()
   await shop.sim('hold-refunds', { paymentId: id })
   const { id: refundId } = await shop.refund(id, '1.00')
@@ -66,7 +66,7 @@ test('a canceled refund is told to nobody', async () => {
   assert.deepEqual(hook.events(), ['payment.succeeded'])
 })
 
-test('a refund made in the provider’s cabinet is told like any other', async () => {
+test('a refund made in the provider’s merchant portal sends a notice like any other', async () => {
   const id = await paid()
   const made = await shop.sim('refund', { paymentId: id, value: '100.00' })
   await shop.sim('settle')
@@ -74,7 +74,7 @@ test('a refund made in the provider’s cabinet is told like any other', async (
   assert.deepEqual([objectOf(1).id, objectOf(1).payment_id], [made.id, id])
 })
 
-test('the notice says where it comes from, in the header of choice', async () => {
+test('a notice names its source address in the chosen header', async () => {
   await paid()
   assert.equal(hook.heard[0]?.headers['x-forwarded-for'], '185.71.76.1')
   const settings = { webhookSource: '203.0.113.7', webhookSourceHeader: 'x-real-ip' }
@@ -129,7 +129,7 @@ test('a receiver that is not there is recorded as failed and tried again', async
   assert.deepEqual(hook.events(), ['payment.succeeded'])
 })
 
-test('a delayed notice comes when its time has come', async () => {
+test('a delayed notice comes after its delay', async () => {
   await shop.sim('modes', { mode: 'delay', delayMs: 90_000 })
   await paid()
   await shop.sim('advance', { seconds: 89 })
@@ -179,7 +179,7 @@ for (const place of ['before', 'after'] as const) {
   })
 }
 
-test('an old state can be told after the success', async () => {
+test('an old state can be sent after the success', async () => {
   await shop.sim('modes', { mode: 'reorder', extra: 'stale', place: 'after' })
   await paid()
   assert.deepEqual(hook.events(), ['payment.succeeded', 'payment.waiting_for_capture'])
@@ -203,7 +203,7 @@ test('an early notice arrives before the shop knows the payment', async () => {
   assert.deepEqual(events.slice(2), ['refund.succeeded', 'answer'])
 })
 
-test('a stale notice tells of the success with the object from before it', async () => {
+test('a stale notice reports the success with the object from before it', async () => {
   await shop.sim('modes', { mode: 'stale' })
   await paid()
   assert.deepEqual([hook.events()[0], objectOf(0).status], ['payment.succeeded', 'pending'])
@@ -222,7 +222,7 @@ test('an unknown event comes instead of the known one', async () => {
   assert.deepEqual([hook.events()[0], objectOf(0).id], ['payment.reconsidered', id])
 })
 
-test('a forged notice tells of a success that the API does not know', async () => {
+test('a forged notice reports a success that the API does not show', async () => {
   await shop.sim('modes', { mode: 'forged', times: 1 })
   const { id } = await shop.pay()
   await shop.sim('settle')
@@ -256,7 +256,7 @@ test('an altered payment is altered in its notices too', async () => {
   assert.deepEqual(objectOf(0).amount, { value: '1300.0', currency: 'RUB' })
 })
 
-test('modes for one payment go before modes for all, and end with their count', async () => {
+test('modes for one payment come before modes for all, and end with their count', async () => {
   await shop.sim('modes', [
     { mode: 'drop' },
     { mode: 'duplicate', copies: 3, orderId: 'mine', times: 1 },
@@ -271,7 +271,7 @@ test('modes for one payment go before modes for all, and end with their count', 
   assert.equal(hook.heard.length, 4)
 })
 
-test('a mode that nobody knows is refused with its name', async () => {
+test('an unknown mode is refused with its name', async () => {
   for (const body of [
     { mode: 'sideways' },
     { mode: 'drop', copys: 2 },
@@ -286,7 +286,7 @@ test('a mode that nobody knows is refused with its name', async () => {
   }
 })
 
-test('expiry of many payments is told by one turn of the clock', async () => {
+test('moving the clock once sends the expiry notices of many payments', async () => {
   await Promise.all(Array.from({ length: 40 }, () => shop.post('/payments', orderOf())))
   await shop.sim('advance', { hours: 1 })
   assert.deepEqual(new Set(hook.events()), new Set(['payment.canceled']))

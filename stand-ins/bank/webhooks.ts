@@ -1,5 +1,5 @@
-// Notices on their way: sent to the shop's address with the source address of choice, repeated with
-// growing pauses until the answer is 200 or a day has passed, each try recorded with its answer.
+// Sends notices to the shop's address with the chosen source address, repeats them with growing
+// pauses until the answer is 200 or a day has passed, and records each attempt with its answer.
 import type { Clock } from './clock.ts'
 import { createModes, eventModes, forgedSuccess, type Notice, planOf } from './notices.ts'
 import type { Payment } from './objects.ts'
@@ -21,14 +21,14 @@ export type Delivery = Notice & {
   answer: string
   error: string | null
   outcome: 'accepted' | 'refused' | 'failed' | 'dropped'
-  /** The next try; null when there will be none. */
+  /** The next attempt; null when there is none. */
   nextAt: string | null
 }
 
 const droppedWord = 'dropped on order'
 
 // The provider repeats for a day and does not publish its pauses. Doubling from ten seconds gives
-// fourteen tries, the last one after 22.8 hours.
+// fourteen attempts, the last one after 22.8 hours.
 const giveUpMs = 24 * 3_600_000
 const firstPauseMs = 10_000
 const deliveriesMax = 100_000
@@ -44,7 +44,7 @@ export function createWebhooks({ store, clock }: { store: Store; clock: Clock })
   const post = createPost()
   const early = new Map<string, Promise<void>>()
   let sequence = 0
-  // A reset forgets what is on its way: an answer that arrives later must not schedule a repeat.
+  // A reset drops notices in flight: an answer that arrives later must not schedule a repeat.
   let epoch = 0
 
   function keep({ notice, attempt, source }: Try, result: Posted, nextMs: number | null): void {
@@ -97,7 +97,7 @@ export function createWebhooks({ store, clock }: { store: Store; clock: Clock })
     }
     const sent = sendGroups(groups)
     early.set(news.payment.id, sent)
-    // Whoever waits for the clock waits for it too.
+    // Callers that wait for the clock wait for this too.
     clock.at(clock.now(), () => sent)
     void sent.then(() => {
       if (early.get(news.payment.id) === sent) early.delete(news.payment.id)
@@ -109,13 +109,15 @@ export function createWebhooks({ store, clock }: { store: Store; clock: Clock })
   return {
     modes,
 
-    /** Sends what never happened, or happened otherwise; repeated like any notice. */
+    /** Sends a false notice; repeated like any other. */
     tell: (notice: Notice, source?: string): Promise<void> => send(first(notice, source)),
 
     /** Resolves once the early notices about the payment were answered. */
     whenEarly: (paymentId: string): Promise<void> => early.get(paymentId) ?? Promise.resolve(),
 
-    /** A payment was made. Says whether it is to be paid before the shop hears of it. */
+    /**
+     * Called for a new payment; returns whether it must be paid before the shop gets its answer.
+     */
     born(payment: Payment): boolean {
       const event = 'payment.succeeded'
       if (modes.take(payment, event, ['forged']).mode === 'forged') {
@@ -124,7 +126,7 @@ export function createWebhooks({ store, clock }: { store: Store; clock: Clock })
       return modes.next(payment, event, eventModes) === 'early'
     },
 
-    /** The newest tries that satisfy the check, oldest first. */
+    /** The newest attempts that satisfy the check, oldest first. */
     deliveries: deliveries.last,
     count: () => deliveries.size,
 

@@ -1,6 +1,6 @@
 // Every sentence of the bank's pages, in Russian and English. Both languages have the same type, so
-// a sentence that exists in one only does not compile. Numbers and sums are written here as well,
-// because their form belongs to the language.
+// a sentence that is missing in one does not compile. Numbers and sums are formatted here as well,
+// because their format depends on the language.
 import { type Reason, type Reasons, reasonsEn, reasonsRu } from './pages-reasons.ts'
 
 export const languages = ['ru', 'en'] as const
@@ -214,7 +214,7 @@ export function sumText(language: Language, amount: { value: string; currency: s
   return `${grouped}${point}${fraction}${gap}${sign}`
 }
 
-/** `59:08`. A started second counts whole, so that the time shown is never over too early. */
+/** `59:08`. Rounds up to a whole second, so that the countdown never ends too early. */
 export function clockText(remainingMs: number): string {
   const seconds = Math.max(0, Math.ceil(remainingMs / 1000))
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`

@@ -1,5 +1,5 @@
-// The SMTP side: takes every letter for every recipient, sends none of them on, and misbehaves as
-// it is told.
+// The SMTP server: accepts every e-mail for every recipient, delivers none, and applies the
+// configured faults.
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { SMTPServer, type SMTPServerSession } from 'smtp-server'
@@ -9,15 +9,15 @@ import type { Letters } from './letters.ts'
 export type CatchingOptions = {
   readonly port: number
   readonly host: string
-  /** Whom it lets in; without it, everybody. */
+  /** The only accepted login; without it, every client is accepted. */
   readonly login?: { readonly user: string; readonly password: string }
-  /** STARTTLS with this certificate; without one, none is offered. */
+  /** STARTTLS with this certificate; without one, STARTTLS is not offered. */
   readonly tls?: { readonly key: string; readonly cert: string }
 }
 
 type Done = (error?: Error | null, message?: string) => void
 
-/** Ours are a few KiB; this is what common relays take. */
+/** Our e-mails are a few KiB; this is the limit of common relays. */
 const LETTER_BYTES_MAX = 25 * 1024 * 1024
 
 /** Listens before it resolves. */
@@ -60,11 +60,11 @@ export async function startCatching(
     await letters.add(raw, { from: mailFrom === false ? '' : mailFrom.address, to })
     if (meet(take('reply'), session, done)) return
     done(null, 'kept')
-    // The reply is written already; this ends the connection behind it.
+    // The reply is already written; this closes the connection after it.
     if (take('after') !== undefined) socketOf(session)?.end()
   }
 
-  /** Does what the fault says. False when there is none. */
+  /** Applies the fault. False when there is none. */
   function meet(fault: Fault | undefined, session: SMTPServerSession, done: Done): boolean {
     if (fault?.do === 'refuse') {
       const code = fault.code ?? 550
@@ -79,7 +79,7 @@ export async function startCatching(
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  // A client that dies leaves a broken connection behind, which is what some tests are about.
+  // A client that dies breaks its connection; some tests do that on purpose.
   smtp.on('error', () => undefined)
   smtp.listen(options.port, options.host)
   await once(smtp.server, 'listening')

@@ -1,5 +1,5 @@
-// How the catching server misbehaves, by recipient. The first fault that fits a recipient and the
-// moment is used; one with `times` wears off.
+// The faults of the mail server, by recipient. The server uses the first fault that matches a
+// recipient and the moment; one with `times` ends after that many uses.
 
 export type Fault = {
   /** A recipient, with * for any run of characters: *@slow.example. */
@@ -7,16 +7,16 @@ export type Fault = {
   /** refuse: a reply of 4xx or 5xx. hang: no reply. drop: the connection ends. */
   readonly do: 'refuse' | 'hang' | 'drop'
   /**
-   * rcpt: when the recipient is named. data: when the letter has come; it is not kept. reply: when
-   * the letter has come, and it is kept, so the client cannot know. after: kept, 250 is said, and
-   * then the connection ends.
+   * rcpt: when the recipient is named. data: when the e-mail has arrived; it is not stored. reply:
+   * when the e-mail has arrived; it is stored, so the client cannot know the outcome. after:
+   * stored, 250 is sent, and then the connection is closed.
    */
   readonly at: Moment
-  /** Of a refusal; 450 passes, 550 does not. */
+  /** The code of a refusal; 450 is transient, 550 is permanent. */
   readonly code?: number
-  /** The words after the code. */
+  /** The text after the code. */
   readonly text?: string
-  /** How many letters meet it; without it, all. */
+  /** How many e-mails it applies to; without it, all. */
   readonly times?: number
 }
 
@@ -37,7 +37,7 @@ export function createFaults() {
     set(...faults: readonly Fault[]): void {
       state.all = faults.map((fault) => ({ fault, left: fault.times ?? Number.POSITIVE_INFINITY }))
     },
-    /** The fault that one of these recipients meets now; it counts as met. */
+    /** The fault that applies to one of these recipients now; takes one of its uses. */
     take(recipients: readonly string[], at: Moment): Fault | undefined {
       const met = state.all.find(
         ({ fault, left }) =>
@@ -54,7 +54,7 @@ function fitsPattern(recipient: string, pattern: string): boolean {
   return new RegExp(`^${parts.join('.*')}$`, 'i').test(recipient)
 }
 
-/** Faults as they came over HTTP: one or a list. Throws a sentence for what is none. */
+/** Parses faults from HTTP: one or a list. Throws an error with a message for an invalid one. */
 export function readFaults(value: unknown): Fault[] {
   return (Array.isArray(value) ? value : [value]).map((one) => {
     const fault = Object(one) as Partial<Fault>

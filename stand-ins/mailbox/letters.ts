@@ -1,15 +1,15 @@
-// The letters that were caught, newest first: parsed, searched, waited for. Kept in memory.
+// The e-mails that were received, newest first: parsed, searched, awaited. Kept in memory.
 import PostalMime from 'postal-mime'
 
 export type Envelope = { readonly from: string; readonly to: readonly string[] }
 
-/** A letter as the API shows it. */
+/** An e-mail as the API shows it. */
 export type Letter = {
-  /** Grows with every letter, also over a clearing, so `after` never misses one. */
+  /** Grows with every e-mail, also after a deletion, so `after` never misses one. */
   readonly id: number
-  /** When it came, as 2026-11-15T10:20:30.000Z. */
+  /** When it arrived, as 2026-11-15T10:20:30.000Z. */
   readonly at: string
-  /** Of the envelope, which is who gets it, whatever the letter itself says. */
+  /** From the envelope, which decides the recipients, whatever the headers say. */
   readonly from: string
   readonly to: readonly string[]
   readonly sender: string
@@ -20,7 +20,7 @@ export type Letter = {
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
   readonly html: string | null
-  /** Addresses in the text and behind the links of the HTML, each once. */
+  /** URLs in the text and in the links of the HTML, each once. */
   readonly links: readonly string[]
   readonly bytes: number
 }
@@ -28,7 +28,7 @@ export type Letter = {
 export type Search = {
   readonly to?: string
   readonly kind?: string
-  /** Only letters with a greater id. */
+  /** Only e-mails with a greater id. */
   readonly after?: number
 }
 
@@ -65,7 +65,7 @@ export function createLetters(lettersMax: number) {
       changed()
     },
 
-    /** The letters that fit, as soon as there is one; none when the time is over. */
+    /** The e-mails that match, as soon as there is one; none when the time is over. */
     async wait(search: Search, waitMs: number, signal?: AbortSignal): Promise<Letter[]> {
       const found = Promise.withResolvers<void>()
       const look = () => {
@@ -114,7 +114,7 @@ async function parse(raw: Buffer) {
   }
 }
 
-/** Where a plain text has an address; what closes a sentence does not belong to it. */
+/** A URL in a plain text, without the punctuation that ends its sentence. */
 export const LINK = /https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)\]]/g
 
 function linksIn(text: string, html: string): string[] {

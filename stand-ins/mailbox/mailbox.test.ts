@@ -1,4 +1,4 @@
-// What a sender of letters, a test and a person looking at the page may rely on.
+// What a sender of e-mails, a test and a person looking at the page may rely on.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -27,7 +27,7 @@ const russian = {
   headers: { 'X-Letter-Kind': 'confirm-email' },
 }
 
-/** A machine may stop for a minute in the middle of a test; the sender's patience is longer. */
+/** A machine may stall for a minute in the middle of a test; the sender's timeout is longer. */
 const patience = { ignoreTLS: true, connectionTimeout: 300_000, greetingTimeout: 300_000 }
 
 async function send(change: object = {}): Promise<void> {
@@ -51,23 +51,23 @@ async function get(path: string): Promise<{ letters: Letter[]; lastId: number }>
 const put = (faults: unknown) =>
   fetch(`${mailbox.url}/api/faults`, { method: 'PUT', body: JSON.stringify(faults) })
 
-test('a letter is shown as it was written, in any script, with kind and links', async () => {
+test('an e-mail is shown as it was written, in any script, with kind and links', async () => {
   await send()
-  const [letter] = (await get('/api/letters')).letters
-  assert.ok(letter)
-  assert.equal(letter.subject, russian.subject)
-  assert.equal(letter.sender, 'Шлюз <letters@example.com>')
-  assert.equal(letter.text.trim(), russian.text.trim())
-  assert.equal(letter.html?.trim(), russian.html)
+  const [email] = (await get('/api/letters')).letters
+  assert.ok(email)
+  assert.equal(email.subject, russian.subject)
+  assert.equal(email.sender, 'Шлюз <letters@example.com>')
+  assert.equal(email.text.trim(), russian.text.trim())
+  assert.equal(email.html?.trim(), russian.html)
   assert.deepEqual(
-    [letter.from, letter.to, letter.kind],
+    [email.from, email.to, email.kind],
     ['letters@example.com', ['anna@example.org'], 'confirm-email'],
   )
-  assert.deepEqual(letter.links, ['https://cabinet.example/confirm?code=a1&lang=ru'])
-  assert.deepEqual(await get(`/api/letters/${letter.id}`), letter)
+  assert.deepEqual(email.links, ['https://cabinet.example/confirm?code=a1&lang=ru'])
+  assert.deepEqual(await get(`/api/letters/${email.id}`), email)
 })
 
-test('letters are listed newest first, searched by recipient, kind and number', async () => {
+test('e-mails are listed newest first, searched by recipient, kind and number', async () => {
   const before = (await get('/api/letters')).lastId
   await send({ subject: 'first' })
   await send({ subject: 'second', to: 'Boris@example.org', headers: {} })
@@ -79,7 +79,7 @@ test('letters are listed newest first, searched by recipient, kind and number', 
   assert.deepEqual(await subjects(`after=${before + 1}`), ['second'])
 })
 
-test('a waiter is answered as soon as its letter comes, or with nothing', async () => {
+test('a waiting request is answered as soon as its e-mail arrives, or with nothing', async () => {
   const waiting = get('/api/letters?to=late@example.org&kind=confirm-email&waitMs=60000')
   await send({ to: 'other@example.org' })
   await send({ to: 'late@example.org' })
@@ -90,7 +90,7 @@ test('a waiter is answered as soon as its letter comes, or with nothing', async 
   assert.deepEqual((await get('/api/letters?to=nobody@example.org&waitMs=20')).letters, [])
 })
 
-test('deleting forgets letters and never reuses a number', async () => {
+test('deleting removes e-mails and never reuses a number', async () => {
   await send()
   const { lastId } = await get('/api/letters')
   await fetch(`${mailbox.url}/api/letters`, { method: 'DELETE' })
@@ -102,21 +102,21 @@ test('deleting forgets letters and never reuses a number', async () => {
   )
 })
 
-test('the oldest letters are forgotten when there are too many', async () => {
+test('the oldest e-mails are deleted when there are too many', async () => {
   for (let i = 0; i < 22; i++) await send({ subject: `letter ${i}` })
   const { letters } = await get('/api/letters')
   assert.equal(letters.length, 20)
   assert.equal(letters.at(-1)?.subject, 'letter 2')
 })
 
-test('a recipient is refused as told, for now or for good, others are not', async () => {
+test('a recipient is refused as configured, for now or for good, others are not', async () => {
   await put([
     { to: '*@full.example', do: 'refuse', at: 'rcpt', code: 452, text: 'Mailbox full', times: 1 },
     { to: 'gone@*', do: 'refuse', at: 'rcpt' },
     { to: 'spam@example.org', do: 'refuse', at: 'data', code: 554 },
   ])
   assert.equal((await failure({ to: 'a@full.example' })).responseCode, 452)
-  await send({ to: 'a@full.example' }) // it wore off
+  await send({ to: 'a@full.example' }) // the fault has ended
   assert.equal((await failure({ to: 'gone@example.org' })).responseCode, 550)
   assert.equal((await failure({ to: 'spam@example.org' })).responseCode, 554)
   await send()
@@ -133,8 +133,8 @@ const drops: [Fault['at'], boolean, boolean][] = [
   ['after', true, true],
 ]
 for (const [at, isKept, isTold] of drops) {
-  test(`dropped at ${at}, a letter is ${isKept ? '' : 'not '}kept and the sender ${
-    isTold ? 'told so' : 'told nothing'
+  test(`dropped at ${at}, an e-mail is ${isKept ? '' : 'not '}stored and the sender gets ${
+    isTold ? 'a reply' : 'no reply'
   }`, async () => {
     mailbox.faults({ to: '*', do: 'drop', at })
     const isSent = await send().then(
@@ -145,7 +145,7 @@ for (const [at, isKept, isTold] of drops) {
   })
 }
 
-test('hanging, it takes the letter and says nothing until the client leaves', async () => {
+test('a hanging server accepts the e-mail and sends no reply until the client leaves', async () => {
   mailbox.faults({ to: '*', do: 'hang', at: 'reply' })
   const transport = createTransport({ url: mailbox.smtpUrl, ...patience, pool: true })
   const sending = transport.sendMail(russian).then(
@@ -157,7 +157,7 @@ test('hanging, it takes the letter and says nothing until the client leaves', as
   assert.equal(await sending, 'left')
 })
 
-test('a fault that makes no sense is refused with a reason', async () => {
+test('an invalid fault is refused with a reason', async () => {
   for (const fault of [{}, { to: '*', do: 'refuse', at: 'reply' }, { to: '*', do: 'burn' }]) {
     const answer = await put(fault)
     assert.equal(answer.status, 400)
@@ -165,28 +165,28 @@ test('a fault that makes no sense is refused with a reason', async () => {
   }
 })
 
-test('a login is asked for when there is one', async (t) => {
+test('a login is required when one is configured', async (t) => {
   const guarded = await startMailbox({ login: { user: 'gate', password: 'p@ss word' } })
   t.after(() => guarded.close())
-  const anybody = guarded.smtpUrl.replace(/\/\/.*@/, '//')
+  const withoutLogin = guarded.smtpUrl.replace(/\/\/.*@/, '//')
   await createTransport({ url: guarded.smtpUrl, ...patience }).sendMail(russian)
-  await assert.rejects(createTransport({ url: anybody, ...patience }).sendMail(russian), {
+  await assert.rejects(createTransport({ url: withoutLogin, ...patience }).sendMail(russian), {
     responseCode: 530,
   })
 })
 
-test('the page lists letters, and shows one with what a stranger wrote made harmless', async () => {
+test('the page lists e-mails, and shows one with a stranger’s markup escaped', async () => {
   await send({ subject: '<script>alert(1)</script>', text: 'x <b> "y" https://a.example/?q=1&r=2' })
   const list = await (await fetch(`${mailbox.url}/`)).text()
   assert.doesNotMatch(list, /<script>alert/)
   assert.match(list, /anna@example\.org/)
-  const [letter] = mailbox.list()
-  const page = await (await fetch(`${mailbox.url}/letters/${letter?.id}`)).text()
+  const [email] = mailbox.list()
+  const page = await (await fetch(`${mailbox.url}/letters/${email?.id}`)).text()
   assert.match(page, /x &lt;b&gt; &quot;y&quot; <a href="https:\/\/a\.example\/\?q=1&amp;r=2"/)
   assert.match(page, /<iframe[^>]* sandbox="allow-popups allow-popups-to-escape-sandbox"/)
 })
 
-test("a letter's HTML is served so that nothing in it runs or is fetched", async () => {
+test('the HTML of an e-mail can neither run scripts nor load anything', async () => {
   await send({ html: '<img src="https://tracker.example/x"><script>alert(1)</script>' })
   const answer = await fetch(`${mailbox.url}/letters/${mailbox.list()[0]?.id}/html`)
   const policy = answer.headers.get('content-security-policy') ?? ''
@@ -195,7 +195,7 @@ test("a letter's HTML is served so that nothing in it runs or is fetched", async
   assert.equal((await fetch(`${mailbox.url}/letters/999999/html`)).status, 404)
 })
 
-test('closing ends connections that are open', async () => {
+test('closing ends open connections', async () => {
   const short = await startMailbox()
   const socket = connect(Number(new URL(short.smtpUrl).port), '127.0.0.1')
   await once(socket, 'data') // the greeting

@@ -1,5 +1,5 @@
-// The door: a mail server that catches letters and shows them. Product code and tests reach it by
-// SMTP and HTTP only; here are the HTTP routes and the life of the two servers.
+// The entry file: a mail server that stores e-mails and shows them. Product code and tests reach it
+// by SMTP and HTTP only; this file has the HTTP routes and starts and stops the two servers.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,27 +13,27 @@ export type MailboxOptions = {
   readonly smtpPort?: number
   readonly port?: number
   readonly host?: string
-  /** Oldest letters are forgotten; letters are a few KiB, so these are a few MiB. */
+  /** Above this the oldest are deleted; e-mails are a few KiB, so 1,000 are a few MiB. */
   readonly lettersMax?: number
 } & Pick<CatchingOptions, 'login' | 'tls'>
 
 export type Mailbox = {
-  /** As mail.smtpUrl wants it. */
+  /** In the format of mail.smtpUrl. */
   readonly smtpUrl: string
   /** The page and the API, without a slash at the end. */
   readonly url: string
   /** Newest first. */
   list(search?: Search): Letter[]
-  /** Resolves as soon as a letter fits; empty when none came in time. */
+  /** Resolves as soon as an e-mail matches; empty when none came in time. */
   wait(search: Search, waitMs: number): Promise<Letter[]>
   /** Replaces all faults; without arguments, none. */
   faults(...faults: readonly Fault[]): void
   clear(): void
-  /** Cuts every connection and stops. May be repeated. */
+  /** Closes every connection and stops. May be called again. */
   close(): Promise<void>
 }
 
-/** Longer would outlast the patience of HTTP clients. */
+/** HTTP clients would time out before a longer wait ends. */
 const WAIT_MS_MAX = 60_000
 
 /** Both servers listen before it resolves. */
@@ -111,7 +111,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
     const { html, policy } = framedHtml(kept.letter.html)
     return send(response, 200, 'text/html; charset=utf-8', html, policy)
   }
-  return sendJson(response, 404, { error: 'there is no such letter' })
+  return sendJson(response, 404, { error: 'there is no such e-mail' })
 }
 
 async function serveApi(
@@ -124,7 +124,7 @@ async function serveApi(
   if (request.method === 'GET' && one !== undefined) {
     const kept = letters.one(Number(one))
     return kept === undefined
-      ? sendJson(response, 404, { error: 'there is no such letter' })
+      ? sendJson(response, 404, { error: 'there is no such e-mail' })
       : sendJson(response, 200, kept.letter)
   }
   switch (`${request.method} ${url.pathname}`) {
@@ -151,7 +151,7 @@ async function serveApi(
       faults.set()
       return sendJson(response, 200, { faults: [] })
     default:
-      return sendJson(response, 404, { error: 'see README.md for what is here' })
+      return sendJson(response, 404, { error: 'unknown path; README.md lists the API' })
   }
 }
 

@@ -1,11 +1,11 @@
-// The page for people: letters at the left, the opened one at the right; on a phone one after the
-// other. A letter's HTML is a stranger: it is shown in a frame without scripts, forms or fetching,
-// from which its links open in a new tab.
+// The page for people: e-mails at the left, the opened one at the right; on a phone one below the
+// other. An e-mail's HTML is not trusted: a frame without scripts, forms or network access shows
+// it, and its links open in a new tab.
 import { randomBytes } from 'node:crypto'
 import { type Letter, LINK } from './letters.ts'
 import { style } from './style.ts'
 
-/** A policy under which only our own script runs. */
+/** A content security policy under which only our own script runs. */
 export function pagePolicy(): { readonly nonce: string; readonly policy: string } {
   const nonce = randomBytes(12).toString('base64')
   const parts = [
@@ -20,7 +20,7 @@ export function pagePolicy(): { readonly nonce: string; readonly policy: string 
   return { nonce, policy: parts.join('; ') }
 }
 
-/** A letter's HTML for the frame, and the policy that it is served with. */
+/** An e-mail's HTML for the frame, and its content security policy. */
 export function framedHtml(html: string): { readonly html: string; readonly policy: string } {
   const sandbox = 'sandbox allow-popups allow-popups-to-escape-sandbox'
   const policy = `${sandbox}; default-src 'none'; style-src 'unsafe-inline'; img-src data:`
@@ -33,7 +33,7 @@ export function mailboxPage(p: {
   readonly lastId: number
   readonly nonce: string
 }): string {
-  // A wide screen shows the newest letter when none was chosen; a phone shows the list.
+  // A wide screen shows the newest e-mail when none was chosen; a phone shows the list.
   const shown = p.opened ?? p.letters[0]
   const title = p.opened === undefined ? `Mailbox (${p.letters.length})` : p.opened.subject
   return `<!doctype html>
@@ -49,11 +49,11 @@ export function mailboxPage(p: {
 <header>
   <a class="name" href="/">Mailbox</a>
   <span class="count">${counted(p.letters.length)}</span>
-  <a class="news" href="/" hidden>A new letter came</a>
+  <a class="news" href="/" hidden>A new e-mail arrived</a>
   <button type="button" id="clear"${p.letters.length === 0 ? ' disabled' : ''}>Delete all</button>
 </header>
 <main>
-  <nav aria-label="Letters">${listOf(p.letters, shown)}</nav>
+  <nav aria-label="E-mails">${listOf(p.letters, shown)}</nav>
   <article>${shown === undefined ? '' : letterOf(shown)}</article>
 </main>
 <script nonce="${p.nonce}">${script(p.lastId, p.opened === undefined)}</script>
@@ -63,12 +63,12 @@ export function mailboxPage(p: {
 }
 
 function counted(count: number): string {
-  return count === 1 ? '1 letter' : `${count} letters`
+  return count === 1 ? '1 e-mail' : `${count} e-mails`
 }
 
 function listOf(letters: readonly Letter[], shown: Letter | undefined): string {
   if (letters.length === 0) {
-    return '<p class="empty">No letters yet. They appear here as they come.</p>'
+    return '<p class="empty">No e-mails yet. They appear here when they arrive.</p>'
   }
   const items = letters.map((letter) => {
     const current = letter === shown ? ' aria-current="page"' : ''
@@ -84,15 +84,15 @@ function listOf(letters: readonly Letter[], shown: Letter | undefined): string {
 function letterOf(letter: Letter): string {
   const links = letter.links.map((link) => `<li>${anchor(link)}</li>`).join('')
   const html = `<h2>HTML</h2>
-    <iframe title="The letter's HTML" src="/letters/${letter.id}/html"
+    <iframe title="The e-mail's HTML" src="/letters/${letter.id}/html"
       sandbox="allow-popups allow-popups-to-escape-sandbox"></iframe>`
   const parts = [
-    '<a class="back" href="/">All letters</a>',
+    '<a class="back" href="/">All e-mails</a>',
     `<h1>${escaped(letter.subject || 'No subject')}</h1>`,
     `<dl>
       <dt>From</dt><dd>${escaped(letter.sender)}</dd>
       <dt>To</dt><dd>${escaped(letter.to.join(', '))}</dd>
-      <dt>Came</dt><dd>${timeOf(letter)} ${kindOf(letter)}</dd>
+      <dt>Received</dt><dd>${timeOf(letter)} ${kindOf(letter)}</dd>
       <dt>Id</dt><dd class="id">${escaped(letter.messageId ?? 'none')}</dd>
     </dl>`,
     links === '' ? '' : `<h2>Links</h2><ul class="links">${links}</ul>`,
@@ -115,7 +115,7 @@ function timeOf({ at }: Letter): string {
   return `<time datetime="${at}">${isToday ? time : `${day} ${time}`}</time>`
 }
 
-/** Text with its addresses as links. */
+/** Text with its URLs as links. */
 function linked(text: string): string {
   const parts = text.split(LINK)
   const links = text.match(LINK) ?? []
@@ -133,7 +133,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (character) => `&${names[character]};`)
 }
 
-// The list is loaded again when a letter comes. Somebody who reads one is told, not interrupted.
+// Reloads the list when an e-mail arrives. A person who reads one sees a hint instead of a reload.
 function script(lastId: number, isAtList: boolean): string {
   return `
 const news = document.querySelector('.news')

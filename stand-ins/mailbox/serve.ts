@@ -15,7 +15,7 @@ const mailbox = await startMailbox({
   port: Number(values.port),
   host: values.host,
 })
-console.log(`mailbox at ${mailbox.url}, letters come in at ${mailbox.smtpUrl}`)
+console.log(`mailbox at ${mailbox.url}, e-mails are accepted at ${mailbox.smtpUrl}`)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void mailbox.close())
 }

@@ -1,4 +1,4 @@
-// How the mailbox looks: light and dark, wide and narrow, nothing fetched from anywhere.
+// The stylesheet of the mailbox: light and dark, wide and narrow, without external resources.
 export const style = `
 :root {
   color-scheme: light dark;

@@ -1,15 +1,15 @@
-// Sends an answer of each kind: a JSON body, an error, a stream of events, or the wrong answer that
-// a fault asked for. Timing of streams is here; bytes and their accidents are in outlet.ts.
+// Sends each kind of answer: a JSON body, an error, a stream of events, or the wrong answer of a
+// fault. The timing of streams is here; bytes and their faults are in outlet.ts.
 import { errorBody, VendorError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import type { Faults } from './faults.ts'
 import { vendorHeaders } from './headers.ts'
 import { ping, type StreamEvent } from './stream.ts'
 
-// Events are gathered up to this size when nothing asks for them one by one.
+// Events are joined up to this size when no fault needs them one by one.
 const batchChars = 65_536
 
-// With these, the time or the place of each single event matters.
+// With these faults, the time or the place of each single event matters.
 const oneByOne = [
   'pace-ms',
   'silence-after',
@@ -60,7 +60,7 @@ export async function sendError(exchange: Exchange, error: VendorError): Promise
   await sendJson(exchange, error.status, errorBody(error, requestId), headers)
 }
 
-/** Commits the faults that come before or instead of a reply; true when nothing is left to do. */
+/** Applies the faults that come before or instead of a reply; true when the answer is complete. */
 export async function sendFault(exchange: Exchange): Promise<boolean> {
   const { faults, outlet, key } = exchange
   if (faults.drop) {

@@ -1,5 +1,5 @@
 // A bare HTTP client for the stand-in's own tests: sends exactly the given bytes and reports
-// exactly the received ones, with whatever ended the connection.
+// exactly the received ones, with the error that ended the connection.
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { isObject, type JsonObject } from './json.ts'
 import type { Vendor } from './vendor.ts'
@@ -11,7 +11,7 @@ export type Asking = {
   readonly body?: JsonObject | string
   readonly reply?: string
   readonly fault?: string
-  /** Leaves as soon as so many bytes have arrived. */
+  /** Disconnects as soon as this many bytes have arrived. */
   readonly leaveAfterBytes?: number
 }
 
@@ -47,7 +47,7 @@ export function ask(vendor: Vendor, asking: Asking = {}): Promise<Asked> {
       },
     })
     let hasAnswer = false
-    // A reset after the answer began is reported twice; then the answer tells.
+    // A reset after the answer began is reported twice; then the answer's error counts.
     outgoing.on('error', (error) => {
       if (!hasAnswer) reject(error)
     })
@@ -87,7 +87,7 @@ export function eventsIn(bytes: Buffer): JsonObject[] {
     .map((line) => JSON.parse(line.slice(6)))
 }
 
-/** Puts a stream together the way a client does, refusing anything outside the grammar. */
+/** Reassembles a stream as a client does, and refuses anything outside the grammar. */
 export function assemble(bytes: Buffer): JsonObject {
   const events = eventsIn(bytes).filter((event) => event.type !== 'ping')
   const first = events.shift()

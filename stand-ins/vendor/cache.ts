@@ -1,10 +1,10 @@
-// The prompt cache as the vendor bills it: a prefix seen for the first time at a marker is
-// written, seen again it is read, and it is forgotten after its time. Kept apart per upstream key
-// and model, so that a relay that scatters one conversation over keys pays for it visibly.
+// The prompt cache as the vendor bills it: the first request with a marked prefix writes it, later
+// ones read it, and it expires. Kept apart per upstream key and model, so that a relay that spreads
+// one conversation over keys visibly pays for it.
 
 export type Ttl = '5m' | '1h'
 
-/** A place in the prompt: everything before it, as a digest and as tokens. */
+/** A position in the prompt: everything before it, as a digest and as tokens. */
 export type Boundary = {
   readonly digest: string
   readonly tokens: number

@@ -1,13 +1,13 @@
-// The control API under /_stand-in: switch modes, read and clear the record. It exists for tests
-// and demonstrations that run in another process; the same verbs are on the object that
-// startVendor returns.
+// The control API under /_stand-in: switches modes, reads and clears the record. For tests and
+// demonstrations that run in another process; the object that startVendor returns has the same
+// methods.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { VendorError } from './errors.ts'
 import type { Parts } from './exchange.ts'
 import { readModes } from './modes.ts'
 import type { Received } from './record.ts'
 
-// A page of the record by default; bodies travel only when asked for.
+// The default page size of the record; bodies are included only on request.
 const requestsShown = 100
 
 export const controlPrefix = '/_stand-in/'

@@ -1,6 +1,6 @@
-// The rules of `messages`: roles, block kinds, non-empty texts, tool results that answer tool
-// uses, and thinking blocks that come back exactly as they were signed. The last rule is how a
-// relay that alters history is found out.
+// The rules of `messages`: roles, block kinds, non-empty texts, tool results that answer tool uses,
+// and thinking blocks that come back exactly as they were signed. The last rule detects a relay
+// that alters history.
 import { createHmac } from 'node:crypto'
 import { invalid } from './errors.ts'
 import { isObject, type JsonObject } from './json.ts'
@@ -21,7 +21,7 @@ const blockKinds = new Set(
   ).split(' '),
 )
 
-/** The signature that goes out with a thinking text, and has to come back with it. */
+/** The signature sent with a thinking text, which must come back with it. */
 export function signThinking(thinking: string): string {
   return createHmac('sha512', 'stand-in').update(thinking).digest('base64')
 }
@@ -43,7 +43,7 @@ export function readTurns(messages: unknown, version: ApiVersion): Turn[] {
   return turns
 }
 
-/** The turns of a body that may be nonsense: instructions are read before it is judged. */
+/** The turns of a body that may be invalid: instructions are read before it is validated. */
 export function readTurnsLoosely(body: unknown): Turn[] {
   const messages = isObject(body) && Array.isArray(body.messages) ? body.messages : []
   const last = messages.findLast((message) => isObject(message) && message.role === 'user')

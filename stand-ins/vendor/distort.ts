@@ -1,17 +1,17 @@
-// Faults of content: events that are missing, doubled, unknown or in the wrong place, usage that
-// is absent or impossible. Works on events and messages as values; their bytes are left to
-// outlet.ts.
+// Faults of content: events that are missing, doubled, unknown or in the wrong place, usage that is
+// absent or impossible. Works on events and messages as values; outlet.ts changes bytes.
 import { errorBody, VendorError } from './errors.ts'
 import type { Faults } from './faults.ts'
 import { ping, type StreamEvent } from './stream.ts'
 import type { Usage } from './usage.ts'
 
-/** The usage the stand-in will claim. */
+/** The usage that the stand-in will report. */
 export function distortUsage(usage: Usage, faults: Faults): Usage {
   return {
     ...usage,
     input_tokens: faults['usage-input'] ?? faults.usage ?? usage.input_tokens,
     output_tokens: faults['usage-output'] ?? faults.usage ?? usage.output_tokens,
+    ...faults['usage-members'],
   }
 }
 
@@ -57,7 +57,7 @@ function* withExtras(events: Iterable<StreamEvent>, faults: Faults): Generator<S
   }
 }
 
-// An earlier, smaller count: a reader that keeps the first of two is found out.
+// An earlier, smaller count: detects a reader that keeps the first of two.
 function firstOfTwo(event: StreamEvent): StreamEvent {
   return {
     ...event,

@@ -1,6 +1,6 @@
-// What the vendor says when it says no: status, error type, wording and the one JSON shape.
-// Messages follow the wording clients match on ("max_tokens: Field required"); deciding when to
-// refuse is left to the files that read requests.
+// The vendor's errors: status, error type, wording and the one JSON shape. Messages follow the
+// wording clients match on ("max_tokens: Field required"); the files that read requests decide when
+// to refuse.
 
 type Meaning = readonly [type: string, message: string]
 

@@ -1,5 +1,5 @@
-// The smallest value that a JSON schema accepts, for tool inputs and structured replies. Knows the
-// words that tool and SDK schemas use; it is no validator.
+// The smallest value that a JSON schema accepts, for tool inputs and structured replies. Supports
+// the keywords that tool and SDK schemas use; it is not a validator.
 import { isObject, type JsonObject } from './json.ts'
 
 // Schemas may refer to themselves; nothing real nests deeper than this.

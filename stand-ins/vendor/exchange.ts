@@ -1,5 +1,7 @@
-// What travels with one request: the shared parts of the server, who asked, and the way out.
+// The context of one request: the shared parts of the server, the client's key, and the response
+// writer.
 import type { IncomingMessage } from 'node:http'
+import type { Bill } from './bill.ts'
 import type { Cache } from './cache.ts'
 import type { Faults } from './faults.ts'
 import type { Ids } from './ids.ts'
@@ -17,6 +19,9 @@ export type Parts = {
   readonly ids: Ids
   readonly modes: Modes
   readonly record: RequestRecord
+  readonly bill: Bill
+  /** The credential of reports. */
+  readonly reportKey: string
   readonly wheel: Wheel
 }
 
@@ -31,9 +36,9 @@ export type Exchange = {
   /** The upstream key that was accepted; null before or without one. */
   readonly key: string | null
   readonly faults: Faults
-  /** Reply words, from the header, the text or the mode; null when nobody gave any. */
+  /** Reply words, from the header, the text or the mode; null when none were given. */
   readonly replyWords: readonly string[] | null
   readonly outlet: Outlet
-  /** Tells whoever waits on the record that it changed. */
+  /** Notifies waiters that the record changed. */
   readonly touch: () => void
 }

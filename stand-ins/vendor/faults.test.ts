@@ -1,4 +1,4 @@
-// Misbehaviour on order: every fault does what its name says, and the record tells what happened.
+// Faults on request: every fault does what its name says, and the record shows what happened.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
@@ -72,7 +72,7 @@ test('CR LF ends every line, comments stand between events, names can be missing
   assert.doesNotMatch((await stream('no-event-line')).bytes.toString(), /^event:/m)
 })
 
-test('compression nobody asked for covers plain replies, streams and errors', async () => {
+test('unrequested compression covers plain replies, streams and errors', async () => {
   const plain = await ask(vendor, { reply: 'text 5', fault: 'gzip' })
   assert.equal(plain.headers['content-encoding'], 'gzip')
   assert.equal(JSON.parse(gunzipSync(plain.bytes).toString()).type, 'message')
@@ -160,7 +160,7 @@ test('a connection is closed after the reply when asked, else kept', async () =>
   assert.equal((await ask(vendor)).headers.connection, 'keep-alive')
 })
 
-test('silence lasts until the client leaves, and the record says when', async () => {
+test('silence lasts until the client disconnects, and the record says when', async () => {
   const left = await ask(vendor, {
     body: streaming,
     reply: 'text 30',
@@ -230,7 +230,7 @@ test('the control API switches modes and shows what was received, byte for byte'
   assert.equal((await control('mode', 'POST', '{"fault":"nonsense"}')).status, 400)
 })
 
-test('the record keeps the newest requests and lets go of the oldest bodies', async () => {
+test('the record keeps the newest requests and drops the oldest bodies', async () => {
   const small = await startVendor({ requestsMax: 3, bodyBytesMax: 250 })
   try {
     for (let count = 0; count < 5; count += 1) await ask(small)

@@ -1,6 +1,6 @@
-// Every way the stand-in can misbehave, by name. A fault is `name` or `name=value`; several
-// combine. What each one does happens elsewhere: distort.ts bends events, outlet.ts bends bytes,
-// answer.ts replaces whole answers.
+// Every fault of the stand-in, by name. A fault is `name` or `name=value`; several combine. Other
+// files apply them: distort.ts changes events, outlet.ts changes bytes, answer.ts replaces whole
+// answers.
 import { invalid } from './errors.ts'
 
 const flag = (value: string | null) => value === null || value === 'true'
@@ -12,7 +12,12 @@ function whole(value: string | null): number {
   return Number(value)
 }
 
-/** Milliseconds, or `forever`, which lasts until the client leaves. */
+/** `{"speed":"fast"}` */
+function json(value: string | null): Record<string, unknown> {
+  return Object(JSON.parse(value ?? '{}'))
+}
+
+/** Milliseconds, or `forever`, which lasts until the client disconnects. */
 function span(value: string | null): number {
   return value === 'forever' ? Number.POSITIVE_INFINITY : whole(value)
 }
@@ -54,6 +59,7 @@ const readers = {
   usage: whole,
   'usage-input': whole,
   'usage-output': whole,
+  'usage-members': json,
   'double-delta': flag,
   pings: flag,
   'unknown-event': flag,
@@ -64,7 +70,7 @@ const readers = {
 type Readers = typeof readers
 export type Faults = { readonly [Name in keyof Readers]?: ReturnType<Readers[Name]> }
 
-/** Reads fault words over a base; the word `none` forgets everything before it. */
+/** Reads fault words on top of a base; the word `none` removes everything before it. */
 export function readFaults(words: readonly string[], base: Faults = {}): Faults {
   let found: Record<string, unknown> = { ...base }
   for (const word of words) {
@@ -78,7 +84,7 @@ export function readFaults(words: readonly string[], base: Faults = {}): Faults 
       throw invalid(`stand-in: unknown fault "${name}"`)
     }
   }
-  // Safe: each member was produced by the reader of its own name.
+  // Safe: the reader of each name produced its member.
   return found as Faults
 }
 

@@ -1,6 +1,6 @@
-// The headers the vendor sends beside an answer: its request id, the rate limits and names of the
-// account behind the key, and what its edge adds. A relay has to keep most of them from its
-// clients; the figures are constant and nothing enforces them.
+// The headers that the vendor sends with an answer: its request id, the rate limits and names of
+// the account behind the key, and what its edge adds. A relay must hide most of them from its
+// clients; the figures are constant and not enforced.
 import { hash } from 'node:crypto'
 
 const limits = [

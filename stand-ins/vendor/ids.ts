@@ -1,5 +1,5 @@
 // Ids in the vendor's style (`msg_01…`, `req_011…`). The same seed gives the same ids in the same
-// order, which is what makes recordings repeatable; without a seed they differ from run to run.
+// order, which makes recordings repeatable; without a seed they differ from run to run.
 import { hash, randomUUID } from 'node:crypto'
 
 const prefixes = {

@@ -1,4 +1,4 @@
-// The shape every parsed JSON object has before anything is known about it.
+// The type of a parsed JSON object before validation.
 
 export type JsonObject = { readonly [member: string]: unknown }
 

@@ -1,5 +1,5 @@
-// POST /v1/messages and its token count: request in, reply out, following the words and faults
-// that came with the request.
+// POST /v1/messages and its token count: reads the request and sends the reply that its words and
+// faults ask for.
 import { sendEvents, sendJson } from './answer.ts'
 import { distortEvents, distortMessage, distortUsage } from './distort.ts'
 import { invalid } from './errors.ts'
@@ -22,9 +22,13 @@ export async function postMessages(exchange: Exchange, parts: Parts): Promise<vo
   })
   const reply = { ...honest, usage: distortUsage(honest.usage, faults) }
   received.usage = faults['no-usage'] ? null : reply.usage
+  const bill = parts.bill.open(received, honest, faults)
   if (request.isStream) {
-    await sendEvents(exchange, distortEvents(eventsOf(reply), faults, requestId, reply.usage))
+    const events = bill.events(eventsOf(reply))
+    await sendEvents(exchange, distortEvents(events, faults, requestId, reply.usage))
   } else {
+    bill.input()
+    bill.end()
     await sendJson(exchange, 200, distortMessage(messageObject(reply), faults))
   }
 }

@@ -80,7 +80,7 @@ export function createModels(extraIds: readonly string[] = []) {
       const before = query.get('before_id')
       const start = after === null ? 0 : placeOf(models, 'after_id', after) + 1
       const end = before === null ? models.length : placeOf(models, 'before_id', before)
-      // Going backwards, a page is the last ones before the id.
+      // Backwards, a page has the last ones before the id.
       const from = before === null ? start : Math.max(start, end - limit)
       const data = models.slice(from, Math.min(end, from + limit)).map(modelObject)
       return {

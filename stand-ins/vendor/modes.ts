@@ -1,5 +1,5 @@
-// Faults and replies switched on for many requests at once: all of them, the next few, those of
-// one upstream key or one path. The first mode that matches a request is used, and used up.
+// Faults and replies for many requests at once: all of them, the next few, those of one upstream
+// key or one path. The first mode that matches a request is used, which takes one of its uses.
 import { invalid } from './errors.ts'
 import { readFaults } from './faults.ts'
 import { isObject } from './json.ts'
@@ -21,7 +21,9 @@ export type Mode = {
 export function createModes() {
   let active: Array<{ mode: Mode; timesLeft: number }> = []
   return {
-    /** Replaces all modes; no argument means well-behaved. Unknown fault words are refused. */
+    /**
+     * Replaces all modes; without arguments there are no faults. Unknown fault words are refused.
+     */
     set(...modes: readonly Mode[]): void {
       for (const mode of modes) readFaults(splitWords(mode.fault ?? ''))
       active = modes.map((mode) => ({ mode, timesLeft: mode.times ?? Number.POSITIVE_INFINITY }))
@@ -31,7 +33,7 @@ export function createModes() {
       return active.map((entry) => entry.mode)
     },
 
-    /** The mode for one request; counts as one use. */
+    /** The mode for one request; takes one use. */
     take(request: { key: string; path: string }): Mode {
       const entry = active.find(
         ({ mode, timesLeft }) =>

@@ -1,6 +1,6 @@
-// The way out: writes the bytes of one answer, obeying the client's pace, and commits the faults
-// of bytes: odd chunks, compression nobody asked for, connections that end too early. Knows
-// nothing of messages or events.
+// The response writer: writes the bytes of one answer, waits for slow clients, and applies the
+// faults of bytes: odd chunks, unrequested compression, connections that end too early. It does not
+// depend on messages or events.
 import type { ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createGzip } from 'node:zlib'
@@ -34,7 +34,7 @@ export function openOutlet({ response, received, record, faults, wheel }: Parts)
     wake?.()
   })
 
-  /** Writes and, when the client reads slowly, waits until it has caught up or left. */
+  /** Writes and, when the client reads slowly, waits until it has caught up or disconnected. */
   async function push(bytes: Buffer): Promise<void> {
     received.bytesSent += bytes.length
     if (response.write(bytes)) return
@@ -52,7 +52,7 @@ export function openOutlet({ response, received, record, faults, wheel }: Parts)
       const size = sizes === null ? due.length : sizes()
       await push(due.subarray(at, at + size))
       at += size
-      // A turn of the loop apart, chunks leave in packets of their own.
+      // With a turn of the event loop between them, chunks leave in separate packets.
       if (sizes !== null) await nextTurn()
     }
     if (cut !== null && room <= bytes.length && !isOver) await sever(cut.how)
@@ -69,7 +69,7 @@ export function openOutlet({ response, received, record, faults, wheel }: Parts)
   }
 
   return {
-    /** True once the client has left or a fault has ended the answer. */
+    /** True once the client has disconnected or a fault has ended the answer. */
     isOver: () => isOver,
 
     head(status: number, headers: Record<string, string>, bodyBytes: number | null): void {
@@ -78,7 +78,7 @@ export function openOutlet({ response, received, record, faults, wheel }: Parts)
         ...headers,
         ...(gzip === null ? {} : { 'content-encoding': 'gzip' }),
         ...(faults.close ? { connection: 'close' } : {}),
-        // A promised length would turn every odd ending into a second fault.
+        // A content-length would turn every early end into a second fault.
         ...(isPlain && bodyBytes !== null ? { 'content-length': String(bodyBytes) } : {}),
       })
     },
@@ -100,10 +100,10 @@ export function openOutlet({ response, received, record, faults, wheel }: Parts)
       if (!isOver) response.end()
     },
 
-    /** Ends after that many milliseconds, or at once when the client leaves. */
+    /** Ends after that many milliseconds, or at once when the client disconnects. */
     pause(ms: number): Promise<void> {
       if (isOver) return Promise.resolve()
-      // A waiting client has to see its status, if it is decided, before the wait.
+      // If the status is decided, send it before the wait.
       if (response.headersSent) response.flushHeaders()
       return new Promise((resolve) => {
         const task = Number.isFinite(ms) ? wheel.after(ms, done) : null

@@ -1,6 +1,6 @@
-// Decides what a reply contains. Reply words say it outright (`thinking 50 text 20`); without
-// them the request decides: tools are used when asked for, answered when their results arrive, and
-// anything else gets a short text that depends only on the request.
+// Decides what a reply contains. Reply words set it directly (`thinking 50 text 20`); without them
+// the request decides: tools are used when asked for, tool results are answered, and anything else
+// gets a short text that depends only on the request.
 import { invalid } from './errors.ts'
 import { exampleOf } from './example.ts'
 import { isObject, type JsonObject } from './json.ts'
@@ -16,7 +16,7 @@ export type Item =
 
 export type Plan = { readonly items: readonly Item[]; readonly stopReason: string | null }
 
-/** Reads reply words; an unknown word is a 400, so that a typing error in a test is seen. */
+/** Reads reply words; an unknown word is a 400, so that a typing error in a test is noticed. */
 export function readPlan(words: readonly string[]): Plan {
   const items: Item[] = []
   let stopReason: string | null = null
@@ -53,7 +53,7 @@ function readLiteral(word = ''): unknown {
   }
 }
 
-/** What to reply when nobody said so. */
+/** The reply when no words were given. */
 export function choosePlan(request: MessageRequest): Plan {
   const question = lastUserText(request.turns)
   const tool = toolToUse(request, question)
@@ -85,11 +85,11 @@ function toolToUse(request: MessageRequest, question: string): JsonObject | null
   if (choice === 'none') return null
   if (choice === 'tool') return tools.find((t) => t.name === request.toolChoice?.name) ?? null
   const last = request.turns.at(-1)
-  // A result just came in: answer it, or the client's loop would never end.
+  // The last message has a tool result: answer it, or the client's loop would never end.
   if (last?.role !== 'user' || last.content.some((block) => block.type === 'tool_result')) {
     return null
   }
-  // Agents wrap their own remarks, full of tool names, around what the person typed.
+  // Agents wrap their own remarks, full of tool names, around the person's text.
   const asked = question.replaceAll(/<system-reminder>[\s\S]*?<\/system-reminder>/g, '')
   const named = tools.find((tool) => wordBoundary(String(tool.name)).test(asked))
   if (named !== undefined) return named

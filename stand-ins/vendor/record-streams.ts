@@ -1,4 +1,4 @@
-// Writes the recordings and their sidecars into test/recordings, or into the folder given:
+// Writes the recordings and their sidecars into test/recordings, or into the given folder:
 //   node stand-ins/vendor/record-streams.ts [folder]
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,11 +1,11 @@
-// What the stand-in received, byte for byte, and how each exchange ended. Bounded twice: a ring of
-// the newest requests, and a budget for their bodies, of which the oldest are dropped first.
+// What the stand-in received, byte for byte, and how each exchange ended. Two limits: a ring of the
+// newest requests, and a budget for their bodies, of which the oldest are dropped first.
 import type { IncomingMessage } from 'node:http'
-import type { Usage } from './usage.ts'
+import type { BillRow, Usage } from './usage.ts'
 
 /**
- * `finished`: the whole answer was handed to the network. `aborted`: the client left first.
- * `cut`: a fault ended it early. `open`: still going on.
+ * `finished`: the whole answer was handed to the network. `aborted`: the client disconnected first.
+ * `cut`: a fault ended it early. `open`: still running.
  */
 export type Outcome = 'open' | 'finished' | 'aborted' | 'cut'
 
@@ -15,9 +15,9 @@ export type Received = {
   readonly arrivedAt: number
   readonly method: string
   readonly url: string
-  /** Names and values in turn, exactly as they came. */
+  /** Names and values in turn, exactly as received. */
   readonly rawHeaders: readonly string[]
-  /** Null once the budget for bodies has passed it by. */
+  /** Null once the body was dropped for the budget. */
   body: Buffer | null
   bodyBytes: number
   requestId: string
@@ -27,8 +27,10 @@ export type Received = {
   /** Body bytes handed to the network, compressed where the answer is. */
   bytesSent: number
   isMessageStopSent: boolean
-  /** The usage the answer reports in the end, even if the client left before. */
+  /** The final usage of the answer, even if the client disconnected before. */
   usage: Usage | null
+  /** What it costs the client so far, by model; empty for what is not billed. */
+  billed: readonly BillRow[]
   outcome: Outcome
   endedAt: number | null
   clientGoneAt: number | null
@@ -73,6 +75,7 @@ export function createRecord({ requestsMax, bodyBytesMax }: Limits) {
         bytesSent: 0,
         isMessageStopSent: false,
         usage: null,
+        billed: [],
         outcome: 'open',
         endedAt: null,
         clientGoneAt: null,
@@ -89,7 +92,7 @@ export function createRecord({ requestsMax, bodyBytesMax }: Limits) {
 
     keepBody(received: Received, body: Buffer): void {
       received.bodyBytes = body.length
-      // A request already cleared away would never be dropped again.
+      // A request that was already cleared would never be dropped again.
       if (!ring.has(received.number)) return
       received.body = body
       bodyBytesHeld += body.length
@@ -99,7 +102,7 @@ export function createRecord({ requestsMax, bodyBytesMax }: Limits) {
       changed()
     },
 
-    /** The first ending counts; later ones are echoes of it. */
+    /** Only the first ending counts; later ones follow from it. */
     end(received: Received, outcome: Exclude<Outcome, 'open'>): void {
       if (received.outcome !== 'open') return
       received.outcome = outcome
@@ -126,8 +129,11 @@ export function createRecord({ requestsMax, bodyBytesMax }: Limits) {
       bodyOldest = numberLast + 1
     },
 
-    /** Resolves as soon as the record satisfies the check; tests wait with it, not with sleep. */
-    until(check: (all: Received[]) => boolean, timeoutMs = 5000): Promise<void> {
+    /**
+     * Resolves as soon as the record satisfies the check, so that tests need no sleep. The limit
+     * only ends a test that hangs: a virtual machine may stall for ten seconds.
+     */
+    until(check: (all: Received[]) => boolean, timeoutMs = 30_000): Promise<void> {
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           waiting.delete(look)

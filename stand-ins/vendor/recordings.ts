@@ -1,6 +1,6 @@
 // The recordings that stream tests replay: the bytes this stand-in sends in twelve scenes, each
-// with a sidecar that says what a reader has to find. The same code gives the same bytes, so a
-// test can compare them with what is kept. Writing the files is left to record-streams.ts.
+// with a sidecar that says what a reader must find. The same code gives the same bytes, so a test
+// can compare them with the stored files. record-streams.ts writes the files.
 import { isObject, type JsonObject } from './json.ts'
 import { startVendor, type Vendor } from './vendor.ts'
 
@@ -76,7 +76,7 @@ const scenes: readonly Scene[] = [
   },
 ]
 
-/** All recordings, in order, from a stand-in of its own. */
+/** All recordings, in order, from a new stand-in. */
 export async function recordStreams(): Promise<Recording[]> {
   const vendor = await startVendor({ seed: 'recordings' })
   try {
@@ -104,7 +104,7 @@ async function post(vendor: Vendor, scene: Scene): Promise<Buffer> {
     headers: {
       'x-api-key': vendor.keys[0] ?? '',
       'anthropic-version': '2023-06-01',
-      // Headers carry Latin-1; instructions that do not fit travel in the body.
+      // Headers carry Latin-1; instructions with other characters go into the body.
       'x-stand-in-fault': scene.fault ?? '',
     },
     body: JSON.stringify({
@@ -138,7 +138,7 @@ function describe(scene: Scene, stream: Buffer, usage: unknown): JsonObject {
     messageId: isObject(start) ? start.id : null,
     usage,
     payload: bytesOf(payloads.join('')),
-    // The same as it stands in the stream, between its quotes and with its escapes.
+    // The same as written in the stream, between its quotes and with its escapes.
     payloadEscaped: bytesOf(payloads.map((text) => JSON.stringify(text).slice(1, -1)).join('')),
   }
 }

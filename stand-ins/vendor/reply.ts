@@ -15,7 +15,11 @@ export type ReplyBlock =
   | { type: 'redacted_thinking'; data: string }
   | { type: 'tool_use'; id: string; name: string; input: JsonObject; caller: JsonObject }
   | { type: 'server_tool_use'; id: string; name: string; input: JsonObject }
-  | { type: 'web_search_tool_result'; tool_use_id: string; content: readonly JsonObject[] }
+  | {
+      type: 'web_search_tool_result'
+      tool_use_id: string
+      content: readonly JsonObject[] | JsonObject
+    }
   | { type: 'future_block'; novelty: string }
 
 export type Reply = {
@@ -35,13 +39,17 @@ export function composeReply(
   const id = ids.next('message')
   const wanted =
     fillerBytes === null
-      ? plan.items.flatMap((item, place) => blocksOf(item, place, ids))
+      ? refuseSearches(
+          plan.items.flatMap((item, place) => blocksOf(item, place, ids)),
+          searchesMax(request),
+        )
       : [{ type: 'text' as const, text: writeFiller(fillerBytes) }]
-  // Filler exists to exceed limits; nothing cuts it.
+  // Filler is meant to exceed limits, so it is not cut.
   const { content, stopReason, stopSequence, tokens } =
     fillerBytes === null ? limit(wanted, request) : unlimited(wanted)
   const hidden = content.filter((b) => b.type === 'thinking' || b.type === 'redacted_thinking')
-  const searches = content.filter((block) => block.type === 'server_tool_use').length
+  const asked = content.filter((block) => block.type === 'server_tool_use').length
+  const searches = Math.min(asked, searchesMax(request))
   return {
     id,
     model: request.model.id,
@@ -151,6 +159,23 @@ function searchBlocks(id: string): ReplyBlock[] {
   ]
 }
 
+/** The `max_uses` of the request's web search. */
+function searchesMax({ tools }: MessageRequest): number {
+  const tool = tools.find(({ type }) => /^web_search_/.test(`${type}`))
+  return typeof tool?.max_uses === 'number' ? tool.max_uses : Number.POSITIVE_INFINITY
+}
+
+/** Searches beyond the limit get an error instead of a result, and are not billed. */
+function refuseSearches(blocks: readonly ReplyBlock[], max: number): ReplyBlock[] {
+  const error = { type: 'web_search_tool_result_error', error_code: 'max_uses_exceeded' }
+  let searches = 0
+  return blocks.map((block) => {
+    if (block.type === 'server_tool_use') searches += 1
+    if (block.type !== 'web_search_tool_result' || searches <= max) return block
+    return { ...block, content: error }
+  })
+}
+
 type Limited = {
   content: ReplyBlock[]
   stopReason: string
@@ -177,7 +202,7 @@ function limit(wanted: readonly ReplyBlock[], request: MessageRequest): Limited 
       return { content, stopReason: 'stop_sequence', stopSequence: stopped.sequence, tokens }
     }
     if (fitting !== null) content.push(fitting)
-    // A block that does not fit used the budget up, even where nothing of it can be shown.
+    // A block that does not fit uses the budget up, even where no part of it can be shown.
     if (fitting !== block) {
       const all = request.maxTokens
       return { content, stopReason: 'max_tokens', stopSequence: null, tokens: all }

@@ -1,6 +1,6 @@
-// Reads the body of a message request as the vendor does: what is missing or of the wrong type is
-// refused in its wording, unknown top-level members are let through (the real list is open and
-// grows). The rules of the conversation itself are in conversation.ts.
+// Reads the body of a message request as the vendor does: refuses missing members and wrong types
+// in its wording, and accepts unknown top-level members (the real list is open and grows). The
+// rules of the conversation itself are in conversation.ts.
 import { readTurns, type Turn } from './conversation.ts'
 import { invalid, VendorError } from './errors.ts'
 import { isObject, type JsonObject } from './json.ts'
@@ -9,7 +9,7 @@ import type { ApiVersion } from './version.ts'
 
 export type MessageRequest = {
   readonly model: Model
-  /** Zero for a count, which has no such member. */
+  /** Zero for a token count, which has no such member. */
   readonly maxTokens: number
   readonly isStream: boolean
   readonly system: readonly JsonObject[]
@@ -118,6 +118,13 @@ function readTools(tools: unknown): JsonObject[] {
         throw invalid(`tools.${at}.custom.input_schema: Field required`)
       }
     }
+    for (const name of ['max_uses', 'max_content_tokens']) {
+      const limit = tool[name] ?? 1
+      if (typeof limit !== 'number' || !Number.isInteger(limit)) {
+        throw invalid(`tools.${at}.${name}: Input should be a valid integer`)
+      }
+      if (limit < 1) throw invalid(`tools.${at}.${name}: Input should be greater than 0`)
+    }
     if (tool.name !== undefined && names.has(tool.name)) {
       throw invalid('tools: Tool names must be unique.')
     }
@@ -208,7 +215,7 @@ function checkMarkers(body: JsonObject, ...lists: ReadonlyArray<readonly JsonObj
 
 const samplingRanges = { temperature: [0, 1], top_p: [0, 1], top_k: [0, 500] } as const
 
-// Under 2026-10-21 the three members are gone, whatever their value; newer models accept only the
+// Version 2026-10-21 refuses the three members, whatever their value; newer models accept only the
 // default temperature under the old version too.
 function checkSampling(body: JsonObject, model: Model, version: ApiVersion): void {
   for (const [name, [low, high]] of Object.entries(samplingRanges)) {
@@ -224,7 +231,7 @@ function checkSampling(body: JsonObject, model: Model, version: ApiVersion): voi
   }
 }
 
-// The count endpoint refuses what it could only know by fetching or by running it.
+// The count endpoint refuses content that it would have to fetch or run.
 function checkCountable(tools: readonly JsonObject[], turns: readonly Turn[]): void {
   const serverTool = tools.findIndex((tool) => /^(web_|code_ex|tool_search)/.test(`${tool.type}`))
   if (serverTool >= 0) {

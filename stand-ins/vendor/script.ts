@@ -1,9 +1,9 @@
-// The small language that tells the stand-in what to do: words, numbers and JSON literals, either
-// in a header or in the last user message as [[reply: …]] and [[fault: …]]. This file finds and
-// splits it; what the words mean is said in reply.ts and faults.ts.
+// The small language that controls the stand-in: words, numbers and JSON literals, either in a
+// header or in the last user message as [[reply: …]] and [[fault: …]]. This file finds and splits
+// it; plan.ts and faults.ts interpret the words.
 import type { Turn } from './conversation.ts'
 
-/** The text a person would have typed last, which is where instructions are looked for. */
+/** The last text of the user, where instructions are looked for. */
 export function lastUserText(turns: readonly Turn[]): string {
   const turn = turns.findLast((candidate) => candidate.role === 'user')
   if (turn === undefined) return ''

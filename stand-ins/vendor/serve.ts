@@ -1,5 +1,6 @@
 // Starts the vendor stand-in from the command line:
-//   node stand-ins/vendor/serve.ts --port 8788 [--host 127.0.0.1] [--key k]… [--model id]…
+//   node stand-ins/vendor/serve.ts [--port 8788] [--host 127.0.0.1] [--key k]… [--model id]…
+//     [--fault 'name=value …']
 import { parseArgs } from 'node:util'
 import { startVendor } from './vendor.ts'
 

@@ -72,7 +72,7 @@ function* deltasOfBlock(block: ReplyBlock): Generator<object> {
     for (const thinking of deltasOf(block.thinking)) yield { type: 'thinking_delta', thinking }
     yield { type: 'signature_delta', signature: block.signature }
   } else if (block.type === 'tool_use' || block.type === 'server_tool_use') {
-    // The first piece is empty, as the vendor's often is; an empty input has no other.
+    // The first piece is empty, as the vendor's often is; an empty input has no further piece.
     yield { type: 'input_json_delta', partial_json: '' }
     if (Object.keys(block.input).length === 0) return
     for (const partial_json of deltasOf(JSON.stringify(block.input))) {

@@ -1,14 +1,14 @@
-// Where generated words come from and how they are counted. One output token is a run of
-// whitespace plus up to eight following characters, so that every generated word is exactly one
-// token, "text 200" costs exactly 200, and a stream sends one token per delta.
+// Generates words and counts them. One output token is a run of whitespace plus up to eight
+// following characters, so that every generated word is exactly one token, `[[reply: text 200]]`
+// has exactly 200, and a stream sends one token per delta.
 
 const words = (
   'amber basin cedar delta ember fjord grove harbor inlet jasper kelp lagoon maple north ' +
   'ocean pine quartz river stone tundra umber valley willow yarrow zephyr'
 ).split(' ')
 
-// Two, three and four byte characters, a joined emoji, a combining accent: whatever a relay could
-// tear apart when it cuts in the wrong place.
+// Characters of two, three and four bytes, a joined emoji, a combining accent: a relay that
+// cuts them in the wrong place breaks them.
 const wideWords = [
   'привет',
   '日本語',
@@ -49,7 +49,7 @@ export function numberOf(text: string): number {
   return sum >>> 0
 }
 
-/** A text of exactly so many tokens. */
+/** A text of exactly this many tokens. */
 export function writeText(seed: number, tokens: number, kind: 'plain' | 'wide' = 'plain'): string {
   const choice = kind === 'plain' ? words : wideWords
   const dice = createDice(seed)
@@ -61,7 +61,7 @@ export function writeText(seed: number, tokens: number, kind: 'plain' | 'wide' =
   return chosen.join(' ')
 }
 
-/** Plain filler of exactly so many bytes. */
+/** Plain filler of exactly this many bytes. */
 export function writeFiller(bytes: number): string {
   return ' filling'.repeat(Math.ceil(bytes / 8)).slice(0, bytes)
 }
@@ -76,7 +76,7 @@ export function takeTokens(text: string, tokens: number): string {
   return (text.match(tokenPattern) ?? []).slice(0, tokens).join('')
 }
 
-/** The text as a stream sends it, made only as it is asked for. */
+/** The text as a stream sends it, generated lazily. */
 export function* deltasOf(text: string): Generator<string> {
   if (text.length > fillerCharsMin) {
     for (let at = 0; at < text.length; at += fillerSliceChars) {

@@ -1,6 +1,8 @@
-// Counts the input of a request. Every string (and member name) counts its length, everything else
-// one; 3.5 of those make a token, plus 4 per message and 3 per request. Each of these is covered
-// by at least as many bytes of JSON, so the count never exceeds the bytes of the body.
+// Counts the input of a request. Every string (and member name) counts its bytes, those of other
+// scripts than ASCII 1.75 times, everything else one; 3.5 of those make a token, plus 4 per message
+// and 3 per request. So 3.5 bytes of English or of code are a token, and 2 bytes of Russian. Each
+// of these is covered by at least as many bytes of JSON, so the count never exceeds the bytes of
+// the body.
 import { createHash } from 'node:crypto'
 import type { Boundary, Cache, Ttl } from './cache.ts'
 import { isObject, type JsonObject } from './json.ts'
@@ -27,11 +29,29 @@ export type Usage = InputUsage & {
   readonly inference_geo: string
 }
 
+/** Of one request or of many: what one model used, at one rate, on one day. */
+export type BillRow = {
+  /** `2026-11-15`, in UTC. */
+  readonly day: string
+  readonly model: string
+  readonly service_tier: string
+  readonly context_window: string
+  readonly inference_geo: string
+  readonly speed: string
+  uncached_input_tokens: number
+  cache_read_input_tokens: number
+  ephemeral_5m_input_tokens: number
+  ephemeral_1h_input_tokens: number
+  output_tokens: number
+  /** `web_search_requests`, by the vendor's names. */
+  readonly server_tool_use: Record<string, number>
+}
+
 const charsPerToken = 3.5
 const tokensPerTurn = 4
 const tokensPerRequest = 3
 
-// A picture costs at most 1,568 tokens at the vendor, however many base64 letters carry it.
+// An image costs at most 1,568 tokens at the vendor, whatever the length of its base64.
 const mediaCharsMax = 1568 * charsPerToken
 
 type Part = { readonly block: JsonObject; readonly opensTurn: string | null }
@@ -42,7 +62,7 @@ export function countInput(request: MessageRequest): number {
   return tokensPerRequest + tokensPerTurn * request.turns.length + Math.ceil(chars / charsPerToken)
 }
 
-/** Input tokens split into uncached, written and read. Seeing a marker changes the cache. */
+/** Input tokens split into uncached, written and read. A marker changes the cache. */
 export function takeInput(request: MessageRequest, cache: Cache, key: string): InputUsage {
   const total = countInput(request)
   const parts = partsOf(request)
@@ -96,8 +116,18 @@ function markerOf(control: unknown): Ttl | null {
   return control.ttl === '1h' ? '1h' : '5m'
 }
 
+/** A token of Russian, Chinese or emoji covers about two bytes. */
+const otherScripts = charsPerToken / 2
+
+function charsOfText(text: string): number {
+  const bytes = Buffer.byteLength(text)
+  if (bytes === text.length) return bytes
+  const ascii = text.replaceAll(/[^\0-\x7f]+/g, '').length
+  return ascii + (bytes - ascii) * otherScripts
+}
+
 function charsOf(value: unknown): number {
-  if (typeof value === 'string') return value.length
+  if (typeof value === 'string') return charsOfText(value)
   if (typeof value !== 'object' || value === null) return 1
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + charsOf(item), 0)
   const isMedia = isObject(value) && value.type === 'base64'

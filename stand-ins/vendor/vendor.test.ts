@@ -153,7 +153,7 @@ test('a marked prefix is written once, then read; uncached input excludes both',
   assert.deepEqual(otherKey, first)
 })
 
-test('a cached prefix is found when the marker has moved on, and forgotten after its time', () => {
+test('a cached prefix is found when the marker has moved on, and expires', () => {
   let nowMs = 0
   const cache = createCache(() => nowMs)
   const at = (digest: string, tokens: number, marker: '5m' | null) => ({ digest, tokens, marker })
@@ -267,7 +267,7 @@ for (const [name, asking, status, message] of refusals) {
   })
 }
 
-test('a body that is not JSON is refused, whatever it is', async () => {
+test('a body that is not a JSON object is refused', async () => {
   for (const body of ['', '{', 'null', '[]']) assert.equal((await errorOf({ body })).status, 400)
 })
 

@@ -1,11 +1,12 @@
-// The door: a server that speaks the vendor's Messages API over real HTTP. Clients and the gateway
-// reach it by address only; product code never imports it. Here are the routes, the order in which
-// a request is looked at, and the life of the server.
+// The entry file: a server that imitates the vendor's Messages API over real HTTP. Clients and the
+// gateway reach it by address only; product code never imports it. This file has the routes, the
+// order of the checks of a request, and the start and stop of the server.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
 import { sendError, sendFault, sendJson } from './answer.ts'
+import { type Bill, createBill } from './bill.ts'
 import { createCache } from './cache.ts'
 import { control, controlPrefix } from './control.ts'
 import { readTurnsLoosely } from './conversation.ts'
@@ -28,6 +29,8 @@ export type VendorOptions = {
   readonly host?: string
   /** The upstream keys that are accepted. */
   readonly keys?: readonly string[]
+  /** The credential of the usage report; it is accepted for nothing else. */
+  readonly reportKey?: string
   /** Model ids served beside the vendor's own. */
   readonly models?: readonly string[]
   /** Makes ids repeatable. */
@@ -43,18 +46,25 @@ export type Vendor = {
   /** What was received, oldest first. */
   readonly requests: readonly Received[]
   readonly counts: Counts
+  /** What was billed, and a way to bill what no request used. */
+  readonly bill: Pick<Bill, 'rows' | 'plant'>
+  readonly reportKey: string
   /** Switches faults and replies for many requests; without arguments, off. */
   mode(...modes: readonly Mode[]): void
   /** Resolves once the record satisfies the check, rejects after the time limit. */
   until(check: (all: Received[]) => boolean, timeoutMs?: number): Promise<void>
-  /** Forgets what was received. */
+  /** Deletes the record. */
   clear(): void
-  /** Cuts every connection and stops. */
+  /** Closes every connection and stops. */
   close(): Promise<void>
 }
 
-// Two, so that a pool of upstream keys can be tried.
+// Two, so that tests can use a pool of upstream keys.
 export const defaultKeys = ['stand-in-key-1', 'stand-in-key-2'] as const
+
+export const defaultReportKey = 'stand-in-report-key'
+
+const reportPath = '/v1/organizations/usage_report/messages'
 
 // The vendor's limit for a message request.
 const requestBodyBytesMax = 32 * 1024 * 1024
@@ -72,6 +82,8 @@ export async function startVendor(options: VendorOptions = {}): Promise<Vendor> 
     modes: createModes(),
     record: createRecord({ ...defaults, ...options }),
     wheel: createWheel(),
+    bill: createBill(),
+    reportKey: options.reportKey ?? defaultReportKey,
   }
   const server = createServer((request, response) => {
     serve(request, response, parts).catch((error: unknown) => {
@@ -79,7 +91,7 @@ export async function startVendor(options: VendorOptions = {}): Promise<Vendor> 
       response.destroy()
     })
   })
-  // Long uploads and long silences are what tests are about; the client sets the limits.
+  // Tests need long uploads and long silences, so the client sets the limits.
   server.requestTimeout = 0
   server.keepAliveTimeout = 60_000
   // Thousands of streams may be opened in one burst; the default backlog of 511 drops some.
@@ -90,6 +102,8 @@ export async function startVendor(options: VendorOptions = {}): Promise<Vendor> 
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
     keys: parts.keys,
+    bill: parts.bill,
+    reportKey: parts.reportKey,
     get requests() {
       return parts.record.all()
     },
@@ -123,7 +137,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
     openOutlet({ response, received, record: parts.record, faults, wheel: parts.wheel })
   let exchange: Exchange | null = null
   try {
-    const key = readKey(request, url.pathname, parts.keys)
+    const key = readKey(request, url.pathname, parts)
     const body = readJson(request, raw)
     const orders = readOrders(request, { body, key, path: url.pathname }, parts)
     exchange = { ...bare, ...orders, body, key, outlet: open(orders.faults) }
@@ -148,17 +162,25 @@ async function route(exchange: Exchange, parts: Parts): Promise<void> {
     const id = path.slice('/v1/models/'.length)
     const found = id === '' ? parts.models.page(url.searchParams) : parts.models.one(id)
     await sendJson(exchange, 200, found)
+  } else if (path === reportPath) {
+    if (method !== 'GET') throw new VendorError(405)
+    await sendJson(exchange, 200, parts.bill.report(url.searchParams))
   } else if (path === '/api/hello') {
-    // Agents warm their connection up with it, without a key.
+    // Agents use it without a key to open their connection early.
     await sendJson(exchange, 200, {})
   } else {
     throw new VendorError(404)
   }
 }
 
-/** The accepted key; 401 otherwise. `x-api-key` is looked at first, an empty one is no key. */
-function readKey(request: IncomingMessage, path: string, keys: readonly string[]): string | null {
+/** The accepted key; 401 otherwise. `x-api-key` comes first, and an empty one counts as absent. */
+function readKey(
+  request: IncomingMessage,
+  path: string,
+  { keys: own, reportKey }: Parts,
+): string | null {
   if (path === '/api/hello') return null
+  const keys = path === reportPath ? [reportKey] : own
   const plain = String(request.headers['x-api-key'] ?? '').trim()
   const bearer = /^bearer\s+(.+)$/i.exec(request.headers.authorization ?? '')?.[1]?.trim()
   const key = plain === '' ? bearer : plain
@@ -192,14 +214,17 @@ function readOrders(
   }
 }
 
-/** The whole body; null when the client left before its end. Too much is read and forgotten. */
+/**
+ * The whole body; null when the client disconnected before its end. Bytes above the limit are
+ * discarded.
+ */
 async function readBytes(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let bytes = 0
   try {
     for await (const chunk of request) {
       bytes += chunk.length
-      // One byte over the limit is kept, so that the size alone tells.
+      // Keeps one byte over the limit, so that the size shows the excess.
       if (bytes <= requestBodyBytesMax + chunk.length) chunks.push(chunk)
     }
   } catch (error) {

@@ -1,6 +1,6 @@
 // One timer for all paced streams: tasks wait in slots of one millisecond and a single interval
 // empties them. Ten thousand streams then cost one timer and one map, and the interval runs only
-// while somebody waits.
+// while a task waits.
 
 export type Task = { wake: (() => void) | null }
 
@@ -41,7 +41,7 @@ export function createWheel() {
       return task
     },
 
-    /** Forgets every task, at the end of the server's life. */
+    /** Deletes every task when the server stops. */
     stop(): void {
       slots.clear()
       stop()

@@ -1,13 +1,13 @@
-// The house rules, applied to this repository: one test for each rule. What a rule catches is
-// proven by planted faults in planted-faults.test.ts.
+// Applies the architecture rules to this repository, one test for each rule. planted-faults.test.ts
+// tests the rules themselves.
 import assert from 'node:assert/strict'
 import { dirname } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { checkHouse, rules, violationText } from './architecture.ts'
+import { checkRepository, rules, violationText } from './architecture.ts'
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
-const violations = checkHouse(root)
+const violations = checkRepository(root)
 
 for (const rule of rules) {
   test(rule.promise, () => {

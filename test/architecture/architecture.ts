@@ -1,41 +1,41 @@
-// The house rules together: one call reads a repository and says everything that is wrong with it.
+// All architecture rules: one call reads a repository and returns every violation.
 import { diagramRules } from './diagrams.ts'
+import { documentRules } from './documents.ts'
 import { expandRules } from './expand.ts'
 import { folderRules } from './folders.ts'
 import { functionRules } from './functions.ts'
 import { graphRules } from './graph.ts'
-import { paperRules } from './papers.ts'
+import { moduleRules, moduleTable } from './modules.ts'
 import { reachRules } from './reach.ts'
-import { roomRules, roomTable } from './rooms.ts'
 import { shapeRules } from './shape.ts'
-import { type Finding, type House, type Rule, readHouse } from './tree.ts'
+import { type Finding, type Repository, type Rule, readRepository } from './tree.ts'
 
 export type Violation = Finding & { rule: string }
 
 export const rules: readonly Rule[] = [
-  ...roomRules,
+  ...moduleRules,
   ...graphRules,
   ...folderRules,
   ...reachRules,
   ...shapeRules,
   ...functionRules,
-  ...paperRules,
+  ...documentRules,
   ...expandRules,
   ...diagramRules,
 ]
 
-/** Every violation in the repository at `root`. A test may bring a table of its own. */
-export function checkHouse(
+/** Every violation in the repository at `root`. A test may pass its own table. */
+export function checkRepository(
   root: string,
-  table: House['roomTable'] = roomTable,
+  table: Repository['moduleTable'] = moduleTable,
 ): readonly Violation[] {
-  const house = readHouse(root, table)
+  const repository = readRepository(root, table)
   return rules.flatMap((rule) =>
-    rule.check(house).map((finding) => ({ ...finding, rule: rule.name })),
+    rule.check(repository).map((finding) => ({ ...finding, rule: rule.name })),
   )
 }
 
-/** `file:line rule-name: cure`, the form editors and terminals turn into a link. */
+/** `file:line rule-name: how to fix it`, which editors and terminals turn into a link. */
 export function violationText(violation: Violation): string {
-  return `${violation.file}:${violation.line} ${violation.rule}: ${violation.cure}`
+  return `${violation.file}:${violation.line} ${violation.rule}: ${violation.fix}`
 }

@@ -3,7 +3,7 @@
 // says by an entry file of its own name where to begin. How many files a folder has is left to
 // judgement. Tests import what they test and are not looked at.
 import { circles, connect, type Graph } from './graph.ts'
-import type { Finding, House, Rule, SourceFile } from './tree.ts'
+import type { Finding, Repository, Rule, SourceFile } from './tree.ts'
 
 export const folderRules: Rule[] = [
   {
@@ -23,9 +23,9 @@ export const folderRules: Rule[] = [
   },
 ]
 
-// A circle of modules is reported by cycle-of-rooms, one of files alone by cycle-of-files.
-function partCycles(house: House): Finding[] {
-  const files = readable(house)
+// A circle of modules is reported by cycle-of-modules, one of files alone by cycle-of-files.
+function partCycles(repository: Repository): Finding[] {
+  const files = readable(repository)
   return foldersOf(files).flatMap((folder) => {
     const graph: Graph = new Map()
     for (const file of files) {
@@ -42,33 +42,33 @@ function partCycles(house: House): Finding[] {
   })
 }
 
-function arrowsUp(house: House): Finding[] {
-  return readable(house).flatMap((file) =>
+function arrowsUp(repository: Repository): Finding[] {
+  return readable(repository).flatMap((file) =>
     file.imports
       .filter(({ target }) => target !== undefined && isArrowUp(file, target))
       .map(({ line, target }) => ({
         file: file.path,
         line,
-        cure: `${target?.path} builds on this folder; move what both need below it`,
+        fix: `${target?.path} builds on this folder; move what both need below it`,
       })),
   )
 }
 
-function missingEntries(house: House): Finding[] {
-  const files = readable(house)
-  // Folders of src are modules, which have the rule `door`; folders of web itself are collections.
+function missingEntries(repository: Repository): Finding[] {
+  const files = readable(repository)
+  // Folders of src are modules (rule `entry-file`); folders of web itself are collections.
   const below = foldersOf(files).filter((folder) => folder.split('/').length > 2)
   return below
     .filter((folder) => !files.some(({ path }) => isEntry(folder, path)))
     .map((folder) => ({
       file: files.find(({ path }) => path.startsWith(`${folder}/`))?.path ?? folder,
       line: 1,
-      cure: `name the file that a reader of ${folder}/ opens first after the folder`,
+      fix: `name the file that a reader of ${folder}/ opens first after the folder`,
     }))
 }
 
-function readable(house: House): SourceFile[] {
-  return house.files.filter((file) => /^(?:src|web)$/.test(file.folder) && !file.isTest)
+function readable(repository: Repository): SourceFile[] {
+  return repository.files.filter((file) => /^(?:src|web)$/.test(file.folder) && !file.isTest)
 }
 
 /** Every folder with source text in it or below it, without src itself. */

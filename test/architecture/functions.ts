@@ -2,7 +2,7 @@
 // CONTRIBUTING.md ("Functions"), with a table of the functions that may be longer and the reason of
 // each; this file reads that table.
 import { lineAt } from './scan.ts'
-import type { Finding, House, Rule, SourceFile } from './tree.ts'
+import type { Finding, Repository, Rule, SourceFile } from './tree.ts'
 import { matches } from './tree.ts'
 
 /** About what a screen and a half show. */
@@ -10,7 +10,7 @@ const OWN_LINES_MAX = 70
 /** Three screens: state and everything that touches it can still be seen together. */
 const FACTORY_LINES_MAX = 150
 /** They return methods over shared state. */
-const FACTORY = /^(?:create|open)[A-Z]|(?:Routes|Part)$/
+const FACTORY = /^(?:create|open)[A-Z]|(?:Routes|Plugin)$/
 /** The table rounds up to tens, so that a small change of a function leaves its row true. */
 const ROUNDED_TO = 10
 const TABLE = 'CONTRIBUTING.md'
@@ -19,7 +19,7 @@ export const functionRules: Rule[] = [
   {
     name: 'function-length',
     promise: `no function has more than ${OWN_LINES_MAX} lines of its own`,
-    check: (house) => house.files.flatMap(longFunctions),
+    check: (repository) => repository.files.flatMap(longFunctions),
   },
   {
     name: 'closure-length',
@@ -54,50 +54,52 @@ function longFunctions(file: SourceFile): Finding[] {
     .map(({ line, own }) => ({
       file: file.path,
       line,
-      cure: `${own} lines of its own: this is two functions`,
+      fix: `${own} lines of its own: this is two functions`,
     }))
 }
 
 type Row = { readonly place: string; readonly lines: number; readonly line: number }
 
-function rowsOf(house: House): Row[] {
+function rowsOf(repository: Repository): Row[] {
   const row = /^\| `(\w+)` in `([\w./-]+)` \| (\d+) \| .+ \|$/gm
-  return matches(house.read(TABLE) ?? '', row).map(({ line, match: [, name, path, lines] }) => ({
-    place: `${path} ${name}`,
-    lines: Number(lines),
-    line,
-  }))
-}
-
-function longClosures(house: House): Finding[] {
-  const named = new Map(rowsOf(house).map(({ place, lines }) => [place, lines]))
-  return house.files.flatMap((file) =>
-    measure(file).flatMap(({ name, line, lines, own, linesMax }) => {
-      const max = Math.max(named.get(`${file.path} ${name}`) ?? 0, linesMax)
-      // One with too many lines of its own is reported for these.
-      if (lines <= max || own > OWN_LINES_MAX) return []
-      const cure = `${lines} lines in all, ${max} allowed: split it, or name it in ${TABLE}`
-      return [{ file: file.path, line, cure }]
+  return matches(repository.read(TABLE) ?? '', row).map(
+    ({ line, match: [, name, path, lines] }) => ({
+      place: `${path} ${name}`,
+      lines: Number(lines),
+      line,
     }),
   )
 }
 
-function staleRows(house: House): Finding[] {
+function longClosures(repository: Repository): Finding[] {
+  const named = new Map(rowsOf(repository).map(({ place, lines }) => [place, lines]))
+  return repository.files.flatMap((file) =>
+    measure(file).flatMap(({ name, line, lines, own, linesMax }) => {
+      const max = Math.max(named.get(`${file.path} ${name}`) ?? 0, linesMax)
+      // One with too many lines of its own is reported for these.
+      if (lines <= max || own > OWN_LINES_MAX) return []
+      const fix = `${lines} lines in all, ${max} allowed: split it, or name it in ${TABLE}`
+      return [{ file: file.path, line, fix }]
+    }),
+  )
+}
+
+function staleRows(repository: Repository): Finding[] {
   const longest = new Map<string, Measured>()
-  for (const file of house.files) {
+  for (const file of repository.files) {
     for (const one of measure(file)) {
       const place = `${file.path} ${one.name}`
       if (one.lines > (longest.get(place)?.lines ?? 0)) longest.set(place, one)
     }
   }
-  return rowsOf(house).flatMap(({ place, lines: listed, line }) => {
+  return rowsOf(repository).flatMap(({ place, lines: listed, line }) => {
     const one = longest.get(place)
     if (one !== undefined && one.lines > one.linesMax) {
       const rounded = Math.ceil(one.lines / ROUNDED_TO) * ROUNDED_TO
-      return rounded >= listed ? [] : [{ file: TABLE, line, cure: `now ${rounded}: write that` }]
+      return rounded >= listed ? [] : [{ file: TABLE, line, fix: `now ${rounded}: write that` }]
     }
     const why = one === undefined ? 'is not there' : `has ${one.lines} lines`
-    return [{ file: TABLE, line, cure: `${place} ${why}: delete the row` }]
+    return [{ file: TABLE, line, fix: `${place} ${why}: delete the row` }]
   })
 }
 

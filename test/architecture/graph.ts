@@ -1,6 +1,6 @@
-// The import graph as a whole: no circles, and nothing that nobody reaches.
-import { judge, TOP } from './rooms.ts'
-import type { Finding, House, Rule, SourceFile } from './tree.ts'
+// The import graph as a whole: no cycles, and no file of src that no file imports.
+import { judge, TOP } from './modules.ts'
+import type { Finding, Repository, Rule, SourceFile } from './tree.ts'
 
 export const graphRules: Rule[] = [
   {
@@ -9,37 +9,37 @@ export const graphRules: Rule[] = [
     check: fileCycles,
   },
   {
-    name: 'cycle-of-rooms',
-    promise: 'no room reaches itself through the rooms it enters',
-    check: roomCycles,
+    name: 'cycle-of-modules',
+    promise: 'no module reaches itself through the modules it imports',
+    check: moduleCycles,
   },
   {
     name: 'orphan',
-    promise: 'every file of src is imported by someone',
+    promise: 'every file of src is imported by another file',
     check: orphans,
   },
 ]
 
-/** Files that somebody imports; an import of types alone does not run the file. */
-export function importedPaths(house: House, what: 'values' | 'anything'): Set<string> {
-  const edges = house.files.flatMap((file) => file.imports)
+/** Files that another file imports; importing only types does not run the file. */
+export function importedPaths(repository: Repository, what: 'values' | 'anything'): Set<string> {
+  const edges = repository.files.flatMap((file) => file.imports)
   const counted = edges.filter((edge) => what === 'anything' || edge.kind !== 'type')
   return new Set(counted.flatMap((edge) => edge.target?.path ?? []))
 }
 
 /** Files that a worker thread starts from. */
-export function workerPaths(house: House): Set<string> {
-  const edges = house.files.flatMap((file) => file.imports)
+export function workerPaths(repository: Repository): Set<string> {
+  const edges = repository.files.flatMap((file) => file.imports)
   return new Set(edges.flatMap((edge) => (edge.kind === 'worker' ? (edge.target?.path ?? []) : [])))
 }
 
 type Place = { file: string; line: number }
 export type Graph = Map<string, Map<string, Place>>
 
-// Imports of types count too: they cost nothing at run time, but a reader walks the same circle.
-function fileCycles(house: House): Finding[] {
+// Imports of types count too: they cost nothing at run time, but a reader meets the same cycle.
+function fileCycles(repository: Repository): Finding[] {
   const graph: Graph = new Map()
-  for (const file of house.files) {
+  for (const file of repository.files) {
     for (const edge of file.imports) {
       if (edge.target !== undefined) connect(graph, file.path, edge.target.path, file, edge.line)
     }
@@ -47,18 +47,18 @@ function fileCycles(house: House): Finding[] {
   return circles(graph, 'move what both need into a third file')
 }
 
-// An import the table forbids is reported as such already; what is left guards the table itself.
-function roomCycles(house: House): Finding[] {
+// The rule `module-table` reports forbidden imports; this one finds cycles in the table itself.
+function moduleCycles(repository: Repository): Finding[] {
   const graph: Graph = new Map()
-  for (const file of house.files) {
-    if (file.folder !== 'src' || file.isTest || TOP.includes(file.room)) continue
+  for (const file of repository.files) {
+    if (file.folder !== 'src' || file.isTest || TOP.includes(file.module)) continue
     for (const edge of file.imports) {
-      if (edge.target?.folder !== 'src' || edge.target.room === file.room) continue
-      if (judge(house, file, edge) !== undefined) continue
-      connect(graph, file.room, edge.target.room, file, edge.line)
+      if (edge.target?.folder !== 'src' || edge.target.module === file.module) continue
+      if (judge(repository, file, edge) !== undefined) continue
+      connect(graph, file.module, edge.target.module, file, edge.line)
     }
   }
-  return circles(graph, 'one of these rooms must not know the other')
+  return circles(graph, 'one of these modules must not import the other')
 }
 
 export function connect(
@@ -76,7 +76,7 @@ export function connect(
 /** One report for each circle: from every start the shortest way back to it, without repeats. */
 export function circles(
   graph: Graph,
-  cure: string,
+  fix: string,
   starts: readonly string[] = [...graph.keys()],
 ): Finding[] {
   const reported = new Set<string>()
@@ -87,7 +87,7 @@ export function circles(
     const place = graph.get(start)?.get(way[1] ?? '')
     if (place === undefined) continue
     for (const node of way) reported.add(node)
-    findings.push({ ...place, cure: `${way.join(' → ')}: ${cure}` })
+    findings.push({ ...place, fix: `${way.join(' → ')}: ${fix}` })
   }
   return findings
 }
@@ -106,10 +106,10 @@ function shortestWay(graph: Graph, start: string): string[] {
   return []
 }
 
-function orphans(house: House): Finding[] {
-  const imported = importedPaths(house, 'anything')
-  return house.files
+function orphans(repository: Repository): Finding[] {
+  const imported = importedPaths(repository, 'anything')
+  return repository.files
     .filter((file) => file.folder === 'src' && !file.isTest && file.path !== 'src/main.ts')
     .filter((file) => !imported.has(file.path))
-    .map((file) => ({ file: file.path, line: 1, cure: 'nobody imports it: use it or delete it' }))
+    .map((file) => ({ file: file.path, line: 1, fix: 'no file imports it: use it or delete it' }))
 }

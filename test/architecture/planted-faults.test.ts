@@ -1,18 +1,17 @@
-// Proves the house rules by planting one fault at a time in a small repository that has none, and
-// by showing them things that only look like faults.
+// Tests the architecture rules: plants one fault at a time in a small repository without faults,
+// and code that only looks like a fault.
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { test } from 'node:test'
-import { checkHouse, rules, violationText } from './architecture.ts'
-import { checksum } from './papers.ts'
-import { roomTable } from './rooms.ts'
-import { file, planted, skeleton, type Tree, times, withTree } from './skeleton.ts'
+import { checkRepository, rules, violationText } from './architecture.ts'
+import { moduleTable } from './modules.ts'
+import { file, planted, recorded, sample, type Tree, times, withTree } from './sample-repository.ts'
 import { withoutGit } from './tree.ts'
 
-/** What is reported for a tree, as `file:line rule`. */
-function reported(tree: Tree, table: Record<string, readonly string[]> = roomTable): string[] {
+/** The violations in a tree, as `file:line rule`. */
+function reported(tree: Tree, table: Record<string, readonly string[]> = moduleTable): string[] {
   return withTree(tree, (root) =>
-    checkHouse(root, table).map(({ file, line, rule }) => `${file}:${line} ${rule}`),
+    checkRepository(root, table).map(({ file, line, rule }) => `${file}:${line} ${rule}`),
   )
 }
 
@@ -21,14 +20,10 @@ function verbs(count: number): string[] {
   return Array.from({ length: count }, (_, n) => `  const verb${n} = () => {\n    f()\n  }`)
 }
 
-function recorded(migrations: Tree): Tree {
-  const sums = Object.entries(migrations).map(([path, text]) => [path.slice(11), checksum(text)])
-  return { ...migrations, 'migrations/checksums.json': JSON.stringify(Object.fromEntries(sums)) }
-}
+const books = sample['migrations/0001-books.sql'] ?? ''
 
-const books = skeleton['migrations/0001-books.sql'] ?? ''
-
-const page = skeleton['docs/architecture.md'] ?? ''
+const page = sample['docs/architecture.md'] ?? ''
+const readme = sample['README.md'] ?? ''
 
 // The place and the rule that must be reported, alone, and what is planted.
 const faults: Record<string, Tree> = {
@@ -36,11 +31,11 @@ const faults: Record<string, Tree> = {
     'src/ledger/batch.ts': file("import type { post } from './post.ts'", 'export type B = post'),
     'src/ledger/post.ts': file("import type { B } from './batch.ts'", 'export type post = B'),
   },
-  'src/keys/scan.ts:2 door': {
+  'src/keys/scan.ts:2 entry-file': {
     'src/keys/scan.ts': file("import { x } from '../ledger/batch.ts'", 'export const y = x'),
     'src/ledger/batch.ts': file('export const x = 1'),
   },
-  'src/cabinet/refund.ts:2 door': {
+  'src/cabinet/refund.ts:2 entry-file': {
     'src/cabinet/refund.ts': file("import '../payments/refunds/refunds.ts'"),
     'src/payments/refunds/refunds.ts': file('export const x = 1'),
   },
@@ -69,13 +64,13 @@ const faults: Record<string, Tree> = {
   'web/pages/sign-in/Sign.tsx:1 folder-entry': {
     'web/pages/sign-in/Sign.tsx': file('export const Sign = 1'),
   },
-  'src/accounts/pay.ts:2 room-table': {
+  'src/accounts/pay.ts:2 module-table': {
     'src/accounts/pay.ts': file("import '../ledger/ledger.ts'"),
   },
   'src/gateway/topup.ts:2 paid-path': {
     'src/gateway/topup.ts': file("import '../payments/payments.ts'"),
   },
-  'src/ledger/route.ts:2 outer-door': {
+  'src/ledger/route.ts:2 outer-module': {
     'src/ledger/route.ts': file("import '../cabinet/cabinet.ts'"),
   },
   'src/gateway/2-authenticate.ts:3 step-imports-step': {
@@ -91,11 +86,11 @@ const faults: Record<string, Tree> = {
   'docs/architecture.md:8 diagram-modules': {
     'docs/architecture.md': page.replace('keys --> ledger', '$&\n  keys --> wire'),
   },
-  'docs/architecture.md:13 diagram-request': {
+  'README.md:5 diagram-request': {
     'src/gateway/3-parse.ts': file('export const parse = () => 3'),
   },
-  'docs/architecture.md:1 diagram-request': {
-    'docs/architecture.md': page.replace('## A request', '## Requests'),
+  'README.md:1 diagram-request': {
+    'README.md': readme.replace('## How it works', '## How'),
   },
   'src/keys/find.ts:2 foreign-queries': {
     'src/keys/find.ts': file("import { bookFind } from '../ledger/queries.ts'"),
@@ -145,7 +140,7 @@ const faults: Record<string, Tree> = {
   'src/ledger/guess.ts:2 dev-dependency': {
     'src/ledger/guess.ts': file("import fc from 'fast-check'"),
   },
-  'src/mail/mail.ts:1 room-unknown': { 'src/mail/mail.ts': file('export const x = 1') },
+  'src/mail/mail.ts:1 module-unknown': { 'src/mail/mail.ts': file('export const x = 1') },
   'src/keys/late.ts:1 orphan': {
     'src/keys/late.ts': file('export const x = 1'),
     'test/reach.test.ts': file('export const x = 1'),
@@ -279,48 +274,54 @@ alter table books add column a int8 not null default 0, -- which is well
   'migrations/0001-books.sql:2 table-unowned': recorded({
     'migrations/0001-books.sql': '-- New.\ncreate table shelves (id int8);\n',
   }),
-  'src/platform/refusal.ts:2 refusal-untested': {
-    'src/platform/refusal.test.ts': file(
-      "import { refusalCodes } from './refusal.ts'",
+  'src/keys/refusals.ts:4 refusal-untested': {
+    'src/keys/refusals.test.ts': file(
+      "import { passRefusal } from './refusals.ts'",
       '// A comment about pass_worn is no test.',
-      "refusalCodes.includes('pass_missing')",
+      "passRefusal('pass_missing')",
     ),
+  },
+  'src/keys/lost.ts:2 refusal-unlisted': {
+    'src/keys/lost.ts': file("export const x = () => new Refusal('pass_lost', 'It is lost.')"),
+  },
+  'src/keys/torn.ts:3 refusal-unlisted': {
+    'src/keys/torn.ts': file('export const x = () =>', "  makeRefusal<'torn'>(", "    'torn')"),
   },
   'docs/dependencies.md:1 dependency-unexplained': {
     'docs/dependencies.md': '- `pg`: driver.\n- `undici`: HTTP.\n',
   },
   'docs/dependencies.md:6 dependency-unexplained': {
-    'docs/dependencies.md': `${skeleton['docs/dependencies.md']}- \`left\`: gone.\n`,
+    'docs/dependencies.md': `${sample['docs/dependencies.md']}- \`left\`: gone.\n`,
   },
   'docs/notes.md:2 machine-path': { 'docs/notes.md': `Notes.\nSee ${'/wo'}rk/notes.\n` },
 }
 
-test('a repository that keeps the rules is not reported', () => {
-  assert.deepEqual(reported(skeleton), [])
+test('reports nothing in a repository that follows the rules', () => {
+  assert.deepEqual(reported(sample), [])
 })
 
 for (const [expected, fault] of Object.entries(faults)) {
-  test(`a planted fault is reported, alone, as ${expected}`, () => {
+  test(`reports a planted fault, and only that, as ${expected}`, () => {
     assert.deepEqual(reported(planted(fault)), [expected])
   })
 }
 
-test('two rooms that know each other are reported even when the table lets them', () => {
+test('two modules that import each other are reported even when the table allows it', () => {
   const tree = planted({
     'src/ledger/sweep.ts': file("import { createKeys } from '../keys/keys.ts'"),
   })
   tree['docs/architecture.md'] = page.replace('keys --> ledger', '$&\n  ledger --> keys')
-  const table = { ...roomTable, ledger: ['platform', 'units', 'keys'] }
-  assert.deepEqual(reported(tree, table), ['src/keys/keys.ts:2 cycle-of-rooms'])
+  const table = { ...moduleTable, ledger: ['platform', 'units', 'keys'] }
+  assert.deepEqual(reported(tree, table), ['src/keys/keys.ts:2 cycle-of-modules'])
 })
 
 const hasGit = spawnSync('git', ['--version']).status === 0
 const skip = hasGit ? false : 'git is not installed'
 
-test('a commit subject without a room, or too long, is reported', { skip }, () => {
+test('a commit subject without a module, or too long, is reported', { skip }, () => {
   const subjects = ['fix(ledger): hold once', 'fix: hold', `fix(keys): ${'x'.repeat(62)}`]
   const settings = ['user.name=x', 'user.email=x@example.org', 'commit.gpgsign=false']
-  withTree(skeleton, (root) => {
+  withTree(sample, (root) => {
     const git = (...parameters: string[]) =>
       execFileSync('git', [...settings.flatMap((setting) => ['-c', setting]), ...parameters], {
         cwd: root,
@@ -329,27 +330,28 @@ test('a commit subject without a room, or too long, is reported', { skip }, () =
       })
     git('init')
     for (const subject of subjects) git('commit', '--allow-empty', '-m', subject)
-    const cures = checkHouse(root).map(({ rule, cure }) => `${rule} ${cure.split('"')[1]}`)
-    assert.deepEqual(cures, [`commit-subject ${subjects[2]}`, `commit-subject ${subjects[1]}`])
+    const fixes = checkRepository(root).map(({ rule, fix }) => `${rule} ${fix.split('"')[1]}`)
+    assert.deepEqual(fixes, [`commit-subject ${subjects[2]}`, `commit-subject ${subjects[1]}`])
   })
 })
 
 test('every rule has a planted fault', () => {
   const planned = Object.keys(faults).map((expected) => expected.split(' ')[1])
-  const proven = new Set([...planned, 'cycle-of-rooms', 'commit-subject'])
+  const proven = new Set([...planned, 'cycle-of-modules', 'commit-subject'])
   assert.deepEqual(
     rules.map(({ name }) => name).filter((name) => !proven.has(name)),
     [],
   )
 })
 
-test('what only looks like a fault is not reported', () => {
+test('does not report what only looks like a fault', () => {
   const tree = planted({
     'src/ledger/words.ts': file(
       '// Never call Date.now() or console.log here; process.env is far away.',
       "export const prose = 'select from lots of new Date() and Math.random()'",
       'export const pattern = /[\'"`]/',
       'export const half = (all: number) => all / 2 / 1',
+      "export const again = (error: E) => new Refusal(error.code, 'as new Refusal(`x`)')",
       `export const nested = \`a \${half(4) === 2 ? \`b \${'c'}\` : '}'} import '../y.ts'\``,
       'export const sample = `',
       "import { x } from '../gateway/gateway.ts'",
@@ -387,7 +389,7 @@ test('what only looks like a fault is not reported', () => {
   assert.deepEqual(reported(tree), [])
 })
 
-test('a violation reads as file, line, rule and cure', () => {
-  const violation = { file: 'src/a.ts', line: 3, rule: 'door', cure: 'knock' }
-  assert.equal(violationText(violation), 'src/a.ts:3 door: knock')
+test('prints a violation as file, line, rule and how to fix it', () => {
+  const violation = { file: 'src/a.ts', line: 3, rule: 'entry-file', fix: 'import b.ts' }
+  assert.equal(violationText(violation), 'src/a.ts:3 entry-file: import b.ts')
 })

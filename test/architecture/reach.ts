@@ -1,10 +1,10 @@
-// What product code may touch of the world outside: environment, time, chance, terminal, network,
-// database. Each has a short list of places, so that a test can turn the clock by hand and a
-// reviewer knows where a secret can enter or leave. Tests and tools are free.
-import type { Finding, House, Rule, SourceFile } from './tree.ts'
+// Which files of src may have side effects: environment, time, random values, terminal, network,
+// database. Each has a short list of files, so that a test can set the clock and a reviewer knows
+// where a secret can enter or leave. Tests and tools are exempt.
+import type { Finding, Repository, Rule, SourceFile } from './tree.ts'
 import { matches } from './tree.ts'
 
-type Reach = { name: string; promise: string; pattern: RegExp; places: RegExp; cure: string }
+type Reach = { name: string; promise: string; pattern: RegExp; places: RegExp; fix: string }
 
 const REACHES: Reach[] = [
   {
@@ -12,37 +12,37 @@ const REACHES: Reach[] = [
     promise: 'only the configuration reads the environment',
     pattern: /\bprocess\.env\b|\bprocess\[/g,
     places: /^src\/platform\/config\.ts$/,
-    cure: 'take the value as an argument; platform/config.ts reads it',
+    fix: 'take the value as an argument; platform/config.ts reads it',
   },
   {
     name: 'clock',
-    promise: 'only the clock asks what time it is',
+    promise: 'only platform/clock.ts reads the time',
     pattern:
       /\bDate\.now\b|\bnew Date\b|\bperformance\.now\b|\bprocess\.hrtime\b|\bTemporal\.Now\b/g,
     places: /^src\/platform\/clock\.ts$/,
-    cure: 'take a Clock as an argument, or let the database say the time',
+    fix: 'take a Clock as an argument, or let the database say the time',
   },
   {
     name: 'randomness',
-    promise: 'only ids and key secrets draw randomness',
+    promise: 'only platform/ids.ts and keys/secret.ts create random values',
     pattern:
       /\bMath\.random\b|\brandom(?:Bytes|UUID|UUIDv7|Int|Fill|FillSync)\b|\bgetRandomValues\b/g,
     places: /^src\/(?:platform\/ids|keys\/secret)\.ts$/,
-    cure: 'use platform/ids.ts (or keys/secret.ts for a key)',
+    fix: 'use platform/ids.ts (or keys/secret.ts for a key)',
   },
   {
     name: 'console',
     promise: 'only the log, the operator commands and main write to the terminal',
     pattern: /\bconsole\b|\bprocess\.std(?:out|err)\b/g,
     places: /^src\/(?:platform\/log\.ts|operator\/.*|main\.ts)$/,
-    cure: 'write to the log, or return the text to the operator command',
+    fix: 'write to the log, or return the text to the operator command',
   },
   {
     name: 'dial-out',
-    promise: 'only upstreams and payments make outgoing HTTP requests',
+    promise: 'only upstreams, payments and vendor-bill make outgoing HTTP requests',
     pattern: /(?<![.\w])fetch\(|\bhttps?\.(?:request|get)\(/g,
-    places: /^src\/(?:upstreams|payments)\//,
-    cure: 'who may dial out is a short list: upstreams and payments',
+    places: /^src\/(?:upstreams|payments|vendor-bill)\//,
+    fix: 'only upstreams, payments and vendor-bill may; call one of them',
   },
   {
     name: 'test-branch',
@@ -50,35 +50,40 @@ const REACHES: Reach[] = [
     pattern:
       /\b(?:is|in|for)Tests?(?:ing|Mode|Run)?\b|\btestMode\b|\b\w*(?:Fake|Mock)\w*\b|\bfake\w*\b/g,
     places: /^$/,
-    cure: 'let the real part run against a stand-in server',
+    fix: 'let the real part run against a stand-in server',
   },
 ]
 
 export const reachRules: Rule[] = [
-  ...REACHES.map(({ name, promise, pattern, places, cure }) => ({
+  ...REACHES.map(({ name, promise, pattern, places, fix }) => ({
     name,
     promise,
-    check: (house: House) =>
-      product(house)
+    check: (repository: Repository) =>
+      product(repository)
         .filter((file) => !places.test(file.path))
         .flatMap((file) => [
-          ...matches(file.code, pattern).map(({ line }) => ({ file: file.path, line, cure })),
-          ...(name === 'dial-out' ? packageFindings(file, ['undici'], cure) : []),
+          ...matches(file.code, pattern).map(({ line }) => ({ file: file.path, line, fix })),
+          ...(name === 'dial-out' ? packageFindings(file, ['undici'], fix) : []),
         ]),
   })),
   {
     name: 'db-value',
-    promise: 'only queries, wiring and platform hold the database itself; its types may travel',
+    promise: 'only queries, wiring and platform import the database; others only its types',
     check: databaseValues,
   },
   {
     name: 'better-auth',
-    promise: 'only the accounts room knows better-auth',
-    check: (house) =>
-      product(house)
-        .filter((file) => file.room !== 'accounts')
+    promise: 'only the accounts module imports better-auth',
+    check: (repository) =>
+      product(repository)
+        .filter((file) => file.module !== 'accounts')
         .flatMap((file) =>
-          packageFindings(file, ['better-auth', '@better-auth'], 'ask the door of accounts', true),
+          packageFindings(
+            file,
+            ['better-auth', '@better-auth'],
+            'call the entry file of accounts',
+            true,
+          ),
         ),
   },
   {
@@ -88,8 +93,8 @@ export const reachRules: Rule[] = [
   },
 ]
 
-function product(house: House): SourceFile[] {
-  return house.files.filter((file) => file.folder === 'src' && !file.isTest)
+function product(repository: Repository): SourceFile[] {
+  return repository.files.filter((file) => file.folder === 'src' && !file.isTest)
 }
 
 function packageOf(specifier: string): string {
@@ -100,7 +105,7 @@ function packageOf(specifier: string): string {
 function packageFindings(
   file: SourceFile,
   names: string[],
-  cure: string,
+  fix: string,
   typesToo = false,
 ): Finding[] {
   return file.imports
@@ -108,36 +113,36 @@ function packageFindings(
     .filter((edge) =>
       names.includes(packageOf(edge.specifier).replace(/^(@better-auth)\/.*/, '$1')),
     )
-    .map((edge) => ({ file: file.path, line: edge.line, cure }))
+    .map((edge) => ({ file: file.path, line: edge.line, fix }))
 }
 
-function databaseValues(house: House): Finding[] {
-  const cure = 'move the statement to queries.ts; elsewhere `import type` only'
-  return product(house)
-    .filter((file) => file.room !== 'platform' && file.room !== 'wiring')
+function databaseValues(repository: Repository): Finding[] {
+  const fix = 'move the statement to queries.ts; elsewhere `import type` only'
+  return product(repository)
+    .filter((file) => file.module !== 'platform' && file.module !== 'wiring')
     .filter((file) => !file.path.endsWith('/queries.ts'))
     .flatMap((file) => [
       ...file.imports
         .filter((edge) => edge.target?.path === 'src/platform/db/db.ts' && edge.kind !== 'type')
-        .map((edge) => ({ file: file.path, line: edge.line, cure })),
-      // The driver would be a way around db.ts.
-      ...packageFindings(file, ['pg', 'kysely'], cure),
+        .map((edge) => ({ file: file.path, line: edge.line, fix })),
+      // Importing the driver would bypass db.ts.
+      ...packageFindings(file, ['pg', 'kysely'], fix),
     ])
 }
 
 type Manifest = { dependencies?: Record<string, string> }
 
-function undeclaredPackages(house: House): Finding[] {
-  const manifest = JSON.parse(house.read('package.json') ?? '{}') as Manifest
+function undeclaredPackages(repository: Repository): Finding[] {
+  const manifest = JSON.parse(repository.read('package.json') ?? '{}') as Manifest
   const declared = new Set(Object.keys(manifest.dependencies ?? {}))
-  return product(house).flatMap((file) =>
+  return product(repository).flatMap((file) =>
     file.imports
       .filter((edge) => edge.kind !== 'worker' && !/^(?:\.|node:)/.test(edge.specifier))
       .filter((edge) => !declared.has(packageOf(edge.specifier)))
       .map((edge) => ({
         file: file.path,
         line: edge.line,
-        cure: `${packageOf(edge.specifier)} is not in "dependencies" of package.json`,
+        fix: `${packageOf(edge.specifier)} is not in "dependencies" of package.json`,
       })),
   )
 }

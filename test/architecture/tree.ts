@@ -1,19 +1,20 @@
-// The repository as the house rules see it: its source files, what each imports, and its papers.
-// Reads everything once; a rule asks this record and never the disk. Judges nothing.
+// The repository as the architecture test reads it: the source files with their imports, and the
+// paths of all tracked files. Source files are read once; a rule gets other files with `read`. The
+// rules themselves are in other files of this folder.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, posix, relative, sep } from 'node:path'
 import { type Literal, lineAt, scan } from './scan.ts'
 
-export type Finding = { file: string; line: number; cure: string }
+export type Finding = { file: string; line: number; fix: string }
 export type Rule = {
   name: string
   /** What holds while the rule reports nothing; the name of its test. */
   promise: string
-  check(house: House): Finding[]
+  check(repository: Repository): Finding[]
 }
 
-/** `worker` is a file named by `new URL('./x.ts', import.meta.url)`: an entry of its own thread. */
+/** `worker`: named by `new URL('./x.ts', import.meta.url)`, a file that runs in its own thread. */
 export type Import = {
   specifier: string
   kind: 'value' | 'type' | 'worker'
@@ -26,8 +27,8 @@ export type SourceFile = {
   path: string
   /** The top folder: src, test, tools, bench, stand-ins or web. */
   folder: string
-  /** For src: the folder below it, or the bare name of main, wiring, jobs and fleet. */
-  room: string
+  /** In src: the module; for main, wiring, jobs and fleet the file's name without `.ts`. */
+  module: string
   isTest: boolean
   text: string
   code: string
@@ -37,20 +38,20 @@ export type SourceFile = {
   imports: Import[]
 }
 
-export type House = {
+export type Repository = {
   root: string
   files: SourceFile[]
   /** Everything git would track (or, without git, everything there), as paths. */
   tracked: string[]
   /** The text of a file by its path, or undefined. */
   read(path: string): string | undefined
-  roomTable: Readonly<Record<string, readonly string[]>>
+  moduleTable: Readonly<Record<string, readonly string[]>>
 }
 
 const FOLDERS = ['src', 'test', 'tools', 'bench', 'stand-ins', 'web']
 const SKIPPED = new Set(['node_modules', '.git', '.tollgate', 'dist', 'screens'])
 
-export function readHouse(root: string, roomTable: House['roomTable']): House {
+export function readRepository(root: string, moduleTable: Repository['moduleTable']): Repository {
   const paths = FOLDERS.flatMap((folder) => walk(root, folder)).filter((path) =>
     /(?<!\.d)\.tsx?$/.test(path),
   )
@@ -61,7 +62,7 @@ export function readHouse(root: string, roomTable: House['roomTable']): House {
     statSync(join(root, path), { throwIfNoEntry: false })?.isFile() === true
       ? readFileSync(join(root, path), 'utf8')
       : undefined
-  return { root, files, tracked: trackedPaths(root), read, roomTable }
+  return { root, files, tracked: trackedPaths(root), read, moduleTable }
 }
 
 /** Runs git in the repository; undefined when git or its history is not there. */
@@ -99,7 +100,7 @@ function readSource(root: string, path: string): SourceFile {
   return {
     path,
     folder,
-    room: folder === 'src' ? next.replace(/\.ts$/, '') : '',
+    module: folder === 'src' ? next.replace(/\.ts$/, '') : '',
     isTest: /\.test\.tsx?$/.test(path),
     text,
     ...scan(text),
@@ -125,7 +126,7 @@ function importsOf(file: SourceFile, byPath: Map<string, SourceFile>): Import[] 
   const found: Import[] = []
   for (const { pattern, kind } of IMPORT_FORMS) {
     for (const { line, match } of matches(file.bare, pattern)) {
-      // The words stand in a literal, such as a test's sample of source text.
+      // This import stands in a string, such as a test's sample of source text.
       if (file.code.charAt(match.index) === ' ') continue
       const specifier = match.groups?.from ?? ''
       const path = posix.join(dirname(file.path), specifier)

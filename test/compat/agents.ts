@@ -1,13 +1,14 @@
 // Real coding agents of the npm registry against the gateway, each installed for this run only into
 // a temporary folder, with an empty home and an environment that names nothing but the gateway.
-// None is a dependency. An agent that cannot be run is told of, not counted as a failure.
+// None is a dependency. An agent that cannot be run is reported, but is not a failure.
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Arrival } from './arrivals.ts'
 import type { Target } from './clients.ts'
-import { type Run, run } from './program.ts'
+import { cleanEnvironment, lastLine, RUN_MS_MAX, type Run, run } from './program.ts'
+import { MODEL, type Place, runScenarios, SAID } from './scenarios.ts'
 import { createStage, headerOf, type Stage } from './stage.ts'
 
 type Agent = {
@@ -24,10 +25,6 @@ type Agent = {
   readonly tool?: (folder: string) => string
 }
 
-const MODEL = 'claude-opus-4-6'
-const SAID = 'tollgate works'
-// The slowest needs four seconds; a program that waits for a person needs for ever.
-const RUN_MS_MAX = 90_000
 const INSTALL_MS_MAX = 300_000
 
 const agents: readonly Agent[] = [
@@ -114,6 +111,8 @@ export async function runAgents(): Promise<boolean> {
         }
         for (const arrival of stage.arrivals) console.log(`  ${described(arrival)}`)
       }
+      if (agent.program === 'claude')
+        failed.push(...(await runScenarios({ stage, prefix, folder })))
       await rm(prefix, { recursive: true, force: true })
     }
   } finally {
@@ -150,8 +149,6 @@ async function install(
   return code === 0 ? undefined : `npm install failed: ${lastLine(err)}`
 }
 
-type Place = { readonly stage: Stage; readonly prefix: string; readonly folder: string }
-
 async function tryAgent(agent: Agent, keyVariable: string, place: Place): Promise<string> {
   const { stage } = place
   stage.clear()
@@ -185,25 +182,6 @@ async function tryAgent(agent: Agent, keyVariable: string, place: Place): Promis
   return `${ended.ms} ms, ${stage.arrivals.length} requests, ${charges.length} charges`
 }
 
-// What is not on this machine is out of reach: everything else goes to a proxy that is not there.
-function cleanEnvironment(home: string): Record<string, string> {
-  return {
-    PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
-    HOME: home,
-    LANG: 'C.UTF-8',
-    TERM: 'dumb',
-    CI: '1',
-    HTTP_PROXY: 'http://127.0.0.1:9',
-    HTTPS_PROXY: 'http://127.0.0.1:9',
-    NO_PROXY: '127.0.0.1,localhost',
-    DISABLE_TELEMETRY: '1',
-    DISABLE_ERROR_REPORTING: '1',
-    DISABLE_AUTOUPDATER: '1',
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    DO_NOT_TRACK: '1',
-  }
-}
-
 /** It answered, and each of its bodies and lists of betas reached the stand-in as it sent them. */
 function check(ended: Run, stage: Stage, turnsMin: number): void {
   assert.equal(ended.code, 0, `it ended with ${ended.code}: ${lastLine(ended.err || ended.out)}`)
@@ -231,8 +209,4 @@ function described(arrival: Arrival): string {
   if (body.length > 0) parts.push(`max_tokens ${read.max_tokens}`, Object.keys(read).join(' '))
   const betas = headers['anthropic-beta']
   return [...parts, ...(betas === undefined ? [] : [`betas ${betas}`])].join('; ')
-}
-
-function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1)?.slice(0, 300) ?? ''
 }

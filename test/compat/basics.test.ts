@@ -92,7 +92,7 @@ test('05 an empty x-api-key beside a good bearer is no key', async () => {
   })
   assert.equal(reply.status, 200)
   assert.equal(stage.arrivals[0]?.headers['x-api-key'], '')
-  // No version was named, so the upstream is told the one that every client knows.
+  // The client named no version, so the gateway sends the one that every client knows.
   assert.equal(headerOf(stage.upstream(), 'anthropic-version'), '2023-06-01')
   await stage.assertCharged(account)
 })
@@ -103,10 +103,10 @@ test('07 issued and imported keys are both accepted', async () => {
   await sdk1x8({ url, key: issued.key }).messages.create(ask('Hello'))
   await stage.assertCharged(issued)
   stage.clear()
-  const book = await stage.ledger.open(stage.database.db)
+  const book = await stage.ledger.createBook(stage.database.db)
   await stage.topUp(book, 1_000_000)
   const key = 'sk-vendor-03-Zm9yLXRlc3RzLW9ubHktMDEyMzQ1Njc4OWFiY2RlZg'
-  const { keyId } = await stage.database.db.transaction((tx) => stage.keys.importOne(tx, book, key))
+  const { keyId } = await stage.database.db.transaction((tx) => stage.keys.importKey(tx, book, key))
   await sdk1x8({ url, key }).messages.create(ask('Hello'))
   await stage.assertCharged({ book, key, keyId })
 })

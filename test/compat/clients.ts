@@ -7,7 +7,7 @@ import { Anthropic as Sdk0x60 } from 'anthropic-sdk-0-60'
 import { Anthropic as Sdk0x137 } from 'anthropic-sdk-0-137'
 import { OpenAI } from 'openai'
 
-/** Whom to call, and as whom. */
+/** The address to call, and the key. */
 export type Target = { readonly url: string; readonly key: string }
 
 export const sdk1x8 = ({ url, key }: Target) => new Sdk1x8({ baseURL: url, apiKey: key })
@@ -99,7 +99,7 @@ function official0x60(target: Target): Official {
   }
 }
 
-/** A question for a model, told in one sentence. */
+/** A request with one user message. */
 export function ask(content: string, model = 'claude-opus-4-6', maxTokens = 1_000): Question {
   return { model, max_tokens: maxTokens, messages: [{ role: 'user', content }] }
 }

@@ -1,5 +1,5 @@
 // Replies that do not end as they should: the upstream refuses, reports an error or breaks off, or
-// the client leaves. What a library tells its user, how often it tries, what the ledger shows.
+// the client leaves. Checks what a library reports, how often it tries, what the ledger shows.
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { Anthropic } from '@anthropic-ai/sdk'
@@ -14,7 +14,7 @@ beforeEach(() => stage.clear())
 const { url } = stage
 type Failure = InstanceType<typeof Anthropic.APIError>
 
-test('24 an overloaded upstream is told as it is, and the library tries three times', async () => {
+test('24 the client sees the upstream’s 529, and the library tries three times', async () => {
   const account = await stage.account(1_000_000)
   stage.vendor.mode({ fault: 'status=529 retry-after=7 retry-after-ms=20' })
   const error = await thrownBy<Failure>(
@@ -67,7 +67,7 @@ test('25 an error event of the upstream reaches the client, and nothing is charg
   await stage.assertFree(account)
 })
 
-test('25 the AI SDK and LangChain tell of an error event', async () => {
+test('25 the AI SDK and LangChain report an error event', async () => {
   const account = await stage.account(1_000_000)
   const target = { url, key: account.key }
   const prompt = '[[reply: text 30]] [[fault: error-after=6 status=529]]'
@@ -159,7 +159,7 @@ test('28 a client that leaves before the reply begins pays its input only', asyn
   const account = await stage.account(1_000_000)
   const leaving = new AbortController()
   const call = sdk1x8({ url, key: account.key }).messages.create(
-    { ...ask('[[reply: text 40]] [[fault: headers-ms=300 pace-ms=200]]'), stream: true },
+    { ...ask('[[reply: text 40]] [[fault: headers-ms=300 pace-ms=2000]]'), stream: true },
     { signal: leaving.signal },
   )
   await stage.vendor.until((all) => all.some(({ body }) => body !== null))

@@ -1,4 +1,4 @@
-// Every no, as the real client libraries show it to their users: status, class and type, and how
+// Every error, as the real client libraries show it to their users: status, class and type, and how
 // often a library repeats by itself. Attempts are counted where they arrive, at the gateway.
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
@@ -88,7 +88,7 @@ test('31 an exhausted balance is a 402 that no library repeats', async () => {
   const check = (status: number | undefined, text: string, name: string) => {
     assert.equal(status, 402, name)
     assert.match(text, /billing_error/, name)
-    assert.match(text, /credit balance is too low.*https:\/\/cabinet\.example/, name)
+    assert.match(text, /Not enough credits: .* https:\/\/cabinet\.example\/packs/, name)
     assert.equal(stage.arrivals.length, 1, `${name}: one attempt`)
     stage.clear()
   }
@@ -152,7 +152,7 @@ test('33 a body of 33 MB is a 413 that the library can read', async () => {
   await stage.assertFree(account)
 })
 
-test('34 what is no message request is refused in the error shape', async () => {
+test('34 an invalid message request is refused in the error shape', async () => {
   const account = await stage.account(1_000_000)
   const target = { url, key: account.key }
   const wrong: [string | Buffer<ArrayBuffer>, Record<string, string>, number][] = [

@@ -1,5 +1,5 @@
 // What must not be lost or let through: every counter of cached tokens, compressed replies that
-// stay readable, and headers and keys that are nobody else's business.
+// stay readable, and headers and keys that must not reach the other side.
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { Anthropic } from '@anthropic-ai/sdk'
@@ -42,7 +42,7 @@ test('45 cached tokens are counted for the client and charged by their weights',
   await stage.assertCharged(account)
 })
 
-test('45 the AI SDK is told the cached tokens of a stream', async () => {
+test('45 the AI SDK receives the cached tokens of a stream', async () => {
   const account = await stage.account(1_000_000)
   const model = aiSdk({ url, key: account.key })('claude-sonnet-4-6')
   const providerOptions = { anthropic: { cacheControl: { type: 'ephemeral' } } }

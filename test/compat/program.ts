@@ -1,6 +1,10 @@
 // Runs one foreign program with a clean environment and a limit on its time, and ends whatever it
 // leaves behind. Shared by the forms of `npm run compat` that try agents and other languages.
 import { spawn } from 'node:child_process'
+import { dirname } from 'node:path'
+
+// The slowest agent needs four seconds; a program that waits for a person needs for ever.
+export const RUN_MS_MAX = 90_000
 
 export type Run = {
   /** Null when it was ended by a signal, or could not be started. */
@@ -56,6 +60,29 @@ function endGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // Nobody is left.
+    // No process of the group is left.
   }
+}
+
+/** Only this machine can be reached: all other requests go to a proxy that does not exist. */
+export function cleanEnvironment(home: string): Record<string, string> {
+  return {
+    PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
+    HOME: home,
+    LANG: 'C.UTF-8',
+    TERM: 'dumb',
+    CI: '1',
+    HTTP_PROXY: 'http://127.0.0.1:9',
+    HTTPS_PROXY: 'http://127.0.0.1:9',
+    NO_PROXY: '127.0.0.1,localhost',
+    DISABLE_TELEMETRY: '1',
+    DISABLE_ERROR_REPORTING: '1',
+    DISABLE_AUTOUPDATER: '1',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    DO_NOT_TRACK: '1',
+  }
+}
+
+export function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1)?.slice(0, 300) ?? ''
 }

@@ -1,6 +1,6 @@
-// Time: the first event is not kept back, and silence is filled so that nothing on the way gives
-// up. The full form (COMPAT_FULL=1) waits for real and judges milliseconds; the short one turns
-// the gateway's clock.
+// Timing of replies: the gateway forwards the first event at once, and sends pings into silent
+// streams so that no client or proxy times out. With COMPAT_FULL=1 the tests wait in real time and
+// check milliseconds; otherwise they turn the gateway's clock forward.
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { streamText } from 'ai'
@@ -11,8 +11,8 @@ import { createStage } from './stage.ts'
 const isFull = process.env.COMPAT_FULL === '1'
 const skip = isFull ? false : 'waits for a minute: npm run compat -- full'
 
-// Turned forward by a test; what is measured with it is the silence of streams and the age of
-// requests, which may last an hour.
+// How far a test has turned the gateway's clock forward. The gateway measures with this clock how
+// long a stream is silent and how old a request is; a request may last an hour.
 const turned = { ms: 0 }
 const clock = { ...systemClock, spanMs: () => systemClock.spanMs() + turned.ms }
 
@@ -24,7 +24,7 @@ const stage = await createStage({
 after(() => stage.end())
 beforeEach(() => stage.clear())
 
-/** Chunks of a stream with the time they came at. */
+/** The chunks of a stream, each with its arrival time. */
 async function timedChunks(reply: Response) {
   const chunks: { text: string; atMs: number }[] = []
   const decoder = new TextDecoder()
@@ -34,7 +34,7 @@ async function timedChunks(reply: Response) {
   return chunks
 }
 
-/** The same silent stream read three ways at once. */
+/** Reads a silent stream with three clients at once: plain HTTP, the vendor's SDK, the AI SDK. */
 async function readSilence(target: Target, silenceMs: number) {
   const prompt = `[[reply: text 6]] [[fault: silence-after=4 silence-ms=${silenceMs}]]`
   const question = ask(prompt)
@@ -69,7 +69,7 @@ test('22 in 40 s of silence a client waits at most 16 s for bytes', { skip }, as
   const chunks = await readSilence({ url: stage.url, key: account.key }, 40_000)
   const times = chunks.map(({ atMs }) => atMs)
   const gaps = times.slice(1).map((atMs, i) => atMs - (times[i] as number))
-  // 15 s, and up to a second until the next look.
+  // The gateway sends a ping after 15 s of silence and checks once a second.
   assert.ok(Math.max(...gaps) < 16_500, `${gaps}`)
   assert.deepEqual(brokenRecords(chunks.map(({ text }) => text).join('')), [])
   await stage.assertCharged(account)
@@ -92,7 +92,7 @@ test('23 the first event reaches the client while the upstream is silent', async
       assert.equal(stage.upstream().events, 1, 'the upstream has sent nothing more')
     }
   }
-  // The best of five: what a buffer adds, it adds every time; a busy machine does not.
+  // Judge the fastest of five: a buffer would delay all of them, a busy machine only some.
   assert.ok(latencies.length === 5 && (!isFull || Math.min(...latencies) < 100), `${latencies}`)
 })
 
@@ -106,7 +106,7 @@ test('29 a plain reply that takes more than a minute arrives', { skip }, async (
   await stage.assertCharged(account)
 })
 
-test('28 a client that leaves before an answer that never comes pays nothing', {
+test('28 a client that leaves while the upstream never answers pays nothing', {
   skip,
 }, async () => {
   const account = await stage.account(10_000_000)

@@ -1,5 +1,5 @@
-// Where a client library meets the gateway: a whole gateway with the vendor stand-in behind it,
-// what reached either, and what was charged. Clients are given an address and a key, no more.
+// A stage for client libraries: a whole gateway in front of the vendor stand-in, the requests that
+// reached either, and the charges. Clients get only an address and a key.
 import assert from 'node:assert/strict'
 import type { Received } from '../../stand-ins/vendor/record.ts'
 import { type Account, createTestGateway } from '../stages/gateway.ts'

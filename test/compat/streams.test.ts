@@ -1,6 +1,6 @@
 // Streams as the real client libraries read them. Each row asks the same question twice, once at
 // the gateway and once at the stand-in itself: with only the address changed, a program must see
-// the same. What it sees is then held against what was asked for, lest both be wrong alike.
+// the same. The tests also compare it with what was asked for, since both could be wrong.
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { jsonSchema, streamText, tool } from 'ai'
@@ -181,7 +181,7 @@ test('18 citations, redacted thinking and server tools arrive unchanged', async 
   }
 })
 
-test('19 events, blocks and fields that nobody knows are relayed verbatim', async () => {
+test('19 unknown events, blocks and fields are relayed verbatim', async () => {
   const question = ask(
     '[[reply: unknown text 3]] [[fault: unknown-event unknown-field comments pings]]',
   )

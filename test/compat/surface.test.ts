@@ -200,7 +200,7 @@ test('48 warm-up, unknown paths and wrong methods are answered in shape', async 
   }
 })
 
-test('50 the account is shown to its key, in either header, and to nobody else', async () => {
+test('50 only the key of an account can read it, in either header', async () => {
   const { key } = await stage.account(1_234)
   const forms: Record<string, string>[] = [{ 'x-api-key': key }, { authorization: `Bearer ${key}` }]
   for (const headers of forms) {

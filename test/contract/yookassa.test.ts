@@ -1,7 +1,7 @@
 // One contract, two providers: our adapter against the stand-in of the bank, always, and against
 // the provider's own test shop when its number and key are in the environment (YOOKASSA_SHOP_ID and
-// YOOKASSA_SECRET_KEY). Both must answer alike, or the stand-in has drifted from the truth. Nothing
-// is paid there: a page of the provider's would need a person. A test shop takes cards only.
+// YOOKASSA_SECRET_KEY). Both must answer alike, or the stand-in no longer imitates the provider.
+// The tests pay nothing there: the provider's page needs a person. A test shop takes cards only.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { inspect } from 'node:util'
@@ -15,7 +15,7 @@ import { startBank } from '../../stand-ins/bank/bank.ts'
 import * as schemas from '../../stand-ins/bank/schemas.ts'
 
 const REAL_URL = 'https://api.yookassa.ru/v3'
-const NOBODY = '2f000000-0000-5000-9000-000000000000'
+const UNKNOWN_ID = '2f000000-0000-5000-9000-000000000000'
 
 type Shop = { readonly url: string; readonly shopId: string; readonly secretKey: string }
 
@@ -34,7 +34,7 @@ function whyNot(): string {
   if (!shopId || !secretKey) {
     return 'no test shop: set YOOKASSA_SHOP_ID and YOOKASSA_SECRET_KEY to try the real provider'
   }
-  return 'YOOKASSA_SECRET_KEY is not of a test shop, and nothing is tried on a real one'
+  return 'YOOKASSA_SECRET_KEY is not the key of a test shop; a real shop is never used'
 }
 
 const standIn: Shop = { url: bank.apiUrl, shopId: bank.shopId, secretKey: bank.secretKey }
@@ -82,7 +82,7 @@ async function create(provider: Provider) {
   return { order, body, made: answer.value }
 }
 
-/** The object itself, as it comes over the wire. */
+/** The JSON object of the response. */
 async function raw({ url, shopId: id, secretKey: key }: Shop, path: string): Promise<unknown> {
   const authorization = `Basic ${Buffer.from(`${id}:${key}`).toString('base64')}`
   const response = await fetch(`${url}${path}`, { headers: { authorization } })
@@ -164,16 +164,16 @@ const contract: readonly [string, (shop: Shop) => Promise<void>][] = [
     'what nobody has is absent, which is not the same as unknown',
     async (shop) => {
       const provider = open(shop)
-      assert.deepEqual(await provider.fetchPayment(NOBODY), { kind: 'absent' })
-      assert.deepEqual(await provider.fetchRefund(NOBODY), { kind: 'absent' })
-      schemas.error.parse(await raw(shop, `/payments/${NOBODY}`))
+      assert.deepEqual(await provider.fetchPayment(UNKNOWN_ID), { kind: 'absent' })
+      assert.deepEqual(await provider.fetchRefund(UNKNOWN_ID), { kind: 'absent' })
+      schemas.error.parse(await raw(shop, `/payments/${UNKNOWN_ID}`))
     },
   ],
   [
     'a wrong key is ours to mend',
     async (shop) => {
-      const answer = await open(shop, { secretKey: 'test_wrong' }).fetchPayment(NOBODY)
-      assert.ok(answer.kind === 'rejected' && answer.isOurs, inspect(answer))
+      const answer = await open(shop, { secretKey: 'test_wrong' }).fetchPayment(UNKNOWN_ID)
+      assert.ok(answer.kind === 'rejected' && answer.isOurFault, inspect(answer))
     },
   ],
   [
@@ -182,7 +182,7 @@ const contract: readonly [string, (shop: Shop) => Promise<void>][] = [
       const provider = open(shop)
       const { order, body } = draftOf(provider, { price: 0 })
       const answer = await provider.createPayment(order, body)
-      assert.ok(answer.kind === 'rejected' && !answer.isOurs, inspect(answer))
+      assert.ok(answer.kind === 'rejected' && !answer.isOurFault, inspect(answer))
     },
   ],
   [
@@ -201,7 +201,7 @@ const contract: readonly [string, (shop: Shop) => Promise<void>][] = [
         receipt: null,
       })
       const answer = await provider.createRefund(refund, body)
-      assert.ok(answer.kind === 'rejected' && !answer.isOurs, inspect(answer))
+      assert.ok(answer.kind === 'rejected' && !answer.isOurFault, inspect(answer))
       const listed = await provider.listRefunds({ paymentId: made.paymentId }, null)
       assert.ok(listed.kind === 'ok', inspect(listed))
       assert.deepEqual(listed.value.items, [])

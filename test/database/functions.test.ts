@@ -61,9 +61,9 @@ async function differences(given: readonly SqlFile[]): Promise<string[]> {
   return found.sort()
 }
 
-/** The functions as they would be if the files were run; nothing of it stays. */
+/** The functions as the files define them; the transaction is rolled back. */
 async function asWritten(given: readonly SqlFile[]): Promise<Map<string, string>> {
-  const undo = new Error('nothing of it stays')
+  const undo = new Error('roll back')
   let written = new Map<string, string>()
   await open.database.db
     .transaction(async (tx) => {
@@ -77,7 +77,22 @@ async function asWritten(given: readonly SqlFile[]): Promise<Map<string, string>
   return written
 }
 
-/** Functions that no table, no program and no function that is called by one of them calls. */
+/** Nothing of ours calls them, but the version before does; the next version drops them. */
+const FOR_THE_VERSION_BEFORE = [
+  'ledger_audit_charges',
+  'ledger_audit_entries',
+  'ledger_audit_mark',
+  'ledger_audit_postings',
+  'ledger_audit_sums',
+  'ledger_entries_detach',
+  'ledger_partitions_make',
+  'ledger_settle',
+  'ledger_settle_many',
+  'ledger_void',
+  'ledger_void_many',
+]
+
+/** Functions that neither a table nor a program calls, directly or through another function. */
 async function uncalled(): Promise<string[]> {
   const { db } = open.database
   const { rows } = await db.query(
@@ -85,7 +100,8 @@ async function uncalled(): Promise<string[]> {
      where refclassid = 'pg_proc'::regclass
        and classid in ('pg_constraint'::regclass, 'pg_trigger'::regclass, 'pg_attrdef'::regclass)`,
   )
-  const texts = [...programs, ...(rows as { call: string }[]).map(({ call }) => call)]
+  const calls = (rows as { call: string }[]).map(({ call }) => call)
+  const texts = [...programs, ...calls]
   const left = await definitions(db)
   // The text of a function that is called joins the texts that this loop reads.
   for (const text of texts) {
@@ -102,7 +118,7 @@ test('every function of the database has its current text in one file', async ()
   assert.deepEqual(await differences(files), [])
 })
 
-test('a function that was changed in one place only is found', async () => {
+test('reports a function that was changed only in its file or only in the database', async () => {
   const edited = files.map(({ path, text }) => ({
     path,
     text: text.replace('p_headroom / 2', 'p_headroom / 3'),
@@ -115,11 +131,13 @@ test('a function that was changed in one place only is found', async () => {
   await db.query(files.find(({ path }) => path.endsWith('/clock.sql'))?.text ?? '')
 })
 
-test('a function without a file, without a migration or with two files is found', async () => {
+test('reports a function without a file, without a migration or with two files', async () => {
   const without = files.filter(({ path }) => !path.endsWith('/void.sql'))
   assert.deepEqual(await differences(without), [
     'ledger_void stands in no file',
     'ledger_void_many stands in no file',
+    'ledger_void_request stands in no file',
+    'ledger_void_requests stands in no file',
   ])
   const text =
     'create or replace function ledger_new() returns int4 language sql as $$ select 1 $$;'
@@ -132,7 +150,7 @@ test('a function without a file, without a migration or with two files is found'
   ])
 })
 
-test('a function that kept its former form beside the new one is found', async () => {
+test('reports a function that exists with two parameter lists', async () => {
   const { db } = open.database
   await db.query(`create function ledger_open(p_cell int4) returns int8 language sql
     as 'select 1::int8'`)
@@ -141,14 +159,15 @@ test('a function that kept its former form beside the new one is found', async (
 })
 
 test('every function of the database is called', async () => {
-  assert.deepEqual(await uncalled(), [])
+  assert.deepEqual(await uncalled(), FOR_THE_VERSION_BEFORE)
 })
 
-test('functions that only call each other are found', async () => {
+test('reports functions that only call each other', async () => {
   const { db } = open.database
   await db.query(`create function ledger_old() returns int4 language sql as 'select 1'`)
   await db.query(`create function ledger_older() returns int4 language sql
     as 'select ledger_old()'`)
-  assert.deepEqual(await uncalled(), ['ledger_old', 'ledger_older'])
+  const found = [...FOR_THE_VERSION_BEFORE, 'ledger_old', 'ledger_older'].sort()
+  assert.deepEqual(await uncalled(), found)
   await db.query('drop function ledger_old, ledger_older')
 })

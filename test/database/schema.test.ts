@@ -1,4 +1,4 @@
-// migrations/schema.sql is what the migrations make: the first file a reader opens must not lie.
+// migrations/schema.sql, which newcomers read first, shows exactly what the migrations create.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import {
   type TestDatabase,
 } from '../support/harness.ts'
 
-const kept = readFileSync(join(import.meta.dirname, '../../migrations/schema.sql'), 'utf8')
+const schemaText = readFileSync(join(import.meta.dirname, '../../migrations/schema.sql'), 'utf8')
 
 const open = { database: undefined as unknown as TestDatabase }
 before(async () => {
@@ -23,14 +23,15 @@ before(async () => {
 })
 after(() => open.database.drop())
 
-test('schema.sql shows what the migrations make', async (t) => {
+test('schema.sql shows what the migrations create', async (t) => {
   const { rows } = await open.database.db.query('show server_version_num')
   const version = Number((rows[0] as { server_version_num: string }).server_version_num)
-  // The view is kept as PostgreSQL 15 prints it; 18 prints the same things in other words.
-  if (version >= 160_000) return t.skip(`the view is of version 15, this server is ${version}`)
+  // The file has the output of PostgreSQL 15; 18 prints the same objects differently.
+  if (version >= 160_000)
+    return t.skip(`schema.sql is made with PostgreSQL 15, this server is ${version}`)
   const text = await dumpSchema(open.database.url)
   if (text === undefined) return t.skip('no pg_dump of this server’s version')
-  assert.equal(kept, text, 'run: npm run dump-schema')
+  assert.equal(schemaText, text, 'run: npm run dump-schema')
 })
 
 type Rule = { table: string; rule: string; called: string | null; text: string | null }
@@ -55,9 +56,9 @@ async function rulesOf(db: Db): Promise<Rule[]> {
   return rows as Rule[]
 }
 
-/** What a view of a database leaves out: rules of its tables, functions, and files of functions. */
-async function leftOut(db: Db, view: string): Promise<string[]> {
-  const [, ...sections] = view.split(/^(?=CREATE (?:UNLOGGED )?TABLE |-- Every function)/m)
+/** Lists what `schema` leaves out or gets wrong: rules of tables, functions and their files. */
+async function leftOut(db: Db, schema: string): Promise<string[]> {
+  const [, ...sections] = schema.split(/^(?=CREATE (?:UNLOGGED )?TABLE |-- Every function)/m)
   const tables = new Map(sections.map((text) => [/TABLE (\w+)/.exec(text)?.[1] ?? '', text]))
   const rules = (await rulesOf(db)).flatMap(({ table, rule, called, text }) => {
     const shown = tables.get(table) ?? ''
@@ -75,23 +76,23 @@ async function leftOut(db: Db, view: string): Promise<string[]> {
     readSqlFiles().flatMap((file) => functionsIn(file).map((name) => [name, file.path])),
   )
   const expected = (rows as { name: string }[]).map(({ name }) => `${name} → ${files.get(name)}`)
-  const listed = [...view.matchAll(/^-- {3}(\w+ → .*)$/gm)].map(([, line = '']) => line)
-  const strange = listed.filter((line) => !expected.includes(line))
+  const listed = [...schema.matchAll(/^-- {3}(\w+ → .*)$/gm)].map(([, line = '']) => line)
+  const unexpected = listed.filter((line) => !expected.includes(line))
   return [
     ...rules,
     ...expected.filter((line) => !listed.includes(line)),
-    ...strange.map((line) => `no such function: ${line}`),
+    ...unexpected.map((line) => `no such function: ${line}`),
   ]
 }
 
 test('schema.sql shows every rule with its table and every function with its file', async () => {
-  assert.deepEqual(await leftOut(open.database.db, kept), [])
+  assert.deepEqual(await leftOut(open.database.db, schemaText), [])
 })
 
-test('a rule, a function or a file that schema.sql leaves out is found', async () => {
+test('reports a rule, a function or a file that schema.sql leaves out', async () => {
   const { db } = open.database
   await db.query(`create function ledger_new() returns int4 language sql as 'select 1'`)
-  assert.deepEqual(await leftOut(db, kept), ['ledger_new → undefined'])
+  assert.deepEqual(await leftOut(db, schemaText), ['ledger_new → undefined'])
   await db.query('drop function ledger_new')
   for (const [line, found] of [
     [/^.*ADD CONSTRAINT books_pkey.*$/m, ['books: books_pkey']],
@@ -99,9 +100,9 @@ test('a rule, a function or a file that schema.sql leaves out is found', async (
     [/^.*when held < 0 then.*$/m, ['books: what books_keep_rules says']],
     [/^.*ledger_settle →.*$/m, ['ledger_settle → src/ledger/sql/settle.sql']],
   ] as const) {
-    assert.deepEqual(await leftOut(db, kept.replace(line, '')), found)
+    assert.deepEqual(await leftOut(db, schemaText.replace(line, '')), found)
   }
-  const elsewhere = kept.replace('ledger_settle → src/ledger/', 'ledger_settle → src/keys/')
+  const elsewhere = schemaText.replace('ledger_settle → src/ledger/', 'ledger_settle → src/keys/')
   assert.deepEqual(await leftOut(db, elsewhere), [
     'ledger_settle → src/ledger/sql/settle.sql',
     'no such function: ledger_settle → src/keys/sql/settle.sql',

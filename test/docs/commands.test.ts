@@ -71,7 +71,7 @@ test('every command for operators that a page prints exists', () => {
   )
 })
 
-/** Words lead from command to command; what follows the last one is its argument. */
+/** Follows the words through the sub-commands; words after the last command are its arguments. */
 function isCommand(command: Command, [word, ...rest]: readonly string[]): boolean {
   const next = command.commands.find((one) => one.name() === word)
   if (next === undefined) return false

@@ -1,5 +1,5 @@
-// Whatever a page points at is there: files, headings, paths in code marks. And the reference is
-// the one that openapi.json makes.
+// Every link and path of a page exists: files, headings, paths in code marks. docs/api.md is what
+// tools/api-docs.ts generates from openapi.json.
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -29,14 +29,14 @@ function isThere(page: Page, link: string): boolean {
   return anchor === undefined || target === undefined || anchorsOf(target).has(anchor)
 }
 
-/** What the repository itself has at its top; a path that begins otherwise is somebody else's. */
+/** What the repository itself has at its top; other paths belong to other projects. */
 const TOP = /^(?:src|web|test|docs|tools|bench|migrations|stand-ins|\.ci)\/[\w./*-]+$/
-/** Made by a build or a run. */
+/** Created by a build or a run. */
 const MADE = /^(?:web\/dist|\.tollgate|\.screens)\b/
 
 test('every path that a page names in code marks exists', () => {
   const named = pages
-    // Records are not edited when a file moves: they tell of their own time.
+    // Decision records are not edited when a file moves.
     .filter(({ path }) => !path.startsWith('docs/decisions/'))
     .flatMap((page) =>
       codeOf(page)
@@ -85,7 +85,7 @@ test('llms.txt names paths of the contract, and pages of the cabinet', () => {
   }
 })
 
-test('the reference of the API is the one that openapi.json makes', () => {
+test('docs/api.md is generated from the current openapi.json', () => {
   const written = readFileSync(join(root, 'docs/api.md'), 'utf8')
   assert.ok(written === apiPage(), 'docs/api.md is behind: node tools/node.mjs tools/api-docs.ts')
 })

@@ -4,11 +4,12 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { refusalAnswers } from '../../src/gateway/answers.ts'
 import { routes } from '../../src/gateway/endpoints/endpoints.ts'
-import { refusals } from '../../src/gateway/refusals.ts'
 import { MODEL_LENGTH_MAX, STOP_SEQUENCES_MAX, TEMPERATURE_MAX } from '../../src/wire/draft.ts'
 import { errorStatuses } from '../../src/wire/errors.ts'
 import { type Account, createTestGateway, type TestGateway } from '../stages/gateway.ts'
+import { catalogueWithPricedModel, PRICED_MODEL } from '../support/priced-model.ts'
 import { complaintsOf, resolve, type Schema } from './schema-check.ts'
 
 type Operation = {
@@ -39,7 +40,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 
 const place: { gateway?: TestGateway; account?: Account } = {}
 before(async () => {
-  place.gateway = await createTestGateway()
+  place.gateway = await createTestGateway({ catalogueText: await catalogueWithPricedModel() })
   place.account = await place.gateway.account(10_000_000)
 })
 after(() => place.gateway?.end())
@@ -85,7 +86,7 @@ function check(value: unknown, schema: Schema): void {
   assert.deepEqual(complaintsOf(value, schema, document), [])
 }
 
-/** The thing itself, or what its reference leads to. */
+/** The object itself, or the object that its reference names. */
 function at<T>(thing: Schema | undefined): T | undefined {
   const ref = thing?.$ref
   return (typeof ref === 'string' ? resolve(ref, document) : thing) as T | undefined
@@ -95,7 +96,7 @@ test('every route is described, and everything described is a route', () => {
   const described = operations.map(({ path, method }) => {
     return `${method.toUpperCase()} ${path.replace(/^\/v1(?=\/)/, '')}`
   })
-  // One path has a name in it, and is no line of the table.
+  // One path has a parameter and is not in the table.
   const served = [...routes.map(({ method, path }) => `${method} ${path}`), 'GET /models/{id}']
   assert.deepEqual(described.toSorted(), served.toSorted())
 })
@@ -120,7 +121,7 @@ test('the document is well-formed OpenAPI 3.1', () => {
   }
 })
 
-test('every reference leads somewhere, and every component is referred to', () => {
+test('every reference resolves, and every component is used', () => {
   const refs = [...file.matchAll(/"\$ref": "([^"]+)"/g)].map((one) => one[1] ?? '')
   for (const ref of refs) assert.doesNotThrow(() => resolve(ref, document))
   for (const [kind, things] of Object.entries(document.components)) {
@@ -130,7 +131,7 @@ test('every reference leads somewhere, and every component is referred to', () =
   }
 })
 
-test('what a schema requires, it describes', () => {
+test('a schema describes every member that it requires', () => {
   const walk = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return
     const { required, properties } = node as Schema
@@ -155,7 +156,7 @@ test('limits, error types and statuses are those of the code', () => {
   const types = (error.properties.type?.examples ?? []) as string[]
   assert.deepEqual(types.toSorted(), Object.keys(errorStatuses).toSorted())
   const described = Object.keys(document.paths['/v1/messages']?.post?.responses ?? {})
-  for (const { status } of Object.values(refusals)) {
+  for (const { status } of Object.values(refusalAnswers)) {
     assert.ok(described.includes(String(status)), `${status} is described`)
   }
 })
@@ -175,7 +176,7 @@ test('a plain reply has the members described, and says what it cost', async () 
   assert.ok(headers.has('x-credit-charged') && headers.has('x-credit-balance'))
 })
 
-test('a stream is described as one', async () => {
+test('a stream has the media type described', async () => {
   const { status, type } = await ask('POST', '/v1/messages', { ...question, stream: true })
   assert.deepEqual([status, type], [200, 'text/event-stream'])
 })
@@ -189,6 +190,50 @@ test('the account and the models have the members described', async () => {
   for (const path of ['/v1/me', '/v1/models', '/v1/models?limit=1', '/v1/models/model-small']) {
     assert.equal((await ask('GET', path)).status, 200, path)
   }
+})
+
+test('a model has its tiers, multipliers and tools in its prices, and one line', async () => {
+  const plain = JSON.parse((await ask('GET', '/v1/models/model-small')).text)
+  const prices = { input: '1', output: '5', cache_read: '0.1' }
+  const writes = { cache_write_5m: '1.25', cache_write_1h: '2' }
+  assert.deepEqual(plain.pricing, { unit: 'credit', ...prices, ...writes })
+  // 10,000,000 credits at 5,950 for a turn, less what the tests above have spent.
+  assert.equal(plain.description, '1 in · 5 out · about 1,600 turns left')
+  const priced = JSON.parse((await ask('GET', `/v1/models/${PRICED_MODEL}`)).text)
+  assert.equal(priced.display_name, 'Versatile')
+  assert.deepEqual(priced.pricing, {
+    ...{ unit: 'credit', input: '0.6', output: '3', cache_read: '0.06' },
+    ...{ cache_write_5m: '0.75', cache_write_1h: '1.2' },
+    tiers: [
+      {
+        ...{ above: 100_000, input: '1.2', output: '4.5', cache_read: '0.12' },
+        ...{ cache_write_5m: '1.5', cache_write_1h: '2.4' },
+      },
+    ],
+    multipliers: {
+      ...{ speed: { fast: '2' }, inference_geo: { us: '1.1' }, service_tier: { priority: '1.5' } },
+    },
+    per_use: { web_search: '2500', code_execution: '400' },
+  })
+  const prompts = '0.6 in · 3 out · above 100,000: 1.2 in · 4.5 out'
+  assert.equal(priced.description, `${prompts} · about 2,800 turns left`)
+})
+
+test('models without a key have their prices; with a wrong one, the answer is a 401', async () => {
+  const described = async (key: string) => {
+    const { status, text } = await ask('GET', '/v1/models/model-small', undefined, {
+      'x-api-key': key,
+    })
+    return [status, JSON.parse(text).description]
+  }
+  assert.deepEqual(await described(''), [200, '1 in · 5 out'])
+  assert.deepEqual(await described('wrong'), [401, undefined])
+  const poor = await (place.gateway as TestGateway).account(5_949)
+  assert.deepEqual(await described(poor.key), [200, '1 in · 5 out · less than one turn left'])
+  const rich = await (place.gateway as TestGateway).account(5_950)
+  assert.deepEqual(await described(rich.key), [200, '1 in · 5 out · about 1 turn left'])
+  const listed = await ask('GET', '/v1/models', undefined, { 'x-api-key': '' })
+  assert.equal(listed.status, 200)
 })
 
 test('errors of every origin have the members described', async () => {
@@ -215,7 +260,7 @@ test('the gateway answers without a key with its own description', async () => {
   }
 })
 
-test('a member that is not described, missing or of another kind is found', () => {
+test('reports a member that is undescribed, missing or of another type', () => {
   const schema = resolve('#/components/schemas/Error', document)
   const sound = { type: 'error', error: { type: 'api_error', message: 'x' }, request_id: 'req_1' }
   assert.deepEqual(complaintsOf(sound, schema, document), [])

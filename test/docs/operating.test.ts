@@ -88,13 +88,14 @@ test('every metric is explained, and every line of the log is one that is writte
     'src/payments/reviews/alarms.ts',
     'src/gateway/7-settle.ts',
   ]
-  files.push('src/main.ts', 'src/platform/db/patience.ts')
-  const rooms = [
+  files.push('src/main.ts', 'src/platform/db/retry.ts')
+  const modules = [
     'src/ledger/settlement.ts',
+    'src/ledger/spool/claim.ts',
     'src/ledger/upkeep/sweep.ts',
     'src/pricing/versions.ts',
   ]
-  const lines = [...files, ...rooms].map(source).join('\n')
+  const lines = [...files, ...modules].map(source).join('\n')
   for (const line of rows.filter((row) => !isMetric(row))) {
     assert.ok(lines.includes(`'${line}'`), line)
   }

@@ -1,6 +1,6 @@
 // Compares a value with a JSON schema, as far as docs/openapi.json uses the language. Stricter
-// than the standard in one thing: a member that no schema describes is reported unless the schema
-// says that others may be there, since "exactly these" is what a description is read for.
+// than the standard in one point: it reports a member that no schema describes, unless the schema
+// allows other members, because readers expect exactly the described ones.
 export type Schema = { readonly [word: string]: unknown }
 
 const known = new Set([
@@ -37,7 +37,7 @@ export function resolve(ref: string, root: Schema): Schema {
     .replace(/^#\//, '')
     .split('/')
     .reduce<unknown>((here, step) => (here as Schema | undefined)?.[step], root)
-  if (found === undefined) throw new Error(`${ref} leads nowhere`)
+  if (found === undefined) throw new Error(`${ref} does not resolve`)
   return found as Schema
 }
 

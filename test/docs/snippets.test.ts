@@ -30,7 +30,7 @@ test('the documentation has examples for every kind of client', () => {
 for (const { kind, text, path, line } of examples) {
   if (kind === 'none') continue
   const skip = absent(kind)
-  test(`the example at ${path}:${line} gets an answer as it stands`, { skip }, async () => {
+  test(`the example at ${path}:${line} gets an answer without changes`, { skip }, async () => {
     at.gateway ??= await createTestGateway()
     const account = await at.gateway.account(1_000_000)
     at.gateway.vendor.clear()

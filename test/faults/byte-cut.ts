@@ -1,24 +1,24 @@
-// The upstream's connection is cut, by FIN and by RST, at every byte of every recording, its head
-// included. A cut reply is never passed off as a whole one: the client sees message_stop only when
-// the upstream sent it whole, and otherwise an error. Nothing is charged before that, and then the
-// right amount, once. The upstream is a bare socket, since no server would send such bytes.
+// The upstream cuts its connection, by FIN and by RST, at every byte of every recording, headers
+// included. The client gets message_stop only if the upstream sent it completely, and otherwise an
+// error. A complete reply is charged once, with the right amount; a cut one is free. The upstream
+// is a bare socket, because no HTTP server would send such bytes.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { holdIdOf } from '../../src/platform/ids.ts'
 import { createTestGateway, type TestGateway } from '../stages/gateway.ts'
-import type { Fault } from '../support/fault.ts'
-import { hold } from '../support/fault.ts'
+import type { Drill } from '../support/drill.ts'
+import { ensure } from '../support/drill.ts'
 import type { Cut, Sample, Way } from './support/cut-upstream.ts'
 import { sampleOf, startCutUpstream, ways } from './support/cut-upstream.ts'
 import { createReader, type Seen } from './support/stream-reader.ts'
 
 const RECORDINGS = join(import.meta.dirname, '../recordings')
-/** A prime, so that the short form does not always hit the same place of a record. */
+/** A prime, so that the short form does not always cut at the same offset of an event. */
 const SHORT_STEP = 41
-/** As many as keep the one core of this process and the one of the database busy. */
+/** Enough to keep two cores busy: one runs this process, the other the database. */
 const AT_ONCE = 128
 
-export const fault: Fault = async ({ isFull, say }) => {
+export const drill: Drill = async ({ isFull, say }) => {
   const samples = await readSamples()
   const upstream = await startCutUpstream(samples)
   const gateway = await createTestGateway({ upstreamUrl: upstream.url })
@@ -36,9 +36,12 @@ export const fault: Fault = async ({ isFull, say }) => {
       }
       say(`${sample.name}: ${figures.cuts} cuts so far`)
     }
-    hold(figures.whole >= samples.length, 'replies that were sent whole arrive whole')
+    ensure(figures.whole >= samples.length, 'complete replies arrive complete')
     const findings = await gateway.ledger.audit('all')
-    hold(findings.length === 0, `the audit is empty (${findings[0]?.rule} ${findings[0]?.detail})`)
+    ensure(
+      findings.length === 0,
+      `the audit is empty (${findings[0]?.rule} ${findings[0]?.detail})`,
+    )
     const seconds = Math.round((performance.now() - startedMs) / 1_000)
     return { recordings: samples.length, ...figures, seconds, findings: findings.length }
   } finally {
@@ -68,7 +71,7 @@ type Stage = {
   readonly step: number
 }
 
-/** Every cut of one recording in one way, on an account of its own, and then its ledger. */
+/** Plays every cut of one recording in one way on its own account, then checks its ledger. */
 async function play({ gateway, reader, sample, way, step }: Stage) {
   const { book, key } = await gateway.account(10n ** 9n)
   const { raw, wholeAt } = sample.sent[way]
@@ -97,16 +100,17 @@ async function play({ gateway, reader, sample, way, step }: Stage) {
 
 function judge(one: Seen, { name, way, offset }: Cut, sample: Sample, wholeAt: number): void {
   const where = `${name}, ${way} at byte ${offset}`
-  hold(one.kind !== 'silent', `no reply ends as if it were whole (${where})`)
-  if (offset < wholeAt) hold(one.kind !== 'whole', `no message_stop is made up (${where})`)
-  // A reset may overtake bytes that were sent before it.
+  ensure(one.kind !== 'silent', `an incomplete reply ends with an error (${where})`)
+  if (offset < wholeAt) ensure(one.kind !== 'whole', `a cut reply has no message_stop (${where})`)
+  // A RST may discard bytes that were sent before it.
   else if (way !== 'reset')
-    hold(one.kind === 'whole', `a whole reply arrives (${where}: ${one.kind})`)
-  hold(
+    ensure(one.kind === 'whole', `a complete reply arrives (${where}: ${one.kind})`)
+  ensure(
     sample.text.startsWith(one.passed) || sample.text.startsWith(one.passed.replace(/\n\n$/, '')),
-    `what arrives is what was sent (${where})`,
+    `the client gets the bytes that the upstream sent (${where})`,
   )
-  if (one.kind === 'whole') hold(one.passed === sample.text, `nothing is missing (${where})`)
+  if (one.kind === 'whole')
+    ensure(one.passed === sample.text, `a complete reply has every byte (${where})`)
 }
 
 async function compareLedger(
@@ -125,17 +129,20 @@ async function compareLedger(
       (row) => [row.hold_id, row],
     ),
   )
-  hold(rows.length === seen.size, `every request has one entry (${rows.length} of ${seen.size})`)
+  ensure(rows.length === seen.size, `every request has one entry (${rows.length} of ${seen.size})`)
   for (const [requestId, { kind, offset }] of seen) {
     const entry = entries.get(holdIdOf(requestId) ?? '')
     const where = `${sample.name} at byte ${offset}`
-    hold(entry !== undefined, `every request is in the ledger (${where})`)
-    hold((entry.kind === 'charge') === (kind === 'whole'), `whole is charged, else free (${where})`)
+    ensure(entry !== undefined, `every request is in the ledger (${where})`)
+    ensure(
+      (entry.kind === 'charge') === (kind === 'whole'),
+      `a complete reply is charged, a cut one is free (${where})`,
+    )
     if (kind !== 'whole') continue
     const charged = BigInt(entry.charged)
-    hold(charged === sample.charge, `the charge is right (${where}: ${charged})`)
-    hold(!entry.estimated, `a whole reply's charge is not an estimate (${where})`)
+    ensure(charged === sample.charge, `the charge is right (${where}: ${charged})`)
+    ensure(!entry.estimated, `the charge of a complete reply is not estimated (${where})`)
   }
   const after = await ledger.balance(book as Parameters<typeof ledger.balance>[0])
-  hold(after?.held === 0n, `nothing stays held (${sample.name})`)
+  ensure(after?.held === 0n, `no credits stay held (${sample.name})`)
 }

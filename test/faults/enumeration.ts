@@ -1,21 +1,21 @@
-// Nobody learns whether an address is known: registration, sign-in and reset, asked over HTTP of a
-// real cabinet, answer known and unknown addresses alike in status, headers, body and time. Known
-// and unknown are asked side by side, in random order, so that a busy machine delays both; then the
-// ranks of their times are compared (Mann-Whitney). The same measure must tell them apart on a
-// cabinet whose answers are not evened out.
+// Answers do not reveal whether an e-mail address has an account: registration, sign-in and reset
+// of a real cabinet answer known and unknown addresses with the same status, headers, body and
+// time. Both are requested at once, in random order, so that a busy machine delays both; the
+// Mann-Whitney test compares the times. As a control, the same test must find the difference on a
+// cabinet that does not delay its answers.
 import { migrateJobs } from '../../src/platform/worker/worker.ts'
 import { CABINET, PASSWORD } from '../stages/accounts.ts'
-import { createVisitor } from '../stages/cabinet.ts'
+import { createCabinetBrowser } from '../stages/cabinet.ts'
 import { startServed } from '../stages/served/served.ts'
-import type { Fault, Figures } from '../support/fault.ts'
-import { hold, percentile, random } from '../support/fault.ts'
+import type { Drill, Figures } from '../support/drill.ts'
+import { ensure, percentile, random } from '../support/drill.ts'
 import { createTestDatabase, quiet, type TestDatabase } from '../support/harness.ts'
 
-/** Standard deviations; by chance alone, once in some 16 000 comparisons. */
+/** Standard deviations; exceeded by chance once in about 16,000 comparisons. */
 const DEVIATION_MAX = 4
 /** Far below what a network adds to each answer. */
 const APART_MS_MAX = 5
-/** Enough for what is not evened out: a letter is written for the one and not for the other. */
+/** Enough to see the undelayed difference: only a known address gets an e-mail. */
 const CONTROL_PAIRS = 400
 
 type Flow = {
@@ -47,15 +47,18 @@ const flows: Readonly<Record<Name, Flow>> = {
 type Sample = { readonly ms: number; readonly shape: string }
 type Pairs = { readonly known: Sample[]; readonly unknown: Sample[] }
 
-export const fault: Fault = async ({ isFull, seed, say }) => {
+export const drill: Drill = async ({ isFull, seed, say }) => {
   const pairs = isFull ? 300 : 60
   const database = await createTestDatabase()
   await migrateJobs(database.url, quiet)
   try {
     const control = { answerMs: 1, pairs: CONTROL_PAIRS, seed, names: ['reset'] } as const
     const seen = compared((await measure(database, control)).reset)
-    say(`not evened out, a reset is ${seen.deviations} deviations apart`)
-    hold(Math.abs(seen.deviations) > DEVIATION_MAX, 'the measure tells apart what is apart')
+    say(`control without delay: a reset is ${seen.deviations} deviations apart`)
+    ensure(
+      Math.abs(seen.deviations) > DEVIATION_MAX,
+      'the test finds the difference in the control',
+    )
 
     const names = Object.keys(flows) as Name[]
     const measured = await measure(database, { pairs, seed: seed + 1, names })
@@ -65,10 +68,13 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
       say(`${name}: ${medianMs} ms, pairs ${apartMs} ms apart, ${deviations} deviations`)
       Object.assign(figures, { [`${name}Deviations`]: deviations, [`${name}ApartMs`]: apartMs })
       checkAlike(name, samples)
-      hold(Math.abs(deviations) <= DEVIATION_MAX, `${name} takes equally long for everybody`)
-      hold(
+      ensure(
+        Math.abs(deviations) <= DEVIATION_MAX,
+        `${name} takes equally long for known and unknown addresses`,
+      )
+      ensure(
         Math.abs(apartMs) <= APART_MS_MAX,
-        `a pair of ${name} leaves together (${apartMs} ms apart)`,
+        `the answers of a pair of ${name} leave together (${apartMs} ms apart)`,
       )
     }
     return figures
@@ -81,11 +87,11 @@ type Measure = {
   readonly names: readonly Name[]
   readonly pairs: number
   readonly seed: number
-  /** Of the cabinet; without it, as in earnest. */
+  /** Overrides accounts.answerMs; without it the cabinet uses its default. */
   readonly answerMs?: number
 }
 
-/** Asks each flow so often, the flows side by side. */
+/** Sends `pairs` pairs of requests for each flow; the flows run at the same time. */
 async function measure(database: TestDatabase, p: Measure): Promise<Record<Name, Pairs>> {
   const cabinet = await startServed('cabinet', settingsFor(database, p.answerMs), /"serving the/)
   try {
@@ -105,14 +111,14 @@ async function measure(database: TestDatabase, p: Measure): Promise<Record<Name,
       }
       return [name, samples] as const
     })
-    // Safe for whoever reads only what was asked for.
+    // Has only `p.names`; callers read no other.
     return Object.fromEntries(await Promise.all(entries)) as Record<Name, Pairs>
   } finally {
     await cabinet.stop()
   }
 }
 
-/** Throttles are set so that they do not take part: what they do is told elsewhere. */
+/** Raises the throttles so that none of them refuses; other tests cover throttles. */
 function settingsFor({ url }: TestDatabase, answerMs: number | undefined) {
   return {
     DATABASE_URL: url,
@@ -128,13 +134,13 @@ function settingsFor({ url }: TestDatabase, answerMs: number | undefined) {
 }
 
 async function makeKnown({ db }: TestDatabase, url: string, email: string): Promise<void> {
-  const visitor = createVisitor(url)
-  await visitor.must('POST /api/auth/register', { email, password: PASSWORD, language: 'ru' })
+  const visitor = createCabinetBrowser(url)
+  await visitor.expectOk('POST /api/auth/register', { email, password: PASSWORD, language: 'ru' })
   const { rows } = await db.query('select body_text as text from letters where recipient = $1', [
     email,
   ])
   const code = /#code=([\w-]+)/.exec((rows[0] as { text: string }).text)?.[1]
-  await visitor.must('POST /api/auth/confirm', { code, password: PASSWORD })
+  await visitor.expectOk('POST /api/auth/confirm', { code, password: PASSWORD })
 }
 
 async function askBoth(
@@ -148,28 +154,31 @@ async function askBoth(
   )
 }
 
-/** A browser that was never here: without cookies. */
+/** Sends the request from a new browser, without cookies. */
 async function ask(url: string, flow: Flow, email: string): Promise<Sample> {
-  const visitor = createVisitor(url)
+  const visitor = createCabinetBrowser(url)
   const startedMs = performance.now()
-  const { status, body, headers } = await visitor.ask(flow.route, flow.body(email))
+  const { status, body, headers } = await visitor.send(flow.route, flow.body(email))
   const ms = performance.now() - startedMs
-  hold(status === flow.status, `${flow.route} answers ${flow.status} and not ${status}`)
-  // All but what is new with every answer, whoever asks.
-  const { requestId: _, ...said } = body
+  ensure(status === flow.status, `${flow.route} answers ${flow.status} and not ${status}`)
+  // Leaves out what differs in every answer: request id and date.
+  const { requestId: _, ...rest } = body
   const named = [...headers].filter(([name]) => name !== 'date' && name !== 'request-id')
-  return { ms, shape: JSON.stringify([status, named.sort(), said]) }
+  return { ms, shape: JSON.stringify([status, named.sort(), rest]) }
 }
 
 function checkAlike(name: string, { known, unknown }: Pairs): void {
   const shapes = new Set([...known, ...unknown].map(({ shape }) => shape))
-  hold(shapes.size === 1, `${name} says the same to everybody: ${[...shapes].join(' | ')}`)
+  ensure(
+    shapes.size === 1,
+    `${name} answers known and unknown addresses alike: ${[...shapes].join(' | ')}`,
+  )
 }
 
 function compared({ known, unknown }: Pairs) {
   const [one, other] = [known.map(({ ms }) => ms), unknown.map(({ ms }) => ms)]
   const rounded = (value: number) => Math.round(value * 100) / 100
-  // Of each pair, since a busy machine delays both by more than what is looked for.
+  // Per pair, because a busy machine delays both by more than the difference we look for.
   const apart = one.map((ms, pair) => ms - (other[pair] ?? 0))
   return {
     deviations: rounded(deviationsOf(one, other)),
@@ -179,8 +188,8 @@ function compared({ known, unknown }: Pairs) {
 }
 
 /**
- * The Mann-Whitney statistic in standard deviations: 0 when either sample is as often the greater
- * one, positive when the first mostly is. Times are fractions of a millisecond, so hardly any tie.
+ * The Mann-Whitney statistic in standard deviations: 0 when each sample is the greater one equally
+ * often, positive when the first one is more often. Ties are rare: times have fractions of a ms.
  */
 function deviationsOf(one: readonly number[], other: readonly number[]): number {
   const wins = one.reduce(

@@ -1,14 +1,14 @@
-// Keys under attack, with two processes. A revoked key's next hold is refused by another process
-// that knows the key by heart, at the instant of the commit. Made-up keys cost neither a query nor
-// a run of Argon2id. Wrong secrets on a real public id do not slow a valid caller down.
+// Keys under attack, with two processes. A process that has a key in its cache refuses the next
+// hold as soon as another process has committed the key's reissue. Made-up keys cost neither a
+// query nor a run of Argon2id. Wrong secrets on a real public id do not slow a valid caller down.
 import { type ChildProcess, fork } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Db } from '../../src/platform/db/db.ts'
 import type { BookId } from '../../src/platform/ids.ts'
 import { credits } from '../../src/units/credits.ts'
-import type { Fault } from '../support/fault.ts'
-import { hold, isWithin, percentile } from '../support/fault.ts'
+import type { Drill } from '../support/drill.ts'
+import { ensure, isWithin, percentile } from '../support/drill.ts'
 import {
   createTestDatabase,
   createTestKeys,
@@ -24,7 +24,7 @@ const ID_LENGTH = 14
 type Stats = ReturnType<ReturnType<typeof createTestKeys>['stats']>
 type Caller = (asks: CallerAsk[]) => Promise<{ answers: CallerAnswer[]; stats: Stats }>
 
-export const fault: Fault = async ({ isFull, say }) => {
+export const drill: Drill = async ({ isFull, say }) => {
   const database = await createTestDatabase()
   const ledger = await createTestLedger(database.url)
   const keys = createTestKeys(ledger.db, ledger)
@@ -34,7 +34,7 @@ export const fault: Fault = async ({ isFull, say }) => {
   )
   const { child, call } = await otherProcess(database.url, (rows[0] as { id: number }).id)
   try {
-    const book = await ledger.open(database.db)
+    const book = await ledger.createBook(database.db)
     await database.db.transaction((tx) =>
       ledger.credit(tx, {
         book,
@@ -83,25 +83,25 @@ async function issue(db: Db, keys: Keys, book: BookId) {
   return issued
 }
 
-/** Each round: warm in the other process, reissued here, refused there at once, on every try. */
+/** Each round: the other process caches the key, we reissue it, the other process refuses it. */
 async function reissue(db: Db, keys: Keys, call: Caller, book: BookId, rounds: number) {
   let { plain } = await issue(db, keys, book)
   const ask = (key: string) => ({ plain: key, address: '192.0.2.1' })
   for (let round = 0; round < rounds; round++) {
     const warm = await call([ask(plain), ask(plain)])
-    hold(
+    ensure(
       warm.answers.every((one) => one.outcome === 'granted'),
-      'an active key is admitted',
+      'an active key is accepted',
     )
     const queriesBefore = warm.stats.queries
     const next = await issue(db, keys, book)
     const after = await call([ask(plain), ask(plain), ask(plain)])
-    hold(
+    ensure(
       after.answers.every((one) => one.outcome === 'key_revoked'),
-      `the old key is refused at the commit (${after.answers.map((one) => one.outcome)})`,
+      `the old key is refused after the commit (${after.answers.map((one) => one.outcome)})`,
     )
-    // It was refused by the hold's fence, not by a look at the database: the cache was warm.
-    hold(after.stats.queries === queriesBefore, 'the other process knew the key by heart')
+    // The hold's fence refused it: the other process did not read the key from the database.
+    ensure(after.stats.queries === queriesBefore, 'the other process had the key in its cache')
     plain = next.plain
   }
   return rounds
@@ -110,28 +110,28 @@ async function reissue(db: Db, keys: Keys, call: Caller, book: BookId, rounds: n
 async function makeUp(call: Caller, count: number) {
   const before = (await call([])).stats
   const asks = Array.from({ length: count }, (_, i) => ({
-    // The right length and alphabet; only the tag cannot be right.
+    // Right length and alphabet, wrong tag.
     plain: PREFIX + randomBytes(51).toString('base64url').slice(0, 68),
     address: `198.51.${i >> 8}.${i & 255}`,
   }))
   const { answers, stats } = await call(asks)
-  hold(
+  ensure(
     answers.every((one) => one.outcome === 'key_unknown'),
     'a made-up key is refused',
   )
-  hold(stats.queries === before.queries, 'made-up keys cost no query')
-  hold(stats.argon2.runs === before.argon2.runs, 'made-up keys cost no run of Argon2id')
+  ensure(stats.queries === before.queries, 'made-up keys cost no query')
+  ensure(stats.argon2.runs === before.argon2.runs, 'made-up keys cost no run of Argon2id')
   return answers.length
 }
 
-/** The same public id with another secret, and the tag that only a thief of its secret can make. */
+/** The same public id with another secret, and a valid tag, which needs the stolen tag secret. */
 function forge(plain: string): string {
   const untagged = plain.slice(0, PREFIX.length + ID_LENGTH) + randomBytes(32).toString('base64url')
   const tag = createHmac('sha256', keySettings.tagSecret.reveal()).update(untagged).digest()
   return untagged + tag.subarray(0, 8).toString('base64url')
 }
 
-/** The worst attacker: one who has stolen the tag secret, so that every wrong key looks real. */
+/** The worst case: the attacker has stolen the tag secret, so the tag check stops no wrong key. */
 async function floodOf(call: Caller, plain: string, isFull: boolean) {
   const rounds = isFull ? 5 : 3
   const valid = { plain, address: '192.0.2.7' }
@@ -148,8 +148,8 @@ async function floodOf(call: Caller, plain: string, isFull: boolean) {
       }))
       const { answers } = await call([...attack, valid])
       const last = answers.at(-1)
-      hold(last?.outcome === 'granted', 'the valid caller is admitted during the flood')
-      hold(
+      ensure(last?.outcome === 'granted', 'the valid caller is accepted during the flood')
+      ensure(
         answers
           .slice(0, -1)
           .every((one) => one.outcome === 'key_unknown' || one.outcome === 'key_checks_overloaded'),
@@ -159,16 +159,16 @@ async function floodOf(call: Caller, plain: string, isFull: boolean) {
       flooded.push(last.ms)
     }
   }
-  hold(wrong >= 1_000, 'at least 1,000 wrong secrets were tried')
+  ensure(wrong >= 1_000, 'at least 1,000 wrong secrets were tried')
   const round = (ms: number) => Math.round(ms * 100) / 100
   const figures = {
     wrongSecrets: wrong,
     calmP99Ms: round(percentile(calm, 0.99)),
     floodP99Ms: round(percentile(flooded, 0.99)),
   }
-  hold(
+  ensure(
     !isFull || isWithin(figures.floodP99Ms, figures.calmP99Ms, 2),
-    `p99 stays within twice of calm (${figures.floodP99Ms} of ${figures.calmP99Ms})`,
+    `p99 is at most twice the calm one (${figures.floodP99Ms}, calm ${figures.calmP99Ms} ms)`,
   )
   return figures
 }

@@ -1,22 +1,22 @@
-// Thousands of paced streams at once in one gateway process: none fails, all settle, and each costs
-// so much memory. Stand-in and client are processes of their own: a process may have 20,000 open
-// files here, and the gateway needs two for each stream.
+// Thousands of slow streams at once in one gateway process: none fails, all are charged, and the
+// program prints the memory per stream. Stand-in and client are separate processes: a process may
+// have 20,000 open files here, and the gateway needs two for each stream.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createGatewayStage, freePorts, type Serving } from '../stages/served/gateway.ts'
-import type { Fault } from '../support/fault.ts'
-import { hold, sleep } from '../support/fault.ts'
+import type { Drill } from '../support/drill.ts'
+import { ensure, sleep } from '../support/drill.ts'
 import { residentBytes } from './support/resident.ts'
 import type { HolderNews, HolderTask } from './support/stream-holder.ts'
 
 /** Besides streams: the database, the log, the parent, the port. */
 const FILES_SPARE = 200
-/** All streams are open for so long at the same time. */
+/** How long all streams are open at the same time. */
 const TOGETHER_MS = 10_000
 
-export const fault: Fault = async ({ isFull, say }) => {
+export const drill: Drill = async ({ isFull, say }) => {
   const streams = isFull ? 9_000 : 500
   const stage = await createGatewayStage(50)
   const [port] = await freePorts(1)
@@ -34,17 +34,17 @@ export const fault: Fault = async ({ isFull, say }) => {
       UPSTREAM_CONNECTIONS: String(streams + 100),
     })
     const [member] = serving.members()
-    hold(member !== undefined, 'one process serves')
+    ensure(member !== undefined, 'one process serves')
     const files = await filesMax(member)
-    hold(files >= streams * 2 + FILES_SPARE, `the process may open enough files (${files})`)
+    ensure(files >= streams * 2 + FILES_SPARE, `the process may open enough files (${files})`)
     const before = await residentBytes(member)
     const rampMs = isFull ? 20_000 : 2_000
     const news = await holdStreams({ url: serving.url, keys: stage.keys, streams, rampMs }, holder)
     const peak = await watchPeak(member, news.open)
     say(`${streams} streams open: ${(peak / 2 ** 20).toFixed(0)} MiB resident`)
     const { whole, errors, firstError, delayP99Ms } = await news.over
-    hold(errors === 0, `no stream fails (${errors} did, the first: ${firstError})`)
-    hold(whole === streams, `every stream comes whole (${whole})`)
+    ensure(errors === 0, `no stream fails (${errors} did, the first: ${firstError})`)
+    ensure(whole === streams, `every stream is complete (${whole})`)
     const settled = await settle(serving, stage, streams)
     const kibPerStream = Number(((peak - before) / streams / 1_024).toFixed(1))
     return {
@@ -62,7 +62,7 @@ export const fault: Fault = async ({ isFull, say }) => {
   }
 }
 
-/** Starts the client; tells when all are open, and how it went. */
+/** Starts the client. `open` resolves when all streams are open, `over` with the results. */
 async function holdStreams(
   task: Omit<HolderTask, 'togetherMs'>,
   holder: { child?: ChildProcess },
@@ -78,7 +78,7 @@ async function holdStreams(
   child.on('message', (news: HolderNews) => {
     if (news.kind === 'open') open.resolve()
     else {
-      open.resolve() // some never opened; what was wrong is in the news
+      open.resolve() // some streams never opened; `news` has the first error
       over.resolve(news)
     }
   })
@@ -107,12 +107,12 @@ async function settle(
   stage: Awaited<ReturnType<typeof createGatewayStage>>,
   streams: number,
 ) {
-  hold((await serving.stop()) === 0, 'the gateway ends cleanly')
+  ensure((await serving.stop()) === 0, 'the gateway exits with 0')
   const charges = await stage.charges()
   const charged = [...charges.values()].reduce((sum, one) => sum + one.count, 0)
-  hold(charged === streams, `each stream is charged once (${charged})`)
+  ensure(charged === streams, `each stream is charged once (${charged})`)
   const { swept } = await stage.check()
-  hold(swept === 0, `nothing was left to the sweeper (${swept} holds)`)
+  ensure(swept === 0, `the sweep finds no open hold (${swept})`)
   return { charged }
 }
 

@@ -1,7 +1,7 @@
-// The address of notifications under a flood of forged, malformed, oversized and replayed ones. No
-// credit comes of it, nothing crashes, memory does not grow, and the provider's own notices are
-// taken meanwhile as fast as on a calm day: calm and flood take turns, so that both meet the same
-// machine.
+// Floods the notification endpoint with forged, malformed, oversized and replayed notifications.
+// They add no credit, no process crashes, memory does not grow, and genuine notifications are
+// answered as fast as without the flood. Calm and flood alternate, so that other load on the
+// machine affects both.
 import { type ChildProcess, fork } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
@@ -10,47 +10,47 @@ import { Agent } from 'undici'
 import type { OrderId } from '../../src/platform/ids.ts'
 import { pack } from '../stages/payments.ts'
 import { createPaymentStage, type PaymentStage } from '../stages/served/payments.ts'
-import type { Fault } from '../support/fault.ts'
-import { hold, isWithin, percentile, sleep } from '../support/fault.ts'
+import type { Drill } from '../support/drill.ts'
+import { ensure, isWithin, percentile, sleep } from '../support/drill.ts'
 import type { FloodAnswer, FloodTask } from './support/notification-flooder.ts'
 
 /**
- * A quarter of what the cabinet takes at once, each sending as fast as it is answered. More would
- * measure this machine, which plays the attacker, the provider and the database as well.
+ * A quarter of what the cabinet handles at once; each sends as fast as it is answered. More would
+ * measure this machine, which also runs the attacker, the provider and the database.
  */
 const CONNECTIONS = 8
-/** The provider gives us ten seconds; this is what we give ourselves. */
+/** The provider waits ten seconds; this is our own limit. */
 const ANSWER_MS_MAX = 50
-/** What a process may hold on to between two collections of its garbage. */
+/** What the heap may gain between two garbage collections. */
 const GROWTH_MIB_MAX = 48
 /** Fifty genuine notices a second would be four million purchases a day. */
 const GENUINE_PAUSE_MS = 20
 
-/** Niceness: some nine times the share of an ordinary process. */
-const FAVOURED = -10
+/** Niceness: about nine times the CPU share of an ordinary process. */
+const PRIORITY = -10
 /** Purchases made together when payments are prepared. */
 const AT_ONCE = 10
 
-type Told = { readonly status: number; readonly ms: number }
+type Answered = { readonly status: number; readonly ms: number }
 type Turn = {
-  readonly calm: readonly Told[]
-  readonly flooded: readonly Told[]
+  readonly calm: readonly Answered[]
+  readonly flooded: readonly Answered[]
   readonly residentMiB: number
 }
 
-export const fault: Fault = async ({ isFull, seed, say }) => {
+export const drill: Drill = async ({ isFull, seed, say }) => {
   const size = isFull
     ? { flood: 100_000, turns: 10, calm: 100 }
     : { flood: 3_000, turns: 3, calm: 50 }
-  favour(0)
+  prioritize(0)
   const stage = await createPaymentStage({ workers: 1 })
-  await favourDatabase(stage)
+  await prioritizeDatabase(stage)
   const flooder = await startFlooder()
   const provider = createProvider(stage)
   try {
     await provider.prepare(20)
     const replays = provider.bodies.slice(0, 10)
-    await provider.tell(() => true)
+    await provider.send(() => true)
     const victims = await Promise.all(Array.from({ length: 20 }, () => stage.bought()))
     const victimIds = await paymentIds(stage, victims)
     const turns: Turn[] = []
@@ -58,7 +58,7 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
     let seconds = 0
     for (let i = 0; i < size.turns; i++) {
       await provider.prepare(size.calm * (isFull ? 5 : 3))
-      const calm = await provider.tell((told) => told < size.calm)
+      const calm = await provider.send((sent) => sent < size.calm)
       const state = { isOver: false }
       const task = {
         url: stage.noticesUrl.replace(/\/yookassa$/, ''),
@@ -71,7 +71,7 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
       const flood = flooder.flood(task).finally(() => {
         state.isOver = true
       })
-      const flooded = await provider.tell(() => !state.isOver)
+      const flooded = await provider.send(() => !state.isOver)
       const { answers: more, seconds: took } = await flood
       merge(answers, more)
       seconds += took
@@ -91,14 +91,14 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
   }
 }
 
-/** The provider itself, with payments that are true, telling of them at a steady pace. */
+/** Plays the provider: makes real payments and sends their notifications at a steady pace. */
 function createProvider(stage: PaymentStage) {
   const agent = new Agent({ connections: 64 })
   const bodies: string[] = []
-  const state = { told: 0 }
+  const state = { sent: 0 }
   const url = new URL(stage.noticesUrl)
 
-  async function one(body: string): Promise<Told> {
+  async function post(body: string): Promise<Answered> {
     const startedMs = performance.now()
     const response = await agent.request({
       origin: url.origin,
@@ -114,7 +114,7 @@ function createProvider(stage: PaymentStage) {
   return {
     bodies,
 
-    /** So many more orders that are paid, and not told of yet. */
+    /** Makes `count` more paid orders, and keeps their notifications for `send`. */
     async prepare(count: number): Promise<void> {
       await stage.sim('modes', {}, 'DELETE')
       await stage.sim('modes', { mode: 'drop' })
@@ -128,12 +128,12 @@ function createProvider(stage: PaymentStage) {
       }
     },
 
-    /** Tells of one after the other, not waiting for answers, as long as it is to go on. */
-    async tell(goesOn: (told: number) => boolean): Promise<Told[]> {
-      const sent: Promise<Told>[] = []
-      while (goesOn(sent.length) && state.told < bodies.length) {
-        sent.push(one(bodies[state.told] ?? ''))
-        state.told += 1
+    /** Sends one after the other, without waiting for answers, while `shouldContinue` is true. */
+    async send(shouldContinue: (sent: number) => boolean): Promise<Answered[]> {
+      const sent: Promise<Answered>[] = []
+      while (shouldContinue(sent.length) && state.sent < bodies.length) {
+        sent.push(post(bodies[state.sent] ?? ''))
+        state.sent += 1
         await sleep(GENUINE_PAUSE_MS)
       }
       return Promise.all(sent)
@@ -144,29 +144,29 @@ function createProvider(stage: PaymentStage) {
 }
 
 /**
- * Milliseconds are measured here, and whoever else uses this machine must not be in them: this
- * process, those that it starts, and the database's that serve them go first. Only root may; for
- * others the machine should be quiet.
+ * Raises the priority of a process, so that other load on the machine does not change the measured
+ * times. 0 is this process; those that it starts inherit the priority. Only root may do this; other
+ * users need a quiet machine.
  */
-function favour(pid: number): void {
+function prioritize(pid: number): void {
   try {
-    setPriority(pid, FAVOURED)
+    setPriority(pid, PRIORITY)
   } catch (error) {
     if (!/EACCES|EPERM|ESRCH/.test((error as NodeJS.ErrnoException).message)) throw error
   }
 }
 
-async function favourDatabase({ db }: PaymentStage): Promise<void> {
+async function prioritizeDatabase({ db }: PaymentStage): Promise<void> {
   const { rows } = await db.query(
     'select pid from pg_stat_activity where datname = current_database()',
   )
-  for (const { pid } of rows as { pid: number }[]) favour(pid)
+  for (const { pid } of rows as { pid: number }[]) prioritize(pid)
 }
 
 async function startFlooder() {
   const child: ChildProcess = fork(join(import.meta.dirname, 'support/notification-flooder.ts'))
   await new Promise((resolve) => child.once('message', resolve))
-  // The attacker has machines of his own, and is not favoured.
+  // A real attacker uses other machines, so the flooder gets the ordinary priority.
   setPriority(child.pid ?? 0, 0)
   return {
     child,
@@ -200,10 +200,10 @@ async function check(
   stage: PaymentStage,
   { paid, victims }: { paid: number; victims: readonly { id: OrderId }[] },
 ) {
-  hold(stage.cabinet.isAlive(), 'the cabinet is alive, in the process that it was')
-  hold(
+  ensure(stage.cabinet.isAlive(), 'the cabinet process has not died')
+  ensure(
     stage.workers.every((one) => one.isAlive()),
-    'and so is the worker',
+    'the worker process has not died',
   )
   const isDone = async () => {
     const { rows } = await stage.db.query(
@@ -211,30 +211,30 @@ async function check(
     )
     return (rows[0] as { n: number }).n === paid
   }
-  await stage.until('every genuine payment is credited, and no other', isDone, 60_000)
+  await stage.until('exactly the genuine payments are credited', isDone, 60_000)
   for (const { id } of victims) {
-    hold((await stage.stateOf(id)) === 'pending', 'an order that nobody paid is not credited')
+    ensure((await stage.stateOf(id)) === 'pending', 'an unpaid order is not credited')
   }
   const sum = await stage.db.query(`select sum(available)::int8 as sum from books`)
   const expected = pack.credits * BigInt(paid)
-  hold((sum.rows[0] as { sum: bigint }).sum === expected, 'the balances are what was paid for')
+  ensure((sum.rows[0] as { sum: bigint }).sum === expected, 'the balances equal the paid packs')
   const notices = await stage.countNotices()
-  hold(notices <= paid * 2 + victims.length * 100, `few notices are kept (${notices})`)
+  ensure(notices <= paid * 2 + victims.length * 100, `few notifications are stored (${notices})`)
   const findings = await stage.ledger.audit('all')
-  hold(findings.length === 0, `the audit is empty (${findings[0]?.rule} ${findings[0]?.detail})`)
+  ensure(findings.length === 0, `the audit is empty (${findings[0]?.rule} ${findings[0]?.detail})`)
   return { paid, noticesKept: notices, findings: findings.length }
 }
 
-function p99Of(told: readonly Told[]): number {
+function p99Of(answers: readonly Answered[]): number {
   return Math.round(
     percentile(
-      told.map(({ ms }) => ms),
+      answers.map(({ ms }) => ms),
       0.99,
     ),
   )
 }
 
-/** Of the turns' own figures: a neighbour's burst in one of them is not ours. */
+/** The median of the turns' p99, so that other load during one turn does not count. */
 function medianOf(turns: readonly Turn[], what: 'calm' | 'flooded'): number {
   return percentile(
     turns.map((turn) => p99Of(turn[what])),
@@ -252,7 +252,7 @@ function figuresOf(turns: readonly Turn[], answers: Record<string, number>, seco
     perSecond: Math.round(sent / seconds),
     genuineCalm: calm.length,
     genuineFlooded: flooded.length,
-    toldToComeAgain: flooded.filter(({ status }) => status !== 200).length,
+    askedToRetry: flooded.filter(({ status }) => status !== 200).length,
     calmP99Ms: p99Of(calm),
     floodP99Ms: p99Of(flooded),
     calmP99MsOfTurns: medianOf(turns, 'calm'),
@@ -273,23 +273,23 @@ function judge(
   figures: ReturnType<typeof figuresOf>,
 ): void {
   const statuses = new Set(turns.flatMap(({ flooded }) => flooded.map(({ status }) => status)))
-  const isTaken = [...statuses].every((status) => status === 200 || status === 503)
-  hold(isTaken, `a genuine notice is taken, or told to come again (${[...statuses]})`)
-  const { genuineFlooded, toldToComeAgain } = figures
-  hold(toldToComeAgain <= genuineFlooded / 50, `few are told to come again (${toldToComeAgain})`)
+  const isExpected = [...statuses].every((status) => status === 200 || status === 503)
+  ensure(isExpected, `a genuine notification gets 200, or 503 to retry (${[...statuses]})`)
+  const { genuineFlooded, askedToRetry } = figures
+  ensure(askedToRetry <= genuineFlooded / 50, `at most 2 % of them get 503 (${askedToRetry})`)
   const wrong = Object.keys(answers).filter((name) => !EXPECTED.test(name))
-  hold(wrong.length === 0, `each forgery gets its answer (${wrong})`)
-  hold(figures.growthMiB <= GROWTH_MIB_MAX, `memory does not grow (${figures.residentMiB} MiB)`)
+  ensure(wrong.length === 0, `each kind of forgery gets an expected status (${wrong})`)
+  ensure(figures.growthMiB <= GROWTH_MIB_MAX, `memory does not grow (${figures.residentMiB} MiB)`)
 }
 
 function judgeTimes(figures: ReturnType<typeof figuresOf>): void {
   const { calmP99MsOfTurns: calm, floodP99MsOfTurns: flood } = figures
-  // On a machine where even a calm day is slow, twice of that will do.
+  // On a machine that is slow even without the flood, twice the calm time is enough.
   const isFast = flood < ANSWER_MS_MAX || isWithin(flood, calm, 2)
-  hold(isFast, `p99 under the flood is below 50 ms (${flood}, calm ${calm})`)
+  ensure(isFast, `p99 under the flood is below 50 ms (${flood}, calm ${calm})`)
 }
 
-/** Whoever sends too many strange ones is told so; in a crowd all are told to come again. */
+/** 429: one sender sent too many for unknown payments. 503: too many at once; retry. */
 const EXPECTED = new RegExp(
   [
     /^(?:forged|forged-known|replayed) (?:200|429|503)$/,

@@ -1,8 +1,8 @@
-// Hundreds of purchases at once while everything fails: API calls of the provider end in every bad
-// way, its notices are lost, late, doubled, reordered, broken and forged, workers are killed, and
+// Hundreds of purchases at once while everything fails: a third of the calls to the provider fail,
+// its notifications are lost, late, doubled, reordered, broken and forged, workers are killed, and
 // the database is killed and restarted. Every payment is credited once, to the microcredit. Before
-// it, in an empty shop that was swept already, and after it every notice is lost: the sweep alone
-// has 99 of 100 payments in the ledger within 30 seconds.
+// the storm (in an empty shop that was swept already) and after it, every notification is lost: the
+// sweep alone credits 99 of 100 payments within 30 seconds.
 import { mkdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,16 +13,16 @@ import { kopecks } from '../../src/units/kopecks.ts'
 import { type Postgres, startPostgres } from '../../tools/postgres.ts'
 import { pack } from '../stages/payments.ts'
 import { createPaymentStage, type PaymentStage } from '../stages/served/payments.ts'
-import type { Fault } from '../support/fault.ts'
-import { hold, percentile, random, sleep } from '../support/fault.ts'
+import type { Drill } from '../support/drill.ts'
+import { ensure, percentile, random, sleep } from '../support/drill.ts'
 
 type Size = {
   readonly orders: number
   readonly kills: number
   readonly restarts: number
-  /** Customers come within this time. */
+  /** Purchases start at random moments within this time. */
   readonly spreadMs: number
-  /** Without a notice: the first orders of the shop, and those after the storm. */
+  /** Orders without a notification: the first of the shop, and those after the storm. */
   readonly firstOrders: number
   readonly lateOrders: number
   readonly sweepSeconds: number
@@ -36,7 +36,7 @@ const FULL: Size = {
   spreadMs: 60_000,
   firstOrders: 50,
   lateOrders: 200,
-  // As operators have it by default.
+  // The default of payments.sweepSeconds.
   sweepSeconds: 15,
   settleMs: 300_000,
 }
@@ -52,7 +52,7 @@ const SHORT: Size = {
 }
 const DELAY_SECONDS_MAX = 30
 
-/** A third of all calls fails, in every way there is. */
+/** Together a third of all calls. */
 const API_FAULTS = [
   { kind: 'error', when: 'after', probability: 0.06 },
   { kind: 'error', when: 'before', probability: 0.05 },
@@ -79,7 +79,7 @@ const NOTICE_MODES = [
   { mode: 'other-shop' },
 ]
 
-export const fault: Fault = async ({ isFull, seed, say }) => {
+export const drill: Drill = async ({ isFull, seed, say }) => {
   const size = isFull ? FULL : SHORT
   const dataDirectory = join(tmpdir(), `tollgate-storm-${process.pid}`)
   mkdirSync(dataDirectory, { recursive: true })
@@ -95,7 +95,7 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
     env: {
       PAYMENTS_SWEEP_SECONDS: String(size.sweepSeconds),
       YOOKASSA_CALLS_PER_SECOND: '5',
-      // A call that hangs is given up early: the storm is about what follows, not about waiting.
+      // Short, so that a call that hangs does not make the storm longer.
       YOOKASSA_POST_TIMEOUT_MS: '2000',
       YOOKASSA_GET_TIMEOUT_MS: '2000',
     },
@@ -110,7 +110,7 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
     const first = await withoutNotices(stage, size.firstOrders, 0, say)
     await stage.sim('modes', {}, 'DELETE')
     const stormed = await storm(stage, size, seed, first.orders, restart, say)
-    // Two sweeps long, so that payments come at every moment between two of them.
+    // Spread over two sweep intervals, so that payments fall at every moment between two sweeps.
     const late = await withoutNotices(stage, size.lateOrders, size.sweepSeconds * 2_000, say)
     return {
       firstWithoutNotices: first.orders.length,
@@ -129,7 +129,7 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
   }
 }
 
-/** As a shop stands in its first hours: the list of settled payments was read and had none. */
+/** Waits until a sweep has read an empty list of payments, as in a new shop. */
 async function untilSwept(stage: PaymentStage, size: Size, say: (text: string) => void) {
   const isSwept = async () => {
     const { rows } = await stage.db.query('select from payment_sweeps where swept_at is not null')
@@ -183,7 +183,7 @@ async function storm(
   }
 }
 
-/** Buys, waits until the order can be paid, and pays; whatever fails is tried again. */
+/** Buys, waits until the order can be paid, and pays. Retries buying and waiting. */
 async function customer(
   stage: PaymentStage,
   who: {
@@ -196,11 +196,11 @@ async function customer(
   const { book, draw } = who
   await sleep(draw() * who.spreadMs)
   const ask = { attempt: `storm ${who.number}`, email: `payer-${who.number}@example.org` }
-  const { id } = await insist('buys', () => stage.buy(book, ask))
-  await insist('sees where to pay', async () => {
+  const { id } = await retry('buys', () => stage.buy(book, ask))
+  await retry('sees where to pay', async () => {
     const { state } = await stage.payments.order(id, book)
-    hold(state === 'pending' || state === 'created', `an unpaid order is open (${state})`)
-    if (state === 'created') throw new Error('no answer of the provider yet')
+    ensure(state === 'pending' || state === 'created', `an unpaid order is open (${state})`)
+    if (state === 'created') throw new Error('the provider has not answered yet')
   })
   const mode = NOTICE_MODES[Math.floor(draw() * NOTICE_MODES.length)]
   await stage.sim('modes', { ...mode, orderId: id, times: 1 })
@@ -208,13 +208,13 @@ async function customer(
   if (draw() < 0.1) await stage.sim('decline', { orderId: id, isFinal: false })
   await sleep(draw() * 2_000)
   await stage.sim('pay', { orderId: id })
-  // Some come back to the shop, some close the window. Nobody tries again: it is safe to leave.
+  // Three in ten return to the shop once; the others close the window, which must be safe.
   if (draw() < 0.3) await stage.payments.check(id).catch(() => undefined)
   return id
 }
 
-/** A customer presses again when something went wrong, for at most three minutes. */
-async function insist<T>(what: string, act: () => Promise<T>): Promise<T> {
+/** Retries every 300 ms, for at most three minutes. */
+async function retry<T>(what: string, act: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + 180_000
   for (;;) {
     try {
@@ -227,7 +227,7 @@ async function insist<T>(what: string, act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Kills one worker after the other, each in the middle of its work; and the database between. */
+/** Kills one worker after the other while it works, and restarts the database in between. */
 async function killWorkers(
   stage: PaymentStage,
   size: Size,
@@ -240,9 +240,9 @@ async function killWorkers(
   for (let kill = 1; kill <= size.kills; kill++) {
     await sleep(300 + draw() * 1_000)
     const one = Math.floor(draw() * stage.workers.length)
-    hold(
+    ensure(
       stage.workers.every((worker) => worker.isAlive()),
-      'no worker ends by itself',
+      'no worker exits by itself',
     )
     await stage.workers[one]?.kill()
     stage.workers[one] = await stage.startWorker()
@@ -259,16 +259,16 @@ async function callsOf(stage: PaymentStage) {
   const { calls } = await stage.sim('calls?last=50000', {}, 'GET')
   const all = calls as { fault: string | null }[]
   const { deliveries } = await stage.sim('deliveries?last=100000', {}, 'GET')
-  const told = deliveries as { outcome: string }[]
+  const sent = deliveries as { outcome: string }[]
   return {
     apiCalls: all.length,
     apiFaults: all.filter(({ fault }) => fault !== null).length,
-    notices: told.length,
-    noticesLost: told.filter(({ outcome }) => outcome !== 'accepted').length,
+    notices: sent.length,
+    noticesLost: sent.filter(({ outcome }) => outcome !== 'accepted').length,
   }
 }
 
-/** Exactly one entry of exactly the pack for each order, and nothing else in any book. */
+/** Each order has exactly one entry, with the credits of its pack; no book has anything else. */
 async function checkBooks(stage: PaymentStage, orders: readonly OrderId[]) {
   const { rows } = await stage.db.query(
     `select count(*)::int4 as entries, count(distinct ref)::int4 as orders,
@@ -278,27 +278,36 @@ async function checkBooks(stage: PaymentStage, orders: readonly OrderId[]) {
   const seen = rows[0] as Record<'entries' | 'orders', number> &
     Record<'sum' | 'least' | 'most', bigint>
   const expected = credits(35_000_000) * BigInt(orders.length)
-  hold(seen.entries === orders.length, `${orders.length} entries (${seen.entries})`)
-  hold(seen.orders === orders.length, `one for each order (${seen.orders})`)
-  hold(seen.sum === expected, `their sum is right to the microcredit (${seen.sum})`)
-  hold(seen.least === pack.credits && seen.most === pack.credits, 'each is the pack')
+  ensure(
+    seen.entries === orders.length,
+    `there are ${orders.length} purchase entries (${seen.entries})`,
+  )
+  ensure(seen.orders === orders.length, `each order has one entry (${seen.orders})`)
+  ensure(seen.sum === expected, `the sum of the entries is right to the microcredit (${seen.sum})`)
+  ensure(
+    seen.least === pack.credits && seen.most === pack.credits,
+    'each entry has the credits of the pack',
+  )
   const books = await stage.db.query(
     `select sum(available)::int8 as available, sum(held + debt)::int8 as rest from books`,
   )
   const { available, rest } = books.rows[0] as { available: bigint; rest: bigint }
-  hold(available === expected && rest === 0n, `the balances are those sums (${available})`)
+  ensure(
+    available === expected && rest === 0n,
+    `the balances equal the sum of the entries (${available})`,
+  )
   const { payments } = await stage.sim('payments?last=100000', {}, 'GET')
   const paid = (payments as { status: string; metadata: { order_id: string } }[]).map(
     ({ metadata }) => metadata.order_id,
   )
-  hold(paid.length === orders.length, `no order was paid twice (${paid.length} payments)`)
+  ensure(paid.length === orders.length, `no order was paid twice (${paid.length} payments)`)
   const letters = await stage.letters()
-  const told = letters.filter((kind) => kind === 'payment-credited').length
-  hold(told === orders.length, `one letter for each (${told})`)
+  const credited = letters.filter((kind) => kind === 'payment-credited').length
+  ensure(credited === orders.length, `each order has one e-mail (${credited})`)
   const reviews = await stage.payments.reviewQueue()
-  hold(reviews.length === 0, `nothing waits for a person (${reviews[0]?.detail})`)
+  ensure(reviews.length === 0, `no payment waits for review (${reviews[0]?.detail})`)
   const findings = await stage.ledger.audit('all')
-  hold(findings.length === 0, `the audit is empty (${findings[0]?.rule} ${findings[0]?.detail})`)
+  ensure(findings.length === 0, `the audit is empty (${findings[0]?.rule} ${findings[0]?.detail})`)
   const triggers = await stage.db.query(
     'select credited_by as by, count(*)::int4 as n from orders group by 1 order by 1',
   )
@@ -321,7 +330,7 @@ async function delaysOf(stage: PaymentStage, orders: readonly OrderId[]): Promis
   return (rows as { seconds: number }[]).map(({ seconds }) => seconds)
 }
 
-/** Every notice is lost: what remains is the sweep, whose figure this is. */
+/** Drops every notification, so that only the sweep credits; measures how long it takes. */
 async function withoutNotices(
   stage: PaymentStage,
   count: number,
@@ -342,12 +351,12 @@ async function withoutNotices(
   await stage.until('every order is credited by the sweep', isDone, 60_000)
   const delays = await delaysOf(stage, orders)
   const p99 = percentile(delays, 0.99)
-  say(`without a single notice: p99 from capture to entry ${tenths(p99)} s`)
-  hold(p99 <= DELAY_SECONDS_MAX, `p99 is at most ${DELAY_SECONDS_MAX} s (${tenths(p99)})`)
+  say(`without notifications: p99 from capture to entry ${tenths(p99)} s`)
+  ensure(p99 <= DELAY_SECONDS_MAX, `p99 is at most ${DELAY_SECONDS_MAX} s (${tenths(p99)})`)
   const findings = await stage.ledger.audit('all')
-  hold(findings.length === 0, `the audit is empty (${findings[0]?.rule} ${findings[0]?.detail})`)
+  ensure(findings.length === 0, `the audit is empty (${findings[0]?.rule} ${findings[0]?.detail})`)
   const others = await countOrders(stage, `credited_by <> 'sweep' and price_kopecks = 99900`)
-  hold(others === 0, `the sweep alone has credited them (${others} others)`)
+  ensure(others === 0, `the sweep credited all of them (${others} were credited otherwise)`)
   return {
     orders,
     delaySecondsMedian: tenths(percentile(delays, 0.5)),

@@ -1,7 +1,7 @@
-// A refund raced against fifty requests that spend the same pack, through a real gateway process.
-// What goes back is never worth more than what was not spent. A refund forced by the provider's
-// desk leaves a debt and never a negative balance; requests get 402 until the next purchase covers
-// it. In every round each credit is accounted for: spent, returned, or still there.
+// A refund runs while fifty requests spend the same pack, through a real gateway process. The
+// refund never returns more than the unspent part. A refund made at the provider leaves a debt and
+// never a negative balance; requests get 402 until the next purchase covers the debt. In every
+// round each credit is spent, returned or still available.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { BookId, OrderId } from '../../src/platform/ids.ts'
 import { isRefusal } from '../../src/platform/refusal.ts'
@@ -11,8 +11,8 @@ import { pack as usualPack } from '../stages/payments.ts'
 import { freePorts } from '../stages/served/gateway.ts'
 import { createPaymentStage, type PaymentStage } from '../stages/served/payments.ts'
 import { startPaymentProcess } from '../stages/served/process.ts'
-import type { Fault } from '../support/fault.ts'
-import { hold, random } from '../support/fault.ts'
+import type { Drill } from '../support/drill.ts'
+import { ensure, random } from '../support/drill.ts'
 import { createTestKeys, keySettings } from '../support/harness.ts'
 
 const REQUESTS = 50
@@ -23,7 +23,7 @@ const BODY = `{"model":"model-small","max_tokens":${OUTPUT_TOKENS},"messages":[$
   role: 'user',
   content: 'Hello',
 })}]}`
-/** Plain ASCII: the bound of the input is the bytes of the body. */
+/** The body is ASCII, so its upper bound of input tokens is its number of bytes. */
 const INPUT_BOUND = Buffer.byteLength(BODY)
 const WORST = INPUT_BOUND + OUTPUT_TOKENS * COEFFICIENT
 
@@ -35,7 +35,7 @@ type Race = {
 }
 type Owned = { readonly id: OrderId; readonly book: BookId; readonly key: string }
 
-export const fault: Fault = async ({ isFull, seed, say }) => {
+export const drill: Drill = async ({ isFull, seed, say }) => {
   const rounds = isFull ? { asked: 200, forced: 60 } : { asked: 10, forced: 3 }
   const stage = await createPaymentStage({ workers: 1 })
   const vendor = await startVendor({ requestsMax: 200 })
@@ -54,12 +54,18 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
   const sums = { requests: 0, admitted: 0, returned: 0, busy: 0, spentFirst: 0, debts: 0 }
   try {
     for (let i = 0; i < rounds.asked; i++) add(sums, await asked(race, i))
-    say(`${rounds.asked} refunds asked for while ${REQUESTS} requests spend`)
-    hold(sums.busy <= rounds.asked / 10, `a busy account is refunded (${sums.busy} were not)`)
+    say(`${rounds.asked} refunds requested by owners while ${REQUESTS} requests spend`)
+    ensure(
+      sums.busy <= rounds.asked / 10,
+      `at least 9 of 10 refunds of busy accounts succeed (${sums.busy} did not)`,
+    )
     for (let i = 0; i < rounds.forced; i++) add(sums, await forced(race))
-    say(`${rounds.forced} refunds forced while ${REQUESTS} requests spend`)
+    say(`${rounds.forced} refunds made at the provider while ${REQUESTS} requests spend`)
     const findings = await stage.ledger.audit('all')
-    hold(findings.length === 0, `the audit is empty (${findings[0]?.rule} ${findings[0]?.detail})`)
+    ensure(
+      findings.length === 0,
+      `the audit is empty (${findings[0]?.rule} ${findings[0]?.detail})`,
+    )
     return { rounds: rounds.asked + rounds.forced, ...sums, findings: findings.length }
   } finally {
     await gateway.stop()
@@ -74,22 +80,25 @@ function add<T extends Record<string, number>>(sums: T, more: Partial<T>): void 
   }
 }
 
-/** A pack for so many requests, paid and credited, with a key. */
+/** Buys a pack for `requests` requests, pays it, and issues a key. */
 async function owned({ stage }: Race, requests: number): Promise<Owned> {
   const book = await stage.newBook()
   const pack = { ...usualPack, credits: credits(requests * WORST) }
   const { id } = await stage.buy(book, { pack })
-  // Its first notice would make those of its refunds wait for ten seconds.
+  // Drop its first notification: it would delay those of the refund by ten seconds.
   await stage.sim('modes', { mode: 'drop', event: 'payment.succeeded', orderId: id, times: 1 })
   await stage.sim('pay', { orderId: id })
-  hold((await stage.payments.check(id)).state === 'credited', 'the payer’s return credits')
+  ensure(
+    (await stage.payments.check(id)).state === 'credited',
+    'the check after payment credits the order',
+  )
   const keys = createTestKeys(stage.db, stage.ledger)
   const issued = await stage.db.transaction((tx) => keys.issue(tx, book))
   await stage.db.transaction((tx) => keys.confirm(tx, book, issued.keyId))
   return { id, book, key: issued.plain }
 }
 
-/** Sends all requests; each begins at a moment of its own within the span. */
+/** Sends all requests, each at a random moment within `spanMs`; returns how many got 200. */
 async function spend({ url, draw }: Race, key: string, spanMs: number) {
   const statuses = await Promise.all(
     Array.from({ length: REQUESTS }, async () => {
@@ -99,7 +108,7 @@ async function spend({ url, draw }: Race, key: string, spanMs: number) {
   )
   const admitted = statuses.filter((status) => status === 200).length
   const refused = statuses.filter((status) => status === 402).length
-  hold(admitted + refused === REQUESTS, `each is served or gets 402 (${statuses})`)
+  ensure(admitted + refused === REQUESTS, `each request gets 200 or 402 (${statuses})`)
   return admitted
 }
 
@@ -107,20 +116,21 @@ async function ask(url: string, key: string): Promise<number> {
   const headers = { 'content-type': 'application/json', 'x-api-key': key, 'x-credit-clamp': 'off' }
   const response = await fetch(`${url}/v1/messages`, { method: 'POST', headers, body: BODY })
   const balance = response.headers.get('x-credit-balance')
-  hold(balance === null || Number(balance) >= 0, `no balance is negative (${balance})`)
+  ensure(balance === null || Number(balance) >= 0, `no balance is negative (${balance})`)
   const text = await response.text()
-  if (response.status === 402) hold(/billing_error/.test(text), `a 402 says why (${text})`)
+  if (response.status === 402)
+    ensure(/billing_error/.test(text), `a 402 has the type billing_error (${text})`)
   return response.status
 }
 
-/** Looks at the book again and again; the table would refuse a negative one, and so do we. */
+/** Checks the book every 10 ms; a constraint of the table forbids negative amounts too. */
 function watchBook({ stage }: Race, book: BookId) {
   const state = { isOver: false }
   const watching = (async () => {
     while (!state.isOver) {
       const seen = await stage.ledger.balance(book)
       const isSound = seen !== undefined && seen.available >= 0n && seen.held >= 0n
-      hold(isSound && seen.debt >= 0n, `the book is never negative (${seen?.available})`)
+      ensure(isSound && seen.debt >= 0n, `the book is never negative (${seen?.available})`)
       await delay(10)
     }
   })()
@@ -133,9 +143,9 @@ function watchBook({ stage }: Race, book: BookId) {
   }
 }
 
-/** Once nothing is held: what was charged, and what the book shows. */
+/** Waits until no credits are held; returns the balance and the sum of all charges. */
 async function settled({ stage }: Race, book: BookId) {
-  const seen = await stage.until('nothing is held', async () => {
+  const seen = await stage.until('no credits are held', async () => {
     const found = await stage.ledger.balance(book)
     return found?.held === 0n && found
   })
@@ -147,21 +157,21 @@ async function settled({ stage }: Race, book: BookId) {
 }
 
 async function refund({ stage }: Race, { id, book }: Owned) {
-  const word = { order: id, book, attempt: 'race', by: 'owner', reason: '' }
+  const input = { order: id, book, attempt: 'race', by: 'owner', reason: '' }
   try {
-    return await stage.payments.requestRefund(word)
+    return await stage.payments.requestRefund(input)
   } catch (error) {
-    // The last credit may be gone, or the account so busy that the sums never meet.
+    // All credits may be spent, or the unspent part keeps changing while it is computed.
     if (isRefusal(error, 'refund_refused')) return 'spent'
     if (isRefusal(error, 'refund_exceeds_unspent')) return 'busy'
     throw error
   }
 }
 
-/** The owner asks for everything back while programs with the key go on. */
+/** The owner requests a refund of the pack while programs with the key keep spending. */
 async function asked(race: Race, round: number) {
   const { stage, vendor, draw } = race
-  // Half of the packs are too small for all; half of the replies cost less than is held for them.
+  // Half of the packs are too small for all requests; half of the replies cost less than the hold.
   const bought = await owned(race, round % 2 === 0 ? REQUESTS : REQUESTS / 2)
   const used = round % 4 < 2 ? OUTPUT_TOKENS : 3
   vendor.clear()
@@ -178,15 +188,18 @@ async function asked(race: Race, round: number) {
   const back = typeof refunded === 'string' ? undefined : refunded
   const returned = back?.credits ?? (0n as Credits)
   const sum = after.charged + returned + after.available
-  hold(sum === whole, `each credit is spent, returned or there (${sum} of ${whole})`)
-  hold(after.debt === 0n, 'a refund that was asked for makes no debt')
+  ensure(sum === whole, `each credit is spent, returned or available (${sum} of ${whole})`)
+  ensure(after.debt === 0n, 'a refund that the owner requested leaves no debt')
   const unspentWorth = (order.priceKopecks * (whole - after.charged)) / whole
   const money = back?.amount ?? 0n
-  hold(money <= unspentWorth, `no more than the unspent part (${money} of ${unspentWorth})`)
+  ensure(
+    money <= unspentWorth,
+    `the refund is at most the unspent part (${money} of ${unspentWorth})`,
+  )
   const { payments } = await stage.sim(`payments?orderId=${bought.id}`, {}, 'GET')
   const [paid] = payments as { refunded_amount?: { value: string } }[]
   const gone = BigInt((paid?.refunded_amount?.value ?? '0.00').replace('.', ''))
-  hold(gone === money, `the provider gave back exactly that (${gone} of ${money})`)
+  ensure(gone === money, `the provider returned the same amount (${gone} of ${money})`)
   return {
     requests: REQUESTS,
     admitted,
@@ -196,7 +209,7 @@ async function asked(race: Race, round: number) {
   }
 }
 
-/** Somebody at the provider's desk gives all of it back while programs with the key go on. */
+/** The whole payment is refunded at the provider while programs with the key keep spending. */
 async function forced(race: Race) {
   const { stage, vendor, url } = race
   const bought = await owned(race, REQUESTS)
@@ -205,7 +218,7 @@ async function forced(race: Race) {
     fault: `usage-input=${INPUT_BOUND} usage-output=${OUTPUT_TOKENS} headers-ms=150`,
   })
   const watch = watchBook(race, bought.book)
-  // A worker asks about the notice within a second, in the middle of the requests.
+  // The worker handles the notification within a second, while requests run.
   const [admitted] = await Promise.all([
     spend(race, bought.key, 1_500),
     stage.sim('refund', { orderId: bought.id }),
@@ -213,27 +226,33 @@ async function forced(race: Race) {
   await stage.untilState(bought.id, 'refunded')
   await watch.stop()
   const after = await settled(race, bought.book)
-  hold(after.available === 0n, `all of the pack is gone (${after.available})`)
-  hold(after.debt === after.charged, `what was spent is owed (${after.debt} of ${after.charged})`)
-  hold((await ask(url, bought.key)) === 402, 'requests are refused')
+  ensure(after.available === 0n, `no credits of the pack are left (${after.available})`)
+  ensure(
+    after.debt === after.charged,
+    `the debt equals what was spent (${after.debt} of ${after.charged})`,
+  )
+  ensure((await ask(url, bought.key)) === 402, 'requests get 402')
   if (after.debt > 0n) await coverDebt(race, bought, after.debt)
   return { requests: REQUESTS, admitted, returned: 1, debts: after.debt > 0n ? 1 : 0 }
 }
 
-/** A purchase that is too small leaves the rest of the debt; the next one covers it. */
+/** Buys too small a pack, which leaves a part of the debt, and then one that covers the rest. */
 async function coverDebt(race: Race, { book, key }: Owned, debt: bigint): Promise<void> {
   const { stage, url } = race
   const topUp = async (amount: Credits) => {
     const { id } = await stage.buy(book, { pack: { ...usualPack, id: 'more', credits: amount } })
     await stage.sim('pay', { orderId: id })
-    hold((await stage.payments.check(id)).state === 'credited', 'the next pack is credited')
+    ensure((await stage.payments.check(id)).state === 'credited', 'the next pack is credited')
   }
   await topUp(credits(1))
   const less = await stage.ledger.balance(book)
-  hold(less?.debt === debt - credits(1) && less.available === 0n, 'a purchase pays debt first')
-  hold((await ask(url, key)) === 402, 'requests are refused while anything is owed')
+  ensure(less?.debt === debt - credits(1) && less.available === 0n, 'a purchase pays debt first')
+  ensure((await ask(url, key)) === 402, 'requests get 402 while a debt is left')
   await topUp((less.debt + credits(WORST)) as Credits)
   const more = await stage.ledger.balance(book)
-  hold(more?.debt === 0n && more.available === credits(WORST), 'the debt is covered, to the credit')
-  hold((await ask(url, key)) === 200, 'and requests are served')
+  ensure(
+    more?.debt === 0n && more.available === credits(WORST),
+    'the next pack covers exactly the debt',
+  )
+  ensure((await ask(url, key)) === 200, 'requests are served after the debt is paid')
 }

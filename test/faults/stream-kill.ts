@@ -1,32 +1,32 @@
-// The gateway process is killed with SIGKILL under hundreds of open streams, again and again. Every
-// reply whose end a client saw is charged exactly once; one that is charged without its end had its
-// end sent by the upstream; every hold ends, the audit is empty, and the parent brings a new
-// process.
+// Kills the gateway process with SIGKILL while hundreds of streams are open, many times. Each reply
+// that a client received to its end is charged exactly once. A cut reply is charged only if the
+// upstream had sent it to its end. Every hold is closed, the audit is empty, and the parent starts
+// a new process.
 import { Agent } from 'undici'
 import { startVendor, type Vendor } from '../../stand-ins/vendor/vendor.ts'
 import { createGatewayStage, type Serving } from '../stages/served/gateway.ts'
-import type { Fault } from '../support/fault.ts'
-import { hold, percentile, random, sleep } from '../support/fault.ts'
+import type { Drill } from '../support/drill.ts'
+import { ensure, percentile, random, sleep } from '../support/drill.ts'
 import { call } from './support/gateway-caller.ts'
 
-/** More lanes than streams, so that so many are open at once although some are between two. */
+/** Clients per wanted stream: some clients are always between two streams. */
 const SPARE = 1.2
-/** Streams last 2 to 5 seconds; kills come at any moment of their lives. */
+/** Streams last 2 to 5 seconds, so that kills hit them at every stage. */
 const PACE_MS = 250
 const CALM_MS_MAX = 4_000
 
 type Client = {
   readonly finished: Set<number>
-  /** Streams whose head has come and whose end has not. */
+  /** Streams that have sent their headers and not their end. */
   readonly open: Set<number>
-  /** Streams that broke off after their head. */
+  /** Streams that were cut after their headers. */
   readonly cut: Set<number>
   readonly state: { sent: number; unanswered: number; isEnding: boolean }
 }
 
-export const fault: Fault = async ({ isFull, seed, say }) => {
+export const drill: Drill = async ({ isFull, seed, say }) => {
   const streams = isFull ? 500 : 100
-  const kills = isFull ? 20 : 3
+  const kills = isFull ? 20 : 1
   const draw = random(seed)
   const stage = await createGatewayStage(20)
   const vendor = await startVendor({ requestsMax: 1_000_000 })
@@ -53,7 +53,7 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
     client.state.isEnding = true
     await Promise.all(lanes)
     await agent.close()
-    hold((await serving.stop()) === 0, 'the gateway ends cleanly after all that')
+    ensure((await serving.stop()) === 0, 'the gateway exits with 0 after the kills')
     say(`${kills} kills, ${client.finished.size} replies finished, ${client.cut.size} cut`)
     const { swept } = await stage.check()
     const counted = await judge(client, vendor, await stage.charges())
@@ -68,7 +68,7 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
   }
 }
 
-/** One stream after the other until told to end; after a failure a little later. */
+/** Opens one stream after the other until `isEnding`; pauses after a failure. */
 async function runLane(p: {
   agent: Agent
   url: string
@@ -96,12 +96,15 @@ async function runLane(p: {
 async function untilOpen(client: Client, streams: number): Promise<void> {
   const deadline = performance.now() + 30_000
   while (client.open.size < streams) {
-    hold(performance.now() < deadline, `so many streams open again (${client.open.size})`)
+    ensure(
+      performance.now() < deadline,
+      `${streams} streams open again within 30 s (${client.open.size})`,
+    )
     await sleep(5)
   }
 }
 
-/** Kills the process under its streams; milliseconds until a new one has answered a client. */
+/** Kills the process while streams are open; returns the ms until a new one answers a client. */
 async function killOnce(
   serving: Serving,
   client: Client,
@@ -112,14 +115,14 @@ async function killOnce(
   await sleep(draw() * CALM_MS_MAX)
   await untilOpen(client, streams)
   const [member] = serving.members()
-  hold(member !== undefined && serving.members().length === 1, 'one process serves')
+  ensure(member !== undefined && serving.members().length === 1, 'one process serves')
   const started = serving.said('serving')
   process.kill(member, 'SIGKILL')
   const killedMs = performance.now()
   await serving.until('serving', started + 1)
-  client.open.clear() // what was open is gone, whether or not its lane has noticed
+  client.open.clear() // these streams are cut, even if `runLane` has not noticed yet
   while (client.open.size === 0) {
-    hold(performance.now() - killedMs < 20_000, 'new requests succeed after a kill')
+    ensure(performance.now() - killedMs < 20_000, 'new requests succeed within 20 s of a kill')
     await sleep(5)
   }
   return performance.now() - killedMs
@@ -137,17 +140,20 @@ async function judge(
   )
   for (const number of client.finished) {
     const charge = charges.get(number)
-    hold(charge !== undefined, `a finished reply is charged (${number})`)
-    hold(charge.ending === 'complete', `it is charged as complete (${number}: ${charge.ending})`)
+    ensure(charge !== undefined, `a complete reply is charged (${number})`)
+    ensure(charge.ending === 'complete', `it is charged as complete (${number}: ${charge.ending})`)
   }
   let chargedWithoutEnd = 0
   for (const { output, count } of charges.values()) {
-    hold(count === 1, `a reply is charged once (${output}: ${count} times)`)
+    ensure(count === 1, `a reply is charged once (${output}: ${count} times)`)
     if (client.finished.has(output)) continue
-    hold(sentWhole.has(output), `a reply charged without its end was sent whole (${output})`)
+    ensure(
+      sentWhole.has(output),
+      `a charged cut reply was sent to its end by the upstream (${output})`,
+    )
     chargedWithoutEnd += 1
   }
-  hold(client.cut.size > 0, 'kills have cut replies')
+  ensure(client.cut.size > 0, 'the kills cut replies')
   return {
     finished: client.finished.size,
     cut: client.cut.size,

@@ -1,29 +1,29 @@
-// Five upstreams, of which every second a random one falls ill or recovers, under steady load: no
-// reply is glued together, begun again after its first byte or charged twice; requests succeed
-// whenever an upstream is well; and a sick one is asked at most once a second. Meanwhile every
-// upstream limits another model and the free path for a minute, again and again.
+// Five upstreams under steady load; every second a random one starts to fail or recovers. No reply
+// mixes the text of two upstreams, starts again after its first byte or is charged twice. Requests
+// succeed whenever one upstream is healthy, and a failing one is probed at most once a second.
+// Meanwhile every upstream answers 429 with a minute's wait for another model and the free path.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Agent } from 'undici'
 import type { Received } from '../../stand-ins/vendor/record.ts'
 import type { Vendor } from '../../stand-ins/vendor/vendor.ts'
 import { createTestGateway, type TestGateway } from '../stages/gateway.ts'
-import type { Fault } from '../support/fault.ts'
-import { hold, percentile, random, sleep } from '../support/fault.ts'
+import type { Drill } from '../support/drill.ts'
+import { ensure, percentile, random, sleep } from '../support/drill.ts'
 import { type Answer, call } from './support/gateway-caller.ts'
 
 const NAMES = ['amber', 'basin', 'cedar', 'delta', 'ember']
-// All parts share one process: on a busy machine what is well may need a second for its status.
+// Gateway and stand-ins share one process: on a busy machine a healthy reply may take a second.
 const HEADERS_MS = 3_000
 const IDLE_MS = 3_000
 /**
- * Requests a second; how long one may still be on its way when a breaker opens or closes; how late
- * one probe may come after another. With --full, as on a quiet machine. The short form runs beside
- * other work: there 100 a second let single replies take longer than HEADERS_MS.
+ * Requests a second; how long a request may still be under way when a breaker opens or closes; the
+ * tolerance between two probes. --full expects a quiet machine. The short form runs beside other
+ * work: there, at 100 a second, single replies took longer than HEADERS_MS.
  */
 const FULL = { perSecond: 100, edgeMs: 100, lateMs: 250 }
 const SHORT = { perSecond: 40, edgeMs: 500, lateMs: 1_000 }
 
-/** Ways to be ill before the first byte: another upstream can still answer. */
+/** Faults before the first byte: another upstream can still answer. */
 const early = [
   'status=429',
   'status=429 retry-after-ms=1500',
@@ -33,19 +33,22 @@ const early = [
   'headers-ms=forever',
   'drop',
 ]
-/** And after it: what the client has seen cannot be taken back, so the reply breaks off, free. */
+/** Faults after the first byte, which the client has already: the reply ends early and is free. */
 const late = ['reset-at=1100', 'silence-after=6 pace-ms=1']
 
-/** For a whole minute, so that the gateway may not ask again during the short form of the storm. */
+/** A minute, so that the gateway must not ask again during the short form. */
 const LIMITED = 'status=429 retry-after=60'
 const COUNT_PATH = '/v1/messages/count_tokens'
 
 /**
- * What an upstream asked for is kept also when it gets well before: until then nobody knows. A 429
- * without a time counts as a second.
+ * The wait that an upstream requested. The gateway keeps to it even if the upstream recovers
+ * earlier. A 429 without a time counts as a second.
  */
-const askedMs = (faultWords = '') =>
-  Number(/retry-after-ms=(\d+)/.exec(faultWords)?.[1] ?? (faultWords === 'status=429' ? 1_000 : 0))
+const askedMs = (faultDirective = '') =>
+  Number(
+    /retry-after-ms=(\d+)/.exec(faultDirective)?.[1] ??
+      (faultDirective === 'status=429' ? 1_000 : 0),
+  )
 
 type Spell = { readonly fromMs: number; toMs: number; readonly fault: string }
 type Sent = { readonly fromMs: number; toMs: number; answer: Answer | undefined }
@@ -53,7 +56,7 @@ type View = { readonly atMs: number; readonly isOpen: boolean }
 
 type Storm = {
   readonly gateway: TestGateway
-  /** What each stand-in went through, one spell after the other. */
+  /** The faults of each stand-in, in order; an empty fault means healthy. */
   readonly spells: Spell[][]
   /** When each breaker opened and closed. */
   readonly views: View[][]
@@ -62,7 +65,7 @@ type Storm = {
 
 const now = () => performance.timeOrigin + performance.now()
 
-export const fault: Fault = async ({ isFull, seed, say }) => {
+export const drill: Drill = async ({ isFull, seed, say }) => {
   const seconds = isFull ? 300 : 20
   const pace = isFull ? FULL : SHORT
   const gateway = await createTestGateway({
@@ -80,11 +83,11 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
     NAMES.forEach((_, i) => {
       turn(storm, i, '')
     })
-    // All parts share this process: what it does not get round to for a second looks like illness.
+    // All parts share this process: if its event loop stalls, a healthy upstream looks failing.
     const loop = monitorEventLoopDelay()
     loop.enable()
     const watching = setInterval(() => watch(storm), 2)
-    // Two generators: a seed brings the same weather back, however fast the requests come.
+    // Two generators, so that a seed repeats the same faults whatever the speed of the requests.
     await Promise.all([
       weather(storm, seconds, random(seed)),
       load(storm, seconds, pace.perSecond, random(seed + 1)),
@@ -92,39 +95,39 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
     ])
     clearInterval(watching)
     loop.disable()
-    say(`the longest turn of the event loop took ${Math.round(loop.max / 1e6)} ms`)
+    say(`the longest event loop delay was ${Math.round(loop.max / 1e6)} ms`)
     NAMES.forEach((_, i) => {
       turn(storm, i, '')
     })
     const records = recordsOf(gateway.vendors)
-    const replies = judgeReplies(storm, records)
-    say(`${storm.sent.size} requests, ${replies.whole} whole, ${replies.brokenOff} broken off`)
-    const charged = await judgeCharges(storm)
-    const success = judgeSuccess(storm, records)
-    const probes = judgeProbes(storm, pace)
+    const replies = checkReplies(storm, records)
+    say(`${storm.sent.size} requests, ${replies.whole} complete, ${replies.brokenOff} ended early`)
+    const charged = await checkCharges(storm)
+    const success = checkSuccess(storm, records)
+    const probes = checkProbes(storm, pace)
     const took = [...storm.sent.values()].map((one) => one.toMs - one.fromMs)
     const p99Ms = Math.round(percentile(took, 0.99))
     const busyMs = Math.round(loop.max / 1e6)
-    const judged = { ...replies, ...charged, ...success, ...probes }
-    return { seconds, sent: storm.sent.size, ...judged, p99Ms, busyMs }
+    const checked = { ...replies, ...charged, ...success, ...probes }
+    return { seconds, sent: storm.sent.size, ...checked, p99Ms, busyMs }
   } finally {
     await gateway.end()
   }
 }
 
-/** The stand-in falls ill in this way, or, without words, is well. */
-function turn({ gateway, spells }: Storm, i: number, faultWords: string): void {
+/** Switches the stand-in to this fault; empty: to healthy. */
+function turn({ gateway, spells }: Storm, i: number, faultDirective: string): void {
   const atMs = now()
   const last = spells[i]?.at(-1)
   if (last !== undefined) last.toMs = atMs
-  spells[i]?.push({ fromMs: atMs, toMs: Number.POSITIVE_INFINITY, fault: faultWords })
+  spells[i]?.push({ fromMs: atMs, toMs: Number.POSITIVE_INFINITY, fault: faultDirective })
   gateway.vendors[i]?.mode(
     { path: COUNT_PATH, fault: LIMITED },
-    { fault: faultWords, reply: `say ${JSON.stringify(textOf(i))}` },
+    { fault: faultDirective, reply: `say ${JSON.stringify(textOf(i))}` },
   )
 }
 
-/** What only this stand-in says, word by word. */
+/** A text that only this stand-in replies with. */
 function textOf(i: number): string {
   return Array.from({ length: 24 }, (_, word) => `${NAMES[i]}-${word}`).join(' ')
 }
@@ -162,8 +165,8 @@ async function load(
     const isStream = draw() < 0.5
     const entry: Sent = { fromMs: now(), toMs: Number.NaN, answer: undefined }
     sent.set(number, entry)
-    const faultWords = isStream && draw() < 0.5 ? `pace-ms=${Math.ceil(draw() * 15)}` : ''
-    const asked = { number, key, isStream, fault: faultWords }
+    const faultDirective = isStream && draw() < 0.5 ? `pace-ms=${Math.ceil(draw() * 15)}` : ''
+    const asked = { number, key, isStream, fault: faultDirective }
     entry.answer = await call(agent, gateway.url, asked)
     entry.toMs = now()
   }
@@ -178,7 +181,7 @@ async function load(
   await Promise.all(accounts.map(({ book }) => gateway.settled(book)))
 }
 
-/** Once a second somebody else runs into the limits: on the free path, and with another model. */
+/** Once a second two other accounts get a 429: on the free path, and with another model. */
 async function limits({ url, account }: TestGateway, seconds: number): Promise<void> {
   const [poor, rich] = await Promise.all([account(0), account(10n ** 10n)])
   const agent = new Agent()
@@ -200,7 +203,7 @@ async function limits({ url, account }: TestGateway, seconds: number): Promise<v
 
 type Asked = Received & { readonly vendor: number }
 
-/** What the stand-ins received, by the number of the request, in order of arrival. */
+/** The requests that the stand-ins received, by number, in order of arrival. */
 function recordsOf(vendors: readonly Vendor[]): Map<number, Asked[]> {
   const all = vendors.flatMap((one, vendor) => one.requests.map((got) => ({ ...got, vendor })))
   const byNumber = Map.groupBy(all, (one) => Number(/"content":"(\d+) /.exec(`${one.body}`)?.[1]))
@@ -208,8 +211,8 @@ function recordsOf(vendors: readonly Vendor[]): Map<number, Asked[]> {
   return byNumber
 }
 
-/** Every reply is what exactly one stand-in said, and nobody was asked after that one. */
-function judgeReplies({ sent }: Storm, records: Map<number, Asked[]>) {
+/** Every reply comes from exactly one stand-in, and no other was asked after it. */
+function checkReplies({ sent }: Storm, records: Map<number, Asked[]>) {
   let whole = 0
   let brokenOff = 0
   let repeated = 0
@@ -217,49 +220,58 @@ function judgeReplies({ sent }: Storm, records: Map<number, Asked[]>) {
     const asked = records.get(number) ?? []
     const begun = asked.filter((one) => one.status === 200)
     const log = asked.map((one) => `${NAMES[one.vendor]} ${one.status} ${one.outcome}`).join(', ')
-    hold(begun.length <= 1, `no reply is begun twice (${number}: ${log})`)
+    ensure(begun.length <= 1, `no reply starts twice (${number}: ${log})`)
     const [first] = begun
-    hold(
+    ensure(
       first === undefined || asked.every((one) => one.arrivedAt <= first.arrivedAt),
-      `nobody is asked again after the first byte (${number}: ${log})`,
+      `no upstream is asked after the first byte (${number}: ${log})`,
     )
     repeated += Math.max(0, asked.length - 1)
     const text = first === undefined ? '' : textOf(first.vendor)
     if (answer?.isWhole) {
-      hold(answer.text === text, `a reply is one stand-in's own (${number}: ${answer.text})`)
-      hold(first?.outcome === 'finished', `and was sent whole (${number})`)
+      ensure(
+        answer.text === text,
+        `a reply is the text of one stand-in (${number}: ${answer.text})`,
+      )
+      ensure(first?.outcome === 'finished', `its stand-in sent it to the end (${number})`)
       whole += 1
     } else {
-      hold(text.startsWith(answer?.text ?? ''), `a part of a reply is one stand-in's (${number})`)
+      ensure(
+        text.startsWith(answer?.text ?? ''),
+        `a part of a reply comes from one stand-in (${number})`,
+      )
       if (first !== undefined) brokenOff += 1
     }
   }
   return { whole, brokenOff, repeated }
 }
 
-/** What came whole is charged once, as complete; nothing else is charged. */
-async function judgeCharges({ gateway, sent }: Storm) {
+/** Complete replies are charged once, as complete; no other request is charged. */
+async function checkCharges({ gateway, sent }: Storm) {
   const { rows } = await gateway.database.db.query(
     `select output::int4 as output, ending::text as ending from entries where kind = 'charge'`,
   )
   const charges = rows as { output: number; ending: string }[]
   const numbers = new Set(charges.map((one) => one.output))
-  hold(numbers.size === charges.length, `none is charged twice (${charges.length - numbers.size})`)
+  ensure(
+    numbers.size === charges.length,
+    `no request is charged twice (${charges.length - numbers.size})`,
+  )
   for (const [number, { answer }] of sent) {
     const isWhole = answer?.isWhole === true
-    hold(numbers.has(number) === isWhole, `whole and charged are the same (${number})`)
+    ensure(numbers.has(number) === isWhole, `exactly the complete replies are charged (${number})`)
   }
-  hold(
+  ensure(
     charges.every((one) => one.ending === 'complete'),
     'every charge is of a complete reply',
   )
   const findings = await gateway.ledger.audit('all')
-  hold(findings.length === 0, `the audit is empty (${findings[0]?.rule})`)
+  ensure(findings.length === 0, `the audit is empty (${findings[0]?.rule})`)
   return { charged: charges.length }
 }
 
-/** A request that failed had no upstream that was well from its beginning to its end. */
-function judgeSuccess({ sent, spells }: Storm, records: Map<number, Asked[]>) {
+/** A request may fail only if no upstream was healthy from its beginning to its end. */
+function checkSuccess({ sent, spells }: Storm, records: Map<number, Asked[]>) {
   const isWell = (fromMs: number, toMs: number) =>
     spells.some((all) =>
       all.some((one, i) => {
@@ -275,24 +287,30 @@ function judgeSuccess({ sent, spells }: Storm, records: Map<number, Asked[]>) {
     const isBroken = records.get(number)?.some((one) => one.status === 200)
     if (answer?.isWhole || isBroken) continue
     failed += 1
-    hold(!isAnyWell, `requests succeed while one is well (${number}: ${answer?.error})`)
+    ensure(
+      !isAnyWell,
+      `requests succeed while one upstream is healthy (${number}: ${answer?.error})`,
+    )
   }
-  hold(mustSucceed > sent.size / 3, `most of the time one was well (${mustSucceed})`)
+  ensure(
+    mustSucceed > sent.size / 3,
+    `an upstream was healthy for a third of the requests (${mustSucceed})`,
+  )
   return { failed, mustSucceed }
 }
 
 /**
- * While a breaker is open and its stand-in refuses, requests there are a second apart. One that
- * begins its replies and breaks them off is in use between a probe's beginning and its end.
+ * While a breaker is open and its stand-in refuses, requests to it are a second apart. Faults after
+ * the first byte do not count: such an upstream is in use from a probe's first byte to its end.
  */
-function judgeProbes({ gateway, spells, views }: Storm, { edgeMs, lateMs }: typeof FULL) {
+function checkProbes({ gateway, spells, views }: Storm, { edgeMs, lateMs }: typeof FULL) {
   let probes = 0
   let openMs = 0
   gateway.vendors.forEach((vendor, i) => {
     const seen = views[i] ?? []
     for (const [at, { atMs, isOpen }] of seen.entries()) {
       if (!isOpen) continue
-      // Requests under way when it opens or closes are not probes; nor is what our watch missed.
+      // Leave out requests that were under way when it opened or closed, within `edgeMs`.
       const [fromMs, toMs] = [atMs + edgeMs, (seen[at + 1]?.atMs ?? now()) - edgeMs]
       openMs += Math.max(0, toMs - fromMs)
       const arrivals = vendor.requests
@@ -305,12 +323,12 @@ function judgeProbes({ gateway, spells, views }: Storm, { edgeMs, lateMs }: type
         })
       probes += arrivals.length
       for (const [k, ms] of arrivals.entries()) {
-        // Sent a second apart; how long one is on its way through a busy process differs.
+        // They are sent a second apart, but take different times through a busy process.
         const seconds = (ms - (arrivals[0] ?? 0) + lateMs) / 1_000
-        hold(k <= seconds, `a sick upstream is asked once a second (${NAMES[i]}: ${arrivals})`)
+        ensure(k <= seconds, `a failing upstream is asked once a second (${NAMES[i]}: ${arrivals})`)
       }
     }
   })
-  hold(probes > 0, 'sick upstreams were probed')
+  ensure(probes > 0, 'failing upstreams were probed')
   return { probes, openSeconds: Math.round(openMs / 1_000) }
 }

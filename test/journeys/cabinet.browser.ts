@@ -1,7 +1,7 @@
-// The specification's journey, with nothing imitated but the outside world: register, confirm, buy
-// a pack, create the key, make the first request with the official library, reissue. Once on a
-// desktop in English by card, once on a phone in Russian by SBP. Afterwards nobody but the owner's
-// browser has a plain key. And what the pages do while the database is away.
+// The journey of the specification; only outside services are stand-ins: register, confirm, buy a
+// pack, create the key, make the first request with the official library, reissue the key. It runs
+// on a desktop in English with a card, and on a phone in Russian with SBP. Afterwards only the
+// owner's browser has a plain key. Two more tests show the pages while the database is unavailable.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, test } from 'node:test'
@@ -10,9 +10,9 @@ import Anthropic, { AuthenticationError } from '@anthropic-ai/sdk'
 import type { Page } from 'playwright-core'
 import { databasePlaces, findLeaks, type Place, type Secret } from '../faults/leaks/leaks.ts'
 import {
-  assertSound,
+  assertFitsAndAccessible,
   openBrowser,
-  picture,
+  saveScreenshot,
   type TestBrowser,
   type WindowName,
 } from './support/browser.ts'
@@ -64,7 +64,7 @@ function ask(apiKey: string) {
   })
 }
 
-/** Credits that can be spent, by the ledger's own word. */
+/** Microcredits that can be spent, read from the ledger's table. */
 async function availableOf(email: string): Promise<bigint> {
   const { rows } = await at.stage.db.query(
     `select b.available from books b join accounts a on a.book_id = b.id where a.email = $1`,
@@ -88,10 +88,10 @@ async function journey(page: Page, { window, language, method, pay }: Way): Prom
   const email = `${window}@example.org`
   await steps.register(stage, page, email, language)
 
-  await steps.order(stage, page, method, language)
+  await steps.orderPack(stage, page, method, language)
   await pay(page)
   await page.waitForURL(`${stage.url}/orders/**`)
-  // The page is not loaded again: what it says next comes by itself.
+  // The test does not reload the page: it must show the new state by itself.
   await page.getByRole('heading', { name: said.order.state.credited }).waitFor()
   await steps.link(page, said.order.toKey).click()
 
@@ -129,37 +129,37 @@ const ways: readonly Way[] = [
 
 for (const way of ways) {
   const { window, language, method } = way
-  test(`${window}, ${language}, ${method}: from nothing to a reissued key`, async () => {
+  test(`${window}, ${language}, ${method}: from registration to a reissued key`, async () => {
     const opened = await at.browser.open(window, { language })
     try {
       await journey(opened.page, way)
-      opened.assertCalm()
+      opened.assertNoPageErrors()
     } finally {
       await opened.close()
     }
   })
 }
 
-test('no plain key is in the database, in any log or in any letter', async () => {
+test('no plain key is in the database, a log, an e-mail or a request to the vendor', async () => {
   const { stage, keys } = at
-  assert.equal(keys.length, 4, 'both journeys came to their end')
+  assert.equal(keys.length, 4, 'both journeys were completed')
   const secrets: Secret[] = keys.flatMap((plain, index) => [
     { what: `key ${index}`, text: plain },
-    // What makes it a secret: after the prefix, the cell and the public id, before the tag.
+    // Only the secret characters: after the prefix, the cell and the public id, before the tag.
     { what: `the secret part of key ${index}`, text: plain.slice(30, 73) },
   ])
   const places: Place[] = [
     ...(await databasePlaces(stage.db)),
     { name: 'pg_dump', text: await dump(stage.database.url) },
     ...Object.entries(stage.processes).map(([name, one]) => ({ name, text: one.printed() })),
-    ...stage.mailbox.list().map((letter) => ({
-      name: `letter ${letter.kind}`,
-      text: JSON.stringify(letter),
+    ...stage.mailbox.list().map((email) => ({
+      name: `e-mail ${email.kind}`,
+      text: JSON.stringify(email),
     })),
     { name: 'the vendor', text: JSON.stringify(stage.vendor.requests) },
   ]
   assert.deepEqual(findLeaks(places, secrets), [])
-  // A search through nothing finds nothing: each place speaks of the journeys.
+  // Check that the search had text to read: at least two places contain each sign of the journeys.
   for (const sign of ['desktop@example.org', '$argon2id$']) {
     assert.ok(places.filter(({ text }) => text.includes(sign)).length >= 2, sign)
   }
@@ -168,29 +168,31 @@ test('no plain key is in the database, in any log or in any letter', async () =>
 })
 
 for (const window of ['desktop', 'phone'] as const) {
-  test(`${window}: while the database is away the pages say so, and then go on`, async () => {
+  test(`${window}: pages report an unavailable database, then recover`, async () => {
     const { stage } = at
-    const opened = await at.browser.open(window, { mayFail: /status of 503|^No: unavailable/ })
+    const opened = await at.browser.open(window, {
+      allowedErrors: /status of 503|^ApiRefusal: unavailable/,
+    })
     const { page } = opened
     try {
-      await steps.settle(stage, page, `away-${window}`, { bought: false })
+      await steps.createSignedInAccount(stage, page, `away-${window}`, { bought: false })
       await page.goto(`${stage.url}/key`)
       await page.getByText(words.ru.key.locked).waitFor()
-      stage.cable.cut()
-      // In the middle of a visit: the page that is open stays, the next one says what it waits for.
+      stage.proxy.cut()
+      // During a visit: the cabinet stays open; the next page says that the service is unavailable.
       await page.getByRole('link', { name: words.ru.nav.payments }).click()
       await page.getByText(words.ru.errors.unavailable).waitFor()
-      await picture(page, 'cabinet', `away-inside-${window}`)
+      await saveScreenshot(page, 'cabinet', `away-inside-${window}`)
       await page.goto(`${stage.url}/payments`)
       await page.getByRole('heading', { name: words.ru.away.title }).waitFor()
-      await assertSound(page, 'the page of a service that is away')
-      await picture(page, 'cabinet', `away-${window}`)
-      stage.cable.mend()
-      // Nobody touches it.
+      await assertFitsAndAccessible(page, 'the page of an unavailable service')
+      await saveScreenshot(page, 'cabinet', `away-${window}`)
+      stage.proxy.restore()
+      // The page recovers without a click or a reload.
       await page.getByText(words.ru.payments.none).waitFor()
-      opened.assertCalm()
+      opened.assertNoPageErrors()
     } finally {
-      stage.cable.mend()
+      stage.proxy.restore()
       await opened.close()
     }
   })

@@ -1,12 +1,12 @@
-// Hostile pages, hostile cookies and hostile text, against a real browser with a signed-in owner:
-// what another site can make it do, whose session it ends up with, where it can be framed, and
-// whether anything that somebody typed ever runs.
+// Hostile pages, cookies and text against a real browser with a signed-in owner: what another site
+// can make the browser do, which session it ends up with, where our pages can be framed, and
+// whether text that a user typed ever runs as script.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { openBrowser, type TestBrowser, type TestWindow } from './support/browser.ts'
 import { createJourneyStage, type JourneyStage, PASSWORD } from './support/cabinet-stage.ts'
-import { button, callFrom, PACK, settle, words } from './support/cabinet-steps.ts'
+import { button, callFrom, createSignedInAccount, PACK, words } from './support/cabinet-steps.ts'
 import { type EvilSite, evilPage, openEvilSite } from './support/evil-site.ts'
 
 const { ru } = words
@@ -51,7 +51,7 @@ async function sessionOf(context: BrowserContext): Promise<string> {
   return found.value
 }
 
-/** Whom a session speaks for: the address, or the status of the no. */
+/** The e-mail address of a session's account, or the status of the refusal. */
 async function whoIs(session: string): Promise<string> {
   const headers = { cookie: `${SESSION}=${session}` }
   const response = await fetch(`${at.stage.url}/api/me`, { headers })
@@ -61,7 +61,7 @@ async function whoIs(session: string): Promise<string> {
 
 // ---- Another site -------------------------------------------------------------------------------
 
-/** Whatever changes something without a secret that an attacker would have to know. */
+/** Every call that changes something without a secret that an attacker would have to know. */
 const PATHS = [
   ...['/api/auth/sign-out', '/api/auth/email/change', '/api/auth/request-password-reset'],
   ...[
@@ -78,7 +78,7 @@ const BODY = JSON.stringify({
   ...{ pack: PACK.id, method: 'card', attempt: 'evil', document: 'news', version: '1' },
 })
 
-/** Sends what a page may send without asking first. Whether it hears anything is another matter. */
+/** Sends what a page may send without a preflight; `canRead` checks reading the answer. */
 async function postFrom(page: Page, address: string): Promise<void> {
   await page.evaluate(
     async ([url, body]) => {
@@ -101,7 +101,7 @@ function answeredPosts(): Map<number, number> {
   return counts
 }
 
-/** True when the browser let the page have the answer. */
+/** True when the browser let the page read the answer. */
 function canRead(page: Page, address: string, init: object = {}): Promise<boolean> {
   return page.evaluate(
     ([url, given]) =>
@@ -113,10 +113,10 @@ function canRead(page: Page, address: string, init: object = {}): Promise<boolea
   )
 }
 
-test('another site makes a signed-in browser change nothing, and reads nothing', () =>
+test('another site can neither change nor read anything through a signed-in browser', () =>
   within(async ({ page, context }) => {
     const { stage } = at
-    const email = await settle(stage, page, 'csrf', { bought: false })
+    const email = await createSignedInAccount(stage, page, 'csrf', { bought: false })
     const session = await sessionOf(context)
     const before = answeredPosts()
     for (const origin of at.evil.origins) {
@@ -149,9 +149,9 @@ test('another site makes a signed-in browser change nothing, and reads nothing',
     assert.deepEqual(rows, [{ language: 'ru', orders: 0 }])
   }))
 
-test('no page of ours can be framed, nor any answer', () =>
+test('no page or answer of ours can be framed', () =>
   within(async ({ page }) => {
-    await settle(at.stage, page, 'framed', { bought: false })
+    await createSignedInAccount(at.stage, page, 'framed', { bought: false })
     const framed = async (origin: string, to: string) => {
       const filled = page.waitForEvent('framenavigated', (one) => one.parentFrame() !== null)
       await page.goto(evilPage(origin, 'frame', { to }))
@@ -167,29 +167,31 @@ test('no page of ours can be framed, nor any answer', () =>
 
 // ---- Planted sessions ---------------------------------------------------------------------------
 
-test('a session planted before a sign-in is not the one after it, and dies', () =>
+test('a session planted before a sign-in is replaced by it, and ends', () =>
   within(async ({ page, context }) => {
-    const email = await settle(at.stage, page, 'planted', { bought: false })
+    const email = await createSignedInAccount(at.stage, page, 'planted', { bought: false })
     await context.clearCookies()
     await within(async (attacker) => {
-      const theirs = await settle(at.stage, attacker.page, 'attacker', { bought: false })
+      const theirs = await createSignedInAccount(at.stage, attacker.page, 'attacker', {
+        bought: false,
+      })
       const planted = await sessionOf(attacker.context)
       assert.equal(await whoIs(planted), theirs)
       await context.addCookies([{ name: SESSION, value: planted, url: at.stage.url }])
-      // As the pages do it for who is signed in: confirming who one is, as somebody else.
+      // Signs in without a sign-out, as pages do to confirm an identity, to another account.
       await page.goto(at.stage.url)
       const answer = await callFrom(page, '/api/auth/sign-in/email', { email, password: PASSWORD })
       assert.equal(answer.status, 200)
       const session = await sessionOf(context)
       assert.notEqual(session, planted)
       assert.equal(await whoIs(session), email)
-      assert.equal(await whoIs(planted), '401', 'the planted one speaks for nobody any more')
+      assert.equal(await whoIs(planted), '401', 'the planted session has ended')
     })
   }))
 
-test('a made-up session is never adopted, and one that was left opens nothing', () =>
+test('a made-up session is never adopted, and one that was signed out opens nothing', () =>
   within(async ({ page, context }) => {
-    const email = await settle(at.stage, page, 'made-up', { bought: false })
+    const email = await createSignedInAccount(at.stage, page, 'made-up', { bought: false })
     const first = await sessionOf(context)
     await page.goto(at.stage.url)
     await button(page, ru.menu.account).click()
@@ -215,7 +217,7 @@ async function signInAgain(page: Page, email: string): Promise<void> {
 
 // ---- Text that would like to run ----------------------------------------------------------------
 
-/** Sets `ran` wherever text becomes markup, an attribute or an address. */
+/** Sets `ran` if text becomes markup, an attribute or a URL. */
 const PAYLOADS = {
   image: '<img src=x onerror=ran=1>',
   script: '</title><script>ran=1</script>',
@@ -224,7 +226,7 @@ const PAYLOADS = {
 } as const
 const AGENT = `Mozilla/5.0 (X11; Linux) ${PAYLOADS.image} Chrome/140.0 ${PAYLOADS.attribute}`
 
-/** Nothing ran, and no element came out of text. */
+/** No script ran, and no element was made from text. */
 async function assertInert(page: Page, where: string): Promise<void> {
   assert.equal(await page.evaluate('globalThis.ran'), undefined, where)
   const grown = page.locator('[onerror], [onfocus], img[src=x], script:not([src]), [href^="java"]')
@@ -233,7 +235,7 @@ async function assertInert(page: Page, where: string): Promise<void> {
 
 const PAGES = ['/', '/packs', '/payments', '/key', '/settings', '/security', '/privacy']
 
-/** A fingerprint reader that always says yes. */
+/** A virtual authenticator that always confirms. */
 async function addAuthenticator(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page)
   await session.send('WebAuthn.enable')
@@ -264,8 +266,8 @@ async function renamePasskey(page: Page, from: string, to: string): Promise<void
   await page.getByText(to, { exact: true }).waitFor()
 }
 
-test('an address with markup in it is refused, in words', () =>
-  within(async ({ page, assertCalm }) => {
+test('an address with markup in it is refused with a message', () =>
+  within(async ({ page, assertNoPageErrors }) => {
     await page.goto(`${at.stage.url}/register`)
     const consents = [{ document: 'offer', version: '2026-11-01' }]
     for (const local of [
@@ -284,12 +286,12 @@ test('an address with markup in it is refused, in words', () =>
     await button(page, ru.register.submit).click()
     await page.getByText(ru.errors.email_wrong).waitFor()
     await assertInert(page, 'registration')
-    assertCalm()
+    assertNoPageErrors()
   }))
 
-test('what somebody typed runs on no page, nor does the name of a browser', () =>
-  within(async ({ page, assertCalm }) => {
-    await settle(at.stage, page, "o'neil+quote", { bought: false })
+test('text that a user typed runs on no page, nor does the name of a browser', () =>
+  within(async ({ page, assertNoPageErrors }) => {
+    await createSignedInAccount(at.stage, page, "o'neil+quote", { bought: false })
     await addAuthenticator(page)
     const { image, script, attribute } = PAYLOADS
     await addPasskey(page, image)
@@ -310,13 +312,13 @@ test('what somebody typed runs on no page, nor does the name of a browser', () =
       await page.getByText(ru.state.loading).first().waitFor({ state: 'detached' })
       await assertInert(page, path)
     }
-    assertCalm()
+    assertNoPageErrors()
   }, AGENT))
 
-test('an address that would like to run leads nowhere', () =>
-  within(async ({ page, assertCalm }) => {
+test('hostile text in a URL neither runs nor leads to another site', () =>
+  within(async ({ page, assertNoPageErrors }) => {
     const { url } = at.stage
-    const email = await settle(at.stage, page, 'links', { bought: false })
+    const email = await createSignedInAccount(at.stage, page, 'links', { bought: false })
     for (const text of Object.values(PAYLOADS).map(encodeURIComponent)) {
       const unknown = [
         [`/orders/${text}`, ru.errors.order_unknown],
@@ -339,28 +341,28 @@ test('an address that would like to run leads nowhere', () =>
       assert.equal(new URL(page.url()).origin, url)
       await assertInert(page, next)
     }
-    assertCalm()
+    assertNoPageErrors()
   }))
 
-test('no letter carries markup that somebody typed', () =>
+test('no e-mail carries markup that a user typed', () =>
   within(async ({ page }) => {
-    const letters = at.stage.mailbox.list().filter(({ html }) => html !== null)
-    const kinds = new Set(letters.map(({ kind }) => kind))
+    const emails = at.stage.mailbox.list().filter(({ html }) => html !== null)
+    const kinds = new Set(emails.map(({ kind }) => kind))
     assert.ok(kinds.has('passkey-added') && kinds.has('confirm-email'), `${[...kinds]}`)
-    for (const { html, kind, subject } of letters) {
-      // Mail programs have no policy of ours.
+    for (const { html, kind, subject } of emails) {
+      // Mail programs do not apply our content security policy.
       await page.setContent(html ?? '')
       await assertInert(page, `${kind}: ${subject}`)
       assert.equal(await page.locator('img, script, iframe, svg, object').count(), 0, String(kind))
     }
-    const named = letters.filter(({ html }) => html?.includes('onerror=ran=1'))
+    const named = emails.filter(({ html }) => html?.includes('onerror=ran=1'))
     assert.ok(named.length > 0, 'the text itself is there, as text')
   }))
 
-test('text put into a page as markup is refused by the browser, and no journey would miss it', () =>
-  within(async ({ page, assertCalm }) => {
+test('the browser refuses text inserted as markup, and every journey would notice', () =>
+  within(async ({ page, assertNoPageErrors }) => {
     await page.goto(`${at.stage.url}/sign-in`)
-    assertCalm()
+    assertNoPageErrors()
     await assert.rejects(page.evaluate(`document.body.innerHTML = '<b>text</b>'`), /TrustedHTML/)
     const written = `document.createElement('script').text = 'globalThis.ran = 1'`
     await assert.rejects(page.evaluate(written), /TrustedScript/)
@@ -371,5 +373,5 @@ test('text put into a page as markup is refused by the browser, and no journey w
       link.click()
     }`)
     assert.equal(await page.evaluate('globalThis.ran'), undefined)
-    assert.throws(assertCalm, /the console stays empty/)
+    assert.throws(assertNoPageErrors, /the console stays empty/)
   }))

@@ -1,7 +1,7 @@
-// npm run journeys [-- <name>] [--full]: what people do, in a real Chromium against real processes.
-// A name chooses those that begin with it; --full also judges how long pages take. Debian's
-// Chromium is used; as root it is installed when it is missing, else the program says so. Pictures
-// of the pages go to .screens, outside of git.
+// npm run journeys [-- <name>] [--full]: runs the browser tests, in a real Chromium against real
+// processes. <name> selects the journeys whose names begin with it; --full also checks how soon
+// pages can be used. CHROMIUM_PATH names the browser, else Debian's Chromium is used; root installs
+// it if it is missing, others get an error. Screenshots go to .screens, which git ignores.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
@@ -23,12 +23,12 @@ if (chosen.length === 0) {
   process.exit(2)
 }
 const chromium = await findChromium()
-// The pages as they are now, not as they were when somebody last built them.
+// Build the pages first, so that the journeys do not test an older build.
 process.exit(
   (await runs('node_modules/vite/bin/vite.js', 'build', 'web')) || (await test(chromium)),
 )
 
-/** A browser of the developer's own choice, or Debian's. */
+/** The browser that CHROMIUM_PATH names, or else Debian's Chromium. */
 async function findChromium(): Promise<string> {
   const own = process.env.CHROMIUM_PATH
   if (own) return own
@@ -48,7 +48,7 @@ async function test(path: string): Promise<number> {
   return runs('tools/test.ts', ...chosen.map((name) => `test/journeys/${name}.browser.ts`))
 }
 
-/** Runs a file to its end and gives its exit code. */
+/** Runs a file with Node and resolves with its exit code. */
 async function runs(file: string, ...parameters: string[]): Promise<number> {
   const child = spawn(process.execPath, [join(root, file), ...parameters], {
     cwd: root,

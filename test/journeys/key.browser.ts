@@ -1,6 +1,6 @@
-// The plain key in the owner's browser, the only place that has it: there after the browser was
-// closed, nowhere in another one, one key whatever two tabs do, on the page only while it is looked
-// at, and gone when its owner goes for good.
+// The plain key in the owner's browser, the only place that has it: it survives a restart of the
+// browser, is not in another one, is one key whatever two tabs do, is visible only while shown, and
+// is deleted with the account.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -12,9 +12,9 @@ import {
   confirmIdentity,
   copyKey,
   createKey,
+  createSignedInAccount,
   link,
   reissueKey,
-  settle,
   words,
 } from './support/cabinet-steps.ts'
 
@@ -32,12 +32,12 @@ after(async () => {
   await at.stage.end()
 })
 
-/** A desktop window of its own; nothing on its pages complained. */
+/** Opens its own desktop window, and checks that its pages logged no error. */
 async function within(work: (opened: TestWindow) => Promise<void>): Promise<void> {
   const opened = await at.browser.open('desktop')
   try {
     await work(opened)
-    opened.assertCalm()
+    opened.assertNoPageErrors()
   } finally {
     await opened.close()
   }
@@ -57,7 +57,7 @@ async function paste(page: Page, plain: string): Promise<void> {
   await button(page, ru.key.pasteAction).click()
 }
 
-/** What the gateway says to a key. */
+/** The gateway's answer to a key. */
 async function statusOf(plain: string): Promise<number> {
   const headers = { 'x-api-key': plain }
   return (await fetch(`${at.stage.apiUrl}/v1/me`, { headers })).status
@@ -67,7 +67,7 @@ type Kept = { readonly keys: number; readonly wrappings: number }
 const nothing: Kept = { keys: 0, wrappings: 0 }
 const one: Kept = { keys: 1, wrappings: 1 }
 
-/** What the browser's own storage holds: keys, and what wraps them. */
+/** The content of the browser's own storage: keys, and the keys that wrap them. */
 function keptIn(page: Page): Promise<Kept> {
   return page.evaluate<Kept>(`new Promise((resolve, reject) => {
     const opening = indexedDB.open('keyring')
@@ -97,23 +97,23 @@ async function untilKept(page: Page, expected: Kept): Promise<void> {
 test('a browser that was closed still has the key', async () => {
   const profile = join(at.stage.directory, 'profile')
   const first = await openProfile(profile, 'desktop')
-  await settle(at.stage, first.page, 'profile')
+  await createSignedInAccount(at.stage, first.page, 'profile')
   await createKey(at.stage, first.page)
   const plain = await copyKey(first.page, 'ru')
-  first.assertCalm()
+  first.assertNoPageErrors()
   await first.close()
 
   const second = await openProfile(profile, 'desktop')
   await second.page.goto(`${at.stage.url}/key`)
   assert.equal(await copyKey(second.page, 'ru'), plain)
-  second.assertCalm()
+  second.assertNoPageErrors()
   await second.close()
   assert.equal(await statusOf(plain), 200)
 })
 
 test('another browser offers paste or reissue; the wrong key is refused, the right one kept', () =>
   within(async ({ page }) => {
-    const email = await settle(at.stage, page, 'elsewhere')
+    const email = await createSignedInAccount(at.stage, page, 'elsewhere')
     await createKey(at.stage, page)
     const plain = await copyKey(page, 'ru')
     await within(async ({ page: other }) => {
@@ -124,14 +124,14 @@ test('another browser offers paste or reissue; the wrong key is refused, the rig
       for (const wrong of ['no key at all', `${plain.slice(0, -1)}!`, plain.slice(0, 40)]) {
         await paste(other, wrong)
         await other.getByText(ru.key.pasteWrong).waitFor()
-        assert.deepEqual(await keptIn(other), nothing, 'what is wrong is not kept')
+        assert.deepEqual(await keptIn(other), nothing, 'a wrong key is not stored')
       }
       await paste(other, ` ${plain}\n`)
       await other.getByText(ru.key.pasted).waitFor()
       await other.reload()
       assert.equal(await copyKey(other, 'ru'), plain)
 
-      // Reissued there, it is of no use here, and this page notices by itself.
+      // Reissued there, the key is useless here, and this page notices without a reload.
       await at.stage.letSessionsAge()
       await reissueKey(other, 'ru')
       await page.getByText(ru.key.absent, { exact: true }).waitFor()
@@ -142,13 +142,13 @@ test('another browser offers paste or reissue; the wrong key is refused, the rig
 
 test('two tabs that create at once end with one key, and it works', () =>
   within(async ({ page, context }) => {
-    const email = await settle(at.stage, page, 'tabs')
+    const email = await createSignedInAccount(at.stage, page, 'tabs')
     const tabs = [page, await context.newPage()]
     for (const tab of tabs) {
       await tab.goto(`${at.stage.url}/key`)
       await button(tab, ru.key.create).waitFor()
     }
-    // Not `click`, which waits for a tab to be drawn, and of two tabs one is behind the other.
+    // Not `click`, which waits for a tab to be painted: of two tabs, one is in the background.
     await Promise.all(tabs.map((tab) => button(tab, ru.key.create).dispatchEvent('click')))
     const copied: string[] = []
     for (const tab of tabs) {
@@ -165,9 +165,9 @@ test('two tabs that create at once end with one key, and it works', () =>
     assert.deepEqual(rows, [{ state: 'active' }])
   }))
 
-test('an old session switches the key off at once and makes another after the password', () =>
+test('an old session disables the key at once and creates another after the password', () =>
   within(async ({ page }) => {
-    await settle(at.stage, page, 'switched-off')
+    await createSignedInAccount(at.stage, page, 'switched-off')
     await createKey(at.stage, page)
     const stolen = await copyKey(page, 'ru')
     await at.stage.letSessionsAge()
@@ -177,7 +177,7 @@ test('an old session switches the key off at once and makes another after the pa
     await button(page, ru.key.create).waitFor()
     assert.equal(await statusOf(stolen), 401)
 
-    // The confirmation fails, and the session has aged again when the owner comes back to it.
+    // The confirmation fails, and the session has aged again when the owner returns to it.
     await page.route('**/api/key/*/confirm', (route) => route.fulfill({ status: 429 }))
     await button(page, ru.key.create).click()
     await confirmIdentity(page, 'ru')
@@ -189,9 +189,9 @@ test('an old session switches the key off at once and makes another after the pa
     assert.equal(await statusOf(await copyKey(page, 'ru')), 200)
   }))
 
-test('masked until shown, masked again after half a minute and when nobody looks', () =>
+test('the key is masked until shown, again after half a minute and when the page is hidden', () =>
   within(async ({ page, context }) => {
-    await settle(at.stage, page, 'masked')
+    await createSignedInAccount(at.stage, page, 'masked')
     await createKey(at.stage, page)
     const plain = await copyKey(page, 'ru')
     await page.clock.install()
@@ -212,7 +212,7 @@ test('masked until shown, masked again after half a minute and when nobody looks
     assert.equal(await isOnPage(), false)
 
     await show()
-    // Chromium under test calls every page focused; this one shall be as its owner's.
+    // Chromium under test reports every page as focused; this one must behave as its owner's.
     const session = await context.newCDPSession(page)
     await session.send('Emulation.setFocusEmulationEnabled', { enabled: false })
     const other = await context.newPage()
@@ -221,9 +221,9 @@ test('masked until shown, masked again after half a minute and when nobody looks
     assert.equal(await isOnPage(), false)
   }))
 
-test('who signs out of a shared device leaves no key there, nor who only closes the browser', () =>
+test('signing out of a shared device, or closing its browser, leaves no key there', () =>
   within(async ({ page }) => {
-    const email = await settle(at.stage, page, 'shared')
+    const email = await createSignedInAccount(at.stage, page, 'shared')
     await createKey(at.stage, page)
     const plain = await copyKey(page, 'ru')
     await within(async ({ page: shared, context }) => {
@@ -247,7 +247,7 @@ test('who signs out of a shared device leaves no key there, nor who only closes 
       await shared.getByRole('heading', { name: ru.signIn.title }).waitFor()
       await untilKept(shared, nothing)
     })
-    // On the owner's own device signing out loses nothing.
+    // On the owner's own device a sign-out deletes nothing.
     await button(page, ru.menu.account).click()
     await page.getByRole('menuitem', { name: ru.menu.signOut }).click()
     await page.getByRole('heading', { name: ru.signIn.title }).waitFor()
@@ -255,9 +255,9 @@ test('who signs out of a shared device leaves no key there, nor who only closes 
     assert.equal(await copyKey(page, 'ru'), plain)
   }))
 
-test('closing the account wipes the key from the browser, and it opens nothing', () =>
+test('closing the account deletes the key from the browser, and the key stops working', () =>
   within(async ({ page }) => {
-    await settle(at.stage, page, 'closing')
+    await createSignedInAccount(at.stage, page, 'closing')
     await createKey(at.stage, page)
     const plain = await copyKey(page, 'ru')
     assert.deepEqual(await keptIn(page), one)

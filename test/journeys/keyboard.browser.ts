@@ -1,11 +1,11 @@
 // Everything by keyboard alone: registering, buying, the key, the second factor, menus and dialogs.
-// The focus is always seen, stays inside of a dialog, and is back where it was when that closes.
+// The focus is always visible, stays inside a dialog, and returns to its place when that closes.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { paths } from '../../web/paths.ts'
-import { appCode, PASSWORD } from '../stages/accounts.ts'
-import { createKeys, type Keys } from './screen/keys.ts'
+import { PASSWORD, totpCode } from '../stages/accounts.ts'
+import { createKeyboard, type Keyboard } from './screen/keyboard.ts'
 import { words } from './screen/screen.ts'
 import { createScreensStage, type ScreensStage } from './screen/stage.ts'
 import { openBrowser, type TestBrowser } from './support/browser.ts'
@@ -29,26 +29,26 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true })
 
-/** A page of somebody who is signed in. */
+/** A page of a signed-in owner. */
 async function within(
   name: string,
   path: string,
-  work: (page: Page, keys: Keys) => Promise<void>,
+  work: (page: Page, keys: Keyboard) => Promise<void>,
 ): Promise<void> {
   const own = await at.stage.person(name)
-  await at.stage.bought(own)
+  await at.stage.buyAndPay(own)
   await at.browser.within('desktop', async (page) => {
     await page.context().addCookies((await own.http.storageState()).cookies)
     await page.goto(`${at.stage.url}${path}`)
     await page.locator('h1').waitFor()
-    await work(page, createKeys(page))
+    await work(page, createKeyboard(page))
   })
 }
 
-test('who has only a keyboard registers, buys, makes a key and replaces it', async () => {
+test('a keyboard is enough to register, buy, create a key and replace it', async () => {
   const email = 'keyboard@example.org'
   await at.browser.within('desktop', async (page) => {
-    const keys = createKeys(page)
+    const keys = createKeyboard(page)
     await page.goto(`${at.stage.url}${paths.register}`)
     await keys.type(page.getByLabel(said.signIn.email), email)
     await keys.type(page.getByLabel(said.signIn.password, { exact: true }), PASSWORD)
@@ -70,14 +70,14 @@ test('who has only a keyboard registers, buys, makes a key and replaces it', asy
     await button(page, said.key.hide).waitFor()
     await keys.to(page.getByRole('tab', { name: said.start.tabs.curl }))
     await keys.press('ArrowRight')
-    await keys.assertAt(page.getByRole('tab').nth(1), 'an arrow leads to the next example')
+    await keys.assertFocused(page.getByRole('tab').nth(1), 'an arrow leads to the next example')
 
     await replace(page, keys)
   })
 })
 
-/** Another pack by arrows, a card, the bank's page, and back. */
-async function buy(page: Page, keys: Keys): Promise<void> {
+/** Chooses another pack by arrow keys, pays by card on the bank's page, and returns. */
+async function buy(page: Page, keys: Keyboard): Promise<void> {
   await heading(page, said.packs.title).waitFor()
   await keys.to(page.getByRole('radio').first())
   await keys.press('ArrowDown')
@@ -93,23 +93,23 @@ async function buy(page: Page, keys: Keys): Promise<void> {
   await heading(page, said.order.state.credited).waitFor()
 }
 
-async function replace(page: Page, keys: Keys): Promise<void> {
+async function replace(page: Page, keys: Keyboard): Promise<void> {
   const reissue = button(page, said.key.reissue)
   const dialog = page.getByRole('dialog')
   await keys.use(reissue)
   await dialog.waitFor()
-  await keys.assertKept(dialog)
+  await keys.assertFocusTrapped(dialog)
   await keys.press('Escape')
   await dialog.waitFor({ state: 'detached' })
-  await keys.assertAt(reissue, 'the dialog was closed')
+  await keys.assertFocused(reissue, 'the dialog was closed')
   await keys.press('Enter')
   await keys.use(dialog.getByRole('button', { name: said.key.reissueConfirm }), 'Space')
   await page.getByText(said.key.reissued, { exact: true }).waitFor()
   await dialog.waitFor({ state: 'detached' })
-  await keys.assertAt(reissue, 'the key was replaced')
+  await keys.assertFocused(reissue, 'the key was replaced')
 }
 
-test('the second factor is switched on, used and left by keyboard', async () => {
+test('the second factor is switched on, used and switched off by keyboard', async () => {
   await within('second', paths.security, async (page, keys) => {
     const dialog = page.getByRole('dialog')
     await keys.use(button(page, said.factor.enable))
@@ -117,7 +117,7 @@ test('the second factor is switched on, used and left by keyboard', async () => 
     await keys.press('Enter')
     const secret = await dialog.locator('code').textContent()
     const uri = `otpauth://totp/x?secret=${(secret ?? '').replaceAll(' ', '')}`
-    await keys.type(dialog.getByLabel(said.second.app), appCode(uri))
+    await keys.type(dialog.getByLabel(said.second.app), totpCode(uri))
     await keys.press('Enter')
     await dialog.getByText(said.factor.codesKept).waitFor()
     await keys.press('Escape')
@@ -126,40 +126,46 @@ test('the second factor is switched on, used and left by keyboard', async () => 
     await keys.use(dialog.getByRole('button', { name: said.action.done }))
     await dialog.waitFor({ state: 'detached' })
     await page.getByText(said.factor.on, { exact: true }).waitFor()
-    await keys.assertAt(button(page, said.factor.newCodes), 'the button that was pressed is gone')
+    await keys.assertFocused(
+      button(page, said.factor.newCodes),
+      'the button that was pressed is gone',
+    )
 
     await keys.to(button(page, said.menu.account), 'Shift+Tab')
     await keys.press('Enter')
     await page.getByRole('menuitem', { name: said.menu.signOut }).waitFor()
     await keys.press('End')
-    await keys.assertAt(page.getByRole('menuitem', { name: said.menu.signOut }), 'the last line')
+    await keys.assertFocused(
+      page.getByRole('menuitem', { name: said.menu.signOut }),
+      'the last line',
+    )
     await keys.press('Enter')
     await heading(page, said.signIn.title).waitFor()
     await keys.type(page.getByLabel(said.signIn.email), 'second@example.org')
     await keys.type(page.getByLabel(said.signIn.password, { exact: true }), PASSWORD)
     await keys.press('Enter')
     await page.getByLabel(said.second.app).waitFor()
-    await keys.assertAt(page.getByLabel(said.second.app), 'the code is asked for')
-    // The code of this half minute was used above, and is not taken twice.
-    await page.keyboard.type(appCode(uri, Date.now() + 30_000))
+    await keys.assertFocused(page.getByLabel(said.second.app), 'the code is asked for')
+    // The code of this half minute was used above and is not accepted twice.
+    await page.keyboard.type(totpCode(uri, Date.now() + 30_000))
     await keys.press('Enter')
     await page.waitForURL(`${at.stage.url}${paths.home}`)
   })
 })
 
-test('menus, links past the bars and dialogs are left as they were entered', async () => {
+test('menus, skip links and dialogs return the focus to where it was', async () => {
   await within('menus', paths.payments, async (page, keys) => {
     await keys.press('Tab')
-    await keys.assertAt(link(page, said.nav.skip), 'the first stop')
+    await keys.assertFocused(link(page, said.nav.skip), 'the first stop')
     await keys.press('Enter')
     await keys.to(page.getByRole('button', { name: new RegExp(said.refund.action) }))
     await keys.press('Enter')
     const dialog = page.getByRole('dialog')
     await dialog.waitFor()
-    await keys.assertKept(dialog)
+    await keys.assertFocusTrapped(dialog)
     await keys.press('Escape')
     await dialog.waitFor({ state: 'detached' })
-    await keys.assertAt(
+    await keys.assertFocused(
       page.getByRole('button', { name: new RegExp(said.refund.action) }),
       'the dialog of a row was closed',
     )
@@ -173,6 +179,6 @@ test('menus, links past the bars and dialogs are left as they were entered', asy
     await keys.press('ArrowDown')
     await keys.press('Escape')
     await menu.waitFor({ state: 'detached' })
-    await keys.assertAt(account, 'the menu was closed')
+    await keys.assertFocused(account, 'the menu was closed')
   })
 })

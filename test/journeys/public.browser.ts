@@ -1,11 +1,19 @@
-// The pages that everybody may read, as a desktop and as a phone show them, light and dark: each
-// fits its window, is sound for a screen reader, names and describes itself, and is photographed
-// into .screens/public. The calculator is checked against an arithmetic of its own.
+// The public pages on a desktop and on a phone, light and dark: each fits its window, passes
+// axe-core, and has a title and a description of its own. Screenshots go to .screens/public. The
+// test computes the calculator's figures again, in its own way, and compares.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import type { Prices } from '../../src/cabinet/contract/contract.ts'
-import { assertSound, openBrowser, picture, type TestBrowser, windows } from './support/browser.ts'
+import type { Prices } from '../../src/cabinet/contract/prices.ts'
+import { ru } from '../../web/words/ru/ru.ts'
+import { catalogueWithPricedModel, PRICED_MODEL } from '../support/priced-model.ts'
+import {
+  assertFitsAndAccessible,
+  openBrowser,
+  saveScreenshot,
+  type TestBrowser,
+  windows,
+} from './support/browser.ts'
 import { createSiteStage, type SiteStage } from './support/site-stage.ts'
 
 const at = {
@@ -14,7 +22,7 @@ const at = {
 }
 before(async () => {
   at.browser = await openBrowser()
-  at.stage = await createSiteStage()
+  at.stage = await createSiteStage({ catalogueText: await catalogueWithPricedModel() })
 })
 after(async () => {
   await at.browser.close()
@@ -31,12 +39,12 @@ const pages = {
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name })
 const described = (page: Page) => page.locator('meta[name="description"]').getAttribute('content')
-/** Locales put spaces that do not break where a reader sees a space. */
+/** Replaces the no-break spaces that `Intl` writes by ordinary ones. */
 const plain = (text: string | null) => (text ?? '').replace(/[\u00a0\u202f]/g, ' ')
 
 for (const name of Object.keys(windows) as (keyof typeof windows)[]) {
   for (const theme of ['light', 'dark'] as const) {
-    test(`${name}, ${theme}: each page fits, is for everybody, has its picture`, async () => {
+    test(`${name}, ${theme}: each page fits, is accessible, has a description`, async () => {
       await at.browser.within(
         name,
         async (page) => {
@@ -48,8 +56,8 @@ for (const name of Object.keys(windows) as (keyof typeof windows)[]) {
             await page.waitForLoadState('networkidle')
             assert.equal(await page.title(), `${title} · Tollgate`)
             descriptions.add((await described(page)) ?? '')
-            await assertSound(page, `${what} on a ${name}, ${theme}`)
-            await picture(page, 'public', `${what}-${name}-${theme}`)
+            await assertFitsAndAccessible(page, `${what} on a ${name}, ${theme}`)
+            await saveScreenshot(page, 'public', `${what}-${name}-${theme}`)
           }
           assert.equal(descriptions.size, Object.keys(pages).length)
           assert.ok(!descriptions.has(''))
@@ -71,7 +79,7 @@ test('the front page says what the smallest pack costs and leads to registration
   })
 })
 
-test('a visitor who wants a page of the owner is asked to sign in', async () => {
+test('a visitor who opens a page of the cabinet is asked to sign in', async () => {
   await at.browser.within('desktop', async (page) => {
     await page.goto(`${at.stage.url}/packs`)
     await heading(page, 'Вход').waitFor()
@@ -79,7 +87,7 @@ test('a visitor who wants a page of the owner is asked to sign in', async () => 
   })
 })
 
-test('an owner has the overview at the same address, and the public pages beside it', async () => {
+test('a signed-in owner sees the overview at / and can open the public pages', async () => {
   const own = await at.stage.person('reader')
   await at.browser.within('desktop', async (page) => {
     await at.stage.signIn(page, own)
@@ -92,10 +100,11 @@ test('an owner has the overview at the same address, and the public pages beside
   })
 })
 
-test('the calculator counts as a charge does, and its address keeps the numbers', async () => {
-  const { body } = await at.stage.visitor().must<Prices>('GET /api/prices')
+test('the calculator prices requests like a charge, and its URL keeps the numbers', async () => {
+  const { body } = await at.stage.browser().expectOk<Prices>('GET /api/prices')
   const model = body.models[1]
-  assert.ok(model)
+  const list = model?.lists[0]
+  assert.ok(model && list)
   const load = { input: 1_234_567, output: 89_012, cacheRead: 3_456_789, cacheWrite: 777, day: 41 }
   await at.browser.within('desktop', async (page) => {
     await page.goto(`${at.stage.url}/prices`)
@@ -105,13 +114,13 @@ test('the calculator counts as a charge does, and its address keeps the numbers'
     await page.getByLabel('Прочитано из кэша').fill(String(load.cacheRead))
     await page.getByLabel('Записано в кэш на 5 минут').fill(String(load.cacheWrite))
     await page.getByLabel('Запросов в день').fill(String(load.day))
-    // In units of a hundredth of a credit, which the weights of the catalogue are whole numbers of.
+    // In hundredths of a credit: every weight in the catalogue is a whole number of them.
     const hundredths = (text: string) => BigInt(Math.round(Number(text) * 100))
     const perRequest =
       BigInt(load.input) * 100n +
-      BigInt(load.output) * hundredths(model.coefficient) +
-      BigInt(load.cacheRead) * hundredths(model.weights.cacheRead) +
-      BigInt(load.cacheWrite) * hundredths(model.weights.cacheWrite5m)
+      BigInt(load.output) * hundredths(list.output) +
+      BigInt(load.cacheRead) * hundredths(list.cacheRead) +
+      BigInt(load.cacheWrite) * hundredths(list.cacheWrite5m)
     const perDay = perRequest * BigInt(load.day)
     const figures = () => page.locator('dl dd').allTextContents()
     const expected = [perRequest, perDay, perDay * 30n].map(shownCredits)
@@ -122,7 +131,7 @@ test('the calculator counts as a charge does, and its address keeps the numbers'
       const days = credits / perDay
       const kopecks = ceil(perDay * 30n * BigInt(pack.priceKopecks), credits)
       const row = table.getByRole('row').nth(index + 1)
-      // What is seen: names of columns inside of cells are for phones.
+      // Only visible text: the column names inside the cells are shown only on phones.
       const cells = await row.getByRole('cell').allInnerTexts()
       assert.equal(digits(cells[1]), String(kopecks))
       assert.equal(digits(cells[2]), days === 0n ? '' : String(days))
@@ -134,16 +143,42 @@ test('the calculator counts as a charge does, and its address keeps the numbers'
   })
 })
 
-test('a number that is none is said so, and counts as nothing', async () => {
+test('the calculator prices long prompts, speed and tools, and its URL keeps them', async () => {
+  await at.browser.within('desktop', async (page) => {
+    const first = async () => plain(await page.locator('dl dd').first().textContent())
+    await page.goto(`${at.stage.url}/prices?model=${PRICED_MODEL}&input=100000&output=10`)
+    await page.getByLabel('Запросов в день').waitFor()
+    assert.equal(await first(), '60 030 кредитов')
+    await page.getByLabel('Прочитано из кэша').fill('1')
+    // 100000 × 1.2 + 10 × 4.5 + 1 × 0.12
+    await page.getByText('Применены цены: запрос длиннее 100').waitFor()
+    assert.equal(await first(), '120 045,12 кредита')
+    await page.getByLabel('Скорость').selectOption('fast')
+    await page.getByLabel('Регион обработки').selectOption('us')
+    await page.getByLabel('Поиск в интернете').fill('2')
+    await page.waitForURL(/web_search=2/)
+    // The sum before × 2 × 1.1, and 2 × 2500.
+    assert.equal(await first(), '269 099,264 кредита')
+    await page.reload()
+    await page.getByText('быстрый режим, США').waitFor()
+    assert.equal(await first(), '269 099,264 кредита')
+    await page.getByLabel('Поиск в интернете').fill('11')
+    await page.getByText('Введите целое число до 10.').waitFor()
+    await page.getByLabel('Модель').selectOption('model-large')
+    assert.equal(await page.getByLabel('Скорость').count(), 0)
+  })
+})
+
+test('the calculator reports an input that is not a number and counts it as 0', async () => {
   await at.browser.within('desktop', async (page) => {
     await page.goto(`${at.stage.url}/prices?output=0&requests=1`)
     await page.getByLabel('Входные токены').fill('много')
-    await page.getByText('Целое число до 999 999 999.').waitFor()
+    await page.getByText(ru.prices.calculator.wrong).waitFor()
     assert.equal(await page.locator('dl dd').first().textContent(), '0 кредитов')
   })
 })
 
-test('the quick start is for every client, with our address and a place for the key', async () => {
+test('the quick start has an example per client, with our URL and a key placeholder', async () => {
   await at.browser.within('desktop', async (page) => {
     await page.goto(`${at.stage.url}/start`)
     for (const client of ['curl', 'Python', 'TypeScript', 'AI SDK', 'LangChain', 'Claude Code']) {
@@ -155,12 +190,12 @@ test('the quick start is for every client, with our address and a place for the 
   })
 })
 
-test('a legal page of the operator is reached from the foot of every page', async () => {
+test('the foot of a page links to a legal document of the operator', async () => {
   await at.browser.within('phone', async (page) => {
     await page.goto(`${at.stage.url}/charging`)
     await page.getByRole('contentinfo').getByRole('link', { name: 'Оферта' }).tap()
     await heading(page, 'Оферта').first().waitFor()
-    await assertSound(page, 'a legal page')
+    await assertFitsAndAccessible(page, 'a legal page')
   })
 })
 

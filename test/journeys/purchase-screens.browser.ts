@@ -1,9 +1,14 @@
-// Every page that a payer can see, as a desktop and as a phone show it, light and dark: each fits
-// its window, is sound for a screen reader, and is photographed into .screens/purchase for people
-// to look at.
+// Every page that a payer can see, on a desktop and on a phone, light and dark: each fits its
+// window, passes axe-core, and is saved as a screenshot in .screens/purchase for people to look at.
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertSound, openBrowser, picture, type TestBrowser, windows } from './support/browser.ts'
+import {
+  assertFitsAndAccessible,
+  openBrowser,
+  saveScreenshot,
+  type TestBrowser,
+  windows,
+} from './support/browser.ts'
 import {
   cards,
   createPurchaseStage,
@@ -87,10 +92,10 @@ async function otherPages(page: Page, show: Show): Promise<void> {
 
 for (const name of Object.keys(windows) as (keyof typeof windows)[]) {
   for (const theme of ['light', 'dark'] as const) {
-    test(`${name}, ${theme}: every page fits, is for everybody, and has its picture`, async () => {
+    test(`${name}, ${theme}: every page fits, is accessible, and has its screenshot`, async () => {
       const show: Show = async (what, page) => {
-        await assertSound(page, `${what} on a ${name}, ${theme}`)
-        await picture(page, 'purchase', `${what}-${name}-${theme}`)
+        await assertFitsAndAccessible(page, `${what} on a ${name}, ${theme}`)
+        await saveScreenshot(page, 'purchase', `${what}-${name}-${theme}`)
       }
       for (const pages of [cardPages, sbpPages, otherPages]) {
         await at.browser.within(name, (page) => pages(page, show), theme)

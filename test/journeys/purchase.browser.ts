@@ -1,6 +1,6 @@
-// Buying in a real browser, on a desktop and on a phone: by card with and without a code of the
-// bank, through every decline, by SBP from a QR code and from a phone's button, and not at all.
-// The payer comes back to the shop, and the credit follows.
+// Buying in a real browser, on a desktop and on a phone: by card with and without 3-D Secure,
+// through every decline, by SBP from a QR code and from a phone's button, and abandoned. The payer
+// returns to the shop, and the credit follows.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -30,7 +30,7 @@ after(async () => {
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name })
 
 for (const name of ['desktop', 'phone'] as const) {
-  test(`${name}: a card pays, and the credit is there when the payer is back`, async () => {
+  test(`${name}: a card pays, and the credit is there when the payer returns`, async () => {
     const { id, payUrl } = await at.stage.order()
     await at.browser.within(name, async (page) => {
       await page.goto(payUrl)
@@ -57,7 +57,7 @@ for (const name of ['desktop', 'phone'] as const) {
   })
 }
 
-test('every decline says why and what to do; the same payment is paid after all', async () => {
+test('every decline says why and what to do; the same payment can still be paid', async () => {
   const declines = [...testCards].flatMap(([number, outcome]) =>
     outcome.kind === 'declined' ? [{ number, reason: outcome.reason }] : [],
   )
@@ -79,7 +79,7 @@ test('every decline says why and what to do; the same payment is paid after all'
   })
 })
 
-test('a wrong field says what is wrong, keeps what was right, and is put right', async () => {
+test('a wrong field says what is wrong, keeps the right ones, and can be corrected', async () => {
   const { id, payUrl } = await at.stage.order()
   await at.browser.within('desktop', async (page) => {
     await page.goto(payUrl)
@@ -94,7 +94,7 @@ test('a wrong field says what is wrong, keeps what was right, and is put right',
   })
 })
 
-test('who gives up after a decline is back in the shop, and the order says why', async () => {
+test('giving up after a decline returns to the shop, and the order says why', async () => {
   const { id, book, payUrl } = await at.stage.order()
   await at.browser.within('desktop', async (page) => {
     await page.goto(payUrl)
@@ -142,14 +142,14 @@ test('phone: SBP by its button; refused at first, then confirmed', async () => {
   })
 })
 
-test('closed without paying: nothing is credited, and the payment is opened again', async () => {
+test('a payment closed without paying credits nothing and can be opened again', async () => {
   const { stage, browser } = at
   const { id, book, payUrl } = await stage.order()
   await browser.within('desktop', async (page) => {
     await page.goto(payUrl)
     await page.getByRole('link', { name: 'Закрыть без оплаты' }).click()
     await stage.assertUnpaid(page, id, 'pending')
-    // Buy again, from another tab: not a second payment.
+    // Buying again from another tab opens the same payment, not a second one.
     const again = await stage.buy(book)
     assert.deepEqual([again.id, again.confirmation?.value], [id, payUrl])
     await page.goto(payUrl)
@@ -160,7 +160,7 @@ test('closed without paying: nothing is credited, and the payment is opened agai
   })
 })
 
-test('an hour is over while the page is open: it says so, and the order is canceled', async () => {
+test('when the hour ends on an open page, it says so, and the order is canceled', async () => {
   const { stage, browser } = at
   const { id, payUrl } = await stage.order()
   await browser.within('phone', async (page) => {
@@ -173,7 +173,7 @@ test('an hour is over while the page is open: it says so, and the order is cance
   })
 })
 
-test('in English as in Russian', async () => {
+test('the payment page works in English as in Russian', async () => {
   const { id, payUrl } = await at.stage.order({ locale: 'en' })
   await at.browser.within('phone', async (page) => {
     await page.goto(payUrl)

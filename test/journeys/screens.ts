@@ -1,6 +1,6 @@
-// npm run screens [-- <part of a name> …]: pictures of every screen of the cabinet in both widths,
-// languages and themes, into .screens/cabinet for people to look at. Parts choose those pictures
-// that have each of them in their names, such as `home- phone ru`.
+// npm run screens [-- <part of a name> …]: saves screenshots of every screen of the cabinet in both
+// widths, languages and themes to .screens/cabinet for people to look at. With parts, only the
+// screenshots whose names contain all of them, such as `home- phone ru`.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -36,7 +36,7 @@ if (shots.length === 0) {
 }
 
 mkdirSync(folder, { recursive: true })
-// The pages as they are now; on a fresh checkout there would be none at all.
+// Build the current pages; a fresh checkout has none.
 await build({ configFile: join(root, 'web/vite.config.ts'), logLevel: 'error' })
 const stage = await createScreensStage()
 const browser = await openBrowser()
@@ -56,14 +56,14 @@ try {
   await browser.close()
   await stage.end()
 }
-console.log(`${shots.length * 2} pictures in ${folder}, ${missing.length * 2} missing`)
+console.log(`${shots.length * 2} screenshots in ${folder}, ${missing.length * 2} missing`)
 process.exitCode = missing.length === 0 ? 0 : 1
 
 async function take(page: Page, name: string): Promise<void> {
   const isOver = await page.getByRole('dialog').or(page.getByRole('menu')).isVisible()
   const { width, height } = page.viewportSize() ?? { width: 0, height: 0 }
   const content = await page.evaluate<number>('document.documentElement.scrollHeight')
-  // As high as the page, so that bars stand at its edges; what lies over the page keeps its place.
+  // As high as the page, so that bars are at its edges; overlays keep their place.
   if (!isOver) await page.setViewportSize({ width, height: Math.max(content, height) })
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })

@@ -1,6 +1,6 @@
 // How soon the pages can be used on a slow machine: a cold cache, a processor slowed four times,
-// and the time until a button has answered a click. Only --full (FULL=1) judges the time, on a
-// quiet machine; the short form asserts that the button answers. Runs alone: it measures.
+// and the time until a button has answered a click. Only --full (FULL=1) checks the time, on a
+// quiet machine; the short form asserts that the button answers. Runs alone, because it measures.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { paths } from '../../web/paths.ts'
@@ -10,10 +10,10 @@ import { openBrowser, type TestBrowser } from './support/browser.ts'
 const isFull = process.env.FULL === '1'
 const SLOWER = 4
 const LOADS = isFull ? 7 : 1
-/** Somebody else may use the machine for a while; for so many rounds it is our own doing. */
+/** Other work may slow one round down; slowness in this many rounds is our own. */
 const ROUNDS_MAX = isFull ? 3 : 1
 const INTERACTIVE_MS_MAX = 1_500
-/** A handful of answers, one after the other, from a server that is not far away. */
+/** A few answers, one after the other, from a server nearby. */
 const WAITING_MS = 100
 
 const at = {
@@ -25,7 +25,7 @@ before(async () => {
   at.browser = await openBrowser()
   at.stage = await createScreensStage()
   at.owner = await at.stage.person('owner')
-  await at.stage.bought(at.owner)
+  await at.stage.buyAndPay(at.owner)
 })
 after(async () => {
   await at.browser.close()
@@ -33,9 +33,9 @@ after(async () => {
 })
 
 /**
- * Clicks in the frame that shows the main thing, and tells when the page has answered. It looks
- * when the page has changed and not all the time: what looks is slowed as well, and would be
- * measured. Menus open when a button is pressed, not when it is let go.
+ * Clicks in the frame that shows the main element, and reports when the page has answered. It
+ * checks only after a change of the page, because polling is slowed as well and would be measured.
+ * Menus open when a button is pressed, not when it is released.
  */
 const watcher = (main: string, button: string, answer: string) => `
   const inFrame = (work) => requestAnimationFrame(work)
@@ -58,9 +58,9 @@ const watcher = (main: string, button: string, answer: string) => `
   observer.observe(document, { attributes: true, childList: true, subtree: true })`
 
 /**
- * By the clock on the wall, which runs on while others use the machine, and by the page's own
- * thread, which does not: its slowed time is what a slow machine with nothing else to do needs. The
- * page calls when it has answered, since to be asked would cost it time as well.
+ * Measures wall time, which includes other work on the machine, and the page's own thread time,
+ * which does not: the slowed thread time is what a slow idle machine needs. The page calls back
+ * when it has answered, since polling would cost it time as well.
  */
 async function load(path: string, script: string, isOwner: boolean) {
   const { context, page } = await at.browser.open('desktop')

@@ -1,7 +1,13 @@
-// The usage page in its forms, as a desktop and as a phone show it, light and dark: each fits its
-// window, is sound for a screen reader, and is photographed into .screens/usage.
+// The usage page in its variants, on a desktop and on a phone, light and dark: each fits its
+// window, passes axe-core, and is saved as a screenshot in .screens/usage.
 import { after, before, test } from 'node:test'
-import { assertSound, openBrowser, picture, type TestBrowser, windows } from './support/browser.ts'
+import {
+  assertFitsAndAccessible,
+  openBrowser,
+  saveScreenshot,
+  type TestBrowser,
+  windows,
+} from './support/browser.ts'
 import { createUsageStage, lines, type UsageStage } from './support/usage-stage.ts'
 
 const at = {
@@ -21,7 +27,7 @@ const forms = { week: '', today: '?period=today', year: '?period=year', table: '
 
 for (const name of Object.keys(windows) as (keyof typeof windows)[]) {
   for (const theme of ['light', 'dark'] as const) {
-    test(`${name}, ${theme}: the page fits, is for everybody, and has its pictures`, async () => {
+    test(`${name}, ${theme}: the page fits, is accessible, and has its screenshots`, async () => {
       await at.browser.within(
         name,
         async (page) => {
@@ -31,8 +37,8 @@ for (const name of Object.keys(windows) as (keyof typeof windows)[]) {
               await lines(page).first().click()
               await page.getByText('Баланс после запроса').waitFor()
             }
-            await assertSound(page, `${form} on a ${name}, ${theme}`)
-            await picture(page, 'usage', `${form}-${name}-${theme}`)
+            await assertFitsAndAccessible(page, `${form} on a ${name}, ${theme}`)
+            await saveScreenshot(page, 'usage', `${form}-${name}-${theme}`)
           }
         },
         theme,

@@ -1,9 +1,11 @@
-// Where the credits went, as their owner sees it: requests through the real gateway, and then the
-// page, whose totals, lines and arithmetic agree with the ledger to the microcredit.
+// The owner's usage page after requests through the real gateway: its totals, lines and arithmetic
+// agree with the ledger to the microcredit.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { openBrowser, type TestBrowser } from './support/browser.ts'
+import { ru } from '../../web/words/ru/ru.ts'
+import { PRICED_MODEL } from '../support/priced-model.ts'
+import { assertFitsAndAccessible, openBrowser, type TestBrowser } from './support/browser.ts'
 import { createUsageStage, lines, MODELS, type UsageStage } from './support/usage-stage.ts'
 
 const at = {
@@ -45,7 +47,7 @@ test('totals by model are the sums of the ledger', async () => {
   })
 })
 
-test('a line opens by keyboard into an arithmetic that adds up to its charge', async () => {
+test('a line opens by keyboard and shows arithmetic that adds up to its charge', async () => {
   const charges = (await at.stage.entries()).filter(({ kind }) => kind === 'charge')
   await at.browser.within('desktop', async (page) => {
     await open(page, '?period=today&ending=charged')
@@ -53,7 +55,7 @@ test('a line opens by keyboard into an arithmetic that adds up to its charge', a
     for (const [index, charge] of charges.entries()) {
       await lines(page).nth(index).focus()
       await page.keyboard.press('Enter')
-      const sum = page.getByRole('table', { name: 'Как посчитано' })
+      const sum = page.getByRole('table', { name: 'Расчёт стоимости' })
       await sum.waitFor()
       const rows = await sum.getByRole('row').allInnerTexts()
       const parts = rows.filter((row) => row.includes('×')).map(partOf)
@@ -72,18 +74,19 @@ test('a line opens by keyboard into an arithmetic that adds up to its charge', a
 test('a refused request costs nothing, says so, and is found by the filter', async () => {
   await at.browser.within('desktop', async (page) => {
     await open(page, '?period=today')
-    await page.getByLabel('Чем закончились').selectOption('free')
+    await page.getByLabel(ru.usage.log.ending).selectOption('free')
     await page.waitForURL(/ending=free/)
     await lines(page).nth(1).waitFor({ state: 'detached' })
-    await page.locator('td').getByText('отклонён', { exact: true }).waitFor()
+    await page.locator('td').getByText(ru.usage.ending.refused, { exact: true }).waitFor()
     await lines(page).first().click()
-    await page.getByText('Модель ответила ошибкой 400.').waitFor()
+    const why = page.getByText(ru.usage.one.status.replace('{{status}}', '400'))
+    await why.waitFor()
     await page.reload()
-    await page.getByText('Модель ответила ошибкой 400.').waitFor()
+    await why.waitFor()
   })
 })
 
-test('bars are reached with the keyboard and say their exact figures', async () => {
+test('bars can be focused by keyboard and show their exact figures', async () => {
   const micro = (await at.stage.entries()).reduce((sum, { amount }) => sum - amount, 0n)
   await at.browser.within('desktop', async (page) => {
     await open(page)
@@ -104,7 +107,7 @@ test('bars are reached with the keyboard and say their exact figures', async () 
   })
 })
 
-test('a request that comes in meanwhile waits behind a button until asked for', async () => {
+test('a new request waits behind a button until the owner presses it', async () => {
   await at.browser.within('desktop', async (page) => {
     await open(page, '?period=today')
     const before = await lines(page).count()
@@ -115,10 +118,10 @@ test('a request that comes in meanwhile waits behind a button until asked for', 
   })
 })
 
-test('the statement of the chosen days is a file to be saved', async () => {
+test('the statement of the chosen days downloads as a file', async () => {
   await at.browser.within('desktop', async (page) => {
     await open(page, '?period=today')
-    const link = page.getByRole('link', { name: 'Выписка CSV' })
+    const link = page.getByRole('link', { name: ru.usage.statement })
     const address = new URL((await link.getAttribute('href')) ?? '', at.stage.url)
     const response = await fetch(address, { headers: at.stage.own.headers() })
     assert.equal(response.status, 200)
@@ -131,7 +134,39 @@ test('the statement of the chosen days is a file to be saved', async () => {
   })
 })
 
-test('who has no request yet is told what to do first', async () => {
+test('a request with every priced dimension shows each, and they add up', async () => {
+  const pass = { type: 'advisor_message', model: 'model-small', input_tokens: 500 }
+  const usage = {
+    ...{ speed: 'fast', inference_geo: 'us', service_tier: 'priority' },
+    // With these the prompt is longer than 100,000 tokens.
+    cache_read_input_tokens: 150_000,
+    server_tool_use: { web_search_requests: 2 },
+    iterations: [{ ...pass, output_tokens: 50 }],
+  }
+  const words = `[[reply: text 7]] [[fault: usage-members=${JSON.stringify(usage)}]]`
+  const tools = [{ type: 'web_search_20260318', name: 'web_search' }, { type: 'advisor_20260301' }]
+  await at.stage.ask(PRICED_MODEL, words, { speed: 'fast', inference_geo: 'us', tools })
+  const [charge] = await at.stage.entries()
+  assert.deepEqual([charge?.model, charge?.writtenOff], [PRICED_MODEL, 0n])
+  await at.browser.within('phone', async (page) => {
+    await open(page, '?period=today')
+    await lines(page).first().tap()
+    const table = page.getByRole('table', { name: 'Расчёт стоимости' })
+    await table.waitFor()
+    const rows = await table.getByRole('row').allInnerTexts()
+    const text = rows.join('\n').replace(/[\u00a0\u202f]/g, ' ')
+    assert.match(text, /Запрос длиннее 100 000 токенов, быстрый режим, США, приоритет/)
+    assert.match(text, /Дополнительный проход: model-small/)
+    assert.match(text, /Поиск в интернете\s+2 × 2 500 =\s+5 000/)
+    const parts = rows.filter((row) => row.includes('×')).map(partOf)
+    for (const { tokens, weight, credits } of parts) assert.equal(tokens * weight, credits)
+    const total = parts.reduce((all, { credits }) => all + credits, 0n)
+    assert.equal(total, -(charge?.amount ?? 0n))
+    await assertFitsAndAccessible(page, 'a cost breakdown on a phone')
+  })
+})
+
+test('an owner without requests sees what to do first', async () => {
   const own = await at.stage.person('newcomer')
   await at.browser.within('phone', async (page) => {
     await at.stage.signIn(page, own)

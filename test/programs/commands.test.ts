@@ -1,5 +1,4 @@
-// The commands people type, run as they type them: through npm's own entry, against a real
-// database.
+// Runs the commands as people type them: through npm, against a real database.
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,8 +9,8 @@ import { after, before, test } from 'node:test'
 import { credits } from '../../src/units/credits.ts'
 import { startMailbox } from '../../stand-ins/mailbox/mailbox.ts'
 import { until } from '../stages/mail.ts'
-import { createGuest } from '../support/guest.ts'
 import { createTestDatabase, createTestLedger, type TestDatabase } from '../support/harness.ts'
+import { createLimitedDbUser } from '../support/limited-db-user.ts'
 
 const root = join(import.meta.dirname, '../..')
 const place: { database?: TestDatabase; directory?: string } = {}
@@ -63,7 +62,7 @@ test('config check prints every setting with its source, and no secret', async (
   assert.doesNotMatch(out, /thirty-two/)
 })
 
-test('config check says everything that is wrong at once', async () => {
+test('config check reports all mistakes at once', async () => {
   const { code, err } = await run(['config', 'check'], {
     TOLLGATE_MODE: 'production',
     GATEWAY_PORT: 'eighty',
@@ -74,16 +73,16 @@ test('config check says everything that is wrong at once', async () => {
   assert.match(err, /keys\.lookupSecret/)
 })
 
-test('migrate brings a database up to date, and again does nothing', async () => {
+test('migrate brings a database up to date, and does nothing the second time', async () => {
   const { code, out, err } = await run(['migrate'])
   assert.equal(code, 0, err)
   assert.match(out, /nothing to apply/)
 })
 
-test('op audit is silent on a ledger that ties out and loud on one that does not', async () => {
+test('op audit passes on a correct ledger and reports a wrong one', async () => {
   const { db, url } = place.database as TestDatabase
   const ledger = await createTestLedger(url)
-  const book = await ledger.open(db)
+  const book = await ledger.createBook(db)
   await db.transaction((tx) =>
     ledger.credit(tx, {
       book,
@@ -97,10 +96,8 @@ test('op audit is silent on a ledger that ties out and loud on one that does not
   await ledger.end()
   const clean = await run(['op', 'audit'])
   assert.equal(clean.code, 0)
-  // No process has ever had its spool here, so nothing is known of refused charges.
-  const [ties, refused] = clean.out.trim().split('\n')
-  assert.equal(ties, 'the ledger ties out')
-  assert.match(refused ?? '', /^refused charges are not known here, .*: ENOENT/)
+  const lines = ['the ledger ties out', 'the quarantine is empty', 'no spool is out of reach']
+  assert.deepEqual(clean.out.trim().split('\n'), lines)
   await db.query('update books set available = available + 1 where id = $1', [book])
   const broken = await run(['op', '--json', 'audit'])
   assert.equal(broken.code, 1)
@@ -112,7 +109,7 @@ test('op audit is silent on a ledger that ties out and loud on one that does not
 test('op import-keys stores hashes and prints no key', async () => {
   const { db, url } = place.database as TestDatabase
   const ledger = await createTestLedger(url)
-  const book = await ledger.open(db)
+  const book = await ledger.createBook(db)
   await ledger.end()
   const key = 'sk-vendor-03-abcdefghijklmnopqrstuvwxyz0123'
   const { code, out } = await run(['op', 'import-keys'], {}, `${book} ${key}\n${book} nonsense\n`)
@@ -123,10 +120,16 @@ test('op import-keys stores hashes and prints no key', async () => {
   assert.match((rows[0] as { hash: string }).hash, /^\$argon2id\$/)
 })
 
-test('op grant asks on the terminal, gives, and leaves its line', async () => {
+test('op cuts no table that goes to a file or a pipe', async () => {
+  const { code, out } = await run(['op', 'catalogue', 'check', 'catalogue.full.example.yaml'])
+  assert.equal(code, 0)
+  assert.match(out, /^model-code .* tool_search, mcp, advisor, compaction$/m)
+})
+
+test('op grant asks on the terminal, grants, and records the act', async () => {
   const { db, url } = place.database as TestDatabase
   const ledger = await createTestLedger(url)
-  const book = await ledger.open(db)
+  const book = await ledger.createBook(db)
   const grant = ['op', 'grant', `${book}`, '1000', '--reason', 'an outage', '--json']
   const declined = await run(grant, {}, 'no\n')
   assert.deepEqual([declined.code, declined.out.trim()], [1, '{"isDone":false}'])
@@ -148,7 +151,7 @@ test('op acts for a user without a name, as in the image, by its number', { skip
   const nameless = { uid: 12_345, gid: 12_345 }
   const spool = await mkdtemp(join(tmpdir(), 'tollgate-nameless-'))
   await chmod(spool, 0o777)
-  // As the image does: without it the library of PostgreSQL looks for a home that is not there.
+  // As in the image: without it libpq looks for a home directory that does not exist.
   const extra = { HOME: root, LEDGER_SPOOL_DIRECTORY: spool }
   const create = ['promo', 'create', 'FIRST', '1', '--times', '1', '--until', '2099-12-31', '--yes']
   const me = `12345@${hostname()}`
@@ -163,7 +166,7 @@ test('op acts for a user without a name, as in the image, by its number', { skip
   await rm(spool, { recursive: true })
 })
 
-test('op says in a sentence that the database is away, or that it was mistyped', async () => {
+test('op prints one sentence when the database is away or the command mistyped', async () => {
   const away = await run(['op', 'acts'], { DATABASE_URL: 'postgres://postgres@127.0.0.1:1/none' })
   assert.deepEqual([away.code, away.out], [1, ''])
   assert.match(away.err, /^the database does not answer: .*ECONNREFUSED/)
@@ -172,7 +175,27 @@ test('op says in a sentence that the database is away, or that it was mistyped',
   assert.match(mistyped.err, /--by\b/)
 })
 
-test('op leaves the beginning of a deed that it did not live to end', async () => {
+test('op prints one sentence when the database is read-only', async () => {
+  const url = new URL(place.database?.url ?? '')
+  url.searchParams.set('options', '-c default_transaction_read_only=on')
+  const create = ['promo', 'create', 'READS', '1', '--times', '1', '--until', '2099-12-31']
+  const { code, out, err } = await run(['op', ...create, '--note', 'x', '--yes'], {
+    DATABASE_URL: url.href,
+  })
+  assert.deepEqual([code, out], [1, ''], err)
+  assert.match(err, /^the database is unavailable: .*read-only/m)
+  assert.doesNotMatch(err, /\n\s+at /, 'no stack')
+})
+
+test('op prints one sentence when the database does not exist', async () => {
+  const url = new URL(place.database?.url ?? '')
+  url.pathname = '/a_database_that_is_not_there'
+  const { code, out, err } = await run(['op', 'acts'], { DATABASE_URL: url.href })
+  assert.deepEqual([code, out], [1, ''], err)
+  assert.match(err, /^the database is unavailable: .*does not exist/m)
+})
+
+test('op leaves a record of an act during which it was killed', async () => {
   const { db } = place.database as TestDatabase
   const mailbox = await startMailbox()
   mailbox.faults({ to: '*', do: 'hang', at: 'rcpt' })
@@ -181,7 +204,7 @@ test('op leaves the beginning of a deed that it did not live to end', async () =
   const child = spawn(process.execPath, args, { cwd: root, env, stdio: 'ignore' })
   const isBegun = async () =>
     (await db.query(`select from operator_acts where command like 'mail %'`)).rows.length > 0
-  await until('the deed has begun', isBegun)
+  await until('the act has begun', isBegun)
   child.kill('SIGKILL')
   await once(child, 'exit')
   await mailbox.close()
@@ -190,7 +213,7 @@ test('op leaves the beginning of a deed that it did not live to end', async () =
   assert.deepEqual([command, outcome], ['mail test me@example.org', 'begun'])
 })
 
-/** Starts a command that goes on; resolves when it has said so. */
+/** Starts a command that keeps running; resolves when it has printed `said`. */
 async function startCommand(command: string, said: string, extra: Record<string, string> = {}) {
   const child = spawn(process.execPath, [join(root, 'src/main.ts'), command], {
     cwd: root,
@@ -221,18 +244,18 @@ test('work runs its jobs and ends on SIGTERM', async () => {
 })
 
 test('work waits for a connection at its start, and ends on SIGTERM while it waits', async () => {
-  const guest = await createGuest(place.database as TestDatabase)
-  await guest.shutOut()
-  const waits = await startCommand('work', 'the database is away', { DATABASE_URL: guest.url })
+  const dbUser = await createLimitedDbUser(place.database as TestDatabase)
+  await dbUser.refuseConnections()
+  const waits = await startCommand('work', 'the database is away', { DATABASE_URL: dbUser.url })
   assert.equal(await waits.stop(), 0, waits.printed())
-  const goesOn = await startCommand('work', 'the database is away', { DATABASE_URL: guest.url })
-  await guest.letIn()
+  const goesOn = await startCommand('work', 'the database is away', { DATABASE_URL: dbUser.url })
+  await dbUser.allowConnections()
   await until('it works', async () => goesOn.printed().includes('"working"'))
   assert.equal(await goesOn.stop(), 0, goesOn.printed())
-  await guest.drop()
+  await dbUser.drop()
 })
 
-test('cabinet answers, tells its readiness, and drains on SIGTERM', async () => {
+test('cabinet answers, reports its readiness, and drains on SIGTERM', async () => {
   const { printed, stop } = await startCommand('cabinet', 'serving the cabinet', {
     CABINET_PORT: '0',
   })
@@ -245,7 +268,7 @@ test('cabinet answers, tells its readiness, and drains on SIGTERM', async () => 
   assert.match(printed(), /drained/)
 })
 
-test('whatever Node is on the path, our files run on the pinned one', async () => {
+test('runs our files on the pinned Node, not on the one of the path', async () => {
   // The launcher is plain JavaScript, so that the machine's own Node can read it.
   const { code, out } = await new Promise<{ code: number; out: string }>((resolve) => {
     execFile(

@@ -1,5 +1,5 @@
-// What is shipped for running the service says the same as the code: versions, ports, names of
-// settings and of metrics, and times that must fit each other. What can run here is run elsewhere:
+// The files that we ship for deployment agree with the code: versions, ports, names of
+// settings and of metrics, and times that must fit each other. Other programs run them:
 // the edge by `faults -- edge`, the image by `faults -- package`.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { parse, parseAllDocuments } from 'yaml'
 import { loadConfig } from '../../src/platform/config.ts'
 import { listSettings } from '../../src/platform/settings.ts'
-import { watchLetters, wire } from '../../src/wiring.ts'
+import { watchAsWorker, wire } from '../../src/wiring.ts'
 import { readCopy, readDockerfile, readEnvironment } from '../support/dockerfile.ts'
 import { createTestDatabase } from '../support/harness.ts'
 
@@ -47,7 +47,7 @@ const manifest = (kind: string, name: string) => {
   return found
 }
 
-test('the image has the pinned Node, and no user of power', () => {
+test('the image has the pinned Node and an unprivileged user', () => {
   const stages = readDockerfile(read('deploy/docker/Dockerfile'))
   const pinned = read('.node-version').trim()
   const images = stages.map(({ image }) => image).filter((image) => image.startsWith('node:'))
@@ -59,7 +59,7 @@ test('the image has the pinned Node, and no user of power', () => {
   const words = last.steps.map(({ word }) => word)
   const user = last.steps.findLast(({ word }) => word === 'USER')
   assert.match(user?.rest ?? '', /^[1-9]\d*:[1-9]\d*$/)
-  // Whatever is run or copied after USER would be that user's to change.
+  // That user could change files that are copied or created after USER.
   assert.deepEqual(
     words.slice(words.indexOf('USER')).filter((word) => word !== 'USER'),
     [...['EXPOSE', 'HEALTHCHECK', 'STOPSIGNAL', 'ENTRYPOINT', 'CMD']],
@@ -67,7 +67,7 @@ test('the image has the pinned Node, and no user of power', () => {
   assert.ok(words.includes('VOLUME'))
 })
 
-test('the image is made of files that exist, and the build may see them', () => {
+test('every file that the image copies exists and is in the build context', () => {
   const ignored = read('deploy/docker/Dockerfile.dockerignore').split('\n')
   for (const { steps } of readDockerfile(read('deploy/docker/Dockerfile'))) {
     for (const { rest } of steps.filter(({ word }) => word === 'COPY')) {
@@ -86,7 +86,7 @@ test('the image is made of files that exist, and the build may see them', () => 
   }
 })
 
-test('every setting that a shipped file makes is one of ours', () => {
+test('every setting of a shipped file exists', () => {
   const known = new Set(listSettings().flatMap(({ env }) => [env, `${env}_FILE`]))
   for (const foreign of ['NODE_ENV', 'HOME', 'TOLLGATE_CONFIG']) known.add(foreign)
   const last = readDockerfile(read('deploy/docker/Dockerfile')).at(-1)
@@ -105,8 +105,8 @@ test('every setting that a shipped file makes is one of ours', () => {
   )
 })
 
-test('every secret that production asks for is handed over', () => {
-  const secrets = listSettings().filter(({ isSecret }) => isSecret)
+test('shipped files pass every secret that production requires', () => {
+  const secrets = listSettings().filter(isRequiredSecret)
   const inCompose = at(compose, 'services', 'gateway', 'environment') as Tree
   const settings = read('deploy/kubernetes/settings.yaml')
   for (const { env } of secrets) {
@@ -118,10 +118,10 @@ test('every secret that production asks for is handed over', () => {
   }
 })
 
-test('what ships starts in production once the owner’s own values are in it', () => {
+test('the shipped files start in production once the owner’s values are filled in', () => {
   const secrets = Object.fromEntries(
     listSettings()
-      .filter(({ isSecret }) => isSecret)
+      .filter(isRequiredSecret)
       .map(({ env }) => [env, OWN_SECRETS[env] ?? `a secret of the owner for ${env}, long enough`]),
   )
   const image = readEnvironment(
@@ -140,7 +140,7 @@ test('what ships starts in production once the owner’s own values are in it', 
   }
   for (const [name, env] of Object.entries(started)) {
     const result = loadConfig({ env })
-    assert.deepEqual('complaints' in result ? result.complaints : [], [], name)
+    assert.deepEqual('problems' in result ? result.problems : [], [], name)
     assert.ok('config' in result && result.config.catalogue.file !== config.catalogue.file, name)
   }
 })
@@ -166,7 +166,36 @@ test('prices and legal pages are mounted where the settings look for them', () =
   }
 })
 
-test('nobody is killed before what runs could have ended', () => {
+test('the worker may write to the places for exported days that the README names', () => {
+  const text = read('deploy/README.md')
+  const rows = [...text.matchAll(/^\| (systemd|Docker|Kubernetes) \| (.+) \|$/gm)]
+  const place = Object.fromEntries(rows.map(([, name, cell]) => [name, cell ?? '']))
+  const inUnit = read('deploy/systemd/tollgate-worker.service')
+  const state = /^StateDirectory=(.+)$/m.exec(inUnit)?.[1]?.split(' ') ?? []
+  assert.ok(state.some((one) => place.systemd?.startsWith(`\`/var/lib/${one}\``)))
+
+  const mount = (at(compose, 'services', 'worker', 'volumes') as string[]).at(-1)?.split(':') ?? []
+  assert.ok(place.Docker?.startsWith(`\`${mount[1]}\``))
+  assert.ok((mount[0] ?? '') in (compose.volumes as Tree))
+  const steps = readDockerfile(read('deploy/docker/Dockerfile')).at(-1)?.steps ?? []
+  const made = steps.filter(({ word }) => word === 'RUN').map(({ rest }) => rest)
+  // A volume takes its owner from the folder of the image.
+  assert.ok(made.some((one) => one.includes(`chown 10001:10001 spool ${basename(mount[1] ?? '')}`)))
+
+  const component = (file: string) => parse(read(`deploy/kubernetes/exports/${file}.yaml`)) as Tree
+  assert.equal(component('kustomization').kind, 'Component')
+  assert.deepEqual(at(component('volume'), 'spec', 'accessModes'), ['ReadWriteMany'])
+  const pod = at(component('worker'), 'spec', 'template', 'spec')
+  const container = at(pod, 'containers', 0)
+  assert.equal(at(container, 'name'), 'worker')
+  const setting = listSettings().find(({ env }) => env === at(container, 'env', 0, 'name'))
+  assert.equal(setting?.env, 'LEDGER_EXPORT_DIRECTORY')
+  assert.equal(at(container, 'env', 0, 'value'), at(container, 'volumeMounts', 0, 'mountPath'))
+  const claim = at(pod, 'volumes', 0, 'persistentVolumeClaim', 'claimName')
+  assert.equal(claim, at(component('volume'), 'metadata', 'name'))
+})
+
+test('every stop timeout is longer than the drain of its process', () => {
   const needed = {
     gateway: config.gateway.drainSeconds + SETTLE_SECONDS,
     cabinet: config.cabinet.drainSeconds + SETTLE_SECONDS,
@@ -209,7 +238,7 @@ test('the edge and the gateway agree about sizes and times', () => {
   assert.match(upstreams, new RegExp(`127\\.0\\.0\\.1:${config.cabinet.port}\\b`))
 })
 
-test('pods cannot write, become anyone else, or be asked on a wrong port', () => {
+test('pods cannot write or gain privileges, and Prometheus asks their metrics port', () => {
   const ports = {
     gateway: config.metrics.port,
     cabinet: config.metrics.cabinetPort,
@@ -236,13 +265,13 @@ test('pods cannot write, become anyone else, or be asked on a wrong port', () =>
   }
 })
 
-test('every resource is listed, and every listed resource is there', () => {
+test('every resource is listed, and every listed resource exists', () => {
   const files = globSync('deploy/kubernetes/*.yaml', { cwd: root }).map((file) => basename(file))
   const listed = at(parse(read('deploy/kubernetes/kustomization.yaml')), 'resources') as string[]
   assert.deepEqual([...listed, 'kustomization.yaml'].sort(), files.sort())
 })
 
-test('alarms, the dashboard and the scaling ask only for metrics that exist', async () => {
+test('alarms, the dashboard and the scaling use only metrics that exist', async () => {
   const names = await metricNames()
   const dashboard = JSON.parse(read('deploy/grafana/tollgate.json')) as Tree
   const expressions = [...strings(dashboard, 'expr'), ...strings(alerts(), 'expr')]
@@ -267,7 +296,7 @@ test('every alarm says how urgent it is and what it means', () => {
   }
 })
 
-test('the database cluster loses nothing with a node', () => {
+test('the database cluster loses no data with a node', () => {
   const { dcs } = parse(read('deploy/patroni/patroni.yml')).bootstrap as { dcs: Tree }
   assert.equal(dcs.synchronous_mode, 'quorum')
   assert.equal(dcs.failsafe_mode, true)
@@ -280,7 +309,7 @@ test('the database cluster loses nothing with a node', () => {
   )
 })
 
-test('units are valid', async (t) => {
+test('systemd units are valid', async (t) => {
   const units = globSync('deploy/systemd/*.service', { cwd: root }).map((file) => join(root, file))
   assert.equal(units.length, 4)
   const verified = await promisify(execFile)('systemd-analyze', ['verify', ...units]).then(
@@ -293,6 +322,10 @@ test('units are valid', async (t) => {
   const complaints = verified.split('\n').filter((line) => !/is not executable|^$/.test(line))
   assert.deepEqual(complaints, [])
 })
+
+/** Production refuses the development value of these; others may stay `none`. */
+const isRequiredSecret = (one: { isSecret?: boolean; isDevelopmentOnly?: boolean }) =>
+  one.isSecret === true && one.isDevelopmentOnly === true
 
 function alerts(): unknown {
   return parse(read('deploy/prometheus/alerts.yml'))
@@ -312,13 +345,13 @@ async function metricNames(): Promise<Set<string>> {
   const env = { DATABASE_URL: database.url }
   const own = loadConfig({ env })
   assert.ok('config' in own)
-  const rooms = await wire(own.config, [], 'test')
+  const modules = await wire(own.config, [], 'test')
   try {
-    watchLetters(rooms.metrics, rooms.mail)
-    const text = await rooms.metrics.registry.metrics()
+    watchAsWorker(modules.metrics, modules, own.config.ledger)
+    const text = await modules.metrics.registry.metrics()
     return new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name as string))
   } finally {
-    await rooms.db.end()
+    await modules.db.end()
     await database.drop()
   }
 }

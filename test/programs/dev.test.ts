@@ -12,12 +12,12 @@ import { promisify } from 'node:util'
 
 const root = join(import.meta.dirname, '../..')
 const state = mkdtempSync(join(tmpdir(), 'tollgate-dev-'))
-// As root, the database runs as somebody else, who must be able to get there.
+// As root, the database runs as another user, who needs access to the folder.
 chmodSync(state, 0o755)
-/** A free machine takes a quarter of a minute; a busy one must still get there. */
+/** An idle machine takes 15 s; a busy one more. */
 const READY_MS = 120_000
 const GONE_MS = 20_000
-/** Without it, ports alone tell what is left. */
+/** Without /proc the test checks only the ports. */
 const hasProc = existsSync('/proc/self/environ')
 const started: ChildProcess[] = []
 
@@ -89,7 +89,7 @@ async function untilGone(): Promise<void> {
   }
 }
 
-test('one command brings up all of it with a month of usage, and Ctrl-C leaves nothing', {
+test('demo starts everything with a month of usage, and Ctrl-C leaves no process', {
   timeout: 180_000,
 }, async () => {
   const { child, printed, curls } = await start('demo')
@@ -102,6 +102,8 @@ test('one command brings up all of it with a month of usage, and Ctrl-C leaves n
   assert.equal(JSON.parse(await shell(me)).requests.total, before.requests.total + 2)
   assert.equal(await signIn(printed), 200)
   assert.ok(!hasProc || ours().length >= 4, 'its processes can be found')
+  const [, operator = ''] = /^Operator +(.+)$/m.exec(printed) ?? []
+  assert.match(await shell(operator), /^e-mail +demo@example\.org$/m)
   await audit(printed)
 
   child.kill('SIGINT')
@@ -115,7 +117,7 @@ test('one command brings up all of it with a month of usage, and Ctrl-C leaves n
   }
 })
 
-test('the next start keeps key and balance, and a killed one leaves nothing either', {
+test('the next start keeps key and balance, and kill -9 leaves no process', {
   timeout: 180_000,
 }, async () => {
   const { child, curls } = await start('dev')
@@ -140,7 +142,7 @@ async function signIn(printed: string): Promise<number> {
   return response.status
 }
 
-/** The seeded month is a ledger like any other. */
+/** The audit must find nothing in the seeded month. */
 async function audit(printed: string): Promise<void> {
   const port = /PostgreSQL 18 in .*, port (\d+)/.exec(printed)?.[1]
   const DATABASE_URL = `postgres://postgres@127.0.0.1:${port}/tollgate`

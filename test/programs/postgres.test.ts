@@ -1,4 +1,4 @@
-// The private PostgreSQL that other tests kill and freeze, tried on itself, in both versions.
+// Tests the private PostgreSQL that other tests kill and freeze, in both versions.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -38,7 +38,7 @@ function isAlive(pid: number): boolean {
 for (const version of ['18-embedded', 'system'] as const) {
   const skip = version === 'system' && !hasSystem ? 'postgresql-15 is not installed' : false
 
-  test(`${version}: what was committed survives kill -9 and a restart`, { skip }, async () => {
+  test(`${version}: committed rows survive kill -9 and a restart`, { skip }, async () => {
     const dataDirectory = mkdtempSync(join(tempRoot(), 'tollgate-pg-kept-'))
     folders.push(dataDirectory)
     const options: PostgresOptions = { version, dataDirectory, settings: { work_mem: '5MB' } }
@@ -59,7 +59,7 @@ for (const version of ['18-embedded', 'system'] as const) {
   })
 }
 
-test('a frozen server does not answer, and answers again when it goes on', async () => {
+test('a frozen server does not answer, and answers again after SIGCONT', async () => {
   const postgres = await startPostgres()
   try {
     postgres.kill('SIGSTOP')

@@ -1,5 +1,5 @@
-// A stage for people: the real room of accounts on a real database, with the real outbox, and
-// browsers that keep cookies as browsers do. Letters are read from the outbox; no relay is there.
+// A stage for accounts: the real module on a real database, with the real outbox, and browsers that
+// keep cookies. Tests read e-mails from the outbox; there is no mail server.
 import { createHmac } from 'node:crypto'
 import { type Accounts, type AccountsOptions, createAccounts } from '../../src/accounts/accounts.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -13,7 +13,7 @@ export const CABINET = 'https://cabinet.example.org'
 export const PASSWORD = 'a quiet evening in may'
 export const AGENT = 'Mozilla/5.0 (Windows NT 10.0; rv:140.0) Gecko/20100101 Firefox/140.0'
 
-/** As in production, but for what would make tests slow or stumble over one another. */
+/** As in production, without the limits that would slow tests down or make them collide. */
 export const accountSettings = {
   secret: new Masked('accounts secret of the tests: 32 bytes or more'),
   sessionDays: 30,
@@ -32,16 +32,16 @@ export const documents = [
   { document: 'personal-data', version: '3', isRequired: true },
   { document: 'news', version: '1', isRequired: false },
 ]
-export const agreed = documents.filter((one) => one.isRequired)
+export const requiredConsents = documents.filter((one) => one.isRequired)
 
-export type Letter = {
+export type StoredEmail = {
   kind: string
   recipient: string
   subject: string
   text: string
   html: string
 }
-export type Reply = { status: number; body: Record<string, unknown>; headers: Headers }
+export type AuthResponse = { status: number; body: Record<string, unknown>; headers: Headers }
 export type Stage = Awaited<ReturnType<typeof createStage>>
 export type Browser = ReturnType<Stage['browser']>
 
@@ -49,15 +49,15 @@ export async function createStage() {
   const database = await createTestDatabase()
   const { db } = database
   await migrateJobs(database.url, quiet)
-  // Nobody listens there: whatever works here works without a relay.
+  // Nothing listens on that port: what works here works without a mail server.
   const smtpUrl = new Masked('smtp://127.0.0.1:1?starttls=never')
   const from = 'letters@example.org'
   const mail = createMail({ db, smtpUrl, from, log: quiet, clock: systemClock })
 
-  type Changes = Partial<Omit<AccountsOptions, 'settings'>> & {
+  type AccountsChanges = Partial<Omit<AccountsOptions, 'settings'>> & {
     settings?: Partial<AccountsOptions['settings']>
   }
-  function room({ settings, ...changes }: Changes = {}): Accounts {
+  function createAccountsWith({ settings, ...changes }: AccountsChanges = {}): Accounts {
     return createAccounts({
       db,
       mail,
@@ -70,42 +70,44 @@ export async function createStage() {
         return (rows[0] as { id: BookId }).id
       },
       documents: () => documents,
-      endings: { closing: async () => {}, erasing: async () => {}, exports: {} },
+      closingHooks: { onClose: async () => {}, onErase: async () => {}, exports: {} },
       ...changes,
     })
   }
 
-  const accounts = room()
-  /** The newest letter to somebody, which must be of this kind. */
-  async function letter(recipient: string, kind: string): Promise<Letter> {
-    const found = (await letters(recipient)).at(-1)
+  const accounts = createAccountsWith()
+  /** The newest e-mail to the recipient, which must be of this kind. */
+  async function lastEmail(recipient: string, kind: string): Promise<StoredEmail> {
+    const found = (await emailsTo(recipient)).at(-1)
     if (found?.kind !== kind) throw new Error(`${recipient} has ${found?.kind}, not ${kind}`)
     return found
   }
-  async function letters(recipient: string): Promise<Letter[]> {
+  async function emailsTo(recipient: string): Promise<StoredEmail[]> {
     const { rows } = await db.query(
       `select kind, recipient, subject, body_text as text, body_html as html
        from letters where recipient = $1 order by posted_at`,
       [recipient],
     )
-    return rows as Letter[]
+    return rows as StoredEmail[]
   }
-  const code = async (recipient: string, kind: string) => codeIn(await letter(recipient, kind))
+  const emailedCode = async (recipient: string, kind: string) =>
+    codeIn(await lastEmail(recipient, kind))
   const browser = (options: BrowserOptions = {}) => createBrowser(accounts, options)
 
-  /** Somebody with a confirmed account, signed in. */
+  /** The signed-in browser of an owner with a confirmed account. */
   async function person(name: string, options: BrowserOptions = {}) {
     const email = `${name}@example.org`
-    const own = createBrowser(options.room ?? accounts, options)
-    const body = { email, password: PASSWORD, language: 'en', consents: agreed }
+    const own = createBrowser(options.accounts ?? accounts, options)
+    const body = { email, password: PASSWORD, language: 'en', consents: requiredConsents }
     expect(await own.post('/register', body), 200)
-    const confirmation = { code: await code(email, 'confirm-email'), password: PASSWORD }
+    const confirmation = { code: await emailedCode(email, 'confirm-email'), password: PASSWORD }
     expect(await own.post('/confirm', confirmation), 200)
     return Object.assign(own, { email })
   }
 
   return {
-    ...{ db, database, mail, accounts, room, letter, letters, code, browser, person },
+    ...{ db, database, mail, accounts, createAccountsWith },
+    ...{ lastEmail, emailsTo, emailedCode, browser, person },
     async end() {
       mail.close()
       await database.drop()
@@ -113,31 +115,32 @@ export async function createStage() {
   }
 }
 
-export function codeIn(letter: Letter): string {
-  const found = /#code=([\w-]+)/.exec(letter.text)?.[1]
-  if (found === undefined) throw new Error(`no code in ${letter.kind}`)
+export function codeIn(email: StoredEmail): string {
+  const found = /#code=([\w-]+)/.exec(email.text)?.[1]
+  if (found === undefined) throw new Error(`no code in ${email.kind}`)
   return found
 }
 
-/** For the steps of an arrangement; the test itself asserts. */
-export function expect(reply: Reply, status: number): Reply {
+/** For the preparation of a test: throws when the status is another. */
+export function expect(reply: AuthResponse, status: number): AuthResponse {
   if (reply.status === status) return reply
   throw new Error(`${reply.status} and not ${status}: ${JSON.stringify(reply.body)}`)
 }
 
-export const errorOf = ({ body }: Reply) => (body.error as { code?: string } | undefined)?.code
+export const errorOf = ({ body }: AuthResponse) =>
+  (body.error as { code?: string } | undefined)?.code
 
 type BrowserOptions = {
-  readonly room?: Accounts
+  readonly accounts?: Accounts
   readonly address?: string
   readonly agent?: string
   readonly origin?: string | null
 }
 
-/** Keeps cookies, names its origin, and speaks to `handle` with real Request objects. */
+/** A browser that keeps cookies, sends its origin, and calls `handle` with Request objects. */
 export function createBrowser(accounts: Accounts, options: BrowserOptions = {}) {
   const { address = '203.0.113.7', agent = AGENT, origin = CABINET } = options
-  const room = options.room ?? accounts
+  const target = options.accounts ?? accounts
   const jar = new Map<string, string>()
 
   function headers(): Headers {
@@ -147,9 +150,9 @@ export function createBrowser(accounts: Accounts, options: BrowserOptions = {}) 
     return sent
   }
 
-  async function ask(request: Request): Promise<Reply> {
-    const response = await room.handle(request, { address })
-    for (const line of response.headers.getSetCookie()) keep(jar, line)
+  async function send(request: Request): Promise<AuthResponse> {
+    const response = await target.handle(request, { address })
+    for (const line of response.headers.getSetCookie()) storeCookie(jar, line)
     const body = (await response.json()) as Record<string, unknown>
     return { status: response.status, body, headers: response.headers }
   }
@@ -157,15 +160,15 @@ export function createBrowser(accounts: Accounts, options: BrowserOptions = {}) 
   return {
     jar,
     headers,
-    session: () => room.session(headers()),
-    get: (path: string) => ask(new Request(`${CABINET}/api/auth${path}`, { headers: headers() })),
+    session: () => target.session(headers()),
+    get: (path: string) => send(new Request(`${CABINET}/api/auth${path}`, { headers: headers() })),
     post(path: string, body: unknown = {}, more: Record<string, string> = {}) {
       const sent = headers()
       sent.set('content-type', 'application/json')
       if (origin !== null) sent.set('origin', origin)
       for (const [name, value] of Object.entries(more)) sent.set(name, value)
       const init = { method: 'POST', headers: sent, body: JSON.stringify(body) }
-      return ask(new Request(`${CABINET}/api/auth${path}`, init))
+      return send(new Request(`${CABINET}/api/auth${path}`, init))
     },
     signIn(email: string, password: string = PASSWORD) {
       return this.post('/sign-in/email', { email, password })
@@ -173,15 +176,15 @@ export function createBrowser(accounts: Accounts, options: BrowserOptions = {}) 
   }
 }
 
-function keep(jar: Map<string, string>, line: string): void {
+function storeCookie(jar: Map<string, string>, line: string): void {
   const [pair = '', ...attributes] = line.split('; ')
   const [name = '', ...value] = pair.split('=')
   if (attributes.some((one) => /^max-age=0$/i.test(one))) jar.delete(name)
   else jar.set(name, value.join('='))
 }
 
-/** What an authenticator app shows: RFC 6238, from the address that its QR code holds. */
-export function appCode(uri: string, atMs: number = Date.now()): string {
+/** The code that an authenticator app shows: RFC 6238, from the URI of its QR code. */
+export function totpCode(uri: string, atMs: number = Date.now()): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
   const text = new URL(uri).searchParams.get('secret') ?? ''
   const bits = [...text].map((char) => alphabet.indexOf(char).toString(2).padStart(5, '0')).join('')

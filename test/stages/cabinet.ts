@@ -1,11 +1,11 @@
-// A stage for the account area: every room real, the cabinet over HTTP on a port of its own, the
-// bank's stand-in, and browsers that keep cookies. Letters are read from the outbox, log lines are
-// kept, and the clock of freshness is turned by hand.
+// A stage for the account area: every module real, the cabinet over HTTP on a port of its own, the
+// bank's stand-in, and browsers that keep cookies. Tests read e-mails from the outbox and log lines
+// from `lines`, and shift the clock that decides whether a session is fresh.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Accounts, createAccounts } from '../../src/accounts/accounts.ts'
-import { createCabinet, openDocuments, openEndings } from '../../src/cabinet/cabinet.ts'
+import { createCabinet, openClosingHooks, openDocuments } from '../../src/cabinet/cabinet.ts'
 import type * as contract from '../../src/cabinet/contract/contract.ts'
 import { createGuards } from '../../src/guards/guards.ts'
 import { createKeys } from '../../src/keys/keys.ts'
@@ -19,10 +19,14 @@ import { AGENT, accountSettings, CABINET, PASSWORD } from './accounts.ts'
 import { brand, createTestPayments, type TestPaymentsOptions } from './payments.ts'
 
 export type CabinetStage = Awaited<ReturnType<typeof createCabinetStage>>
-export type Visitor = ReturnType<typeof createVisitor>
+export type CabinetBrowser = ReturnType<typeof createCabinetBrowser>
 export type Person = Awaited<ReturnType<CabinetStage['person']>>
-/** An answer: its status, its JSON as whatever the test expects it to be, its headers. */
-export type Said<T = Record<string, unknown>> = { status: number; body: T; headers: Headers }
+/** A response whose JSON body has the type that the test expects. */
+export type CabinetResponse<T = Record<string, unknown>> = {
+  status: number
+  body: T
+  headers: Headers
+}
 
 const DOCUMENTS = `documents:
   - document: offer
@@ -37,7 +41,7 @@ const DOCUMENTS = `documents:
     text: { ru: offer.ru.md, en: offer.en.md }
 `
 
-/** The operator's legal pages: one to agree to, one that is optional. Returns their list's path. */
+/** Writes the legal documents, one required and one optional; returns the path of their list. */
 export async function writeDocuments(directory: string): Promise<string> {
   await writeFile(join(directory, 'offer.ru.md'), '# Оферта\n')
   await writeFile(join(directory, 'offer.en.md'), '# Offer\n')
@@ -49,7 +53,9 @@ export async function writeDocuments(directory: string): Promise<string> {
 type StageOptions = TestPaymentsOptions & {
   readonly pagesDirectory?: string
   readonly addressHeader?: string
-  /** Letters then name this very server, and a browser may follow and sign in; else CABINET. */
+  /** Other prices than those of the example. */
+  readonly catalogueText?: string
+  /** E-mails then link to this server, where a browser can sign in; without it to CABINET. */
   readonly port?: number
 }
 
@@ -57,9 +63,9 @@ export async function createCabinetStage(options: StageOptions = {}) {
   const lines: string[] = []
   const destination = { write: (line: string) => void lines.push(line) }
   const log = createLog({ level: 'trace', destination, slug: keySettings.slug })
-  const turned = { ms: 0 }
-  const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + turned.ms }
-  // Asked when something is to be told; the accounts are there by then.
+  const clockShift = { ms: 0 }
+  const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + clockShift.ms }
+  // Called when an e-mail is written; `accounts` exists by then.
   const ownerOf = (book: BookId) => accounts.ownerOf(book)
   const cabinetUrl = options.port === undefined ? CABINET : `http://127.0.0.1:${options.port}`
   const ownBrand = { ...brand, cabinetUrl }
@@ -72,10 +78,10 @@ export async function createCabinetStage(options: StageOptions = {}) {
   const keys = createKeys({ db, ledger, clock: systemClock, log, ...keySettings })
   const pricing = createPricing({ db, log, clock: systemClock })
   const example = join(import.meta.dirname, '../../catalogue.example.yaml')
-  const read = pricing.parse(await readFile(example, 'utf8'))
-  if ('complaints' in read) throw new Error(read.complaints.join('\n'))
+  const read = pricing.parse(options.catalogueText ?? (await readFile(example, 'utf8')))
+  if ('problems' in read) throw new Error(read.problems.join('\n'))
   await pricing.apply(read.catalogue, { by: 'a test', note: '' })
-  // It asks nobody: what processes with upstreams of their own saw is what it tells.
+  // Without upstreams of its own: it reads what the gateway's processes have recorded.
   const { instance } = ledger
   const upstreams = createUpstreams({ db, log, clock: systemClock, instance, upstreams: [] })
   const guards = createGuards({ db, ledger, mail, log, brand: ownBrand, ownerOf })
@@ -83,19 +89,19 @@ export async function createCabinetStage(options: StageOptions = {}) {
     ...{ db, mail, clock, log, brand: ownBrand },
     settings: accountSettings,
     async openBook(tx) {
-      const book = await ledger.open(tx)
+      const book = await ledger.createBook(tx)
       await guards.open(tx, book)
       return book
     },
     documents: documents.list,
-    endings: openEndings({
+    closingHooks: openClosingHooks({
       ...{ keys, ledger, guards, payments, mail },
       emailOf: async (account) => (await accounts.find(account))?.email,
     }),
   })
   const cabinet = createCabinet({
     ...{ db, clock, log, payments, cell: 0 },
-    metrics: { answered: () => undefined },
+    metrics: { countAnswer: () => undefined },
     addressHeader: options.addressHeader ?? 'x-real-ip',
     trustedProxies: '127.0.0.1',
     pagesDirectory: options.pagesDirectory ?? 'none',
@@ -112,14 +118,14 @@ export async function createCabinetStage(options: StageOptions = {}) {
   const port = await cabinet.listen(options.port ?? 0, '127.0.0.1')
   const url = `http://127.0.0.1:${port}`
   await pay.sim('settings', { webhookUrl: `${url}/notifications/yookassa` })
-  const visitor = () => createVisitor(url, cabinetUrl)
+  const browser = () => createCabinetBrowser(url, cabinetUrl)
 
-  /** Somebody with a confirmed account, signed in, and the account's book. */
+  /** The signed-in browser of an owner with a confirmed account, and the account's book. */
   async function person(name: string, language: 'ru' | 'en' = 'en') {
     const email = `${name}@example.org`
-    const own = visitor()
+    const own = browser()
     const consents = documents.list().filter((one) => one.isRequired)
-    await own.must('POST /api/auth/register', {
+    await own.expectOk('POST /api/auth/register', {
       email,
       password: PASSWORD,
       language,
@@ -130,30 +136,35 @@ export async function createCabinetStage(options: StageOptions = {}) {
       [email],
     )
     const code = /#code=([\w-]+)/.exec((rows[0] as { text: string }).text)?.[1]
-    await own.must('POST /api/auth/confirm', { code, password: PASSWORD })
+    await own.expectOk('POST /api/auth/confirm', { code, password: PASSWORD })
     const account = await accounts.findByEmail(email)
     if (account === undefined) throw new Error(`${email} has no account`)
     return Object.assign(own, { email, book: account.book, account: account.id })
   }
 
   return {
-    ...{ ...pay, accounts, keys, guards, pricing, cabinet, documents, lines, turned, url },
-    ...{ visitor, person, upstreams, brand: ownBrand },
+    ...pay,
+    ...{ accounts, keys, guards, pricing, cabinet, documents, lines, clockShift, url },
+    ...{ browser, person, upstreams, brand: ownBrand },
 
-    /** A purchase that is paid and credited. */
-    async bought(own: Visitor, pack = 'pack-35m'): Promise<contract.Order> {
-      const ask = { pack, method: 'card', attempt: `a${systemClock.spanMs()}`.replace('.', '-') }
-      const { body } = await own.must<contract.Order>('POST /api/orders', ask)
+    /** Buys a pack, pays it and waits until it is credited. */
+    async buyPack(own: CabinetBrowser, pack = 'pack-35m'): Promise<contract.Order> {
+      const purchase = {
+        pack,
+        method: 'card',
+        attempt: `a${systemClock.spanMs()}`.replace('.', '-'),
+      }
+      const { body } = await own.expectOk<contract.Order>('POST /api/orders', purchase)
       await pay.sim('pay', { orderId: body.id })
       await pay.sim('settle')
       await payments.jobs.applyNotification()
-      const paid = await own.must<contract.Order>(`GET /api/orders/${body.id}`)
+      const paid = await own.expectOk<contract.Order>(`GET /api/orders/${body.id}`)
       if (paid.body.state !== 'credited') throw new Error(`the order is ${paid.body.state}`)
       return paid.body
     },
 
-    /** Kinds of the letters to one person, oldest first. */
-    async lettersTo(recipient: string): Promise<string[]> {
+    /** Kinds of the e-mails to one address, oldest first. */
+    async emailKindsTo(recipient: string): Promise<string[]> {
       const { rows } = await db.query(
         'select kind from letters where recipient = $1 order by posted_at',
         [recipient],
@@ -172,13 +183,16 @@ export async function createCabinetStage(options: StageOptions = {}) {
   }
 }
 
-type Sent = { readonly origin?: string | null; readonly headers?: Record<string, string> }
+type RequestOptions = { readonly origin?: string | null; readonly headers?: Record<string, string> }
 
-/** A browser: keeps cookies, names its origin, and speaks to the cabinet over HTTP. */
-export function createVisitor(url: string, ownOrigin: string = CABINET) {
+/** A browser that keeps cookies, sends its origin, and calls the cabinet over HTTP. */
+export function createCabinetBrowser(url: string, ownOrigin: string = CABINET) {
   const jar = new Map<string, string>()
 
-  function headers({ origin = ownOrigin, headers: more = {} }: Sent, isGet: boolean): Headers {
+  function headers(
+    { origin = ownOrigin, headers: more = {} }: RequestOptions,
+    isGet: boolean,
+  ): Headers {
     const sent = new Headers({ 'user-agent': AGENT, 'x-real-ip': '203.0.113.7' })
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
     if (cookie !== '') sent.set('cookie', cookie)
@@ -188,12 +202,12 @@ export function createVisitor(url: string, ownOrigin: string = CABINET) {
     return sent
   }
 
-  /** `ask('POST /api/orders', {…})`. */
-  async function ask<T = Record<string, unknown>>(
+  /** `send('POST /api/orders', {…})`. */
+  async function send<T = Record<string, unknown>>(
     route: string,
     body: unknown = {},
-    sent: Sent = {},
-  ): Promise<Said<T>> {
+    sent: RequestOptions = {},
+  ): Promise<CabinetResponse<T>> {
     const [method = 'GET', path = ''] = route.split(' ')
     const isGet = method === 'GET'
     const response = await fetch(`${url}${path}`, {
@@ -201,31 +215,34 @@ export function createVisitor(url: string, ownOrigin: string = CABINET) {
       headers: headers(sent, isGet),
       ...(isGet ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-    for (const line of response.headers.getSetCookie()) keep(jar, line)
+    for (const line of response.headers.getSetCookie()) storeCookie(jar, line)
     const text = await response.text()
-    const said = text === '' ? {} : JSON.parse(text)
-    return { status: response.status, body: said as T, headers: response.headers }
+    const parsed = text === '' ? {} : JSON.parse(text)
+    return { status: response.status, body: parsed as T, headers: response.headers }
   }
 
   return {
     jar,
-    ask,
-    /** For the steps of an arrangement; the test itself asserts. */
-    async must<T = Record<string, unknown>>(route: string, body: unknown = {}): Promise<Said<T>> {
-      const said = await ask<T>(route, body)
-      if (said.status === 200) return said
-      throw new Error(`${route}: ${said.status} ${JSON.stringify(said.body)}`)
+    send,
+    /** For the preparation of a test: throws when the status is not 200. */
+    async expectOk<T = Record<string, unknown>>(
+      route: string,
+      body: unknown = {},
+    ): Promise<CabinetResponse<T>> {
+      const response = await send<T>(route, body)
+      if (response.status === 200) return response
+      throw new Error(`${route}: ${response.status} ${JSON.stringify(response.body)}`)
     },
-    /** The code of a no, with its status: `409 refund_refused`. */
-    async no(route: string, body: unknown = {}, sent: Sent = {}): Promise<string> {
-      const said = await ask<Partial<contract.No>>(route, body, sent)
-      return `${said.status} ${said.body.error?.code}`
+    /** The status and code of a refusal: `409 refund_refused`. */
+    async refusal(route: string, body: unknown = {}, sent: RequestOptions = {}): Promise<string> {
+      const response = await send<Partial<contract.ErrorBody>>(route, body, sent)
+      return `${response.status} ${response.body.error?.code}`
     },
     headers: () => headers({}, true),
   }
 }
 
-function keep(jar: Map<string, string>, line: string): void {
+function storeCookie(jar: Map<string, string>, line: string): void {
   const [pair = '', ...attributes] = line.split('; ')
   const [name = '', ...value] = pair.split('=')
   if (attributes.some((one) => /^max-age=0$/i.test(one))) jar.delete(name)

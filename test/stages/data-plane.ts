@@ -1,5 +1,4 @@
-// What customers' programs call, over rooms that a stage has already: a gateway in front of the
-// vendor stand-in.
+// A gateway in front of the vendor stand-in, built on the modules of a cabinet stage.
 import { createGateway, type GatewayOptions } from '../../src/gateway/gateway.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { Masked } from '../../src/platform/masked.ts'
@@ -9,7 +8,7 @@ import { startVendor } from '../../stand-ins/vendor/vendor.ts'
 import { keySettings, quiet } from '../support/harness.ts'
 import type { CabinetStage } from './cabinet.ts'
 
-export const gatewayLimits: GatewayOptions['limits'] = {
+export const gatewayLimits: GatewayOptions['settings'] = {
   cell: 0,
   slug: keySettings.slug,
   bodyBytesMax: 33_554_432,
@@ -18,7 +17,7 @@ export const gatewayLimits: GatewayOptions['limits'] = {
   cabinetUrl: 'https://cabinet.example',
 }
 
-/** What an upstream of a test is, but for its name, address and keys. */
+/** The settings of a test upstream, without name, address and keys. */
 export const upstreamDefaults = {
   models: [],
   priority: 1,
@@ -30,9 +29,9 @@ export const upstreamDefaults = {
   temperatureMax: 1,
 }
 
-type Rooms = Pick<CabinetStage, 'db' | 'ledger' | 'keys' | 'pricing'>
+type StageModules = Pick<CabinetStage, 'db' | 'ledger' | 'keys' | 'pricing'>
 
-export async function startDataPlane({ db, ledger, keys, pricing }: Rooms) {
+export async function startDataPlane({ db, ledger, keys, pricing }: StageModules) {
   const vendor = await startVendor()
   const ground = { clock: systemClock, log: quiet }
   const only = {
@@ -43,13 +42,13 @@ export async function startDataPlane({ db, ledger, keys, pricing }: Rooms) {
   }
   const { instance } = ledger
   const upstreams = createUpstreams({ ...ground, upstreams: [only], db, instance })
-  // Every second look is written down, and that is what the page about the service reads.
+  // Every second check is stored, and the status page reads what is stored.
   await upstreams.start()
   await upstreams.start()
   const gateway = createGateway({
     ...{ ...ground, keys, ledger, pricing, upstreams, metrics: createMetrics() },
     waitBytesMax: 2 ** 30,
-    limits: gatewayLimits,
+    settings: gatewayLimits,
   })
   const port = await gateway.listen(0, '127.0.0.1')
   return {

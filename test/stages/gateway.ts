@@ -19,15 +19,15 @@ import { gatewayLimits, upstreamDefaults } from './data-plane.ts'
 export type Account = { readonly book: BookId; readonly key: string; readonly keyId: string }
 export type TestGateway = Awaited<ReturnType<typeof createTestGateway>>
 
-/** An upstream beside its stand-in; what is not said is as the one upstream has it. */
+/** An upstream beside its stand-in; settings not given here are those of the default upstream. */
 export type GivenUpstream = Partial<Omit<UpstreamOptions, 'url' | 'keys'>> & {
   readonly name: string
-  /** Credentials; the stand-in takes these and no others. */
+  /** The stand-in accepts only these credentials. */
   readonly keys?: readonly string[]
 }
 
 export type TestGatewayOptions = {
-  readonly limits?: Partial<GatewayOptions['limits']>
+  readonly limits?: Partial<GatewayOptions['settings']>
   readonly ledger?: Partial<LedgerOptions>
   readonly idleTimeoutMs?: number
   readonly headersTimeoutMs?: number
@@ -36,11 +36,11 @@ export type TestGatewayOptions = {
   readonly catalogueText?: string
   /** Another upstream than the stand-in, for bytes that no server would send. */
   readonly upstreamUrl?: string
-  /** What all bodies under way may take together. */
+  /** Memory limit of all request bodies in progress. */
   readonly waitBytesMax?: number
   /** The server that the database is made on, when not the tests' own. */
   readonly serverUrl?: string
-  /** Turned by hand where a test is about silence. */
+  /** Set by hand in tests of silent streams. */
   readonly clock?: Clock
   /** Several upstreams, each with a stand-in of its own; without it, the one. */
   readonly upstreams?: readonly GivenUpstream[]
@@ -50,7 +50,7 @@ export async function createTestGateway(options: TestGatewayOptions = {}) {
   const database = await createTestDatabase(options.serverUrl)
   const given: readonly GivenUpstream[] = options.upstreams ?? [{ name: 'only' }]
   const vendors = await Promise.all(
-    // A storm of five minutes sends more than a stand-in remembers by itself.
+    // A storm of five minutes sends more requests than a stand-in keeps by default.
     given.map(({ keys }) => startVendor({ requestsMax: 100_000, ...(keys && { keys }) })),
   )
   const ledger = await createTestLedger(database.url, options.ledger)
@@ -76,13 +76,13 @@ export async function createTestGateway(options: TestGatewayOptions = {}) {
     log,
     metrics,
     waitBytesMax: options.waitBytesMax ?? 2 ** 30,
-    limits: { ...gatewayLimits, ...options.limits },
+    settings: { ...gatewayLimits, ...options.limits },
   })
   const port = await gateway.listen(0, '127.0.0.1')
 
-  /** An account that bought so many credits, and its key. */
+  /** An account with this many purchased credits, and its key. */
   async function account(whole: bigint | number): Promise<Account> {
-    const book = await ledger.open(database.db)
+    const book = await ledger.createBook(database.db)
     if (BigInt(whole) > 0n) await topUp(book, whole)
     const issued = await database.db.transaction((tx) => keys.issue(tx, book))
     await database.db.transaction((tx) => keys.confirm(tx, book, issued.keyId))
@@ -113,7 +113,7 @@ export async function createTestGateway(options: TestGatewayOptions = {}) {
     pricing,
     account,
     topUp,
-    /** Entries of a book, oldest first, once everything under way is closed. */
+    /** Entries of a book, oldest first, once no request of it is in progress. */
     async statement(book: BookId) {
       await settled(ledger, book)
       return (await ledger.statement({ book, beforeSeq: null, limit: 1_000 })).reverse()
@@ -162,11 +162,11 @@ function logOf(lines: string[] | undefined): Log {
 async function applyCatalogue(pricing: ReturnType<typeof createPricing>, given?: string) {
   const file = join(import.meta.dirname, '../../catalogue.example.yaml')
   const read = pricing.parse(given ?? (await readFile(file, 'utf8')))
-  if ('complaints' in read) throw new Error(read.complaints.join('\n'))
+  if ('problems' in read) throw new Error(read.problems.join('\n'))
   await pricing.apply(read.catalogue, { by: 'test', note: '' })
 }
 
-/** Waits, at most 15 s, until nothing of a book is held. */
+/** Waits at most 15 s until a book has no held credits. */
 async function settled(
   ledger: { balance(book: BookId): Promise<{ held: bigint } | undefined> },
   book: BookId,

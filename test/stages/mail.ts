@@ -1,15 +1,15 @@
-// What tests of letters stand on: a database with jobs, the mailbox, and an outbox between them.
+// A stage for e-mails: a database with jobs, an outbox, and the mailbox stand-in.
 import assert from 'node:assert/strict'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { createMail, type Letter, type Mail } from '../../src/platform/mail/mail.ts'
+import { createMail, type EmailMessage, type Mail } from '../../src/platform/mail/mail.ts'
 import { Masked } from '../../src/platform/masked.ts'
 import { migrateJobs, startWorker } from '../../src/platform/worker/worker.ts'
 import { startMailbox } from '../../stand-ins/mailbox/mailbox.ts'
 import { createTestDatabase, quiet } from '../support/harness.ts'
 
 export const SECRET = 'https://cabinet.example/confirm?code=canary-31337'
-export const letter: Letter = {
+export const letter: EmailMessage = {
   to: 'anna@example.org',
   kind: 'confirm-email',
   subject: 'Подтвердите адрес',
@@ -17,7 +17,7 @@ export const letter: Letter = {
   html: `<p>Откройте <a href="${SECRET}">ссылку</a></p>`,
 }
 
-/** Until a letter comes. A machine may stop for a minute; a test's own limit is two. */
+/** The longest wait for an e-mail. A machine may stop for a minute; a test's own limit is two. */
 export const LONG_MS = 100_000
 
 export type LetterState = {
@@ -59,14 +59,14 @@ export async function createMailStage() {
     letters,
     /** What was logged, at every level. */
     lines,
-    /** The one letter there is. */
+    /** The only e-mail in the outbox. */
     async only(): Promise<LetterState> {
       const [first, ...more] = await letters()
       assert.ok(first !== undefined && more.length === 0, 'there is one letter')
       return first
     },
-    /** Posts a letter and gives its id. */
-    async posted(change: Partial<Letter> = {}): Promise<string> {
+    /** Posts an e-mail and returns its id. */
+    async posted(change: Partial<EmailMessage> = {}): Promise<string> {
       await mail.post(db, { ...letter, ...change })
       const id = (await letters()).at(-1)?.id
       assert.ok(id)
@@ -75,12 +75,12 @@ export async function createMailStage() {
     async jobs(): Promise<number> {
       return (await db.query('select from graphile_worker.jobs')).rows.length
     },
-    /** Letters go by themselves while the work lasts. */
+    /** A worker sends e-mails while `work` runs. */
     async withWorker(work: () => Promise<void>): Promise<void> {
       const run = (payload: unknown) => mail.deliver((payload as { id: string }).id)
       const worker = startWorker({
         databaseUrl: database.url,
-        jobs: [{ name: 'letter', limitMs: 60_000, places: 2, run }],
+        jobs: [{ name: 'letter', limitMs: 60_000, concurrency: 2, run }],
         clock: systemClock,
         log: quiet,
       })

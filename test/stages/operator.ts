@@ -1,13 +1,14 @@
-// A stage for operators: every room real, the bank's stand-in and a mailbox behind them, and a
-// terminal whose lines are kept and whose answers are given beforehand. A command is run as typed,
+// A stage for operators: every module real, the bank's stand-in and a mailbox behind them, and a
+// terminal that keeps its lines and answers from a list. A command is run as typed,
 // in this process; a few tests run whole processes instead.
 
-import { createOperator, type OperatorRooms, type Terminal } from '../../src/operator/operator.ts'
+import { createOperator, type OperatorModules, type Terminal } from '../../src/operator/operator.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { newInstanceId } from '../../src/platform/ids.ts'
 import { createMail } from '../../src/platform/mail/mail.ts'
 import { Masked } from '../../src/platform/masked.ts'
 import { createUpstreams } from '../../src/upstreams/upstreams.ts'
+import { createVendorBill } from '../../src/vendor-bill/vendor-bill.ts'
 import { startMailbox } from '../../stand-ins/mailbox/mailbox.ts'
 import { quiet } from '../support/harness.ts'
 import { createCabinetStage } from './cabinet.ts'
@@ -33,14 +34,24 @@ export async function createOperatorStage() {
     ...{ db, clock: systemClock, log: quiet, from: 'Gate <letters@gate.example>' },
     smtpUrl: new Masked(mailbox.smtpUrl),
   })
-  const rooms: OperatorRooms = {
+  const vendorBill = createVendorBill({
+    ...{ db, clock: systemClock, ledger: stage.ledger, pricing: stage.pricing },
+    ...{ url: 'none', key: new Masked('none'), upstreams: 'all', alarmPercent: 1 },
+    vendorPricesFile: 'none',
+  })
+  const modules: OperatorModules = {
     ...stage,
-    ...{ clock: systemClock, mail, upstreams },
+    ...{ clock: systemClock, mail, upstreams, vendorBill, vendorPricesFile: 'none' },
     close: async () => undefined,
   }
 
-  /** A command as typed; `answer` is what somebody types when asked. */
-  async function op(args: readonly string[], answer?: string): Promise<Typed> {
+  /** Runs a command as typed; `answer` is the input for its question. */
+  async function op(
+    args: readonly string[],
+    answer?: string,
+    changes: Partial<OperatorModules> = {},
+    look: Partial<Pick<Terminal, 'columns' | 'hasColours'>> = {},
+  ): Promise<Typed> {
     const out: string[] = []
     const err: string[] = []
     const left = { code: -1 }
@@ -53,16 +64,19 @@ export async function createOperatorStage() {
       },
       lines: () => linesOf(answer ?? ''),
       columns: 80,
-      leave(code) {
+      hasColours: false,
+      ...look,
+      setExitCode(code) {
         left.code = code
       },
-      end(code) {
+      exitNow(code) {
         left.code = code
         throw new Ended()
       },
     }
     try {
-      await createOperator(async () => rooms, terminal).parseAsync(args, { from: 'user' })
+      const changed = { ...modules, ...changes }
+      await createOperator(async () => changed, terminal).parseAsync(args, { from: 'user' })
     } catch (error) {
       if (!(error instanceof Ended)) throw error
     }

@@ -1,5 +1,5 @@
-// The payments room for tests: real database, ledger, outbox and jobs' tables, and the real adapter
-// against the stand-in of the bank. Only the clocks are turned by hand: the database's by
+// A stage for payments: real database, ledger, outbox and jobs' tables, and the real adapter
+// against the stand-in of the bank. Tests shift only the clocks: the database's by
 // `turnClock`, the bank's by its control calls.
 
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ import { createMetrics } from '../../src/platform/metrics/metrics.ts'
 import { migrateJobs } from '../../src/platform/worker/worker.ts'
 import { credits } from '../../src/units/credits.ts'
 import { kopecks } from '../../src/units/kopecks.ts'
-import { millionths } from '../../src/units/price.ts'
+import { millionths, ONE } from '../../src/units/price.ts'
 import { noTokens, tokens } from '../../src/units/tokens.ts'
 import { type BankOptions, startBank } from '../../stand-ins/bank/bank.ts'
 import type { TestLedger } from '../support/harness.ts'
@@ -54,7 +54,7 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
   const { db } = database
   const mail = createMail({
     db,
-    // Nobody sends here: letters are looked at in the outbox.
+    // No server listens there: tests read e-mails from the outbox.
     smtpUrl: new Masked('smtp://127.0.0.1:1'),
     from: 'Tollgate <pay@example.org>',
     log: quiet,
@@ -75,13 +75,13 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
       receipt: null,
       env: 'test',
       clock: systemClock,
-      onCall: metrics.called,
+      onCall: metrics.countCall,
       ...options.yookassa,
     })
   const provider = yookassa()
   const closing: { stop(): Promise<void> }[] = [{ stop: () => provider.close() }]
 
-  /** The room as one more process would have it. */
+  /** The payments module, as one more process would create it. */
   function open(changes: Partial<PaymentsOptions> = {}) {
     const payments = createPayments({
       db,
@@ -95,7 +95,7 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
       providers: [yookassa()],
       provider: 'yookassa',
       isOpen: true,
-      takesTest: true,
+      acceptsTestPayments: true,
       refundPolicy: 'prorata',
       sweepSeconds: 0,
       promoTriesPerHour: 10,
@@ -123,7 +123,7 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
     payments,
     provider,
     open,
-    newBook: () => ledger.open(db),
+    newBook: () => ledger.createBook(db),
 
     /** A purchase with a new attempt, unless the changes name one. */
     buy(book: BookId, changes: Partial<Parameters<typeof payments.buy>[0]> = {}) {
@@ -153,7 +153,7 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
       return (await response.json()) as Record<string, unknown>
     },
 
-    /** A door for the bank's notices, as the cabinet has it, and the bank told of it. */
+    /** Listens for the bank's notices as the cabinet does, and sets this address at the bank. */
     async intake(to: Pick<typeof payments, 'notify'> = payments): Promise<string> {
       const server = createServer(async (request, response) => {
         const chunks: Buffer[] = []
@@ -187,7 +187,7 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
     entries: async (book: BookId) =>
       (await ledger.statement({ book, beforeSeq: null, limit: 1_000 })).reverse(),
 
-    /** Kinds of the letters in the outbox, oldest first. */
+    /** Kinds of the e-mails in the outbox, oldest first. */
     async letters(): Promise<string[]> {
       const { rows } = await db.query('select kind from letters order by posted_at, kind')
       return (rows as { kind: string }[]).map(({ kind }) => kind)
@@ -205,7 +205,13 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
 
 async function spend(ledger: TestLedger, book: BookId, whole: bigint | number): Promise<void> {
   const zero = millionths(0)
-  const price = { coefficient: zero, cacheRead: zero, cacheWrite5m: zero, cacheWrite1h: zero }
+  const price = {
+    input: ONE,
+    coefficient: zero,
+    cacheRead: zero,
+    cacheWrite5m: zero,
+    cacheWrite1h: zero,
+  }
   const tariff = await ledger.tariff({ catalogueVersion: 1, model: 'model-small', price })
   const id = newHoldId(0, systemClock.nowMs())
   const amount = credits(whole)

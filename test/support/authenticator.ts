@@ -1,5 +1,5 @@
-// A passkey in software: makes and uses a key pair as a phone would, in the few forms of CBOR that
-// takes. Whether it checks its owner's finger is the test's to say.
+// A passkey in software: creates and uses a key pair as a phone does, and encodes only the CBOR
+// forms that this needs. The test decides whether it verifies its owner.
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
 type Options = { readonly challenge: string; readonly rpId?: string; readonly rp?: { id: string } }
@@ -32,7 +32,7 @@ export function createAuthenticator(origin: string, { isOwnerVerified = true } =
 
   return {
     state,
-    /** The answer to what generate-register-options says. */
+    /** The response to generate-register-options. */
     register(options: Options) {
       const client = clientData('webauthn.create', options.challenge)
       const length = Buffer.alloc(2)
@@ -65,7 +65,7 @@ export function createAuthenticator(origin: string, { isOwnerVerified = true } =
       }
     },
 
-    /** The answer to what generate-authenticate-options says. */
+    /** The response to generate-authenticate-options. */
     authenticate(options: Options) {
       const client = clientData('webauthn.get', options.challenge)
       const data = authData(options.rpId ?? '', 0)

@@ -1,5 +1,5 @@
-// Reads the Dockerfile as far as ours goes: stages, and in each its instructions in order. Enough
-// to check rules, and to perform the steps where there is no Docker.
+// Parses the syntax that our Dockerfile uses: stages, and the instructions of each in order. Tests
+// check rules with it, and run the steps on machines without Docker.
 
 export type Step = { readonly word: string; readonly rest: string; readonly line: number }
 export type Stage = { readonly name: string; readonly image: string; readonly steps: Step[] }

@@ -1,16 +1,17 @@
-// What tests stand on: a real database cloned from a migrated template, and real rooms built on it.
-// The template is made once per set of migrations and kept; a clone takes about 50 ms.
+// Test databases, cloned from a migrated template, and real modules built on them. The first test
+// creates the template of a set of migrations and a day; a clone takes about 50 ms.
 import { createHash } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { createKeys } from '../../src/keys/keys.ts'
+import { createKeys, type KeysOptions } from '../../src/keys/keys.ts'
 import type { Ledger, LedgerOptions } from '../../src/ledger/ledger.ts'
 import { createLedger, ledgerSession } from '../../src/ledger/ledger.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import type { Db } from '../../src/platform/db/db.ts'
 import { openClient, openDatabase } from '../../src/platform/db/db.ts'
+import { openLongReads } from '../../src/platform/db/long-reads.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { newInstanceId } from '../../src/platform/ids.ts'
 import type { Log } from '../../src/platform/log.ts'
@@ -58,7 +59,7 @@ async function digestOfMigrations(): Promise<string> {
   for (const name of (await readdir(directory)).sort()) {
     if (name.endsWith('.sql')) hash.update(await readFile(join(directory, name)))
   }
-  // The day is part of it: a template's partitions are made ahead of the day it was migrated.
+  // The day is part of the name: migrations create partitions from the current day on.
   const day = new Date().toISOString().slice(0, 10).replaceAll('-', '')
   return `${day}_${hash.digest('hex').slice(0, 12)}`
 }
@@ -81,7 +82,7 @@ async function ensureTemplate(server: string): Promise<string> {
   return name
 }
 
-/** Templates of earlier days; one that is in use stays. */
+/** Drops the templates of earlier days, except those in use. */
 async function dropOld(client: pg.Client, name: string): Promise<void> {
   const { rows } = await client.query(
     `select datname from pg_database
@@ -95,7 +96,7 @@ async function dropOld(client: pg.Client, name: string): Promise<void> {
 
 export type TestDatabase = { url: string; name: string; db: Db; drop(): Promise<void> }
 
-/** A migrated database of the test's own; with another template, whatever that one holds. */
+/** A migrated database of the test's own; with `base`, a copy of that database. */
 export async function createTestDatabase(
   server: string = serverUrl,
   base?: string,
@@ -116,19 +117,31 @@ export async function createTestDatabase(
   }
 }
 
+/**
+ * What cannot be undone needs the database's clock and the process's. The process's is far ahead in
+ * tests, so that the database's decides, which they turn.
+ */
+const farAheadClock = { ...systemClock, nowMs: () => Date.UTC(2200, 0) }
+
 export type TestLedger = Awaited<ReturnType<typeof createTestLedger>>
 
 /** A real ledger on a test database, started, with a spool directory of its own. */
-export async function createTestLedger(url: string, changes: Partial<LedgerOptions> = {}) {
+export async function createTestLedger(
+  url: string,
+  changes: Partial<LedgerOptions> = {},
+  { isStarted } = { isStarted: true },
+) {
   const spoolDirectory =
     changes.spoolDirectory ?? (await mkdtemp(join(tmpdir(), 'tollgate-spool-')))
   const db = openDatabase(settingsOf(url), 'test ledger', () => undefined)
   const ledger = await createLedger({
     db,
+    cell: 0,
     connect: () => openClient(settingsOf(url), 'ledger', ledgerSession),
+    longReads: openLongReads(settingsOf(url), 'test reads'),
     instance: newInstanceId(),
     role: 'test',
-    clock: systemClock,
+    clock: farAheadClock,
     log: quiet,
     connections: 2,
     lanes: 4,
@@ -136,10 +149,11 @@ export async function createTestLedger(url: string, changes: Partial<LedgerOptio
     holdSeconds: 3_900,
     holdWaitMs: 30_000,
     spoolAfterMs: 10_000,
+    exportDirectory: 'none',
     ...changes,
     spoolDirectory,
   })
-  await ledger.start()
+  if (isStarted) await ledger.start()
   return {
     ...ledger,
     db,
@@ -166,11 +180,15 @@ export const keySettings = {
   wrongPerMinute: 20,
 }
 
-export function createTestKeys(db: Db, ledger: Pick<Ledger, 'raiseFence'>) {
-  return createKeys({ db, ledger, clock: systemClock, log: quiet, ...keySettings })
+export function createTestKeys(
+  db: Db,
+  ledger: Pick<Ledger, 'raiseFence'>,
+  changes: Partial<KeysOptions> = {},
+) {
+  return createKeys({ db, ledger, clock: systemClock, log: quiet, ...keySettings, ...changes })
 }
 
-/** Turns the database's clock: every ledger function asks ledger_now(). */
+/** Shifts the database's clock: every ledger function calls ledger_now(). */
 export async function turnClock(db: Db, interval: string): Promise<void> {
   await db.query(
     `create or replace function ledger_now() returns timestamptz language sql volatile

@@ -1,5 +1,4 @@
-// A server that tells what it made of the bytes it was sent: each request is written down as it was
-// understood.
+// An HTTP server that records each request as it parsed it, for tests that send raw bytes.
 import { connect, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { createHttpServer, type HttpOptions } from '../../src/http/http.ts'
@@ -12,7 +11,7 @@ export const limits = {
   unreadMs: 60_000,
 }
 
-export type Understood = {
+export type ReceivedRequest = {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, unknown>>
@@ -21,15 +20,15 @@ export type Understood = {
 
 export type Listener = {
   readonly port: number
-  /** Takes nobody new; resolves when all are gone. */
+  /** Accepts no new connection; resolves when all are closed. */
   drain(): Promise<void>
-  /** What was understood since the last call. */
-  heard(): Understood[]
+  /** The requests received since the last call. */
+  takeRequests(): ReceivedRequest[]
   close(): Promise<void>
 }
 
 export async function openListener(options: Partial<HttpOptions> = {}): Promise<Listener> {
-  const heard: Understood[] = []
+  const received: ReceivedRequest[] = []
   const server = createHttpServer({
     limits,
     answer(request, reply) {
@@ -38,7 +37,7 @@ export async function openListener(options: Partial<HttpOptions> = {}): Promise<
       request.read({
         data: (chunk) => void chunks.push(chunk),
         end() {
-          heard.push({ method, url, headers, body: Buffer.concat(chunks).toString('latin1') })
+          received.push({ method, url, headers, body: Buffer.concat(chunks).toString('latin1') })
           reply.begin(200, { 'content-length': 2 })
           reply.end(Buffer.from('ok'))
         },
@@ -56,7 +55,7 @@ export async function openListener(options: Partial<HttpOptions> = {}): Promise<
   })
   return {
     port: await server.listen(0, '127.0.0.1'),
-    heard: () => heard.splice(0),
+    takeRequests: () => received.splice(0),
     drain: server.drain,
     async close() {
       const gone = server.drain()
@@ -66,13 +65,13 @@ export async function openListener(options: Partial<HttpOptions> = {}): Promise<
   }
 }
 
-/** A server that is silent for this long waits for more. */
+/** A server that sends nothing for this long is waiting for more bytes. */
 const SILENCE_MS = 50
 
-/** Says it in these parts, each a read of its own, and listens until the server closes. */
-export async function say(port: number, ...parts: readonly string[]): Promise<string> {
+/** Sends the parts, each as a separate read for the server; returns its bytes until it closes. */
+export async function sendParts(port: number, ...parts: readonly string[]): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true })
-  const told = listenTo(socket)
+  const told = readUntilClosed(socket)
   for (const part of parts) {
     await new Promise((resolve) => socket.write(part, 'latin1', resolve))
     await setImmediate()
@@ -84,8 +83,8 @@ export async function say(port: number, ...parts: readonly string[]): Promise<st
   return told
 }
 
-/** Everything the server says until it closes, however it does. */
-export function listenTo(socket: Socket): Promise<string> {
+/** All bytes of the server until it closes or resets the connection. */
+export function readUntilClosed(socket: Socket): Promise<string> {
   let text = ''
   socket.setEncoding('latin1').on('data', (part) => {
     text += part

@@ -1,6 +1,6 @@
-// An upstream that does exactly what a test tells it, byte by byte and whenever it likes: for
-// replies that no well-meaning server can be made to send. It reads requests of known length and
-// hands each one over with its socket; it knows nothing of messages.
+// An upstream that lets the test write every byte of a reply, at any time: for replies that a
+// correct server cannot send. It reads requests with a content-length and passes each one to the
+// test with its socket.
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
@@ -13,7 +13,7 @@ export type RawRequest = {
 
 export type RawUpstream = Awaited<ReturnType<typeof startRawUpstream>>
 
-/** Calls `serve` for each request, when it has come in whole. */
+/** Calls `serve` for each request, once it has arrived completely. */
 export async function startRawUpstream(
   serve: (socket: Socket, request: RawRequest) => void,
   { keepsBodies = true } = {},
@@ -22,13 +22,13 @@ export async function startRawUpstream(
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-    // A gateway that lets go resets; that is what the test is about, not an accident of it.
+    // The gateway resets connections that it abandons: tests expect that.
     socket.on('error', () => undefined)
     readRequests(socket, keepsBodies, (request) => serve(socket, request))
   })
   server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 })
   await once(server, 'listening')
-  // Safe: a server that listens on a port has an address of this kind.
+  // Safe: the address of a server that listens on a TCP port is an AddressInfo.
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
@@ -52,7 +52,7 @@ function readRequests(
   let chunks: Buffer[] = []
   let missing = 0
   let length = 0
-  const take = (chunk: Buffer) => {
+  const onData = (chunk: Buffer) => {
     if (headers === undefined) {
       head = head.length === 0 ? chunk : Buffer.concat([head, chunk])
       const end = head.indexOf(HEAD_END)
@@ -62,12 +62,12 @@ function readRequests(
       missing = length
       const rest = head.subarray(end + HEAD_END.length)
       head = Buffer.alloc(0)
-      take(rest)
+      onData(rest)
       return
     }
-    const mine = chunk.subarray(0, missing)
-    missing -= mine.length
-    if (keepsBodies) chunks.push(mine)
+    const bodyPart = chunk.subarray(0, missing)
+    missing -= bodyPart.length
+    if (keepsBodies) chunks.push(bodyPart)
     if (missing > 0) return
     const request = {
       headers,
@@ -77,9 +77,9 @@ function readRequests(
     headers = undefined
     chunks = []
     handle(request)
-    if (chunk.length > mine.length) take(chunk.subarray(mine.length))
+    if (chunk.length > bodyPart.length) onData(chunk.subarray(bodyPart.length))
   }
-  socket.on('data', take)
+  socket.on('data', onData)
 }
 
 function headersOf(text: string): Map<string, string> {
@@ -92,7 +92,7 @@ function headersOf(text: string): Map<string, string> {
   )
 }
 
-/** The beginning of a reply whose body comes in HTTP chunks. */
+/** The status line and headers of a reply with a chunked body. */
 export function headOf(status: number, type: string, more: readonly string[] = []): string {
   const lines = [`HTTP/1.1 ${status} -`, `content-type: ${type}`, ...more]
   return [...lines, 'transfer-encoding: chunked', '', ''].join('\r\n')

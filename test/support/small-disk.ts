@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 
 const mounted = new Set<string>()
 
-/** Makes the directory a disk of 32 KiB; undefined where the tests may not mount one. */
+/** Makes the directory a disk of 32 KiB; without the right to mount, skips the test. */
 export function mountSmallDisk(t: TestContext, directory: string) {
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=32k', 'tmpfs', directory])
@@ -17,13 +17,13 @@ export function mountSmallDisk(t: TestContext, directory: string) {
   mounted.add(directory)
   const other = join(directory, 'other')
   return {
-    /** Takes what is left. */
+    /** Writes until the disk is full. */
     fill: () => writeFile(other, Buffer.alloc(1 << 20)).catch(() => undefined),
     free: () => rm(other),
   }
 }
 
-/** Before the directory is removed, and after its files are closed. */
+/** Call it after the files are closed and before the directory is removed. */
 export function unmountSmallDisk(directory: string): void {
   if (mounted.delete(directory)) execFileSync('umount', ['--lazy', directory])
 }

@@ -1,44 +1,44 @@
-// The end of the account: what becomes of the unspent part is said in figures before anything is
-// asked, chosen by the owner, and confirmed once more.
+// Closing the account: shows in figures what happens to the unspent credits, lets the owner choose,
+// and asks for a confirmation.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Closing, Unspent } from '../../src/cabinet/contract/contract.ts'
-import { useFormat } from '../format/format.ts'
+import type { ClosingPreview, UnspentChoice } from '../../src/cabinet/contract/contract.ts'
+import { useFormat } from '../format/use-format.ts'
 import { paths } from '../paths.ts'
 import { call } from '../runtime/api.ts'
-import { closingAsk, meAsk } from '../runtime/asks.ts'
 import { useErrorText } from '../runtime/errors.ts'
-import { forgetAnswers, forgetKey, useMe } from '../runtime/session.ts'
-import { Asked } from '../ui/Asked.tsx'
+import { closingQuery, meQuery } from '../runtime/queries.ts'
+import { clearAnswers, useMe, wipeKeysOf } from '../runtime/session.ts'
 import { Credits, Rubles } from '../ui/amounts.tsx'
 import { Banner } from '../ui/Banner.tsx'
 import { Button } from '../ui/Button.tsx'
 import { ConfirmDialog } from '../ui/dialog/Dialog.tsx'
 import { CheckField } from '../ui/form/Field.tsx'
 import { Facts, Panel } from '../ui/parts.tsx'
+import { QueryView } from '../ui/QueryView.tsx'
 import { useToast } from '../ui/Toasts.tsx'
-import { useFreshly } from './Freshly.tsx'
+import { useFreshSession } from './FreshSession.tsx'
 
-const sure = { refund: 'closing.sureRefund', forfeit: 'closing.sureForfeit' } as const
+const promises = { refund: 'closing.sureRefund', forfeit: 'closing.sureForfeit' } as const
 
 export function ClosePanel() {
   const { t } = useTranslation()
-  const query = useQuery(closingAsk)
+  const query = useQuery(closingQuery)
   return (
     <Panel title={t('closing.title')} hint={t('closing.hint')} isDanger>
-      <Asked query={query}>{(closing) => <CloseForm closing={closing} />}</Asked>
+      <QueryView query={query}>{(closing) => <CloseForm closing={closing} />}</QueryView>
     </Panel>
   )
 }
 
-function CloseForm({ closing }: { readonly closing: Closing }) {
+function CloseForm({ closing }: { readonly closing: ClosingPreview }) {
   const { t } = useTranslation()
   const format = useFormat()
   const canRefund = closing.refundKopecks !== '0'
   const isEmpty = /^[0.]*$/.test(closing.available.exact)
-  const [unspent, setUnspent] = useState<Unspent>(canRefund ? 'refund' : 'forfeit')
+  const [unspent, setUnspent] = useState<UnspentChoice>(canRefund ? 'refund' : 'forfeit')
   const [isAsked, setAsked] = useState(false)
   const facts = [
     { name: t('closing.available'), value: <Credits value={closing.available} /> },
@@ -69,7 +69,7 @@ function CloseForm({ closing }: { readonly closing: Closing }) {
       {isAsked && (
         <CloseDialog
           unspent={unspent}
-          promise={t(isEmpty ? 'closing.sureEmpty' : sure[unspent])}
+          promise={t(isEmpty ? 'closing.sureEmpty' : promises[unspent])}
           onClose={() => setAsked(false)}
         />
       )}
@@ -78,9 +78,9 @@ function CloseForm({ closing }: { readonly closing: Closing }) {
 }
 
 function Choice(props: {
-  readonly value: Unspent
-  readonly chosen: Unspent
-  readonly onChoose: (value: Unspent) => void
+  readonly value: UnspentChoice
+  readonly chosen: UnspentChoice
+  readonly onChoose: (value: UnspentChoice) => void
   readonly children: string
 }) {
   const { value, chosen, onChoose, children } = props
@@ -101,8 +101,8 @@ function Choice(props: {
 }
 
 function CloseDialog(props: {
-  readonly unspent: Unspent
-  /** What the owner says to have understood. */
+  readonly unspent: UnspentChoice
+  /** The sentence that the owner must tick. */
   readonly promise: string
   readonly onClose: () => void
 }) {
@@ -111,18 +111,18 @@ function CloseDialog(props: {
   const { account } = useMe()
   const client = useQueryClient()
   const navigate = useNavigate()
-  const freshly = useFreshly()
+  const withFreshSession = useFreshSession()
   const toast = useToast()
   const errorText = useErrorText()
   const [isSure, setSure] = useState(false)
   const close = useMutation({
-    mutationFn: () => freshly(() => call('POST /api/closing', { body: { unspent } })),
+    mutationFn: () => withFreshSession(() => call('POST /api/closing', { body: { unspent } })),
     onSuccess: async () => {
-      // It opens nothing any more, and nobody will come back to wipe it.
-      await forgetKey(account)
-      client.setQueryData(meAsk.queryKey, null)
+      // The key is useless now, and no later visit would wipe it.
+      await wipeKeysOf(account)
+      client.setQueryData(meQuery.queryKey, null)
       await navigate({ to: paths.signIn })
-      forgetAnswers(client)
+      clearAnswers(client)
       toast(t('closing.done'))
     },
   })

@@ -1,11 +1,11 @@
-// When a document has a new version that needs agreement, every page says so until it is given.
+// A banner on every page while a document has a new version that the owner has not agreed to.
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Trans, useTranslation } from 'react-i18next'
 import type { DocumentLink } from '../../src/cabinet/contract/contract.ts'
 import { paths } from '../paths.ts'
 import { call } from '../runtime/api.ts'
-import { consentsAsk, meAsk } from '../runtime/asks.ts'
 import { currentLanguage } from '../runtime/language.ts'
+import { consentsQuery, meQuery } from '../runtime/queries.ts'
 import { useMe } from '../runtime/session.ts'
 import { Banner } from '../ui/Banner.tsx'
 import { Button } from '../ui/Button.tsx'
@@ -48,7 +48,7 @@ function ConsentRequest({ link }: { readonly link: DocumentLink }) {
   )
 }
 
-/** Notes the owner's agreement to the version in force. */
+/** Records the owner's consent to the current version. */
 export function useAgree() {
   const client = useQueryClient()
   const showError = useErrorToast()
@@ -56,8 +56,8 @@ export function useAgree() {
     mutationFn: ({ document, version }: DocumentLink) =>
       call('POST /api/consents', { body: { document, version } }),
     onSuccess: async (consents) => {
-      client.setQueryData(consentsAsk.queryKey, consents)
-      await client.invalidateQueries({ queryKey: meAsk.queryKey })
+      client.setQueryData(consentsQuery.queryKey, consents)
+      await client.invalidateQueries({ queryKey: meQuery.queryKey })
     },
     onError: showError,
   })

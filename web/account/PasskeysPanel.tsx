@@ -1,39 +1,38 @@
-// Passkeys: the list, a new one, another name, and removing one. All but renaming need a fresh
-// session.
+// Lists, adds, renames and removes passkeys. Adding and removing need a fresh session.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { KeyRound, Pencil, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { PasskeyLine } from '../../src/cabinet/contract/contract.ts'
 import { call } from '../runtime/api.ts'
-import { meAsk, passkeysAsk } from '../runtime/asks.ts'
 import { useErrorText } from '../runtime/errors.ts'
-import { Asked } from '../ui/Asked.tsx'
+import { meQuery, passkeysQuery } from '../runtime/queries.ts'
 import { Moment } from '../ui/amounts.tsx'
 import { Button, IconButton } from '../ui/Button.tsx'
 import { ConfirmDialog, Dialog } from '../ui/dialog/Dialog.tsx'
 import { TextField } from '../ui/form/Field.tsx'
 import { Form } from '../ui/form/Form.tsx'
-import { useForm } from '../ui/form/form.ts'
+import { useForm } from '../ui/form/use-form.ts'
 import { Panel } from '../ui/parts.tsx'
+import { QueryView } from '../ui/QueryView.tsx'
 import { useToast } from '../ui/Toasts.tsx'
-import { useFreshly } from './Freshly.tsx'
+import { useFreshSession } from './FreshSession.tsx'
 import { addPasskey, hasPasskeys } from './passkey.ts'
 
-/** As long as the server lets a name be. */
+/** The server's limit. */
 const NAME_LENGTH_MAX = 60
 
 type Open = { readonly what: 'rename' | 'remove'; readonly passkey: PasskeyLine } | undefined
 
 export function PasskeysPanel() {
   const { t } = useTranslation()
-  const query = useQuery(passkeysAsk)
+  const query = useQuery(passkeysQuery)
   const [isAdding, setAdding] = useState(false)
   const [open, setOpen] = useState<Open>()
   const close = () => setOpen(undefined)
   return (
     <Panel title={t('passkey.title')} hint={t('passkey.hint')}>
-      <Asked query={query} lines={1}>
+      <QueryView query={query} lines={1}>
         {({ passkeys }) => (
           <ul className="mb-4 grid empty:hidden">
             {passkeys.map((one) => (
@@ -41,7 +40,7 @@ export function PasskeysPanel() {
             ))}
           </ul>
         )}
-      </Asked>
+      </QueryView>
       {hasPasskeys() ? (
         <Button onClick={() => setAdding(true)}>{t('passkey.add')}</Button>
       ) : (
@@ -95,26 +94,26 @@ function PasskeyItem(props: {
   )
 }
 
-function useListChanged(): () => Promise<void> {
+function useRefreshList(): () => Promise<void> {
   const client = useQueryClient()
   return async () => {
-    await client.invalidateQueries({ queryKey: passkeysAsk.queryKey })
-    await client.invalidateQueries({ queryKey: meAsk.queryKey })
+    await client.invalidateQueries({ queryKey: passkeysQuery.queryKey })
+    await client.invalidateQueries({ queryKey: meQuery.queryKey })
   }
 }
 
 function AddForm({ onDone }: { readonly onDone: () => void }) {
   const { t } = useTranslation()
-  const freshly = useFreshly()
-  const changed = useListChanged()
+  const withFreshSession = useFreshSession()
+  const refreshList = useRefreshList()
   const toast = useToast()
   const form = useForm({
-    start: { name: '' },
+    initial: { name: '' },
     async send({ name }) {
-      await freshly(() => addPasskey(name.trim()))
+      await withFreshSession(() => addPasskey(name.trim()))
       onDone()
       toast(t('passkey.added'))
-      await changed()
+      await refreshList()
     },
   })
   return (
@@ -133,15 +132,15 @@ function AddForm({ onDone }: { readonly onDone: () => void }) {
 function RenameForm(props: { readonly passkey: PasskeyLine; readonly onDone: () => void }) {
   const { t } = useTranslation()
   const { passkey, onDone } = props
-  const changed = useListChanged()
+  const refreshList = useRefreshList()
   const form = useForm({
-    start: { name: passkey.name },
+    initial: { name: passkey.name },
     check: ({ name }) => ({ name: name.trim() === '' ? t('field.required') : undefined }),
     async send({ name }) {
       const body = { id: passkey.id, name: name.trim() }
       await call('POST /api/auth/passkey/update-passkey', { body })
       onDone()
-      await changed()
+      await refreshList()
     },
   })
   return (
@@ -154,14 +153,16 @@ function RenameForm(props: { readonly passkey: PasskeyLine; readonly onDone: () 
 function RemoveDialog(props: { readonly passkey: PasskeyLine; readonly onDone: () => void }) {
   const { t } = useTranslation()
   const { passkey, onDone } = props
-  const freshly = useFreshly()
-  const changed = useListChanged()
+  const withFreshSession = useFreshSession()
+  const refreshList = useRefreshList()
   const errorText = useErrorText()
   const remove = useMutation({
     mutationFn: () =>
-      freshly(() => call('POST /api/auth/passkey/delete-passkey', { body: { id: passkey.id } })),
+      withFreshSession(() =>
+        call('POST /api/auth/passkey/delete-passkey', { body: { id: passkey.id } }),
+      ),
     onSuccess: async () => {
-      await changed()
+      await refreshList()
       onDone()
     },
   })

@@ -1,12 +1,12 @@
-// Changing the password: with the old one. The other sessions end.
+// Changes the password; the old one is required. The server ends all other sessions.
 import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { call } from '../runtime/api.ts'
-import { meAsk, sessionsAsk } from '../runtime/asks.ts'
+import { meQuery, sessionsQuery } from '../runtime/queries.ts'
 import { useMe } from '../runtime/session.ts'
 import { Form } from '../ui/form/Form.tsx'
-import { useForm } from '../ui/form/form.ts'
 import { PASSWORD_LENGTH_MIN, PasswordField } from '../ui/form/PasswordField.tsx'
+import { useForm } from '../ui/form/use-form.ts'
 import { Panel } from '../ui/parts.tsx'
 import { useToast } from '../ui/Toasts.tsx'
 
@@ -16,8 +16,8 @@ export function PasswordPanel() {
   const client = useQueryClient()
   const toast = useToast()
   const form = useForm({
-    start: { currentPassword: '', newPassword: '' },
-    blame: {
+    initial: { currentPassword: '', newPassword: '' },
+    errorFields: {
       password_wrong: 'currentPassword',
       password_too_short: 'newPassword',
       password_too_long: 'newPassword',
@@ -33,14 +33,14 @@ export function PasswordPanel() {
       form.set('currentPassword', '')
       form.set('newPassword', '')
       toast(t('security.passwordChanged'))
-      await client.invalidateQueries({ queryKey: meAsk.queryKey })
-      await client.invalidateQueries({ queryKey: sessionsAsk.queryKey })
+      await client.invalidateQueries({ queryKey: meQuery.queryKey })
+      await client.invalidateQueries({ queryKey: sessionsQuery.queryKey })
     },
   })
   return (
     <Panel title={t('security.password')} hint={t('security.passwordHint')}>
       <Form form={form} submit={t('security.passwordSubmit')} tone="plain">
-        {/* For password managers: whose password it is. */}
+        {/* Tells password managers which account the password belongs to. */}
         <input type="text" name="username" autoComplete="username" value={email} readOnly hidden />
         <PasswordField {...form.text('currentPassword')} label={t('security.passwordNow')} />
         <PasswordField {...form.text('newPassword')} label={t('security.passwordNew')} isNew />

@@ -1,16 +1,16 @@
-// The second step of a sign-in: a code of the authenticator app, or a recovery code when the app is
-// gone.
+// The second step of a sign-in: a code from the authenticator app, or a recovery code if the app is
+// lost.
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { call, isNo } from '../runtime/api.ts'
+import { call, isApiRefusal } from '../runtime/api.ts'
 import { Button } from '../ui/Button.tsx'
 import { TextField } from '../ui/form/Field.tsx'
 import { Form } from '../ui/form/Form.tsx'
-import { useForm } from '../ui/form/form.ts'
+import { useForm } from '../ui/form/use-form.ts'
 
 export function SecondFactorStep(props: {
   readonly onSignedIn: () => void
-  /** The password was too long ago: it must be asked again. */
+  /** Too much time has passed since the password step: it must be repeated. */
   readonly onExpired: () => void
 }) {
   const { t } = useTranslation()
@@ -36,8 +36,8 @@ function CodeForm(props: {
   const { way, onSignedIn, onExpired } = props
   const isApp = way === 'app'
   const form = useForm({
-    start: { code: '' },
-    blame: { second_factor_wrong: 'code', body_wrong: 'code' },
+    initial: { code: '' },
+    errorFields: { second_factor_wrong: 'code', body_wrong: 'code' },
     check: ({ code }) => ({ code: code.trim().length < 6 ? t('second.short') : undefined }),
     async send({ code }) {
       const body = { code: code.replace(/\s/g, '') }
@@ -45,7 +45,7 @@ function CodeForm(props: {
         if (isApp) await call('POST /api/auth/two-factor/verify-totp', { body })
         else await call('POST /api/auth/two-factor/verify-backup-code', { body })
       } catch (error) {
-        if (isNo(error, 'sign_in_expired')) onExpired()
+        if (isApiRefusal(error, 'sign_in_expired')) onExpired()
         throw error
       }
       onSignedIn()

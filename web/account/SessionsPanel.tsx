@@ -1,21 +1,21 @@
-// Where the owner is signed in, and how to end it there.
+// Lists the owner's sessions and revokes them.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { SessionLine } from '../../src/cabinet/contract/contract.ts'
 import { call } from '../runtime/api.ts'
-import { meAsk, sessionsAsk } from '../runtime/asks.ts'
-import { Asked } from '../ui/Asked.tsx'
+import { meQuery, sessionsQuery } from '../runtime/queries.ts'
 import { Moment } from '../ui/amounts.tsx'
 import { Button } from '../ui/Button.tsx'
 import { ConfirmDialog } from '../ui/dialog/Dialog.tsx'
 import { Badge, Panel } from '../ui/parts.tsx'
+import { QueryView } from '../ui/QueryView.tsx'
 import { type Column, Table } from '../ui/Table.tsx'
 import { useErrorToast, useToast } from '../ui/Toasts.tsx'
 
 export function SessionsPanel() {
   const { t } = useTranslation()
-  const query = useQuery(sessionsAsk)
+  const query = useQuery(sessionsQuery)
   const count = query.data?.sessions.length ?? 0
   return (
     <Panel
@@ -23,7 +23,7 @@ export function SessionsPanel() {
       hint={t('security.sessionsHint')}
       actions={count > 1 && <RevokeOthers />}
     >
-      <Asked query={query}>{({ sessions }) => <Sessions sessions={sessions} />}</Asked>
+      <QueryView query={query}>{({ sessions }) => <Sessions sessions={sessions} />}</QueryView>
     </Panel>
   )
 }
@@ -76,8 +76,8 @@ function Revoke({ session }: { readonly session: SessionLine }) {
   const revoke = useMutation({
     mutationFn: () => call('POST /api/sessions/:id/revoke', { params: { id: session.id } }),
     onSuccess: async (answer) => {
-      client.setQueryData(sessionsAsk.queryKey, answer)
-      await client.invalidateQueries({ queryKey: meAsk.queryKey })
+      client.setQueryData(sessionsQuery.queryKey, answer)
+      await client.invalidateQueries({ queryKey: meQuery.queryKey })
     },
     onError: showError,
   })
@@ -98,24 +98,24 @@ function RevokeOthers() {
   const client = useQueryClient()
   const toast = useToast()
   const showError = useErrorToast()
-  const [isAsked, setAsked] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const revoke = useMutation({
     mutationFn: () => call('POST /api/sessions/revoke-others'),
     onSuccess: async ({ revoked }) => {
-      await client.invalidateQueries({ queryKey: sessionsAsk.queryKey })
-      setAsked(false)
+      await client.invalidateQueries({ queryKey: sessionsQuery.queryKey })
+      setConfirming(false)
       toast(t('security.othersRevoked', { count: revoked }))
     },
     onError: showError,
   })
   return (
     <>
-      <Button isSmall onClick={() => setAsked(true)}>
+      <Button isSmall onClick={() => setConfirming(true)}>
         {t('security.revokeOthers')}
       </Button>
       <ConfirmDialog
-        isOpen={isAsked}
-        onClose={() => setAsked(false)}
+        isOpen={isConfirming}
+        onClose={() => setConfirming(false)}
         title={t('security.revokeOthersTitle')}
         text={t('security.revokeOthersText')}
         confirm={t('security.revokeOthers')}

@@ -1,4 +1,4 @@
-// The pages of the settings, side by side.
+// The tabs of the settings pages.
 import { useTranslation } from 'react-i18next'
 import { paths } from '../paths.ts'
 import { TabLinks } from '../ui/Tabs.tsx'

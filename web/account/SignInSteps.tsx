@@ -1,5 +1,5 @@
-// Signing in, step by step: password or passkey, then the second factor where there is one. The
-// sign-in page and the dialog "confirm it is you" are both made of it.
+// The steps of a sign-in: password or passkey, then the second factor if the account has one. The
+// sign-in page and the dialog "confirm it is you" use them.
 import { Fingerprint } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -10,15 +10,15 @@ import { Button } from '../ui/Button.tsx'
 import { EmailField, looksLikeEmail } from '../ui/form/EmailField.tsx'
 import { CheckField } from '../ui/form/Field.tsx'
 import { Form } from '../ui/form/Form.tsx'
-import { useForm } from '../ui/form/form.ts'
 import { PasswordField } from '../ui/form/PasswordField.tsx'
+import { useForm } from '../ui/form/use-form.ts'
 import { TextLink } from '../ui/TextLink.tsx'
 import { useErrorToast } from '../ui/Toasts.tsx'
 import { hasPasskeys, signInByPasskey } from './passkey.ts'
 import { SecondFactorStep } from './SecondFactorStep.tsx'
 
 export function SignInSteps(props: {
-  /** Known when the owner only confirms who they are. */
+  /** Given when a signed-in owner only confirms who they are. */
   readonly email?: string
   readonly onSignedIn: () => void
 }) {
@@ -53,7 +53,7 @@ function PasswordStep(props: {
   const { t } = useTranslation()
   const { email: known, onSignedIn, onSecond } = props
   const form = useForm({
-    start: { email: known ?? '', password: '', isPrivate: !isSharedDevice() },
+    initial: { email: known ?? '', password: '', isPrivate: !isSharedDevice() },
     check: ({ email, password }) => ({
       email: looksLikeEmail(email) ? undefined : t('field.email'),
       password: password === '' ? t('field.required') : undefined,
@@ -72,7 +72,7 @@ function PasswordStep(props: {
         {...form.text('email')}
         label={t('signIn.email')}
         autoComplete="username"
-        // Read-only and not absent: password managers look for it beside the password.
+        // Read-only instead of absent: password managers look for it beside the password.
         readOnly={known !== undefined}
       />
       <div className="grid gap-1.5">
@@ -101,7 +101,7 @@ function PasskeyStep(props: { readonly label: string; readonly onSignedIn: () =>
   const { label, onSignedIn } = props
   const [isPending, setPending] = useState(false)
   const showError = useErrorToast()
-  async function start(): Promise<void> {
+  async function signIn(): Promise<void> {
     setPending(true)
     try {
       await signInByPasskey()
@@ -120,7 +120,7 @@ function PasskeyStep(props: { readonly label: string; readonly onSignedIn: () =>
       >
         {t('signIn.or')}
       </p>
-      <Button icon={Fingerprint} isWide isPending={isPending} onClick={() => void start()}>
+      <Button icon={Fingerprint} isWide isPending={isPending} onClick={() => void signIn()}>
         {label}
       </Button>
     </div>

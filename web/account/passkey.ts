@@ -1,5 +1,5 @@
-// Passkeys, through the browser's own way of reading and writing WebAuthn as JSON. Browsers that
-// lack it (before 2025) are offered no passkeys: they still have passwords.
+// Passkeys through the browser's own JSON functions for WebAuthn. Browsers without them (before
+// 2025) offer no passkeys; passwords still work there.
 import { call } from '../runtime/api.ts'
 import { Cancelled } from '../runtime/errors.ts'
 
@@ -11,14 +11,14 @@ export function hasPasskeys(): boolean {
   )
 }
 
-/** Signs in with a passkey. Throws No, or Cancelled when the owner closes the browser's window. */
+/** Signs in with a passkey. Throws ApiRefusal, or Cancelled if the owner closes the dialog. */
 export async function signInByPasskey(): Promise<void> {
   const options = await call('GET /api/auth/passkey/generate-authenticate-options')
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
-    // Safe: the server answers with what WebAuthn calls these options.
+    // Safe: the server answers with these options as WebAuthn defines them.
     options as PublicKeyCredentialRequestOptionsJSON,
   )
-  const credential = await asked(navigator.credentials.get({ publicKey }))
+  const credential = await credentialFrom(navigator.credentials.get({ publicKey }))
   await call('POST /api/auth/passkey/verify-authentication', {
     body: { response: credential.toJSON() as object },
   })
@@ -31,19 +31,19 @@ export async function addPasskey(name: string): Promise<void> {
     // Safe for the same reason.
     options as PublicKeyCredentialCreationOptionsJSON,
   )
-  const credential = await asked(navigator.credentials.create({ publicKey }))
+  const credential = await credentialFrom(navigator.credentials.create({ publicKey }))
   await call('POST /api/auth/passkey/verify-registration', {
     body: { response: credential.toJSON() as object, name },
   })
 }
 
-async function asked(question: Promise<Credential | null>): Promise<PublicKeyCredential> {
+async function credentialFrom(prompt: Promise<Credential | null>): Promise<PublicKeyCredential> {
   try {
-    const credential = await question
+    const credential = await prompt
     if (credential instanceof PublicKeyCredential) return credential
     throw new Cancelled()
   } catch (error) {
-    // The browser says the same for "closed", "not this device" and "time ran out".
+    // The browser throws the same errors for "closed", "not this device" and "timed out".
     if (error instanceof DOMException && /^(?:NotAllowed|Abort)Error$/.test(error.name)) {
       throw new Cancelled()
     }

@@ -1,5 +1,5 @@
-// A build step that says how much script a first visit loads, compressed, and fails the build when
-// it is more than agreed: a page that grew by accident is noticed on the day it did.
+// A Vite plugin that prints how much compressed script a first visit loads, and fails the build
+// above a limit, so that an accidental growth is noticed at once.
 import { gzipSync } from 'node:zlib'
 import type { Plugin, Rolldown } from 'vite'
 
@@ -7,7 +7,7 @@ type Bundle = Rolldown.OutputBundle
 
 export function firstLoad(options: {
   readonly kilobytesMax: number
-  /** Ends of the names of modules that are loaded on demand, but at once. */
+  /** Path endings of modules that every first visit imports dynamically. */
   readonly also: readonly string[]
 }): Plugin {
   const { kilobytesMax, also } = options
@@ -16,7 +16,7 @@ export function firstLoad(options: {
     apply: 'build',
     generateBundle(_options, bundle) {
       const kilobytes = sumOf(
-        [...reachedAtOnce(bundle, also)].map((name) => compressed(bundle, name)),
+        [...firstChunks(bundle, also)].map((name) => compressedSize(bundle, name)),
       )
       this.info(`first load: ${kilobytes.toFixed(1)} KB of script, compressed`)
       for (const line of linesOf(bundle)) this.info(line)
@@ -27,24 +27,24 @@ export function firstLoad(options: {
   }
 }
 
-/** The entry and the like, and what they import without asking; the rest comes later. */
-function reachedAtOnce(bundle: Bundle, also: readonly string[]): Set<string> {
+/** The chunks of the entry and of `also`, with everything that they import statically. */
+function firstChunks(bundle: Bundle, also: readonly string[]): Set<string> {
   const names = Object.values(bundle).flatMap((one) => {
     if (one.type !== 'chunk') return []
     const isAlso = also.some((end) => one.facadeModuleId?.endsWith(end) === true)
     return one.isEntry || isAlso ? [one.fileName] : []
   })
-  const reached = new Set(names)
-  // A set grows while it is walked, and each name is in it once.
-  for (const name of reached) {
+  const chunks = new Set(names)
+  // Iterating a set also visits the members added meanwhile, each once.
+  for (const name of chunks) {
     const chunk = bundle[name]
     if (chunk?.type !== 'chunk') continue
-    for (const next of chunk.imports) reached.add(next)
+    for (const next of chunk.imports) chunks.add(next)
   }
-  return reached
+  return chunks
 }
 
-function compressed(bundle: Bundle, name: string): number {
+function compressedSize(bundle: Bundle, name: string): number {
   const one = bundle[name]
   const text = one?.type === 'chunk' ? one.code : (one?.source ?? '')
   return gzipSync(text).length / 1024
@@ -53,7 +53,7 @@ function compressed(bundle: Bundle, name: string): number {
 function linesOf(bundle: Bundle): string[] {
   return Object.keys(bundle)
     .filter((name) => /\.(?:js|css)$/.test(name))
-    .map((name) => ({ name, kilobytes: compressed(bundle, name) }))
+    .map((name) => ({ name, kilobytes: compressedSize(bundle, name) }))
     .sort((a, b) => b.kilobytes - a.kilobytes)
     .map(({ name, kilobytes }) => `${kilobytes.toFixed(1).padStart(7)} KB  ${name}`)
 }

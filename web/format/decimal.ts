@@ -1,10 +1,10 @@
-// Exact decimals as whole millionths, for what the browser adds up itself: a sum shown to an owner
-// is never a float.
+// Exact decimals as whole millionths, for sums that the browser computes: no amount shown to an
+// owner is a float.
 import type { Credits } from '../../src/cabinet/contract/contract.ts'
 
 export const MILLION = 1_000_000n
 
-/** `1.25` → 1 250 000; digits beyond the sixth do not exist in our amounts. */
+/** `1.25` → 1 250 000; our amounts have at most six decimal places. */
 export function millionthsOf(text: string): bigint {
   const found = /^(-?)(\d+)(?:\.(\d{1,6}))?$/.exec(text)
   if (found === null) throw new Error(`${text} is not an amount`)
@@ -23,7 +23,7 @@ export function decimalOf(millionths: bigint): string {
   return millionths < 0n ? `-${text}` : text
 }
 
-/** An amount of microcredits as the contract says amounts; never negative. */
+/** An amount of microcredits in the form of the contract; never negative. */
 export function creditsOf(microcredits: bigint): Credits {
   return { whole: String(microcredits / MILLION), exact: decimalOf(microcredits) }
 }

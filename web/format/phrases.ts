@@ -1,11 +1,11 @@
-// Amounts as words: a figure with its noun in the right form, for sentences and labels.
+// Amounts with their noun in the right plural form, for sentences and labels.
 import { useTranslation } from 'react-i18next'
-import type { Credits, Whole } from '../../src/cabinet/contract/contract.ts'
-import { useFormat } from './format.ts'
+import type { Credits, IntegerText } from '../../src/cabinet/contract/contract.ts'
+import { useFormat } from './use-format.ts'
 
-/** Below it the whole figure is as easy to read: 3 219 rather than 3.21 thousand. */
+/** Smaller amounts are shown in full: 3 219 instead of 3.21 thousand. */
 const SHORTENED_FROM = 100_000n
-/** Forms of nouns repeat with every hundred; a thousand of anything has the form of many. */
+/** Plural forms repeat with every hundred; a thousand takes the form of many. */
 const MANY = 1_000n
 
 export function usePhrases() {
@@ -15,14 +15,14 @@ export function usePhrases() {
     /** 35 000 001 кредит */
     credits: (value: Credits) =>
       t('credits.unit', { count: formOf(value.whole), shown: format.credits(value) }),
-    /** 4 500,5 кредита: to the last digit. */
+    /** 4 500,5 кредита, with every digit. */
     creditsExact: (value: Credits) =>
       t('credits.unit', {
-        // A fraction has a form of its own.
+        // Russian has a separate form for fractions.
         count: value.exact.includes('.') ? 1.5 : formOf(value.whole),
         shown: format.decimal(value.exact),
       }),
-    /** What chooses the form of a noun beside a number. */
+    /** The number that selects the plural form of a noun. */
     form: (value: bigint) => formOf(String(value)),
     /** 35 млн кредитов */
     creditsShort: (value: Credits) => {
@@ -33,13 +33,13 @@ export function usePhrases() {
       })
     },
     /** 3 запроса */
-    requests: (value: Whole) =>
+    requests: (value: IntegerText) =>
       t('home.requests', { count: formOf(value), shown: format.whole(value) }),
   }
 }
 
-/** A number of the same plural form: forms depend on the last two digits, and on being one. */
-function formOf(whole: Whole): number {
+/** A small number with the same plural form: the form depends on the last two digits. */
+function formOf(whole: IntegerText): number {
   const value = BigInt(whole)
   return Number(value < MANY ? value : MANY + (value % 100n))
 }

@@ -1,10 +1,10 @@
-// The account menu: who is signed in, language, theme, and the way out.
+// The account menu: the owner's e-mail, settings, language, theme and sign-out.
 import { useNavigate } from '@tanstack/react-router'
 import { CircleUser, LogOut, Settings, ShieldCheck } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 import { paths } from '../paths.ts'
-import { type Language, languages } from '../runtime/here.ts'
 import { currentLanguage } from '../runtime/language.ts'
+import { type Language, languages } from '../runtime/preferences.ts'
 import { useChooseLanguage, useMe, useSignOut } from '../runtime/session.ts'
 import { chooseTheme, type Theme, themes, useTheme } from '../runtime/theme.ts'
 import { Button } from '../ui/Button.tsx'

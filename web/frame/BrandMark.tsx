@@ -1,13 +1,13 @@
-// The mark and the name of the service, leading home.
+// The logo and the name of the service, linked to the home page.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { paths } from '../paths.ts'
-import { brandAsk } from '../runtime/asks.ts'
+import { brandQuery } from '../runtime/queries.ts'
 
 export function BrandMark() {
   const { t } = useTranslation()
-  const { data: brand } = useQuery(brandAsk)
+  const { data: brand } = useQuery(brandQuery)
   const name = brand?.name ?? ''
   return (
     <Link

@@ -1,16 +1,16 @@
-// The foot of every page: help in the same place everywhere, documents, who sells, and that we are
-// nobody's agent.
+// The footer of every page: support, documents, the seller's details, and the statement that we are
+// independent of the vendor.
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { paths } from '../paths.ts'
-import { brandAsk } from '../runtime/asks.ts'
 import { currentLanguage } from '../runtime/language.ts'
+import { brandQuery } from '../runtime/queries.ts'
 import { TextAnchor, TextLink } from '../ui/TextLink.tsx'
 import { siteLinks } from './SiteNavigation.tsx'
 
 export function Footer() {
   const { t } = useTranslation()
-  const { data: brand } = useQuery(brandAsk)
+  const { data: brand } = useQuery(brandQuery)
   const language = currentLanguage()
   if (brand === undefined) return null
   const { name, supportEmail, documents, requisites } = brand

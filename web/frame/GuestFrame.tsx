@@ -1,11 +1,12 @@
-// The frame of pages for everybody: brand, switches, one narrow sheet, the foot.
+// The frame of the pages without a session: logo, language and theme switches, one narrow sheet,
+// footer.
 import { Outlet } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { classes } from '../ui/classes.ts'
 import { useArrival } from '../ui/Page.tsx'
 import { BrandMark } from './BrandMark.tsx'
 import { Footer } from './Footer.tsx'
-import { SiteDoor, SiteNavigation } from './SiteNavigation.tsx'
+import { AccountLink, SiteNavigation } from './SiteNavigation.tsx'
 import { SkipLink } from './SkipLink.tsx'
 import { LanguageSwitch, ThemeSwitch } from './Switches.tsx'
 
@@ -17,10 +18,10 @@ export function GuestFrame() {
   )
 }
 
-/** The same around a page that has no route, such as the one for unknown addresses. */
+/** The frame around a page that has no route, such as the one for unknown addresses. */
 export function GuestShell(props: {
   readonly children: ReactNode
-  /** For pages to read rather than a form to fill: with ways to the others. */
+  /** Adds the navigation of the public pages. */
   readonly isSite?: boolean
 }) {
   const { children, isSite = false } = props
@@ -34,11 +35,11 @@ export function GuestShell(props: {
           </div>
           <SiteNavigation className="me-auto hidden lg:flex" />
           <LanguageSwitch />
-          {/* The smallest phones have no room for it beside the way in. */}
+          {/* The smallest phones have no room for it beside the sign-in button. */}
           <div className={classes(isSite && 'max-[22rem]:hidden')}>
             <ThemeSwitch />
           </div>
-          {isSite && <SiteDoor />}
+          {isSite && <AccountLink />}
         </div>
         {isSite && <SiteNavigation className="-mx-2 mt-1 flex lg:hidden" />}
       </header>
@@ -54,12 +55,12 @@ export function GuestShell(props: {
   )
 }
 
-/** The sheet of a guest page: the barrier above, a heading, a form. */
+/** The sheet of a guest page: the striped bar, a heading, a form. */
 export function GuestSheet(props: {
   readonly title: string
   readonly lead?: ReactNode
   readonly children?: ReactNode
-  /** Below the sheet: where else one may want to go. */
+  /** Links below the sheet to other pages. */
   readonly below?: ReactNode
 }) {
   const { title, lead, children, below } = props

@@ -1,11 +1,11 @@
-// The ways between the parts of the cabinet: a row in the top bar, a bar at the lower edge of a
-// phone. A new part adds its line to `parts`.
+// The navigation of the cabinet: a row in the top bar, or a bar at the bottom of a phone. A new
+// section adds its line to `sections`.
 import { Link, useLocation } from '@tanstack/react-router'
 import { ChartColumn, House, KeyRound, PackagePlus, ReceiptText, Settings } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 import { paths } from '../paths.ts'
 
-const parts = [
+const sections = [
   { to: paths.home, name: 'nav.home', icon: House, also: undefined },
   { to: paths.usage, name: 'nav.usage', icon: ChartColumn, also: undefined },
   { to: paths.packs, name: 'nav.packs', icon: PackagePlus, also: undefined },
@@ -14,12 +14,12 @@ const parts = [
   { to: paths.settings, name: 'nav.settings', icon: Settings, also: /^\/(?:security|privacy)$/ },
 ] as const
 
-/** The parts, each with whether one is in it: some have more pages than the one they lead to. */
-function useParts() {
+/** The sections with the current one marked; some have more pages than the one they link to. */
+function useSections() {
   const { pathname } = useLocation()
-  return parts.map(({ also, ...part }) => {
-    const isHere = pathname === part.to || also?.test(pathname) === true
-    return { ...part, current: isHere ? ({ 'aria-current': 'page' } as const) : {} }
+  return sections.map(({ also, ...section }) => {
+    const isCurrent = pathname === section.to || also?.test(pathname) === true
+    return { ...section, current: isCurrent ? ({ 'aria-current': 'page' } as const) : {} }
   })
 }
 
@@ -27,7 +27,7 @@ export function TopNavigation() {
   const { t } = useTranslation()
   return (
     <nav aria-label={t('nav.label')} className="hidden gap-1 lg:flex">
-      {useParts().map(({ to, name, current }) => (
+      {useSections().map(({ to, name, current }) => (
         <Link
           key={to}
           to={to}
@@ -44,14 +44,14 @@ export function TopNavigation() {
   )
 }
 
-/** Five fit the smallest phone; the settings are in the account menu too. */
+/** The smallest phone has room for five; the settings are also in the account menu. */
 export function BottomNavigation() {
   const { t } = useTranslation()
-  const shown = useParts().filter(({ to }) => to !== paths.settings)
+  const shown = useSections().filter(({ to }) => to !== paths.settings)
   return (
     <nav
       aria-label={t('nav.label')}
-      // With very large letters it is a list at the end of the page, where all of it is read.
+      // With very large text it becomes a list at the end of the page, so that nothing is cut off.
       className="fixed inset-x-0 bottom-0 z-30 grid grid-cols-5 border-t border-line bg-sheet
         pb-[env(safe-area-inset-bottom)] max-[20em]:static max-[20em]:grid-cols-2 lg:hidden"
     >

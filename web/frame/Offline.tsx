@@ -1,11 +1,11 @@
-// Says that there is no connection, for as long as there is none: what is shown may be old then.
+// A notice while the browser is offline: the page may show old data then.
 import { WifiOff } from 'lucide-react'
 import { useSyncExternalStore } from 'react'
 import { useTranslation } from 'react-i18next'
 
 export function Offline() {
   const { t } = useTranslation()
-  const isOnline = useSyncExternalStore(watch, () => navigator.onLine)
+  const isOnline = useSyncExternalStore(subscribe, () => navigator.onLine)
   return (
     <div role="status">
       {!isOnline && (
@@ -18,7 +18,7 @@ export function Offline() {
   )
 }
 
-function watch(changed: () => void): () => void {
+function subscribe(changed: () => void): () => void {
   window.addEventListener('online', changed)
   window.addEventListener('offline', changed)
   return () => {

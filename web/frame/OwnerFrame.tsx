@@ -1,13 +1,13 @@
-// The frame of the signed-in pages: top bar with the balance, the page, the foot, and on a phone
-// the bar of parts at the lower edge.
+// The frame of the signed-in pages: top bar with the balance, the page, the footer, and on a phone
+// the navigation bar at the bottom.
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { ConsentBanner } from '../account/ConsentBanner.tsx'
-import { useFormat } from '../format/format.ts'
+import { useFormat } from '../format/use-format.ts'
 import { paths } from '../paths.ts'
-import { homeAsk } from '../runtime/asks.ts'
 import { useLive } from '../runtime/live.ts'
+import { homeQuery } from '../runtime/queries.ts'
 import { AccountMenu } from './AccountMenu.tsx'
 import { BrandMark } from './BrandMark.tsx'
 import { Footer } from './Footer.tsx'
@@ -44,11 +44,11 @@ export function OwnerFrame() {
   )
 }
 
-/** Always in the same place, always the same number as on every page. */
+/** The available credits, linked to the packs. */
 function Balance() {
   const { t } = useTranslation()
   const format = useFormat()
-  const { data: home } = useQuery(homeAsk)
+  const { data: home } = useQuery(homeQuery)
   if (home === undefined) return <span aria-hidden className="h-10 w-20 rounded-part bg-sunk" />
   const { available } = home.balance
   const shown = format.creditsShort(available)

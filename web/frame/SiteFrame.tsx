@@ -1,5 +1,5 @@
-// The frame of the pages that everybody may read, signed in or not, and a page inside of it: its
-// name and its description for who finds it in a search.
+// The frame of the public pages, for visitors and owners alike, and a page inside it with a title
+// and a description for search engines.
 import { Outlet } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
 import { Page } from '../ui/Page.tsx'
@@ -25,7 +25,7 @@ export function SitePage(props: {
   )
 }
 
-/** What a search engine shows below the title; other pages have none. */
+/** The description that search engines show below the title; other pages have none. */
 export function useDescription(text: string): void {
   useEffect(() => {
     const meta = document.querySelector('meta[name="description"]')

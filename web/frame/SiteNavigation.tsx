@@ -1,9 +1,9 @@
-// The ways between the pages that everybody may read, and from them into the account area.
+// The navigation of the public pages, and the link from them to the account area.
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { paths } from '../paths.ts'
-import { meAsk } from '../runtime/asks.ts'
+import { meQuery } from '../runtime/queries.ts'
 import { ButtonLink } from '../ui/Button.tsx'
 import { classes } from '../ui/classes.ts'
 
@@ -14,7 +14,7 @@ export const siteLinks = [
   { to: paths.status, name: 'site.status', short: 'site.statusShort' },
 ] as const
 
-/** A row that scrolls sideways where it does not fit: on phones below 390 pixels. */
+/** A row that scrolls sideways on phones narrower than 390 pixels. */
 export function SiteNavigation({ className }: { readonly className: string }) {
   const { t } = useTranslation()
   return (
@@ -35,10 +35,10 @@ export function SiteNavigation({ className }: { readonly className: string }) {
   )
 }
 
-/** To the account area for who is signed in, to the sign-in for who is not. */
-export function SiteDoor() {
+/** Links owners to the account area and visitors to the sign-in. */
+export function AccountLink() {
   const { t } = useTranslation()
-  const { data: me } = useQuery(meAsk)
+  const { data: me } = useQuery(meQuery)
   if (me === undefined) return null
   return me === null ? (
     <ButtonLink to={paths.signIn} isSmall>

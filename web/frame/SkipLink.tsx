@@ -1,4 +1,4 @@
-// The first thing a keyboard reaches: past the bars, to the page.
+// The first link that the keyboard reaches: it skips the navigation and leads to the page.
 import { useTranslation } from 'react-i18next'
 
 export function SkipLink() {

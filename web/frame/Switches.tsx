@@ -1,16 +1,16 @@
-// The switches of language and theme, for who is not signed in; the account menu has them too.
+// The switches for language and theme on pages without a session; owners have the account menu.
 import { Languages, Monitor, Moon, Sun } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
-import type { Language } from '../runtime/here.ts'
 import { currentLanguage } from '../runtime/language.ts'
+import type { Language } from '../runtime/preferences.ts'
 import { useChooseLanguage } from '../runtime/session.ts'
 import { chooseTheme, themes, useTheme } from '../runtime/theme.ts'
 import { Button } from '../ui/Button.tsx'
 import { useErrorToast } from '../ui/Toasts.tsx'
 
-const pictures = { system: Monitor, light: Sun, dark: Moon } as const
+const icons = { system: Monitor, light: Sun, dark: Moon } as const
 
-/** Names the other language in that language: it is for who cannot read this one. */
+/** Names the other language in that language, for visitors who cannot read this one. */
 export function LanguageSwitch() {
   const { t } = useTranslation()
   const choose = useChooseLanguage()
@@ -29,16 +29,16 @@ export function LanguageSwitch() {
   )
 }
 
-/** Goes round the three themes: a menu would be most of what a guest's first visit loads. */
+/** Cycles through the three themes: a menu would be most of what a guest's first visit loads. */
 export function ThemeSwitch() {
   const { t } = useTranslation()
   const theme = useTheme()
-  const Picture = pictures[theme]
+  const Icon = icons[theme]
   const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'system'
   const label = t('theme.now', { theme: t(`theme.${theme}`) })
   return (
     <Button tone="quiet" isSmall aria-label={label} title={label} onClick={() => chooseTheme(next)}>
-      <Picture aria-hidden className="size-4.5" />
+      <Icon aria-hidden className="size-4.5" />
     </Button>
   )
 }

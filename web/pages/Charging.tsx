@@ -1,5 +1,5 @@
-// The rules of charging in plain words: the formula, what is set aside, and what a request costs
-// that ended otherwise than it should.
+// The rules of charging for visitors: the formula, what is reserved, and what a request costs that
+// was refused, failed or aborted.
 import { Trans, useTranslation } from 'react-i18next'
 import { SitePage } from '../frame/SiteFrame.tsx'
 import { paths } from '../paths.ts'
@@ -35,6 +35,7 @@ export function Charging() {
             />
           </p>
           <p>{t('charging.cacheText')}</p>
+          <p>{t('charging.moreText')}</p>
         </div>
       </Panel>
       <Panel title={t('charging.endings')}>

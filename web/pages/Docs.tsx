@@ -1,19 +1,19 @@
-// The documentation for those who call the API, from the pages in docs/: in the reader's language
-// where there is one, with this deployment's address in the examples. They are bundled as text, so
-// nothing is fetched from elsewhere and no markup is taken from them.
+// The documentation of the API, from the files in docs/: in the reader's language where a
+// translation exists, with this deployment's base URL in the examples. The files are bundled as
+// text: nothing is fetched from other sites, and no HTML in them is rendered.
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Brand } from '../../src/cabinet/contract/contract.ts'
 import { paths } from '../paths.ts'
-import { brandAsk } from '../runtime/asks.ts'
 import { currentLanguage } from '../runtime/language.ts'
-import { Asked } from '../ui/Asked.tsx'
+import { brandQuery } from '../runtime/queries.ts'
 import { Markdown } from '../ui/markdown/Markdown.tsx'
 import { Page } from '../ui/Page.tsx'
+import { QueryView } from '../ui/QueryView.tsx'
 import { TabLinks } from '../ui/Tabs.tsx'
-import { NotFound } from './Trouble.tsx'
+import { NotFound } from './ErrorPages.tsx'
 
 const names = ['quick-start', 'charging', 'api', 'errors', 'versioning'] as const
 type Name = (typeof names)[number]
@@ -26,10 +26,10 @@ const texts = import.meta.glob<string>(
 export function Docs() {
   const { page = '' } = useParams({ strict: false })
   const name = names.find((one) => one === page)
-  return name === undefined ? <NotFound /> : <Part key={name} name={name} />
+  return name === undefined ? <NotFound /> : <DocsPage key={name} name={name} />
 }
 
-function Part({ name }: { readonly name: Name }) {
+function DocsPage({ name }: { readonly name: Name }) {
   const { t } = useTranslation()
   const translated = `../../docs/${currentLanguage()}/${name}.md`
   const file = translated in texts ? translated : `../../docs/${name}.md`
@@ -39,7 +39,7 @@ function Part({ name }: { readonly name: Name }) {
     queryFn: async () => (await texts[file]?.()) ?? '',
     staleTime: Number.POSITIVE_INFINITY,
   })
-  const brand = useQuery(brandAsk)
+  const brand = useQuery(brandQuery)
   return (
     <div className="w-full max-w-4xl">
       <Page title={t(`docs.${name}`)} lead={isForeign ? t('docs.english') : undefined}>
@@ -51,13 +51,13 @@ function Part({ name }: { readonly name: Name }) {
             label: t(`docs.${one}`),
           }))}
         />
-        <Asked query={query} lines={12}>
+        <QueryView query={query} lines={12}>
           {(text) => (
-            <Asked query={brand} lines={12}>
-              {(known) => <Text text={filled(text, known)} isForeign={isForeign} />}
-            </Asked>
+            <QueryView query={brand} lines={12}>
+              {(known) => <Text text={adaptText(text, known)} isForeign={isForeign} />}
+            </QueryView>
           )}
-        </Asked>
+        </QueryView>
       </Page>
     </div>
   )
@@ -65,7 +65,7 @@ function Part({ name }: { readonly name: Name }) {
 
 function Text({ text, isForeign }: { readonly text: string; readonly isForeign: boolean }) {
   useEffect(() => {
-    // The text came after the page, so the browser has found nothing to scroll to.
+    // The text was loaded after the page, so the browser found nothing to scroll to.
     const anchor = decodeURIComponent(window.location.hash.slice(1))
     if (anchor !== '') document.getElementById(anchor)?.scrollIntoView()
   }, [])
@@ -79,8 +79,8 @@ function Text({ text, isForeign }: { readonly text: string; readonly isForeign: 
   )
 }
 
-/** Without its heading, which is the page's; links lead within the cabinet, or are mere words. */
-function filled(text: string, { apiUrl, vendorSlug }: Brand): string {
+/** Removes the heading, which the page shows itself, fills in the base URL, unlinks other files. */
+function adaptText(text: string, { apiUrl, vendorSlug }: Brand): string {
   return text
     .replace(/^# .*\n|<!--.*?-->/g, '')
     .replaceAll('https://api.example.org', apiUrl)

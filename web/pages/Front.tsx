@@ -1,13 +1,13 @@
-// The front page for visitors: what this is, what the smallest pack costs, how it goes in four
-// steps, and what can be relied on.
+// The front page for visitors: what the service is, what the smallest pack costs, the first four
+// steps, and what is promised.
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { Pack } from '../../src/cabinet/contract/contract.ts'
-import { useFormat } from '../format/format.ts'
 import { usePhrases } from '../format/phrases.ts'
+import { useFormat } from '../format/use-format.ts'
 import { useDescription } from '../frame/SiteFrame.tsx'
 import { paths } from '../paths.ts'
-import { brandAsk, pricesAsk } from '../runtime/asks.ts'
+import { brandQuery, pricesQuery } from '../runtime/queries.ts'
 import { ButtonLink } from '../ui/Button.tsx'
 import { CopyButton } from '../ui/CopyButton.tsx'
 import { useArrival } from '../ui/Page.tsx'
@@ -17,11 +17,12 @@ const promises = ['exact', 'free', 'limit', 'silent'] as const
 
 export function Front() {
   const { t } = useTranslation()
-  const { data: prices } = useQuery(pricesAsk)
-  const { data: brand } = useQuery(brandAsk)
+  const { data: prices } = useQuery(pricesQuery)
+  const { data: brand } = useQuery(brandQuery)
   const heading = useArrival(t('front.title'))
   useDescription(t('front.description'))
   const smallest = smallestOf(prices?.packs ?? [])
+  const isUnit = prices?.models.every(({ lists }) => lists[0].input === '1') ?? false
   return (
     <div className="grid w-full gap-12 sm:gap-16">
       <section className="grid items-center gap-8 lg:grid-cols-[3fr_2fr] lg:gap-14">
@@ -37,7 +38,7 @@ export function Front() {
             <ButtonLink to={paths.prices}>{t('front.prices')}</ButtonLink>
           </div>
         </div>
-        {smallest !== undefined && <Smallest pack={smallest} />}
+        {smallest !== undefined && <SmallestPack pack={smallest} isUnit={isUnit} />}
       </section>
       <Steps address={brand?.apiUrl} />
       <section className="grid gap-5">
@@ -55,7 +56,8 @@ export function Front() {
   )
 }
 
-function Smallest({ pack }: { readonly pack: Pack }) {
+/** `isUnit`: an input token of every model costs one credit. */
+function SmallestPack({ pack, isUnit }: { readonly pack: Pack; readonly isUnit: boolean }) {
   const { t } = useTranslation()
   const format = useFormat()
   const phrases = usePhrases()
@@ -67,7 +69,9 @@ function Smallest({ pack }: { readonly pack: Pack }) {
           {t('front.from', { rubles: format.rubles(pack.priceKopecks) })}
         </p>
         <p className="text-soft">
-          {t('front.fromText', { credits: phrases.creditsShort(pack.credits) })}
+          {t(isUnit ? 'front.fromText' : 'front.fromTextPlain', {
+            credits: phrases.creditsShort(pack.credits),
+          })}
         </p>
       </div>
     </div>

@@ -2,20 +2,20 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { isNo } from '../runtime/api.ts'
-import { documentAsk } from '../runtime/asks.ts'
+import { isApiRefusal } from '../runtime/api.ts'
 import { currentLanguage } from '../runtime/language.ts'
-import { Asked } from '../ui/Asked.tsx'
+import { documentQuery } from '../runtime/queries.ts'
 import { Markdown } from '../ui/markdown/Markdown.tsx'
 import { Page } from '../ui/Page.tsx'
-import { NotFoundSheet } from './Trouble.tsx'
+import { QueryView } from '../ui/QueryView.tsx'
+import { NotFoundSheet } from './ErrorPages.tsx'
 
 export function LegalDocument() {
   const { t } = useTranslation()
   const { document = '' } = useParams({ strict: false })
   const language = currentLanguage()
-  const query = useQuery(documentAsk(document, language))
-  if (isNo(query.error, 'document_unknown')) return <NotFoundSheet />
+  const query = useQuery(documentQuery(document, language))
+  if (isApiRefusal(query.error, 'document_unknown')) return <NotFoundSheet />
   const title = query.data?.title[language] ?? t('footer.documents')
   const version = query.data?.version
   return (
@@ -24,7 +24,7 @@ export function LegalDocument() {
         title={title}
         lead={version === undefined ? undefined : t('document.version', { version })}
       >
-        <Asked query={query} lines={12}>
+        <QueryView query={query} lines={12}>
           {({ markdown }) => (
             <article
               lang={language}
@@ -33,13 +33,13 @@ export function LegalDocument() {
               <Markdown text={withoutTitle(markdown, title)} />
             </article>
           )}
-        </Asked>
+        </QueryView>
       </Page>
     </div>
   )
 }
 
-/** Most texts open with their own title, which already stands above. */
+/** Most documents begin with their title, which the page already shows. */
 function withoutTitle(markdown: string, title: string): string {
   const [first = '', ...rest] = markdown.trimStart().split('\n')
   const isTitle = first.replace(/^#+\s*/, '').trim() === title

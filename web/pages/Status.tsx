@@ -1,16 +1,16 @@
-// How the service is doing, part by part, for everybody; looked at anew twice a minute.
+// The public status of each part of the service, refreshed twice a minute.
 import { useQuery } from '@tanstack/react-query'
 import { Trans, useTranslation } from 'react-i18next'
-import type { PartState, Status as StatusAnswer } from '../../src/cabinet/contract/status.ts'
-import { useFormat } from '../format/format.ts'
+import type { ServiceState, Status as StatusAnswer } from '../../src/cabinet/contract/status.ts'
+import { useFormat } from '../format/use-format.ts'
 import { SitePage } from '../frame/SiteFrame.tsx'
-import { brandAsk, statusAsk } from '../runtime/asks.ts'
-import { Asked } from '../ui/Asked.tsx'
+import { brandQuery, statusQuery } from '../runtime/queries.ts'
 import { Banner } from '../ui/Banner.tsx'
 import { Badge, type BadgeTone, Panel } from '../ui/parts.tsx'
+import { QueryView } from '../ui/QueryView.tsx'
 import { TextAnchor } from '../ui/TextLink.tsx'
 
-const tones: Readonly<Record<PartState, BadgeTone>> = {
+const tones: Readonly<Record<ServiceState, BadgeTone>> = {
   working: 'good',
   slow: 'warn',
   down: 'bad',
@@ -20,13 +20,13 @@ const tones: Readonly<Record<PartState, BadgeTone>> = {
 
 export function Status() {
   const { t } = useTranslation()
-  const { data: brand } = useQuery(brandAsk)
+  const { data: brand } = useQuery(brandQuery)
   const email = brand?.supportEmail ?? ''
   return (
     <SitePage isNarrow title={t('status.title')} description={t('status.description')}>
-      <Asked query={useQuery(statusAsk)} lines={6}>
+      <QueryView query={useQuery(statusQuery)} lines={6}>
         {(status) => <Parts status={status} />}
-      </Asked>
+      </QueryView>
       <p className="text-soft">
         <Trans
           i18nKey="status.support"
@@ -41,12 +41,12 @@ export function Status() {
 function Parts({ status }: { readonly status: StatusAnswer }) {
   const { t } = useTranslation()
   const format = useFormat()
-  const is = (state: PartState) => status.parts.some((part) => part.state === state)
-  const isSlow = is('slow') || is('unknown') || is('paused')
+  const hasPartIn = (state: ServiceState) => status.parts.some((part) => part.state === state)
+  const isSlow = hasPartIn('slow') || hasPartIn('unknown') || hasPartIn('paused')
   return (
     <>
       <div role="status">
-        {is('down') ? (
+        {hasPartIn('down') ? (
           <Banner tone="bad" title={t('status.someDown')} />
         ) : (
           <Banner

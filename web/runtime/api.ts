@@ -1,8 +1,8 @@
 // Every call to the cabinet, typed by its contract: a route's name gives its parameters, its body
-// and its answer. What is not 2xx becomes a No with the code that words/ has a sentence for.
-import type { AuthErrorCode, ErrorCode, No as NoBody } from '../../src/cabinet/contract/contract.ts'
+// and its answer. An answer that is not 2xx becomes an ApiRefusal, with a sentence in words/.
+import type { AuthErrorCode, ErrorBody, ErrorCode } from '../../src/cabinet/contract/contract.ts'
 import type { Routes } from '../../src/cabinet/contract/routes.ts'
-import { takeEarly } from './early.ts'
+import { takePrefetched } from './prefetch.ts'
 
 export type Route = keyof Routes
 export type AnswerOf<R extends Route> = Routes[R]['answer']
@@ -35,17 +35,17 @@ export type CallOptions<R extends Route> = Params<R> &
   Body<R> &
   Query<R> & { readonly signal?: AbortSignal }
 
-/** An expected no. `code` says which; the sentence is `errors.<code>` of the words. */
-export class No extends Error {
+/** An answer that is not 2xx, or none. The sentence for `code` is `errors.<code>` of the words. */
+export class ApiRefusal extends Error {
   readonly code: Code
   readonly status: number
   readonly retryAfterSeconds: number | undefined
   readonly field: string | undefined
   readonly requestId: string | undefined
 
-  constructor(code: Code, status: number, body?: Partial<NoBody>) {
+  constructor(code: Code, status: number, body?: Partial<ErrorBody>) {
     super(code)
-    this.name = 'No'
+    this.name = 'ApiRefusal'
     this.code = code
     this.status = status
     this.retryAfterSeconds = body?.error?.retryAfterSeconds
@@ -54,18 +54,18 @@ export class No extends Error {
   }
 }
 
-export function isNo(error: unknown, ...codes: readonly Code[]): error is No {
-  return error instanceof No && (codes.length === 0 || codes.includes(error.code))
+export function isApiRefusal(error: unknown, ...codes: readonly Code[]): error is ApiRefusal {
+  return error instanceof ApiRefusal && (codes.length === 0 || codes.includes(error.code))
 }
 
 /** The server cannot be reached, or says that it is away: asked a little later, it answers. */
-export function isPassing(error: unknown): boolean {
-  return isNo(error) && (error.code === 'offline' || error.status === 503)
+export function isTransient(error: unknown): boolean {
+  return isApiRefusal(error) && (error.code === 'offline' || error.status === 503)
 }
 
 /**
- * `await call('POST /api/orders/:id/check', { params: { id } })`. Throws No. A GET may be repeated;
- * what else may is said in the contract.
+ * `await call('POST /api/orders/:id/check', { params: { id } })`. Throws ApiRefusal. A GET may be
+ * repeated; the contract says what else may.
  */
 export async function call<R extends Route>(
   route: R,
@@ -80,16 +80,16 @@ export async function call<R extends Route>(
     init.body = JSON.stringify(body ?? {})
   }
   const address = addressOf(path, params, query)
-  const early = method === 'GET' ? takeEarly(address) : undefined
-  const response = await (early ?? fetch(address, init)).catch((error: unknown) => {
+  const prefetched = method === 'GET' ? takePrefetched(address) : undefined
+  const response = await (prefetched ?? fetch(address, init)).catch((error: unknown) => {
     if (signal?.aborted === true) throw error
-    throw new No('offline', 0)
+    throw new ApiRefusal('offline', 0)
   })
-  const said = await readJson(response)
-  // Safe as far as the server keeps the contract, which is its own tests' concern.
-  if (response.ok && said !== undefined) return said as AnswerOf<R>
-  const no = said as Partial<NoBody> | undefined
-  throw new No(no?.error?.code ?? 'answer_unreadable', response.status, no)
+  const answer = await readJson(response)
+  // Safe as long as the server keeps the contract; the server's own tests check that.
+  if (response.ok && answer !== undefined) return answer as AnswerOf<R>
+  const refused = answer as Partial<ErrorBody> | undefined
+  throw new ApiRefusal(refused?.error?.code ?? 'answer_unreadable', response.status, refused)
 }
 
 type Loose = {
@@ -100,7 +100,7 @@ type Loose = {
 }
 const JSON_TYPE = 'application/json'
 
-/** The address of a route, for what does not go through `call`: downloads and live updates. */
+/** The address of a route, for downloads and live updates, which do not use `call`. */
 export function addressOf(
   path: string,
   params: Loose['params'] = {},
@@ -120,7 +120,7 @@ async function readJson(response: Response): Promise<unknown> {
   try {
     return await response.json()
   } catch {
-    // A proxy's page, or a connection that broke: the status alone does not make it an answer.
+    // A proxy's error page, or a broken connection: the status alone does not make it an answer.
     return undefined
   }
 }

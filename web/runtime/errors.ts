@@ -1,18 +1,18 @@
-// A no in the reader's language. Every code of the contract has its sentence; a fault carries the
-// number under which it stands in our log, for a letter to support.
+// Error messages in the reader's language. Every refusal code of the contract has a sentence; a
+// fault adds the request id under which our log has it, for an e-mail to support.
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
-import { isNo } from './api.ts'
+import { isApiRefusal } from './api.ts'
 
-/** The owner changed their mind in a dialog: nothing to tell. */
+/** The owner closed a dialog; no message is shown. */
 export class Cancelled extends Error {}
 
 export function useErrorText(): (error: unknown) => string {
   const { t, i18n } = useTranslation()
   return (error) => {
     if (error instanceof Cancelled) return ''
-    if (!isNo(error)) return t('errors.fault')
-    // A server newer than this page may have codes that it does not know.
+    if (!isApiRefusal(error)) return t('errors.fault')
+    // A server newer than this page may send codes that the page does not know.
     const isKnown: boolean = i18n.exists(`errors.${error.code}`)
     const sentence = t(isKnown ? `errors.${error.code}` : 'errors.fault')
     const seconds = error.retryAfterSeconds

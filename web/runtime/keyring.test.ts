@@ -1,5 +1,5 @@
-// The keyring in a real browser: IndexedDB and keys that cannot be exported exist nowhere else. The
-// pages come from a plain server of its own; without a Chromium there is nothing to run them in.
+// Tests the keyring in a real browser: Node has no IndexedDB and no place for keys that cannot be
+// exported. A plain HTTP server serves the pages; without Chromium the tests are skipped.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
@@ -14,10 +14,10 @@ const executablePath = [
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
 ].find((path) => existsSync(path))
-const skip = executablePath === undefined && 'there is no Chromium here'
+const skip = executablePath === undefined && 'Chromium is not installed'
 
 const PLAIN = 'sk-vendor-api03-AAbcdefghijkl-this-is-the-secret-part-of-a-key-0123456789'
-const KEPT = {
+const KEY = {
   account: 'acc_one',
   keyId: 'key_one',
   last4: '6789',
@@ -26,7 +26,7 @@ const KEPT = {
 
 const scripts: Readonly<Record<string, URL>> = {
   '/keyring.ts': new URL('./keyring.ts', import.meta.url),
-  '/keyring-trial.ts': new URL('./keyring-trial.ts', import.meta.url),
+  '/keyring-probe.ts': new URL('./keyring-probe.ts', import.meta.url),
 }
 const server = createServer(({ url = '' }, response) => {
   const script = scripts[url]
@@ -52,7 +52,7 @@ after(async () => {
   server.close()
 })
 
-/** Two pages of one fresh profile, as two tabs are. */
+/** Two tabs of one new browser profile. */
 async function openTabs(): Promise<[Page, Page]> {
   assert(opened.browser)
   const context = await opened.browser.newContext()
@@ -63,32 +63,32 @@ async function openTabs(): Promise<[Page, Page]> {
 
 async function visit(page: Page): Promise<void> {
   await page.goto(opened.url)
-  await page.evaluate(`import('/keyring-trial.ts').then((all) => Object.assign(globalThis, all))`)
+  await page.evaluate(`import('/keyring-probe.ts').then((all) => Object.assign(globalThis, all))`)
 }
 
-/** Calls a verb of keyring-trial.ts in the page. */
+/** Calls a function of keyring-probe.ts in the page. */
 function run<Answer>(page: Page, verb: string, ...given: readonly unknown[]): Promise<Answer> {
   const list = given.map((one) => JSON.stringify(one)).join(', ')
-  return page.evaluate<Answer>(`trial.${verb}(${list})`)
+  return page.evaluate<Answer>(`probe.${verb}(${list})`)
 }
 
-const recall = (page: Page, changed: Partial<typeof KEPT> = {}) =>
-  run<string | undefined>(page, 'recall', { ...KEPT, ...changed })
+const readKey = (page: Page, changed: Partial<typeof KEY> = {}) =>
+  run<string | undefined>(page, 'readKey', { ...KEY, ...changed })
 
 type Row = Readonly<Record<string, unknown>>
 
-test('a key that was kept reads back after a reload and in another tab', { skip }, async () => {
+test('reads a stored key after a reload and in another tab', { skip }, async () => {
   const [one, other] = await openTabs()
-  await run(one, 'keep', KEPT, PLAIN)
+  await run(one, 'storeKey', KEY, PLAIN)
   await visit(one)
-  assert.equal(await recall(one), PLAIN)
-  assert.equal(await recall(other), PLAIN)
-  assert.deepEqual(await run(one, 'keptFor', KEPT.account), [KEPT])
+  assert.equal(await readKey(one), PLAIN)
+  assert.equal(await readKey(other), PLAIN)
+  assert.deepEqual(await run(one, 'listKeys', KEY.account), [KEY])
 })
 
-test('the plain value is in no storage of the browser', { skip }, async () => {
+test('stores the plain value nowhere in the browser', { skip }, async () => {
   const [page] = await openTabs()
-  await run(page, 'keep', KEPT, PLAIN)
+  await run(page, 'storeKey', KEY, PLAIN)
   const [row = {}] = await run<Row[]>(page, 'rows', 'keys')
   const bytes = Object.values(row).flatMap((value) => (Array.isArray(value) ? value : []))
   const text = JSON.stringify(row) + String.fromCharCode(...bytes)
@@ -97,72 +97,74 @@ test('the plain value is in no storage of the browser', { skip }, async () => {
   assert.equal(await page.evaluate('localStorage.length + sessionStorage.length'), 0)
 })
 
-test('the wrapping key cannot be taken away by any script', { skip }, async () => {
+test('lets no script export the wrapping key', { skip }, async () => {
   const [page] = await openTabs()
-  await run(page, 'keep', KEPT, PLAIN)
-  const said = await page.evaluate(`trial.attempt(trial.exportWrapping('acc_one'))`)
-  assert.equal(said, 'InvalidAccessError')
+  await run(page, 'storeKey', KEY, PLAIN)
+  const errorName = await page.evaluate(`probe.errorNameOf(probe.exportWrapping('acc_one'))`)
+  assert.equal(errorName, 'InvalidAccessError')
 })
 
-test('a row passed off as another account’s or another key’s opens nothing', { skip }, async () => {
+test('decrypts no row copied under another account or key id', { skip }, async () => {
   const [page] = await openTabs()
-  await run(page, 'keep', KEPT, PLAIN)
+  await run(page, 'storeKey', KEY, PLAIN)
   for (const to of [{ account: 'acc_two' }, { keyId: 'key_two' }]) {
-    const { account, keyId } = { ...KEPT, ...to }
-    await run(page, 'copyRow', [KEPT.account, KEPT.keyId], { account, keyId })
-    assert.equal(await recall(page, to), undefined)
+    const { account, keyId } = { ...KEY, ...to }
+    await run(page, 'copyRow', [KEY.account, KEY.keyId], { account, keyId })
+    assert.equal(await readKey(page, to), undefined)
   }
-  assert.equal(await recall(page), PLAIN)
+  assert.equal(await readKey(page), PLAIN)
 })
 
-test('a key kept twice is encrypted with another vector each time', { skip }, async () => {
+test('encrypts with a new vector each time', { skip }, async () => {
   const [page] = await openTabs()
-  await run(page, 'keep', KEPT, PLAIN)
+  await run(page, 'storeKey', KEY, PLAIN)
   const [first] = await run<Row[]>(page, 'rows', 'keys')
-  await run(page, 'keep', KEPT, PLAIN)
+  await run(page, 'storeKey', KEY, PLAIN)
   const [second, ...others] = await run<Row[]>(page, 'rows', 'keys')
   assert.deepEqual(others, [])
   assert.notDeepEqual(first?.iv, second?.iv)
   assert.notDeepEqual(first?.ciphertext, second?.ciphertext)
 })
 
-test('old keys are wiped; the named one and other accounts’ stay', { skip }, async () => {
+test('wipes old keys, but neither the named one nor those of other accounts', {
+  skip,
+}, async () => {
   const [page] = await openTabs()
-  await run(page, 'keep', KEPT, PLAIN)
-  await run(page, 'keep', { ...KEPT, keyId: 'key_new' }, 'the new one')
-  await run(page, 'keep', { ...KEPT, account: 'acc_one_more' }, 'somebody else’s')
-  await run(page, 'keepOnly', KEPT.account, ['key_new'])
-  assert.equal(await recall(page), undefined)
-  assert.equal(await recall(page, { keyId: 'key_new' }), 'the new one')
-  assert.equal(await recall(page, { account: 'acc_one_more' }), 'somebody else’s')
+  await run(page, 'storeKey', KEY, PLAIN)
+  await run(page, 'storeKey', { ...KEY, keyId: 'key_new' }, 'the new one')
+  await run(page, 'storeKey', { ...KEY, account: 'acc_one_more' }, 'somebody else’s')
+  await run(page, 'wipeAllKeysBut', KEY.account, ['key_new'])
+  assert.equal(await readKey(page), undefined)
+  assert.equal(await readKey(page, { keyId: 'key_new' }), 'the new one')
+  assert.equal(await readKey(page, { account: 'acc_one_more' }), 'somebody else’s')
 })
 
-test('who leaves a shared device leaves neither key nor wrapping key', { skip }, async () => {
+test('leaves neither key nor wrapping key on a shared device', { skip }, async () => {
   const [page] = await openTabs()
-  await run(page, 'keep', KEPT, PLAIN)
-  await run(page, 'forget', KEPT.account)
+  await run(page, 'storeKey', KEY, PLAIN)
+  await run(page, 'wipeKeys', KEY.account)
   assert.deepEqual(await run(page, 'rows', 'keys'), [])
   assert.deepEqual(await run(page, 'rows', 'wrappings'), [])
 })
 
-test('two tabs that keep at the same moment both read back', { skip }, async () => {
+test('stores the keys of two tabs at the same moment', { skip }, async () => {
   const [one, other] = await openTabs()
-  const second = { ...KEPT, keyId: 'key_two' }
-  await Promise.all([run(one, 'keep', KEPT, PLAIN), run(other, 'keep', second, 'the other')])
-  assert.equal(await recall(other), PLAIN)
-  assert.equal(await recall(one, { keyId: 'key_two' }), 'the other')
+  const second = { ...KEY, keyId: 'key_two' }
+  await Promise.all([run(one, 'storeKey', KEY, PLAIN), run(other, 'storeKey', second, 'the other')])
+  assert.equal(await readKey(other), PLAIN)
+  assert.equal(await readKey(one, { keyId: 'key_two' }), 'the other')
 })
 
-test('another tab of the same account is told that a key was kept', { skip }, async () => {
+test('notifies other tabs of the same account when a key is stored', { skip }, async () => {
   const [one, other] = await openTabs()
   await run(other, 'watch', 'acc_two')
-  await run(other, 'watch', KEPT.account)
-  await run(one, 'keep', KEPT, PLAIN)
-  await other.waitForFunction('trial.told.length > 0')
-  assert.deepEqual(await other.evaluate('trial.told'), [KEPT.account])
+  await run(other, 'watch', KEY.account)
+  await run(one, 'storeKey', KEY, PLAIN)
+  await other.waitForFunction('probe.notified.length > 0')
+  assert.deepEqual(await other.evaluate('probe.notified'), [KEY.account])
 })
 
-test('a browser without storage says so and does not pretend', { skip }, async () => {
+test('throws KeyringUnavailable in a browser without storage', { skip }, async () => {
   assert(opened.browser)
   const context = await opened.browser.newContext()
   await context.addInitScript(
@@ -170,6 +172,8 @@ test('a browser without storage says so and does not pretend', { skip }, async (
   )
   const page = await context.newPage()
   await visit(page)
-  const said = await page.evaluate(`trial.attempt(trial.keep(${JSON.stringify(KEPT)}, 'x'))`)
-  assert.equal(said, 'KeyringClosed')
+  const errorName = await page.evaluate(
+    `probe.errorNameOf(probe.storeKey(${JSON.stringify(KEY)}, 'x'))`,
+  )
+  assert.equal(errorName, 'KeyringUnavailable')
 })

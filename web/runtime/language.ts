@@ -1,9 +1,9 @@
-// Which language the pages speak: the one in the profile, else the one chosen in this browser, else
-// the browser's own, else Russian. Only the words of that language are loaded.
+// The language of the pages: the one in the profile, else the one chosen in this browser, else the
+// browser's own, else Russian. Only the words of that language are loaded.
 import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
 import type { ru } from '../words/ru/ru.ts'
-import { type Language, languageHere, wordsOf } from './here.ts'
+import { type Language, loadWords, preferredLanguage } from './preferences.ts'
 
 declare module 'i18next' {
   interface CustomTypeOptions {
@@ -15,35 +15,35 @@ declare module 'i18next' {
 const COOKIE_SECONDS = 400 * 86_400
 
 export async function startLanguage(): Promise<void> {
-  const language = languageHere()
+  const language = preferredLanguage()
   await i18next.use(initReactI18next).init({
     lng: language,
     defaultNS: 'words',
     ns: ['words'],
     resources: {},
-    // React escapes what it shows.
+    // React escapes the text that it renders.
     interpolation: { escapeValue: false },
-    // A missing word is a fault that the tests find; falling back would hide it.
+    // The tests find missing words; a fallback language would hide them.
     fallbackLng: false,
     react: { useSuspense: false },
   })
-  await speak(language)
+  await showLanguage(language)
 }
 
 /** Loads the words of a language and shows them. */
-export async function speak(language: Language): Promise<void> {
+export async function showLanguage(language: Language): Promise<void> {
   if (!i18next.hasResourceBundle(language, 'words')) {
-    i18next.addResourceBundle(language, 'words', await wordsOf(language))
+    i18next.addResourceBundle(language, 'words', await loadWords(language))
   }
   await i18next.changeLanguage(language)
   document.documentElement.lang = language
 }
 
-/** Speaks it from now on in this browser, also before anybody signs in. */
+/** Shows the language and remembers it in a cookie, also for visits without a session. */
 export async function chooseLanguage(language: Language): Promise<void> {
   // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store is not in every browser yet.
   document.cookie = `language=${language}; path=/; max-age=${COOKIE_SECONDS}; samesite=lax`
-  await speak(language)
+  await showLanguage(language)
 }
 
 export function currentLanguage(): Language {

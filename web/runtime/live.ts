@@ -1,18 +1,18 @@
-// Live updates: one stream of server-sent events while the page is looked at, written into the
-// answers that the pages already show. Hidden pages close it, since a browser has few connections
-// for all its tabs; who comes back gets everything anew when it opens.
+// Live updates: one stream of server-sent events while the page is visible, written into the query
+// cache. Hidden pages close the stream, because all tabs share few connections; when it opens again
+// the server sends everything anew.
 import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { LiveEvents, OrderWithRefunds } from '../../src/cabinet/contract/contract.ts'
 import { addressOf } from './api.ts'
-import { homeAsk, keyAsk, meAsk, orderAsk, ordersAsk, requestsKey } from './asks.ts'
+import { homeQuery, keyQuery, meQuery, orderQuery, ordersQuery, requestsKey } from './queries.ts'
 import { useZone } from './zone.ts'
 
-/** Browsers reopen a broken stream by themselves, but not one that was refused. */
-const AGAIN_MS_MIN = 2_000
-const AGAIN_MS_MAX = 60_000
+/** Browsers reopen a broken stream by themselves, but not one that the server refused. */
+const RECONNECT_MS_MIN = 2_000
+const RECONNECT_MS_MAX = 60_000
 
-/** For the frame of signed-in pages. */
+/** Called by the frame of the signed-in pages. */
 export function useLive(): void {
   const client = useQueryClient()
   const zone = useZone()
@@ -20,7 +20,9 @@ export function useLive(): void {
 }
 
 function listen(client: QueryClient, zone: string): () => void {
-  const state: { source?: EventSource; timer?: number; againMs: number } = { againMs: AGAIN_MS_MIN }
+  const state: { source?: EventSource; timer?: number; reconnectMs: number } = {
+    reconnectMs: RECONNECT_MS_MIN,
+  }
 
   function close(): void {
     state.source?.close()
@@ -28,13 +30,13 @@ function listen(client: QueryClient, zone: string): () => void {
     window.clearTimeout(state.timer)
   }
 
-  function later(): void {
+  function reconnectLater(): void {
     close()
-    state.timer = window.setTimeout(look, state.againMs)
-    state.againMs = Math.min(state.againMs * 2, AGAIN_MS_MAX)
+    state.timer = window.setTimeout(openIfVisible, state.reconnectMs)
+    state.reconnectMs = Math.min(state.reconnectMs * 2, RECONNECT_MS_MAX)
   }
 
-  function look(): void {
+  function openIfVisible(): void {
     if (document.visibilityState === 'hidden') close()
     else if (state.source === undefined) state.source = open()
   }
@@ -46,41 +48,41 @@ function listen(client: QueryClient, zone: string): () => void {
       take: (event: LiveEvents[Name]) => void,
     ) => {
       source.addEventListener(name, ({ data }) => {
-        state.againMs = AGAIN_MS_MIN
+        state.reconnectMs = RECONNECT_MS_MIN
         take(JSON.parse(data) as LiveEvents[Name])
       })
     }
-    // An answer that is still on its way is older than what comes here, and must not replace it.
-    const put = async (queryKey: QueryKey, value: unknown) => {
+    // A response still in flight is older than this update and must not replace it.
+    const replaceAnswer = async (queryKey: QueryKey, value: unknown) => {
       await client.cancelQueries({ queryKey })
       client.setQueryData(queryKey, value)
     }
-    on('home', (home) => void put(homeAsk.queryKey, home))
-    on('key', (key) => void put(keyAsk.queryKey, key))
-    on('requests', (requests) => void put(requestsKey, requests))
+    on('home', (home) => void replaceAnswer(homeQuery.queryKey, home))
+    on('key', (key) => void replaceAnswer(keyQuery.queryKey, key))
+    on('requests', (requests) => void replaceAnswer(requestsKey, requests))
     on('order', (order) => {
-      client.setQueryData<OrderWithRefunds>(orderAsk(order.id).queryKey, (before) =>
+      client.setQueryData<OrderWithRefunds>(orderQuery(order.id).queryKey, (before) =>
         before === undefined ? undefined : { ...before, ...order },
       )
-      void client.invalidateQueries({ queryKey: ordersAsk.queryKey })
-      void client.invalidateQueries({ queryKey: orderAsk(order.id).queryKey })
+      void client.invalidateQueries({ queryKey: ordersQuery.queryKey })
+      void client.invalidateQueries({ queryKey: orderQuery(order.id).queryKey })
     })
     on('end', () => {
-      // Signing in again, to confirm that it is you, ends the session that the stream was opened
-      // with. Whether anybody is still signed in is for `me` to say.
-      void client.invalidateQueries({ queryKey: meAsk.queryKey })
-      later()
+      // A repeated sign-in ("confirm it is you") ends the session of this stream, so the end does
+      // not mean that nobody is signed in: `me` is read again.
+      void client.invalidateQueries({ queryKey: meQuery.queryKey })
+      reconnectLater()
     })
     source.addEventListener('error', () => {
-      if (source.readyState === EventSource.CLOSED) later()
+      if (source.readyState === EventSource.CLOSED) reconnectLater()
     })
     return source
   }
 
-  look()
-  document.addEventListener('visibilitychange', look)
+  openIfVisible()
+  document.addEventListener('visibilitychange', openIfVisible)
   return () => {
-    document.removeEventListener('visibilitychange', look)
+    document.removeEventListener('visibilitychange', openIfVisible)
     close()
   }
 }

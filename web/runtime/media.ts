@@ -1,9 +1,9 @@
-// Whether the screen is such as a media query says, followed while it changes.
+// Whether a media query matches the screen; follows its changes.
 import { useSyncExternalStore } from 'react'
 
-/** Touched with a finger, and narrow. */
+/** A narrow touch screen. */
 export const PHONE = '(pointer: coarse) and (max-width: 640px)'
-/** Below Tailwind's `sm`. */
+/** Below Tailwind's breakpoint `sm`. */
 export const NARROW = '(max-width: 639.98px)'
 
 export function useMedia(query: string): boolean {

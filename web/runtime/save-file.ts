@@ -6,6 +6,6 @@ export function saveFile(name: string, text: string, type = 'text/plain;charset=
   link.href = url
   link.download = name
   link.click()
-  // The browser has taken it by then; kept for ever it would hold the text in memory.
+  // The browser has read the text by then; without this it would stay in memory.
   window.setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }

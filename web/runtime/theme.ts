@@ -1,5 +1,5 @@
-// Light, dark, or as the system says. The choice is a cookie, which theme.js in public/ reads
-// before the first paint.
+// The theme: light, dark, or that of the system. A cookie holds the choice; public/theme.js reads
+// it before the first paint.
 import { useSyncExternalStore } from 'react'
 
 export type Theme = 'system' | 'light' | 'dark'

@@ -1,7 +1,7 @@
-// Renders anew from time to time, for what says how long ago something was.
+// Renders a component again from time to time, for texts such as "5 minutes ago".
 import { useEffect, useState } from 'react'
 
-/** The words change with minutes, so half of one is never far behind. */
+/** The texts change every minute; half a minute keeps them close to the truth. */
 const TICK_MS = 30_000
 
 export function useTick(): void {

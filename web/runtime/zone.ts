@@ -1,21 +1,21 @@
 // The time zone in which days begin and moments are shown: the one chosen in this browser, else the
-// system's. Kept in the browser, because people who travel mean the place they are in; the account
-// knows the last choice, for letters and statements.
+// system's. The browser stores it, because travellers mean the place they are in; the account knows
+// the last choice for e-mails and statements.
 import { useSyncExternalStore } from 'react'
-import { currentZone, ZONE_STORED } from './here.ts'
+import { currentZone, ZONE_STORAGE_KEY } from './preferences.ts'
 
 const CHANGED = 'zone-chosen'
 
-/** Undefined: as the system says. */
+/** Undefined chooses the system's zone. */
 export function chooseZone(zone: string | undefined): void {
-  if (zone === undefined) localStorage.removeItem(ZONE_STORED)
-  else localStorage.setItem(ZONE_STORED, zone)
+  if (zone === undefined) localStorage.removeItem(ZONE_STORAGE_KEY)
+  else localStorage.setItem(ZONE_STORAGE_KEY, zone)
   window.dispatchEvent(new Event(CHANGED))
 }
 
-/** Whether somebody chose one, rather than leaving it to the system. */
+/** Whether the user chose a zone, instead of the system's. */
 export function hasChosenZone(): boolean {
-  return localStorage.getItem(ZONE_STORED) !== null
+  return localStorage.getItem(ZONE_STORAGE_KEY) !== null
 }
 
 export function useZone(): string {
@@ -25,7 +25,7 @@ export function useZone(): string {
   }, currentZone)
 }
 
-/** Every zone that the browser knows, with its present distance from UTC. */
+/** Every zone that the browser knows, with its present offset from UTC. */
 export function zones(): { readonly name: string; readonly offset: string }[] {
   const names = Intl.supportedValuesOf('timeZone')
   const all = names.includes('UTC') ? names : ['UTC', ...names]

@@ -1,5 +1,5 @@
-// Buttons, and links that look like them. A pending button keeps its place, its words and the
-// focus, and lets nothing through: a second click must not buy a second pack.
+// Buttons, and links that look like them. A pending button keeps its size, its text and the focus,
+// and ignores clicks: a second click must not buy a second pack.
 import { createLink } from '@tanstack/react-router'
 import { LoaderCircle, type LucideIcon } from 'lucide-react'
 import type { AnchorHTMLAttributes, ButtonHTMLAttributes, MouseEvent, Ref } from 'react'
@@ -7,7 +7,7 @@ import { classes } from './classes.ts'
 
 export type Tone = 'main' | 'plain' | 'quiet' | 'danger'
 
-type Look = {
+type ButtonStyle = {
   readonly tone?: Tone | undefined
   readonly isSmall?: boolean | undefined
   readonly isWide?: boolean | undefined
@@ -25,7 +25,11 @@ const tones: Readonly<Record<Tone, string>> = {
   danger: 'border-bad bg-bad text-on-bad hover:border-bad-deep hover:bg-bad-deep',
 }
 
-export function buttonLook({ tone = 'plain', isSmall = false, isWide = false }: Look): string {
+export function buttonClasses({
+  tone = 'plain',
+  isSmall = false,
+  isWide = false,
+}: ButtonStyle): string {
   return classes(
     shape,
     tones[tone],
@@ -34,7 +38,7 @@ export function buttonLook({ tone = 'plain', isSmall = false, isWide = false }: 
   )
 }
 
-export type ButtonProps = Look &
+export type ButtonProps = ButtonStyle &
   ButtonHTMLAttributes<HTMLButtonElement> & {
     readonly isPending?: boolean
     readonly ref?: Ref<HTMLButtonElement>
@@ -42,11 +46,11 @@ export type ButtonProps = Look &
 
 export function Button(props: ButtonProps) {
   const { tone, isSmall, isWide, icon: Icon, isPending, className, children, ...rest } = props
-  const isIdle = isPending === true || rest.disabled === true
+  const isInactive = isPending === true || rest.disabled === true
   const { disabled: _disabled, onClick, ...others } = rest
-  // Not `disabled`: that would drop the focus to the start of the page.
-  const guard = (event: MouseEvent<HTMLButtonElement>) => {
-    if (!isIdle) return onClick?.(event)
+  // Not the attribute `disabled`: it would move the focus to the start of the page.
+  const handleClick = (event: MouseEvent<HTMLButtonElement>) => {
+    if (!isInactive) return onClick?.(event)
     event.preventDefault()
     event.stopPropagation()
   }
@@ -54,11 +58,11 @@ export function Button(props: ButtonProps) {
     <button
       type="button"
       {...others}
-      onClick={guard}
-      aria-disabled={isIdle}
+      onClick={handleClick}
+      aria-disabled={isInactive}
       aria-busy={isPending === true}
       className={classes(
-        buttonLook({ tone, isSmall, isWide }),
+        buttonClasses({ tone, isSmall, isWide }),
         rest.disabled === true && 'opacity-55',
         className,
       )}
@@ -73,13 +77,14 @@ export function Button(props: ButtonProps) {
   )
 }
 
-type AnchorProps = Look & AnchorHTMLAttributes<HTMLAnchorElement> & { ref?: Ref<HTMLAnchorElement> }
+type AnchorProps = ButtonStyle &
+  AnchorHTMLAttributes<HTMLAnchorElement> & { ref?: Ref<HTMLAnchorElement> }
 
 function Anchor(props: AnchorProps) {
   const { tone, isSmall, isWide, icon: Icon, className, children, ...rest } = props
-  const styled = buttonLook({ tone, isSmall, isWide })
+  const styleClasses = buttonClasses({ tone, isSmall, isWide })
   return (
-    <a {...rest} className={classes(styled, className)}>
+    <a {...rest} className={classes(styleClasses, className)}>
       {Icon !== undefined && <Icon aria-hidden className="size-4 shrink-0" />}
       {children}
     </a>
@@ -92,7 +97,7 @@ export const ButtonLink = createLink(Anchor)
 /** The same for addresses outside the router, such as a payment page. */
 export const ButtonAnchor = Anchor
 
-/** A small square button with a picture only; `label` is what readers hear. */
+/** A small square button with an icon only; screen readers announce `label`. */
 export function IconButton(props: ButtonProps & { readonly label: string; icon: LucideIcon }) {
   const { label, icon: Icon, className, ...rest } = props
   return (

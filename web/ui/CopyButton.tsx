@@ -1,19 +1,19 @@
-// Copies the real value, which need not be on the page, and says that it did. The value may be a
-// function, so that a secret is read only when somebody asks for it.
+// Copies a value, which need not be on the page, and confirms it. The value may be a function, so
+// that a secret is read only at the click.
 import { Check, Copy } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Button, IconButton, type Tone } from './Button.tsx'
 import { useToast } from './Toasts.tsx'
 
-const SAID_MS = 2_000
+const CONFIRMATION_MS = 2_000
 
 export function CopyButton(props: {
   readonly value: string | (() => string | Promise<string>)
   readonly label?: string
   readonly tone?: Tone
   readonly isSmall?: boolean
-  /** A picture only, for where many stand in a column; the label is what readers hear. */
+  /** Shows only the icon, for columns of many; screen readers announce the label. */
   readonly isBare?: boolean
   readonly onCopied?: () => void
 }) {
@@ -28,17 +28,17 @@ export function CopyButton(props: {
       if (typeof value === 'string') await navigator.clipboard.writeText(value)
       else await writeLater(value)
     } catch {
-      // No permission, or no secure connection: the words say what to do instead.
+      // No permission or no HTTPS: the message tells the user how to copy by hand.
       toast(t('copy.failed'), 'bad')
       return
     }
     props.onCopied?.()
     setCopied(true)
     window.clearTimeout(timer.current)
-    timer.current = window.setTimeout(() => setCopied(false), SAID_MS)
+    timer.current = window.setTimeout(() => setCopied(false), CONFIRMATION_MS)
   }
 
-  const said = isCopied ? t('copy.done') : (label ?? t('copy.copy'))
+  const text = isCopied ? t('copy.done') : (label ?? t('copy.copy'))
   const icon = isCopied ? Check : Copy
   if (isBare) {
     return (
@@ -52,14 +52,14 @@ export function CopyButton(props: {
   }
   return (
     <Button tone={tone} isSmall={isSmall} icon={icon} onClick={() => void copy()}>
-      <span aria-live="polite">{said}</span>
+      <span aria-live="polite">{text}</span>
     </Button>
   )
 }
 
 /**
- * Safari lets write only what begins within the click; a value that is still being read by then is
- * handed over as a promise.
+ * Safari allows only a write that begins within the click, so a value that is read asynchronously
+ * is passed as a promise.
  */
 async function writeLater(value: () => string | Promise<string>): Promise<void> {
   const read = async () => new Blob([await value()], { type: 'text/plain' })

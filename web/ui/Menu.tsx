@@ -1,10 +1,10 @@
-// A menu behind a button. Not modal: the page stays usable around it, and nothing locks scrolling.
-// It stays beside its button in the document, so that readers know which part of the page it is of.
+// A menu behind a button. It is not modal: the page stays usable and scrollable. It stays beside
+// its button in the document, so that screen readers know where it belongs.
 import { Check, type LucideIcon } from 'lucide-react'
 import { DropdownMenu as Radix } from 'radix-ui'
 import type { ReactNode } from 'react'
 
-const itemLook =
+const itemClasses =
   'flex min-h-10 w-full items-center gap-3 rounded-part px-3 py-1.5 text-start outline-none ' +
   'select-none data-[highlighted]:bg-tint data-[highlighted]:text-accent-deep'
 
@@ -32,17 +32,17 @@ export function MenuItem(props: {
 }) {
   const { icon: Icon, onSelect, children } = props
   return (
-    <Radix.Item onSelect={onSelect} className={itemLook}>
+    <Radix.Item onSelect={onSelect} className={itemClasses}>
       {Icon !== undefined && <Icon aria-hidden className="size-4 shrink-0 text-soft" />}
       {children}
     </Radix.Item>
   )
 }
 
-/** `lang`: what the label is written in, when not in the language of the page. */
+/** `lang`: the language of the label, if it differs from that of the page. */
 type Option = { readonly value: string; readonly label: string; readonly lang?: string }
 
-/** One of several; the one in force has a tick. */
+/** A group of options; the current one has a tick. */
 export function MenuChoice(props: {
   readonly label: string
   readonly value: string
@@ -57,7 +57,7 @@ export function MenuChoice(props: {
           key={option.value}
           value={option.value}
           lang={option.lang}
-          className={itemLook}
+          className={itemClasses}
         >
           <span className="grid size-4 shrink-0 place-items-center">
             <Radix.ItemIndicator>

@@ -1,8 +1,8 @@
-// A page inside the frame: its heading, its name in the browser's tab, its parts in a column. The
-// heading takes the focus after navigation, so that readers say where one has come.
+// A page inside the frame: its heading, its title in the browser's tab, its parts in a column. The
+// heading takes the focus after navigation, so that screen readers announce the new page.
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef } from 'react'
-import { brandAsk } from '../runtime/asks.ts'
+import { brandQuery } from '../runtime/queries.ts'
 import { classes } from './classes.ts'
 
 export function Page(props: {
@@ -31,20 +31,20 @@ export function Page(props: {
   )
 }
 
-/** The first page of a visit is read from its top by itself; the ones after it are not. */
+/** Screen readers read the first page of a visit by themselves; the focus stays where it is. */
 const visit = { isFirst: true }
 
-/** Names the browser's tab and gives the focus to the heading, unless a field has taken it. */
+/** Sets the title of the tab and moves the focus to the heading, unless a field has it. */
 export function useArrival(title: string) {
   const heading = useRef<HTMLHeadingElement>(null)
-  const { data: brand } = useQuery(brandAsk)
+  const { data: brand } = useQuery(brandQuery)
   const name = brand?.name
   useEffect(() => {
     document.title = name === undefined ? title : `${title} · ${name}`
   }, [title, name])
   useEffect(() => {
-    const isTaken = document.activeElement?.closest('main') != null
-    if (!visit.isFirst && !isTaken) heading.current?.focus({ preventScroll: true })
+    const hasFocus = document.activeElement?.closest('main') != null
+    if (!visit.isFirst && !hasFocus) heading.current?.focus({ preventScroll: true })
     visit.isFirst = false
   }, [])
   return heading

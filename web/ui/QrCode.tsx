@@ -1,13 +1,13 @@
-// A QR code, drawn here: what it holds goes to nobody. Dark on white in both themes, because many
-// readers do not know the other way round.
+// A QR code, drawn in the browser, so that its content is not sent to a server. Dark on white in
+// both themes, because many scanners do not read light on dark.
 import { create } from 'qrcode'
 import { useMemo } from 'react'
 
-/** What the standard asks for around a code. */
+/** The quiet zone around a code, in modules, as the standard requires. */
 const MARGIN = 4
 
 export function QrCode(props: { readonly text: string; readonly label: string }) {
-  const { size, path } = useMemo(() => drawn(props.text), [props.text])
+  const { size, path } = useMemo(() => qrPathOf(props.text), [props.text])
   const side = size + 2 * MARGIN
   return (
     <svg
@@ -22,8 +22,8 @@ export function QrCode(props: { readonly text: string; readonly label: string })
   )
 }
 
-/** One path of unit squares, a run of dark modules as one rectangle. */
-function drawn(text: string): { size: number; path: string } {
+/** One SVG path; each horizontal run of dark modules is a rectangle. */
+function qrPathOf(text: string): { size: number; path: string } {
   const { size, data } = create(text, { errorCorrectionLevel: 'M' }).modules
   const parts: string[] = []
   for (let y = 0; y < size; y++) {

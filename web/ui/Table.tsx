@@ -1,6 +1,6 @@
-// A table that turns into cards on a phone: each row a card, each cell with the name of its column.
-// One and the same markup; roles are spelled out because some browsers forget that a table is one
-// as soon as it is displayed as blocks.
+// A table that turns into cards on a phone: each row is a card, each cell has the label of its
+// column. The markup is the same; the roles are explicit because some browsers stop treating a
+// table as one when CSS displays it as blocks.
 import { Fragment, type ReactNode } from 'react'
 import { classes } from './classes.ts'
 
@@ -8,11 +8,11 @@ export type Column<Row> = {
   readonly id: string
   readonly label: string
   readonly cell: (row: Row) => ReactNode
-  /** Numbers stand at the end of their cell, in figures of one width. */
+  /** Numbers are aligned at the end of their cell, in figures of equal width. */
   readonly isNumber?: boolean
-  /** The cell that names the row: the heading of its card. */
+  /** This cell names the row and is the heading of its card. */
   readonly isTitle?: boolean
-  /** The label is for readers only, such as above a column of buttons. */
+  /** The label is for screen readers only, such as above a column of buttons. */
   readonly isUnlabelled?: boolean
 }
 
@@ -21,7 +21,7 @@ export function Table<Row>(props: {
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
   readonly rowId: (row: Row) => string
-  /** What a row opens into; undefined while it is closed. */
+  /** The content below an open row; undefined while the row is closed. */
   readonly below?: (row: Row) => ReactNode
 }) {
   const { caption, columns, rows, rowId, below } = props
@@ -50,7 +50,7 @@ export function Table<Row>(props: {
       </thead>
       <tbody className="max-md:grid max-md:grid-cols-1 max-md:gap-3">
         {rows.map((row) => {
-          const opened = below?.(row)
+          const details = below?.(row)
           return (
             <Fragment key={rowId(row)}>
               <tr
@@ -58,7 +58,7 @@ export function Table<Row>(props: {
                 className={classes(
                   'border-line max-md:grid max-md:grid-cols-1 max-md:gap-2 max-md:rounded-box',
                   'max-md:border max-md:p-4 md:border-b',
-                  opened === undefined && 'md:last:border-0',
+                  details === undefined && 'md:last:border-0',
                 )}
               >
                 {columns.map((column) => (
@@ -67,10 +67,10 @@ export function Table<Row>(props: {
                   </Cell>
                 ))}
               </tr>
-              {opened !== undefined && (
+              {details !== undefined && (
                 <tr role={roles.row} className="border-line max-md:block md:border-b">
                   <td role={roles.cell} colSpan={columns.length} className="max-md:block md:py-4">
-                    {opened}
+                    {details}
                   </td>
                 </tr>
               )}
@@ -102,7 +102,7 @@ function Cell<Row>(props: {
       )}
     >
       {!isPlain && (
-        <span aria-hidden className="shrink-0 text-sm text-soft md:hidden">
+        <span aria-hidden className="max-w-full shrink-0 text-sm text-soft md:hidden">
           {column.label}
         </span>
       )}

@@ -1,14 +1,16 @@
-// Tabs inside a page. For parts of the cabinet that have addresses of their own use TabLinks: those
-// can be linked to and survive a reload.
+// Tabs inside a page. If each tab is a page with its own URL, use TabLinks: such a tab can be
+// linked to and survives a reload.
 import { Link, type LinkProps } from '@tanstack/react-router'
 import { Tabs as Radix } from 'radix-ui'
 import { type ReactNode, useEffect, useRef } from 'react'
 
-const tabLook =
+// Smaller on a phone, so that all tabs of the settings fit in Russian.
+const tabClasses =
   'min-h-11 shrink-0 border-b-2 border-transparent px-2.5 font-medium text-soft hover:text-ink ' +
+  'max-sm:px-1.5 max-sm:text-sm ' +
   'data-[state=active]:border-accent data-[state=active]:text-ink ' +
   'aria-[current=page]:border-accent aria-[current=page]:text-ink'
-const listLook = 'flex gap-1 overflow-x-auto border-b border-line'
+const listClasses = 'flex gap-1 max-sm:gap-0 overflow-x-auto border-b border-line'
 
 export type Tab = { readonly id: string; readonly label: string; readonly content: ReactNode }
 
@@ -25,9 +27,9 @@ export function Tabs(props: {
       : { value, onValueChange: (id: string) => onChange?.(id) }
   return (
     <Radix.Root {...control} className="grid gap-4">
-      <Radix.List aria-label={label} className={listLook}>
+      <Radix.List aria-label={label} className={listClasses}>
         {tabs.map((tab) => (
-          <Radix.Trigger key={tab.id} value={tab.id} className={tabLook}>
+          <Radix.Trigger key={tab.id} value={tab.id} className={tabClasses}>
             {tab.label}
           </Radix.Trigger>
         ))}
@@ -46,19 +48,19 @@ export function TabLinks(props: {
   readonly links: readonly (Pick<LinkProps, 'to' | 'params'> & { readonly label: string })[]
 }) {
   const nav = useRef<HTMLElement>(null)
-  // On a phone the page that is open may be the one that does not fit.
+  // On a phone the tab of the current page may be outside of the visible part.
   useEffect(() => {
-    const own = nav.current?.querySelector('[aria-current=page]')
-    own?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+    const current = nav.current?.querySelector('[aria-current=page]')
+    current?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [])
   return (
-    <nav ref={nav} aria-label={props.label} className={listLook}>
+    <nav ref={nav} aria-label={props.label} className={listClasses}>
       {props.links.map(({ label, ...link }) => (
         <Link
           key={label}
           {...link}
           activeOptions={{ exact: true }}
-          className={`${tabLook} inline-flex items-center`}
+          className={`${tabClasses} inline-flex items-center`}
         >
           {label}
         </Link>

@@ -1,11 +1,11 @@
-// Links inside sentences: underlined, because colour alone is no sign for everybody.
+// Links inside sentences: underlined, because not everybody can distinguish the colour.
 import { createLink } from '@tanstack/react-router'
 import type { AnchorHTMLAttributes, Ref } from 'react'
 import { classes } from './classes.ts'
 
 type Props = AnchorHTMLAttributes<HTMLAnchorElement> & { readonly ref?: Ref<HTMLAnchorElement> }
 
-/** For addresses outside the router: mail, files. */
+/** For addresses outside the router: mailto links and files. */
 export function TextAnchor({ className, children, ...rest }: Props) {
   return (
     <a

@@ -1,5 +1,5 @@
-// Short notices that come and go: said by readers at once, gone after a while, not while they are
-// pointed at or focused. What must be read belongs in a Banner instead.
+// Short notices that disappear after a while, but not while they are pointed at or focused. Screen
+// readers announce them. Important messages belong in a Banner instead.
 import { CircleAlert, CircleCheck, X } from 'lucide-react'
 import { createContext, type ReactNode, useCallback, useContext, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -9,7 +9,7 @@ import { classes } from './classes.ts'
 type Toast = { readonly id: number; readonly tone: 'good' | 'bad'; readonly text: string }
 type Show = (text: string, tone?: Toast['tone']) => void
 
-/** Ten words take three seconds to read; the rest is for noticing it. */
+/** Ten words take three seconds to read; the rest is for noticing the toast. */
 const SHOWN_MS = 6_000
 const SHOWN_MAX = 3
 
@@ -20,7 +20,7 @@ export function useToast(): Show {
   return useContext(ShowContext)
 }
 
-/** For `onError` of a mutation: shows the no in words; nothing when the owner cancelled. */
+/** For `onError` of a mutation: shows the error as text; nothing if the owner cancelled. */
 export function useErrorToast(): (error: unknown) => void {
   const toast = useToast()
   const errorText = useErrorText()
@@ -69,7 +69,7 @@ function ToastCard(props: { readonly toast: Toast; readonly onDrop: (id: number)
   }, [onDrop, toast.id])
   const Icon = toast.tone === 'good' ? CircleCheck : CircleAlert
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it only waits while it is looked at.
+    // biome-ignore lint/a11y/noStaticElementInteractions: hovering only stops the timer.
     <div
       ref={(element) => {
         if (element !== null) start()

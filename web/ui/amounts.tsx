@@ -1,9 +1,9 @@
-// Amounts and moments on the page: figures of one width, the exact value one hover away.
+// Amounts and moments on the page, in figures of equal width; the tooltip has the exact value.
 import { useTranslation } from 'react-i18next'
 import type { Credits as CreditsValue, Kopecks, Time } from '../../src/cabinet/contract/contract.ts'
-import { useFormat } from '../format/format.ts'
+import { useFormat } from '../format/use-format.ts'
 
-/** 35 000 000, or 35 млн when `isShort`; the exact amount is its title. */
+/** 35 000 000, or 35 млн when `isShort`; the tooltip has the exact amount. */
 export function Credits(props: { readonly value: CreditsValue; readonly isShort?: boolean }) {
   const { value, isShort = false } = props
   const { t } = useTranslation()
@@ -21,7 +21,7 @@ export function Rubles({ kopecks }: { readonly kopecks: Kopecks }) {
   return <span className="figures whitespace-nowrap">{useFormat().rubles(kopecks)}</span>
 }
 
-/** A moment in the owner's time zone; `isAgo`: how long ago, within a day. */
+/** A moment in the owner's time zone; `isAgo` shows how long ago it was, within a day. */
 export function Moment(props: { readonly at: Time; readonly isAgo?: boolean }) {
   const format = useFormat()
   const { at, isAgo = false } = props
@@ -32,7 +32,7 @@ export function Moment(props: { readonly at: Time; readonly isAgo?: boolean }) {
   )
 }
 
-/** 1 200 → 340, and the cached ones below; readers hear it in words. */
+/** 1 200 → 340, and cached tokens below; screen readers get a sentence. */
 export function TokenCounts(props: {
   readonly input: bigint
   readonly output: bigint

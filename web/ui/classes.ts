@@ -1,4 +1,4 @@
-// Joins class names, leaving out what does not apply.
+// Joins class names, without false and undefined ones.
 
 export function classes(...names: readonly (string | false | undefined)[]): string {
   return names.filter((name) => typeof name === 'string' && name !== '').join(' ')

@@ -1,14 +1,14 @@
-// Small parts that pages are put together from: panels, facts, badges, skeletons, empty places.
+// Small components of the pages: panels, facts, badges, skeletons, empty states.
 import type { LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { classes } from './classes.ts'
 
-/** A sheet of paper on the page, with a heading of its own. */
+/** A section of the page on a sheet, with its own heading. */
 export function Panel(props: {
   readonly title?: string
   readonly hint?: ReactNode
-  /** At the right of the heading. */
+  /** Shown at the right of the heading. */
   readonly actions?: ReactNode
   readonly children?: ReactNode
   readonly isDanger?: boolean
@@ -37,7 +37,7 @@ export function Panel(props: {
   )
 }
 
-/** Names and values with a line of dots between them. */
+/** Names and values with dotted lines between them. */
 export function Facts(props: {
   readonly facts: readonly { readonly name: string; readonly value: ReactNode }[]
 }) {
@@ -63,7 +63,7 @@ const badgeTones: Readonly<Record<BadgeTone, string>> = {
   bad: 'bg-bad-tint text-bad',
 }
 
-/** A state in a word or two. */
+/** A status in one or two words. */
 export function Badge(props: { readonly tone?: BadgeTone; readonly children: ReactNode }) {
   return (
     <span
@@ -77,7 +77,7 @@ export function Badge(props: { readonly tone?: BadgeTone; readonly children: Rea
   )
 }
 
-/** Where something will be in a moment; as many lines as are expected. */
+/** A placeholder while data is loading; `lines` is the expected height. */
 export function Skeleton({ lines = 3 }: { readonly lines?: number }) {
   const { t } = useTranslation()
   const widths = ['w-full', 'w-11/12', 'w-4/5', 'w-2/3']
@@ -86,7 +86,7 @@ export function Skeleton({ lines = 3 }: { readonly lines?: number }) {
       <span className="sr-only">{t('state.loading')}</span>
       {Array.from({ length: lines }, (_, line) => (
         <div
-          // biome-ignore lint/suspicious/noArrayIndexKey: the lines have no other name.
+          // biome-ignore lint/suspicious/noArrayIndexKey: the lines have no other identity.
           key={line}
           className={classes('h-4 rounded-sm bg-sunk', widths[line % widths.length])}
         />
@@ -95,7 +95,7 @@ export function Skeleton({ lines = 3 }: { readonly lines?: number }) {
   )
 }
 
-/** Nothing is here yet: why, and how something comes here. */
+/** An empty state: why there is nothing yet, and what to do about it. */
 export function Empty(props: {
   readonly icon: LucideIcon
   readonly title: string

@@ -1,4 +1,4 @@
-// How wide an element is, in pixels, followed while it changes; 0 before it is there.
+// The width of an element in pixels; follows its changes and is 0 before the element exists.
 import { type RefObject, useLayoutEffect, useState } from 'react'
 
 export function useWidth(element: RefObject<HTMLElement | null>): number {

@@ -1,6 +1,6 @@
-// better-auth, as we use it: an engine for sessions, password checks, resets, second factors and
-// passkeys on tables of ours. What it leaves open by default is closed here, each with its reason.
-// Registration and change of address are not its: see registration/.
+// The configuration of better-auth, which provides sessions, password checks, resets, second
+// factors and passkeys on our tables. Each default that is too weak is changed here, with the
+// reason. better-auth does not handle registration and change of address: see registration/.
 import { passkey } from '@better-auth/passkey'
 import { type BetterAuthOptions, betterAuth } from 'better-auth'
 import { APIError } from 'better-auth/api'
@@ -9,8 +9,8 @@ import type { Db } from '../../platform/db/db.ts'
 import { newAccountId, randomText } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import { cookiesOf } from '../cookies.ts'
-import type { Brand } from '../letters/letters.ts'
-import { type AccountsSettings, ADDRESS_HEADER, BASE_PATH, RESET_MINUTES } from '../parts.ts'
+import { type AccountsSettings, ADDRESS_HEADER, BASE_PATH, RESET_MINUTES } from '../dependencies.ts'
+import type { Brand } from '../emails/emails.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, type Passwords } from '../passwords/passwords.ts'
 import { createConnections } from './connection.ts'
 import * as tables from './tables.ts'
@@ -23,12 +23,15 @@ export type AuthOptions = {
   readonly brand: Brand
   readonly settings: AccountsSettings
   readonly passwords: Passwords
-  /** Only writes a row of the outbox; a letter sent inside the request would tell by its time. */
+  /**
+   * Only writes a row of the outbox: sending inside the request would reveal by its duration that
+   * the account exists.
+   */
   sendReset(user: { readonly id: string; readonly email: string }, code: string): Promise<void>
   onReset(user: { readonly id: string; readonly email: string }, headers: Headers): Promise<void>
 }
 
-/** All options, also for the test that compares the tables with what better-auth expects. */
+/** All options; tables.test.ts also compares our tables with what better-auth expects by them. */
 export function authOptions(options: AuthOptions) {
   const { brand, settings, passwords, log } = options
   const { origin, hostname } = new URL(brand.cabinetUrl)
@@ -38,16 +41,17 @@ export function authOptions(options: AuthOptions) {
     baseURL: origin,
     basePath: BASE_PATH,
     trustedOrigins: [origin],
-    // Both, because the list would otherwise be looked for in the environment and win over ours.
+    // Set both: without `secrets` better-auth reads BETTER_AUTH_SECRETS from the environment and
+    // prefers that to `secret`.
     secret,
     secrets: [{ version: 1, value: secret }],
     database: createConnections(options.db),
     telemetry: { enabled: false },
     logger: { level: 'warn', log: loggerOf(log) },
-    // A fault comes out of the handler as it is; better-auth would print it to the terminal.
+    // better-auth throws errors to auth-handler.ts; by default it would print them to the terminal.
     onAPIError: { throw: true },
-    // By address only, wrong in its Retry-After on PostgreSQL, and off outside production: ours
-    // (throttle.ts) counts for every path, by address and by account.
+    // better-auth counts by address only, computes a wrong Retry-After on PostgreSQL, and is off
+    // outside production. throttle.ts counts for every path, by address and by account.
     rateLimit: { enabled: false },
     emailAndPassword: {
       enabled: true,
@@ -58,7 +62,7 @@ export function authOptions(options: AuthOptions) {
       maxPasswordLength: PASSWORD_LENGTH_MAX,
       password: { hash: passwords.hash, verify: passwords.verify },
       resetPasswordTokenExpiresIn: RESET_MINUTES * 60,
-      // Whoever resets a password does so because somebody else may know it.
+      // People reset a password because somebody else may know it.
       revokeSessionsOnPasswordReset: true,
       sendResetPassword: ({ user, token: code }) => options.sendReset(user, code),
       onPasswordReset: ({ user }, request) =>
@@ -70,7 +74,7 @@ export function authOptions(options: AuthOptions) {
       expiresIn: settings.sessionDays * DAY_SECONDS,
       updateAge: DAY_SECONDS,
       freshAge: settings.freshMinutes * 60,
-      // A cached session would live on in its cookie after it was revoked.
+      // A session cached in its cookie would still work after it was revoked.
       cookieCache: { enabled: false },
     },
     databaseHooks: { session: { create: { before: keepSignInTime } } },
@@ -78,15 +82,16 @@ export function authOptions(options: AuthOptions) {
     verification: {
       ...tables.accountCodes,
       storeIdentifier: 'hashed',
-      disableCleanup: true, // a job does it, and not every reader
+      disableCleanup: true, // a job deletes expired rows, not every read
     },
     plugins: [secondFactor(brand), passkeys(brand, { origin, hostname })],
     advanced: {
       ...cookiesOf(brand),
       database: { generateId: ({ model }: { model: string }) => newId(model) },
-      // The whole address, for the owner's list; the handler puts networks together by itself.
+      // Stores the whole IP address for the owner's list of sessions; auth-handler.ts itself counts
+      // attempts by /64 network.
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER], ipv6Subnet: 128 },
-      // Said aloud, because better-auth skips both when NODE_ENV is "test".
+      // Explicit, because better-auth skips both checks when NODE_ENV is "test".
       disableCSRFCheck: false,
       disableOriginCheck: false,
     },
@@ -105,9 +110,9 @@ type BeforeSession = NonNullable<NonNullable<SessionHooks['create']>['before']>
 /**
  * better-auth replaces the session when the password is changed and when the second factor is
  * switched on or off, and dates the new one from that moment. Such a request proves the password at
- * most, while a session's time says when somebody signed in, second factor included: an old cookie
- * and the password would be enough to switch the second factor off. So a session that is made
- * within a session keeps the time of its sign-in. In a sign-in better-auth has read no session.
+ * most, while a session's time must mean a sign-in with the second factor: otherwise an old cookie
+ * and the password would be enough to switch the second factor off. So a session that replaces
+ * another keeps the time of its sign-in. During a sign-in better-auth has read no session.
  */
 const keepSignInTime: BeforeSession = async (session, request) => {
   const current = request?.context.session?.session
@@ -125,9 +130,9 @@ function secondFactor(brand: Brand) {
 }
 
 /**
- * better-auth takes a passkey without asking whether its owner was verified (a fingerprint, a PIN).
- * Since a passkey replaces password and second factor at once, that would be one factor: a found
- * hardware key would open the account.
+ * better-auth accepts a passkey that has not verified its owner by fingerprint or PIN. A passkey
+ * replaces both password and second factor, so that would be one factor: the finder of a hardware
+ * key could sign in.
  */
 function passkeys(brand: Brand, site: { readonly origin: string; readonly hostname: string }) {
   const requireOwner = (isVerified: boolean | undefined) => {
@@ -167,7 +172,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   passkey: 'pk',
 }
 
-/** Its warnings are wrong passwords and the like, which we answer and count ourselves. */
+/** better-auth warns about wrong passwords and the like, which we answer and count ourselves. */
 function loggerOf(log: Log) {
   return (level: string, message: string) => {
     const fields = { from: 'better-auth' }

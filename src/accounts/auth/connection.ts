@@ -1,6 +1,6 @@
-// Lends our database to better-auth, which asks for a pool of the driver. It gets the few members
+// Lends our database to better-auth, which expects a pool of the driver. It gets the few members
 // that its query builder uses, so that it shares our connections, time limits and int8 parser, and
-// no second pool has to be sized, watched and ended.
+// no second pool has to be sized, monitored and closed.
 import type { Db, Tx } from '../../platform/db/db.ts'
 import { noteFailure } from '../database-failures.ts'
 
@@ -35,7 +35,7 @@ function createConnection(db: Db) {
       return { rows: [], rowCount: null, command: 'BEGIN' }
     }
     if (text === 'commit' || text === 'rollback') return end(text)
-    // Our type promises rows only; what comes is the driver's own result, with these two more.
+    // Our type promises only rows; the driver's result also has rowCount and command.
     return (await (state.open?.tx ?? db).query(text, [...values])) as Result
   }
 
@@ -49,7 +49,7 @@ class RolledBack extends Error {
   override readonly name = 'RolledBack'
 }
 
-/** A transaction that is ended from outside, where ours are ended by their function's return. */
+/** Begins a transaction that stays open until `end`; `Db` ends one when its function returns. */
 function begin(db: Db): Promise<Transaction> {
   const ended = Promise.withResolvers<void>()
   return new Promise((resolve, reject) => {
@@ -66,7 +66,7 @@ function begin(db: Db): Promise<Transaction> {
       })
       return ended.promise
     })
-    // Before the transaction is there, a failure is that of its beginning.
+    // If the transaction could not begin, this rejects; later calls of `reject` have no effect.
     whole.catch(reject)
   })
 }

@@ -1,4 +1,4 @@
-// Our tables and what better-auth expects of them, and what the tables refuse by themselves.
+// Our tables have what better-auth expects, and their constraints refuse wrong rows.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { getMigrations } from 'better-auth/db/migration'
@@ -20,7 +20,7 @@ before(async () => {
 })
 after(() => stage.end())
 
-test('better-auth has nothing to add to our tables', async () => {
+test('better-auth finds no table, column or index missing', async () => {
   const options = authOptions({
     db: stage.db,
     log: quiet,
@@ -44,16 +44,16 @@ test('better-auth has nothing to add to our tables', async () => {
   }
 })
 
-test('a missing table is a reason not to start', async () => {
+test('the startup check fails when a table is missing', async () => {
   await stage.db.query('alter table passkeys rename to passkeys_elsewhere')
   try {
-    await assert.rejects(stage.room().check(), /passkeys/)
+    await assert.rejects(stage.createAccountsWith().check(), /passkeys/)
   } finally {
     await stage.db.query('alter table passkeys_elsewhere rename to passkeys')
   }
 })
 
-test('the tables refuse what no code should write', async () => {
+test('constraints refuse rows that no code should write', async () => {
   const owner = await stage.person('constrained')
   const refused = async (constraint: string, statement: string) => {
     const own = statement.replaceAll('OWN', `(select id from accounts where email = $1)`)
@@ -87,7 +87,7 @@ test('the tables refuse what no code should write', async () => {
   )
 })
 
-test('a transaction of better-auth is one of ours: it commits whole or not at all', async () => {
+test('a better-auth transaction commits or rolls back as a whole', async () => {
   const { createConnections } = await import('./connection.ts')
   const count = async () => {
     const { rows } = await stage.db.query(`select key from account_throttles where key = 'tx'`)
@@ -98,7 +98,7 @@ test('a transaction of better-auth is one of ours: it commits whole or not at al
     const client = await createConnections(stage.db).connect()
     await client.query('begin')
     assert.equal((await client.query(insert)).rowCount, 1)
-    assert.equal(await count(), 0, 'nobody else sees it yet')
+    assert.equal(await count(), 0, 'other connections do not see the row yet')
     assert.equal((await client.query(ending)).command, ending.toUpperCase())
     assert.equal(await count(), left)
     client.release()
@@ -118,20 +118,20 @@ test('an owner can be found by book, by address and by id', async () => {
   }
 })
 
-test('the owner of a book is told about keys, in the transaction that changes them', async () => {
+test('the e-mail about a key is written in the transaction that changes the key', async () => {
   const owner = await stage.person('key-holder')
   const { book } = stage.accounts.requireSession(await owner.session())
   const facts = { atMs: Date.now(), address: '', device: '', last4: 'wxYZ' }
   const kinds = ['key-created', 'key-reissued', 'key-revoked'] as const
   for (const kind of kinds) {
-    await stage.db.transaction((tx) => stage.accounts.tell(tx, book, { kind, facts }))
-    assert.match((await stage.letter(owner.email, kind)).text, /wxYZ/)
+    await stage.db.transaction((tx) => stage.accounts.emailOwner(tx, book, { kind, facts }))
+    assert.match((await stage.lastEmail(owner.email, kind)).text, /wxYZ/)
   }
   const undone = stage.db.transaction(async (tx) => {
-    await stage.accounts.tell(tx, book, { kind: 'key-created', facts })
+    await stage.accounts.emailOwner(tx, book, { kind: 'key-created', facts })
     throw new Error('undone')
   })
   await assert.rejects(undone, /undone/)
-  assert.equal((await stage.letters(owner.email)).length, 1 + kinds.length)
+  assert.equal((await stage.emailsTo(owner.email)).length, 1 + kinds.length)
   expect(await owner.post('/sign-out'), 200)
 })

@@ -1,5 +1,5 @@
-// better-auth's words for tables and columns, and ours. Its "user" is an account, its "account" a
-// credential, its "verification" a code, and its "token" a secret; a token, here, is a model's.
+// Maps better-auth's tables and columns to ours. Its "user" is our account, its "account" a
+// credential, its "verification" a code, and its "token" a secret; our tokens are those of models.
 
 const times = { createdAt: 'created_at', updatedAt: 'updated_at' } as const
 

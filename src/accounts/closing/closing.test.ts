@@ -1,16 +1,16 @@
-// The end of an account, the copy of everything, and what the jobs sweep away.
+// Closing and erasing an account, the copy of its data, and the job that deletes expired rows.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
-  agreed,
   createStage,
   errorOf,
   expect,
   PASSWORD,
+  requiredConsents,
   type Stage,
 } from '../../../test/stages/accounts.ts'
 import { isRefusal, Refusal } from '../../platform/refusal.ts'
-import type { Endings } from '../accounts.ts'
+import type { ClosingHooks } from '../accounts.ts'
 
 let stage: Stage
 before(async () => {
@@ -18,48 +18,48 @@ before(async () => {
 })
 after(() => stage.end())
 
-const nothing: Endings = { closing: async () => {}, erasing: async () => {}, exports: {} }
+const nothing: ClosingHooks = { onClose: async () => {}, onErase: async () => {}, exports: {} }
 
-test('closing takes every way in away at once and tells other rooms of the rest', async () => {
-  const told: unknown[] = []
-  const closing: Endings['closing'] = async (tx, owner) => {
+test('closing ends every way to sign in at once and runs the hook of other modules', async () => {
+  const calls: unknown[] = []
+  const closing: ClosingHooks['onClose'] = async (tx, owner) => {
     const { rows } = await tx.query('select 1 as one')
-    told.push([owner.unspent, owner.book, rows.length])
+    calls.push([owner.unspent, owner.book, rows.length])
   }
-  const room = stage.room({ endings: { ...nothing, closing } })
+  const accounts = stage.createAccountsWith({ closingHooks: { ...nothing, onClose: closing } })
   const owner = await stage.person('leaver')
   const phone = stage.browser()
   expect(await phone.signIn(owner.email), 200)
   const session = stage.accounts.requireSession(await owner.session())
-  await room.close(session, 'refund')
+  await accounts.close(session, 'refund')
 
-  assert.deepEqual(told, [['refund', session.book, 1]])
+  assert.deepEqual(calls, [['refund', session.book, 1]])
   for (const browser of [owner, phone]) assert.equal(await browser.session(), undefined)
   assert.equal(errorOf(await stage.browser().signIn(owner.email)), 'sign_in_wrong')
   assert.equal(await stage.accounts.ownerOf(session.book), undefined)
-  const letter = await stage.letter(owner.email, 'account-closed')
-  assert.match(letter.text, /paid back/)
-  await assert.rejects(room.close(session, 'refund'), (error) =>
+  const email = await stage.lastEmail(owner.email, 'account-closed')
+  assert.match(email.text, /asked for a refund of your unspent credits/)
+  await assert.rejects(accounts.close(session, 'refund'), (error) =>
     isRefusal(error, 'session_missing'),
   )
 })
 
-test('a refusal of another room leaves the account as it was', async () => {
+test('a refusal of another module leaves the account as it was', async () => {
   const closing = async () => {
     throw new Refusal('debt_outstanding', 'Pay first.')
   }
-  const room = stage.room({ endings: { ...nothing, closing } })
+  const accounts = stage.createAccountsWith({ closingHooks: { ...nothing, onClose: closing } })
   const owner = await stage.person('debtor')
   const session = await owner.session()
-  await assert.rejects(room.close(session, 'forfeit'), (error) =>
+  await assert.rejects(accounts.close(session, 'forfeit'), (error) =>
     isRefusal(error, 'debt_outstanding'),
   )
   assert.equal((await owner.session())?.email, owner.email)
-  const kinds = (await stage.letters(owner.email)).map(({ kind }) => kind)
+  const kinds = (await stage.emailsTo(owner.email)).map(({ kind }) => kind)
   assert.ok(!kinds.includes('account-closed'))
 })
 
-test('closing and the copy ask for a fresh sign-in', async () => {
+test('closing and the copy require a fresh session', async () => {
   const owner = await stage.person('hasty')
   await stage.db.query(`update sessions set created_at = created_at - interval '11 minutes'`)
   const stale = await owner.session()
@@ -68,13 +68,13 @@ test('closing and the copy ask for a fresh sign-in', async () => {
   }
 })
 
-test('who closed an account may come again with the same address, to a new book', async () => {
+test('the address of a closed account can register again and gets a new book', async () => {
   const owner = await stage.person('returner')
   const first = stage.accounts.requireSession(await owner.session())
   await stage.accounts.close(first, 'forfeit')
-  const body = { email: owner.email, password: PASSWORD, consents: agreed }
+  const body = { email: owner.email, password: PASSWORD, consents: requiredConsents }
   expect(await owner.post('/register', body), 200)
-  const code = await stage.code(owner.email, 'confirm-email')
+  const code = await stage.emailedCode(owner.email, 'confirm-email')
   expect(await owner.post('/confirm', { code, password: PASSWORD }), 200)
   const second = await owner.session()
   assert.equal(second?.email, owner.email)
@@ -82,16 +82,16 @@ test('who closed an account may come again with the same address, to a new book'
   await stage.accounts.close(second, 'forfeit')
 })
 
-test('after the term the person is erased and the book stays without an owner', async () => {
+test('after the term the personal data is erased and the book stays without an owner', async () => {
   const erased: unknown[] = []
-  const erasing: Endings['erasing'] = async (_, { account }) => {
+  const erasing: ClosingHooks['onErase'] = async (_, { account }) => {
     erased.push(account)
   }
-  const room = stage.room({ endings: { ...nothing, erasing } })
+  const accounts = stage.createAccountsWith({ closingHooks: { ...nothing, onErase: erasing } })
   const owner = await stage.person('forgotten')
   const { account, book } = stage.accounts.requireSession(await owner.session())
-  await room.close(await owner.session(), 'forfeit')
-  await room.erase()
+  await accounts.close(await owner.session(), 'forfeit')
+  await accounts.erase()
   assert.deepEqual(erased, [], 'not before the term is over')
 
   const row = async () => {
@@ -104,8 +104,8 @@ test('after the term the person is erased and the book stays without an owner', 
   }
   assert.match((await row()).text, /forgotten@example\.org/)
   await stage.db.query(`update accounts set erase_at = clock_timestamp() where id = $1`, [account])
-  await room.erase()
-  await room.erase()
+  await accounts.erase()
+  await accounts.erase()
   assert.deepEqual(erased, [account])
   assert.doesNotMatch((await row()).text, /forgotten/)
   assert.equal((await row()).consents, 0)
@@ -113,30 +113,30 @@ test('after the term the person is erased and the book stays without an owner', 
   assert.equal(rows.length, 1)
 })
 
-test('the copy holds what we know of the person, and no secret', async () => {
+test('the copy holds everything we know about the person, and no secret', async () => {
   const exports = { ledger: async () => ({ entries: [1, 2] }), payments: async () => [] }
-  const room = stage.room({ endings: { ...nothing, exports } })
+  const accounts = stage.createAccountsWith({ closingHooks: { ...nothing, exports } })
   const owner = await stage.person('copied', { address: '198.51.100.44' })
   const session = await owner.session()
-  const copy = await room.copy(session)
+  const copy = await accounts.copy(session)
   assert.deepEqual(Object.keys(copy).toSorted(), [
     ...['account', 'browsers', 'consents', 'ledger', 'passkeys', 'passwordChangedAt', 'payments'],
     'sessions',
   ])
   const account = copy.account as Record<string, unknown>
   assert.deepEqual([account.email, account.id], [owner.email, session?.account])
-  assert.equal((copy.consents as unknown[]).length, agreed.length)
+  assert.equal((copy.consents as unknown[]).length, requiredConsents.length)
   const text = JSON.stringify(copy)
   assert.match(text, /198\.51\.100\.44/)
   assert.doesNotMatch(text, /argon2id|secret|hash/i)
 })
 
-test('what has run out is swept away, and what has not stays', async () => {
+test('the sweep deletes expired rows and no others', async () => {
   const owner = await stage.person('swept')
   const other = stage.browser()
   expect(await other.signIn(owner.email), 200)
   expect(await other.post('/request-password-reset', { email: owner.email }), 200)
-  const body = { email: 'swept-too@example.org', password: PASSWORD, consents: agreed }
+  const body = { email: 'swept-too@example.org', password: PASSWORD, consents: requiredConsents }
   expect(await other.post('/register', body), 200)
   await stage.accounts.sweep()
   assert.notEqual(await other.session(), undefined)

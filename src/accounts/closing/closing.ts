@@ -1,83 +1,83 @@
-// The end of an account, and what a person may ask of us: a copy of everything. Closing takes every
-// way in away at once; what the law makes us keep is kept without being usable, and the person is
-// erased when the term is over. The ledger's rows stay: they name a book and nobody.
+// Closing an account, erasing it later, and the copy of all data that an owner may ask for. Closing
+// ends every way to sign in at once. Data that the law requires stays until the term is over; then
+// the personal data is erased. The ledger's rows stay: they name a book and no person.
 import type { Tx } from '../../platform/db/db.ts'
 import type { AccountId, BookId } from '../../platform/ids.ts'
-import { Refusal } from '../../platform/refusal.ts'
-import type { Parts } from '../parts.ts'
+import type { Dependencies } from '../dependencies.ts'
 import * as queries from '../queries.ts'
+import { sessionRefusal } from '../refusals.ts'
 import { requireFresh, type Session } from '../sessions.ts'
-import * as ends from './queries.ts'
+import * as closingQueries from './queries.ts'
 
-/** A round; the next one takes the rest. */
+/** Rows per run of the job; the next run takes the rest. */
 const SWEEP_MAX = 10_000
 const ERASE_MAX = 100
-/** As long as the cookie that names a browser. */
+/** The life of the cookie that names a browser. */
 const DEVICE_DAYS = 400
 
 export type Owner = { readonly account: AccountId; readonly book: BookId }
 
-/** What other rooms do at the end of an account, each in our transaction. Wiring gives them. */
-export type Endings = {
-  /** Stops the key, blocks the book, and asks for the refund or books the forfeit. May refuse. */
-  closing(tx: Tx, owner: Owner & { readonly unspent: ends.Unspent }): Promise<void>
-  /** Erases what other rooms hold about the person. */
-  erasing(tx: Tx, owner: Owner): Promise<void>
-  /** What other rooms hold about the person, by its name in the copy. */
+/** What other modules do when an account is closed or erased, in our transaction; from wiring. */
+export type ClosingHooks = {
+  /** Revokes the key, blocks the book, and requests the refund or books the forfeit. May refuse. */
+  onClose(tx: Tx, owner: Owner & { readonly unspent: closingQueries.Unspent }): Promise<void>
+  /** Erases what other modules hold about the person. */
+  onErase(tx: Tx, owner: Owner): Promise<void>
+  /** Reads what other modules hold about the person; the key is its name in the copy. */
   readonly exports: Readonly<Record<string, (owner: Owner) => Promise<unknown>>>
 }
 
-export function createClosing(parts: Parts, endings: Endings) {
-  const { db, letters, settings, log } = parts
+export function createClosing(dependencies: Dependencies, hooks: ClosingHooks) {
+  const { db, emails, settings, log } = dependencies
 
   return {
     /**
-     * Closes the account. What becomes of the unspent part is the owner's word and final. Refuses:
-     * session_missing, session_not_fresh, and whatever the other rooms refuse.
+     * Closes the account. The owner decides about the unspent part, finally. Refuses:
+     * session_missing, session_not_fresh, and what the other modules refuse.
      */
-    async close(session: Session | undefined, unspent: ends.Unspent): Promise<void> {
+    async close(session: Session | undefined, unspent: closingQueries.Unspent): Promise<void> {
       const { account } = requireFresh(session)
       await db.transaction(async (tx) => {
         const row = await queries.accountLock(tx, account)
-        if (row === undefined) throw new Refusal('session_missing', 'Sign in first.')
-        const { closedAt, eraseAt } = await ends.accountClose(tx, {
+        if (row === undefined) throw sessionRefusal('session_missing', 'Sign in first.')
+        const { closedAt, eraseAt } = await closingQueries.accountClose(tx, {
           account,
           unspent,
           days: settings.eraseAfterDays,
         })
-        await letters.post(tx, row, {
+        await emails.post(tx, row, {
           kind: 'account-closed',
           facts: { atMs: closedAt.getTime(), eraseAtMs: eraseAt.getTime(), unspent },
         })
-        // Last, because the ledger's lock is: whoever waits for a book holds nothing of ours.
-        await endings.closing(tx, { account, book: row.book, unspent })
+        // Last, because it locks the book: while it waits for that lock it must delay nobody else.
+        await hooks.onClose(tx, { account, book: row.book, unspent })
       })
     },
 
-    /** Everything we hold about the owner, to be given as JSON. Refuses as `close` does. */
+    /** Everything we hold about the owner, for a JSON file. Refuses as `close` does. */
     async copy(session: Session | undefined): Promise<Record<string, unknown>> {
       const { account, book } = requireFresh(session)
-      const own = (await ends.accountExport(db, account)) as Record<string, unknown>
+      const own = (await closingQueries.accountExport(db, account)) as Record<string, unknown>
       const others = await Promise.all(
-        Object.entries(endings.exports).map(
+        Object.entries(hooks.exports).map(
           async ([name, read]) => [name, await read({ account, book })] as const,
         ),
       )
       return { ...own, ...Object.fromEntries(others) }
     },
 
-    /** Every few minutes: sessions, codes and counts that have run out. May be repeated. */
+    /** A job of every few minutes: deletes expired sessions, codes and counts. May be repeated. */
     async sweep(): Promise<number> {
-      return ends.expiredDelete(db, { max: SWEEP_MAX, deviceDays: DEVICE_DAYS })
+      return closingQueries.expiredDelete(db, { max: SWEEP_MAX, deviceDays: DEVICE_DAYS })
     },
 
-    /** Daily: people whose accounts were closed so long ago. May be repeated. */
+    /** A daily job: erases accounts whose term is over. May be repeated. */
     async erase(): Promise<number> {
-      const due = await ends.accountListToErase(db, ERASE_MAX)
+      const due = await closingQueries.accountListToErase(db, ERASE_MAX)
       for (const { id: account, book } of due) {
         await db.transaction(async (tx) => {
-          if (!(await ends.accountErase(tx, account))) return
-          await endings.erasing(tx, { account, book })
+          if (!(await closingQueries.accountErase(tx, account))) return
+          await hooks.onErase(tx, { account, book })
         })
         log.info({ account }, 'a closed account was erased')
       }

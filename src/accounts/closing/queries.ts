@@ -1,12 +1,12 @@
-// The SQL of the end: closing an account, erasing it after the term, sweeping what has expired.
+// The SQL for closing an account, erasing it after the term, and deleting expired rows.
 import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { AccountId, BookId } from '../../platform/ids.ts'
 
 export type Unspent = 'refund' | 'forfeit'
 
 /**
- * Closes the account and takes away every way into it. Locks its rows. One statement, so that no
- * session outlives its account. The address is given up, and kept beside for the term.
+ * Closes the account and deletes every way to sign in. Locks its rows. One statement, so that no
+ * session outlives its account. The address becomes free; former_email keeps it for the term.
  */
 export async function accountClose(
   tx: Tx,
@@ -34,7 +34,7 @@ export async function accountClose(
   return rows[0] as { closedAt: Date; eraseAt: Date }
 }
 
-/** Closed accounts whose term is over. Reads without a lock; erasing locks each. */
+/** Closed accounts whose term is over. Reads without a lock; accountErase locks each. */
 export async function accountListToErase(db: Executor, max: number) {
   const { rows } = await db.query(
     `select id, book_id as book from accounts
@@ -44,7 +44,7 @@ export async function accountListToErase(db: Executor, max: number) {
   return rows as { readonly id: AccountId; readonly book: BookId }[]
 }
 
-/** Forgets the person and keeps the row, which ties a book to nobody. Locks its rows. */
+/** Erases the personal data and keeps the row of the account. Locks its rows. */
 export async function accountErase(tx: Tx, account: AccountId): Promise<boolean> {
   const { rows } = await tx.query(
     `with gone as (delete from account_consents where account_id = $1)
@@ -57,7 +57,7 @@ export async function accountErase(tx: Tx, account: AccountId): Promise<boolean>
   return rows.length > 0
 }
 
-/** Deletes what has run out, so many rows of each: after a long pause, too, locks are short. */
+/** Deletes at most `max` expired rows of each table: locks stay short, even after a long pause. */
 export async function expiredDelete(
   db: Executor,
   p: { readonly max: number; readonly deviceDays: number },
@@ -88,7 +88,7 @@ export async function expiredDelete(
   return (rows[0] as { gone: number }).gone
 }
 
-/** Everything the room's tables say about a person, but for secrets. Reads without a lock. */
+/** Everything that our tables hold about a person, without secrets. Reads without a lock. */
 export async function accountExport(db: Executor, account: AccountId): Promise<unknown> {
   const { rows } = await db.query(
     `select json_build_object(

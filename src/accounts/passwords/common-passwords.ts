@@ -1,8 +1,8 @@
-// Passwords that every guesser tries first, as far as they are long enough to be chosen at all, and
-// the patterns that no list could hold. Kept here and not asked from a service: a registration must
-// not depend on somebody else's server, nor tell it anything about a password.
+// Passwords of ten or more characters that attackers try first, and patterns that have too many
+// variants for a list. The list is ours and not a service's: a registration must not depend on
+// somebody else's server, nor tell it anything about a password.
 
-/** From public counts of leaked passwords, ten characters and longer; lower case. */
+/** The most frequent leaked passwords, from public statistics; in lower case. */
 const LISTED = new Set(
   `
   1234567890 12345678910 123456789a 123456789q 123456789z 1234567890a 1234567890q 1234567891
@@ -51,7 +51,7 @@ const LISTED = new Set(
     .filter((word) => word !== ''),
 )
 
-/** Rows of keyboards and alphabets; a piece of one, forwards or backwards, is no secret. */
+/** Rows of keyboards and alphabets; a piece of one, forwards or backwards, is easy to guess. */
 const ROWS = [
   '01234567890123456789',
   'abcdefghijklmnopqrstuvwxyz',
@@ -60,7 +60,7 @@ const ROWS = [
   'йцукенгшщзхъфывапролджэячсмитьбю',
 ]
 
-/** Of a password in lower case. */
+/** `plain` is in lower case. */
 export function isCommon(plain: string): boolean {
   const stem = plain.replace(/[!.?*#_-]+$/, '')
   return LISTED.has(plain) || LISTED.has(stem) || isRepeated(plain) || isPieceOfRow(stem)

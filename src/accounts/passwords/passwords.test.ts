@@ -1,11 +1,11 @@
-// Passwords: how they are kept, how many are checked at once, which may be chosen.
+// Passwords: how they are stored, how many are checked at once, which are accepted.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isRefusal } from '../../platform/refusal.ts'
-import { deviceOf } from '../device.ts'
-import { createPasswords, problemOf } from './passwords.ts'
+import { deviceName } from '../user-agent.ts'
+import { createPasswords, passwordProblem } from './passwords.ts'
 
-test('a password is kept as Argon2id of 19 MiB and two passes, with its own salt', async () => {
+test('a password is stored as Argon2id of 19 MiB and two passes, with its own salt', async () => {
   const { hash, verify } = createPasswords({ waitingMax: 8 })
   const [one, two] = await Promise.all([
     hash('correct horse battery'),
@@ -17,15 +17,15 @@ test('a password is kept as Argon2id of 19 MiB and two passes, with its own salt
   assert.equal(await verify({ hash: one, password: 'correct horse batterz' }), false)
 })
 
-test('a password is the same however a keyboard composes its letters', async () => {
+test('a password matches in composed and decomposed Unicode', async () => {
   const { hash, verify } = createPasswords({ waitingMax: 8 })
   const composed = 'мой чудный йогурт'.normalize('NFC')
   const kept = await hash(composed)
   assert.equal(await verify({ hash: kept, password: composed.normalize('NFD') }), true)
 })
 
-test('so many run, so many wait, and the next is refused', async () => {
-  const passwords = createPasswords({ waitingMax: 1, atOnce: 1 })
+test('refuses a check when all threads are busy and the queue is full', async () => {
+  const passwords = createPasswords({ waitingMax: 1, threadsMax: 1 })
   const [running, waiting] = [passwords.hash('the first one'), passwords.hash('the second one')]
   await assert.rejects(passwords.hash('the third one'), (error) =>
     isRefusal(error, 'password_checks_overloaded'),
@@ -35,7 +35,7 @@ test('so many run, so many wait, and the next is refused', async () => {
   assert.match(await passwords.hash('the fourth one'), /argon2id/)
 })
 
-test('common passwords are refused in any case and with marks behind them', () => {
+test('refuses common passwords in any case and with punctuation after them', () => {
   for (const password of [
     ...['1234567890', 'Password123', 'QWERTYUIOP', 'qwerty12345!', 'йцукен12345', 'Пароль12345'],
     ...[
@@ -47,7 +47,7 @@ test('common passwords are refused in any case and with marks behind them', () =
       'абвгдеёжзий',
     ],
   ]) {
-    assert.equal(problemOf(password), 'password_common', password)
+    assert.equal(passwordProblem(password), 'password_common', password)
   }
   for (const password of [
     'a quiet evening',
@@ -55,17 +55,20 @@ test('common passwords are refused in any case and with marks behind them', () =
     'qwerty but longer',
     '83624-95127',
   ]) {
-    assert.equal(problemOf(password), undefined, password)
+    assert.equal(passwordProblem(password), undefined, password)
   }
 })
 
-test('the own address is no password', () => {
-  assert.equal(problemOf('olga.petrova', 'Olga.Petrova@example.org'), 'password_common')
-  assert.equal(problemOf('olga.petrova@example.org', 'olga.petrova@example.org'), 'password_common')
-  assert.equal(problemOf('olga.petrova', 'ivan@example.org'), undefined)
+test('refuses the own e-mail address as a password', () => {
+  assert.equal(passwordProblem('olga.petrova', 'Olga.Petrova@example.org'), 'password_common')
+  assert.equal(
+    passwordProblem('olga.petrova@example.org', 'olga.petrova@example.org'),
+    'password_common',
+  )
+  assert.equal(passwordProblem('olga.petrova', 'ivan@example.org'), undefined)
 })
 
-test('a browser is named in two words', () => {
+test('a User-Agent header becomes browser and system', () => {
   const names = [
     [
       'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0 Safari/537.36',
@@ -82,5 +85,5 @@ test('a browser is named in two words', () => {
     ],
     ['curl/8.0', ''],
   ] as const
-  for (const [agent, name] of names) assert.equal(deviceOf(agent), name)
+  for (const [agent, name] of names) assert.equal(deviceName(agent), name)
 })

@@ -1,12 +1,12 @@
-// A new e-mail address over /api/auth.
+// A change of the e-mail address over /api/auth.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
-  agreed,
   createStage,
   errorOf,
   expect,
   PASSWORD,
+  requiredConsents,
   type Stage,
 } from '../../../test/stages/accounts.ts'
 
@@ -16,20 +16,20 @@ before(async () => {
 })
 after(() => stage.end())
 
-test('an address changes when its new owner confirms it, and both mailboxes are told', async () => {
+test('the address changes when the new mailbox confirms it, and both get an e-mail', async () => {
   const owner = await stage.person('mover')
   const [oldEmail, newEmail] = [owner.email, 'moved@example.org']
   expect(await owner.post('/email/change', { newEmail }), 200)
-  await stage.letter(oldEmail, 'email-change-asked')
-  const code = await stage.code(newEmail, 'confirm-new-email')
+  await stage.lastEmail(oldEmail, 'email-change-asked')
+  const code = await stage.emailedCode(newEmail, 'confirm-new-email')
   assert.equal((await owner.session())?.email, oldEmail, 'nothing has changed yet')
 
   expect(await stage.browser().post('/request-password-reset', { email: oldEmail }), 200)
-  const reset = await stage.code(oldEmail, 'reset-password')
+  const reset = await stage.emailedCode(oldEmail, 'reset-password')
   expect(await owner.post('/email/confirm', { code }), 200)
   assert.equal((await owner.session())?.email, newEmail)
   for (const email of [oldEmail, newEmail]) {
-    assert.match((await stage.letter(email, 'email-changed')).text, /mover@.*|moved@.*/)
+    assert.match((await stage.lastEmail(email, 'email-changed')).text, /mover@.*|moved@.*/)
   }
   assert.equal(errorOf(await owner.post('/email/confirm', { code })), 'code_wrong')
   const late = { code: reset, newPassword: 'from the old mailbox' }
@@ -38,19 +38,19 @@ test('an address changes when its new owner confirms it, and both mailboxes are 
   assert.equal(errorOf(await stage.browser().signIn(oldEmail)), 'sign_in_wrong')
 })
 
-test('a change to a known address is answered like any other, and moves nothing', async () => {
+test('a change to a known address gets the same answer as any other, without effect', async () => {
   const owner = await stage.person('nosy')
   const { email } = await stage.person('taken')
   const known = await owner.post('/email/change', { newEmail: email })
   const unknown = await owner.post('/email/change', { newEmail: 'free@example.org' })
   assert.deepEqual([known.status, known.body], [unknown.status, unknown.body])
-  await stage.letter(email, 'already-registered')
+  await stage.lastEmail(email, 'already-registered')
 })
 
-test('a code is good for the account that asked for it only', async () => {
+test('a code works only for the account that requested it', async () => {
   const owner = await stage.person('asker')
   expect(await owner.post('/email/change', { newEmail: 'elsewhere@example.org' }), 200)
-  const code = await stage.code('elsewhere@example.org', 'confirm-new-email')
+  const code = await stage.emailedCode('elsewhere@example.org', 'confirm-new-email')
   const nobody = await stage.browser().post('/email/confirm', { code })
   assert.equal(errorOf(nobody), 'session_missing')
   const other = await stage.person('other')
@@ -58,24 +58,24 @@ test('a code is good for the account that asked for it only', async () => {
   assert.equal((await other.session())?.email, other.email)
 })
 
-test('who registers the address in between keeps it', async () => {
+test('an account that registers the address meanwhile keeps it', async () => {
   const owner = await stage.person('slow')
   const newEmail = 'contested@example.org'
   expect(await owner.post('/email/change', { newEmail }), 200)
-  const code = await stage.code(newEmail, 'confirm-new-email')
+  const code = await stage.emailedCode(newEmail, 'confirm-new-email')
   const rival = stage.browser()
-  const body = { email: newEmail, password: PASSWORD, consents: agreed }
+  const body = { email: newEmail, password: PASSWORD, consents: requiredConsents }
   expect(await rival.post('/register', body), 200)
-  const confirmation = await stage.code(newEmail, 'confirm-email')
+  const confirmation = await stage.emailedCode(newEmail, 'confirm-email')
   expect(await rival.post('/confirm', { code: confirmation, password: PASSWORD }), 200)
   assert.equal(errorOf(await owner.post('/email/confirm', { code })), 'code_wrong')
   assert.equal((await owner.session())?.email, owner.email)
 })
 
-test('a change asks for a fresh sign-in', async () => {
+test('a change requires a fresh session', async () => {
   const owner = await stage.person('sleepy')
   await stage.db.query(`update sessions set created_at = created_at - interval '11 minutes'`)
   const reply = await owner.post('/email/change', { newEmail: 'awake@example.org' })
   assert.deepEqual([reply.status, errorOf(reply)], [403, 'session_not_fresh'])
-  assert.deepEqual(await stage.letters('awake@example.org'), [])
+  assert.deepEqual(await stage.emailsTo('awake@example.org'), [])
 })

@@ -1,12 +1,13 @@
-// Registration over /api/auth: what makes an account, and what tells nobody anything.
+// Registration over /api/auth: what creates an account, and that no answer reveals whether an
+// e-mail address is known.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
-  agreed,
   createStage,
   errorOf,
   expect,
   PASSWORD,
+  requiredConsents,
   type Stage,
 } from '../../../test/stages/accounts.ts'
 
@@ -20,7 +21,7 @@ const entry = (email: string, more: object = {}) => ({
   email,
   password: PASSWORD,
   language: 'en',
-  consents: agreed,
+  consents: requiredConsents,
   ...more,
 })
 
@@ -29,12 +30,12 @@ async function countOf(email: string): Promise<number> {
   return rows.length
 }
 
-test('nobody is an account before the code and the password came together', async () => {
+test('an account is created only with both the code and the password', async () => {
   const email = 'anna@example.org'
   const browser = stage.browser()
   expect(await browser.post('/register', entry(email)), 200)
   assert.equal(await countOf(email), 0)
-  const code = await stage.code(email, 'confirm-email')
+  const code = await stage.emailedCode(email, 'confirm-email')
 
   const wrong = await browser.post('/confirm', { code, password: 'another password' })
   assert.equal(errorOf(wrong), 'password_wrong')
@@ -50,33 +51,36 @@ test('nobody is an account before the code and the password came together', asyn
   assert.equal(rows.length, 1, 'the account owns a book of the ledger')
 })
 
-test('a registration for a known address is answered like any other', async () => {
+test('a registration for a known address gets the same answer as any other', async () => {
   const { email } = await stage.person('boris')
   const known = await stage.browser().post('/register', entry(email))
   const unknown = await stage.browser().post('/register', entry('nobody-yet@example.org'))
   assert.deepEqual([known.status, known.body], [unknown.status, unknown.body])
   assert.deepEqual([...known.headers], [...unknown.headers])
-  assert.match((await stage.letter(email, 'already-registered')).text, /already|has an account/)
+  assert.match(
+    (await stage.lastEmail(email, 'already-registered')).text,
+    /already have an account with this address/,
+  )
   assert.equal(await countOf(email), 1)
 })
 
-test('who registers a stranger’s address first gains nothing by it', async () => {
+test('an attacker who registers a stranger’s address first gains nothing', async () => {
   const email = 'victim@example.org'
   const theirs = 'the password of the attacker'
   expect(await stage.browser().post('/register', entry(email, { password: theirs })), 200)
-  const planted = await stage.code(email, 'confirm-email')
+  const planted = await stage.emailedCode(email, 'confirm-email')
   expect(await stage.browser().post('/register', entry(email)), 200)
-  const own = await stage.code(email, 'confirm-email')
+  const own = await stage.emailedCode(email, 'confirm-email')
 
   const opened = await stage.browser().post('/confirm', { code: planted, password: PASSWORD })
-  assert.equal(errorOf(opened), 'password_wrong', 'the wrong letter confirms nothing')
+  assert.equal(errorOf(opened), 'password_wrong', 'the attacker’s code confirms nothing')
   expect(await stage.browser().post('/confirm', { code: own, password: PASSWORD }), 200)
   const late = await stage.browser().post('/confirm', { code: planted, password: theirs })
   assert.equal(errorOf(late), 'code_wrong')
   assert.equal(errorOf(await stage.browser().signIn(email, theirs)), 'sign_in_wrong')
 })
 
-test('an unconfirmed registration cannot be told from nothing by signing in', async () => {
+test('a sign-in answers an unconfirmed registration like an unknown address', async () => {
   const email = 'pending@example.org'
   expect(await stage.browser().post('/register', entry(email)), 200)
   const pending = await stage.browser().signIn(email)
@@ -85,10 +89,10 @@ test('an unconfirmed registration cannot be told from nothing by signing in', as
   assert.deepEqual([...pending.headers], [...nobody.headers])
 })
 
-test('two confirmations at once make one account', async () => {
+test('concurrent confirmations make one account', async () => {
   const email = 'twice@example.org'
   expect(await stage.browser().post('/register', entry(email)), 200)
-  const code = await stage.code(email, 'confirm-email')
+  const code = await stage.emailedCode(email, 'confirm-email')
   const replies = await Promise.all(
     [1, 2, 3].map(() => stage.browser().post('/confirm', { code, password: PASSWORD })),
   )
@@ -96,19 +100,19 @@ test('two confirmations at once make one account', async () => {
   assert.equal(await countOf(email), 1)
 })
 
-test('another letter has another code, and the one before stops', async () => {
+test('a second e-mail has a new code, and the first code no longer works', async () => {
   const email = 'again@example.org'
   expect(await stage.browser().post('/register', entry(email)), 200)
-  const first = await stage.code(email, 'confirm-email')
+  const first = await stage.emailedCode(email, 'confirm-email')
   expect(await stage.browser().post('/register/again', { email }), 200)
-  const second = await stage.code(email, 'confirm-email')
+  const second = await stage.emailedCode(email, 'confirm-email')
   assert.notEqual(first, second)
   const late = await stage.browser().post('/confirm', { code: first, password: PASSWORD })
   assert.equal(errorOf(late), 'code_wrong')
   expect(await stage.browser().post('/confirm', { code: second, password: PASSWORD }), 200)
 
   const { body } = expect(await stage.browser().post('/register/again', { email }), 200)
-  assert.deepEqual(body, { status: true }, 'also when nothing waits')
+  assert.deepEqual(body, { status: true }, 'also when no registration waits')
 })
 
 test('a link that is a day old confirms nothing', async () => {
@@ -119,36 +123,40 @@ test('a link that is a day old confirms nothing', async () => {
      where email = $1`,
     [email],
   )
-  const code = await stage.code(email, 'confirm-email')
+  const code = await stage.emailedCode(email, 'confirm-email')
   const reply = await stage.browser().post('/confirm', { code, password: PASSWORD })
   assert.equal(errorOf(reply), 'code_wrong')
 })
 
-test('a stranger causes a few letters per hour to a mailbox, and cannot tell', async () => {
-  const room = stage.room({ settings: { lettersPerHour: 2 } })
+test('limits the e-mails per hour to a mailbox, without a sign in the answers', async () => {
+  const accounts = stage.createAccountsWith({ settings: { lettersPerHour: 2 } })
   for (const email of ['bombed@example.org', (await stage.person('bombed-too')).email]) {
-    const before = (await stage.letters(email)).length
+    const before = (await stage.emailsTo(email)).length
     await stage.db.query('delete from account_throttles')
     for (const _ of [1, 2, 3, 4]) {
-      const reply = await stage.browser({ room }).post('/register', entry(email))
+      const reply = await stage.browser({ accounts }).post('/register', entry(email))
       assert.deepEqual([reply.status, reply.body], [200, { status: true }])
     }
-    expect(await stage.browser({ room }).post('/request-password-reset', { email }), 200)
-    assert.equal((await stage.letters(email)).length - before, 2)
+    expect(await stage.browser({ accounts }).post('/request-password-reset', { email }), 200)
+    assert.equal((await stage.emailsTo(email)).length - before, 2)
   }
 })
 
-test('required documents must be agreed to as they are in force, the rest may be', async () => {
+test('a registration must accept the required documents in their current version', async () => {
   const email = 'reader@example.org'
-  const old = [{ document: 'offer', version: '2025-01-01' }, agreed[1]]
-  for (const consents of [[], [agreed[0]], old]) {
+  const old = [{ document: 'offer', version: '2025-01-01' }, requiredConsents[1]]
+  for (const consents of [[], [requiredConsents[0]], old]) {
     const reply = await stage.browser().post('/register', entry(email, { consents }))
     assert.equal(errorOf(reply), 'consent_missing')
   }
-  const consents = [...agreed, { document: 'news', version: '1' }, { document: 'x', version: '1' }]
+  const consents = [
+    ...requiredConsents,
+    { document: 'news', version: '1' },
+    { document: 'x', version: '1' },
+  ]
   const browser = stage.browser({ address: '198.51.100.9' })
   expect(await browser.post('/register', entry(email, { consents })), 200)
-  const code = await stage.code(email, 'confirm-email')
+  const code = await stage.emailedCode(email, 'confirm-email')
   expect(await browser.post('/confirm', { code, password: PASSWORD }), 200)
   const session = stage.accounts.requireSession(await browser.session())
   const kept = await stage.accounts.consents(session)
@@ -166,7 +174,7 @@ test('required documents must be agreed to as they are in force, the rest may be
   assert.equal((await stage.accounts.consents(session)).length, 4)
 })
 
-test('a password is 10 to 128 characters, not a common one, and that is all', async () => {
+test('a password has 10 to 128 characters of any kind and is not a common one', async () => {
   const cases = [
     ['ninechars', 'password_too_short'],
     ['x7'.repeat(65), 'password_too_long'],
@@ -182,7 +190,7 @@ test('a password is 10 to 128 characters, not a common one, and that is all', as
   }
 })
 
-test('what is no address or no body is refused before anything is done', async () => {
+test('refuses a wrong address or body', async () => {
   const browser = stage.browser()
   assert.equal(errorOf(await browser.post('/register', entry('not an address'))), 'email_wrong')
   assert.equal(errorOf(await browser.post('/register', { email: 'a@example.org' })), 'body_wrong')
@@ -191,10 +199,10 @@ test('what is no address or no body is refused before anything is done', async (
   assert.equal(errorOf(await browser.post('/register', huge)), 'body_wrong')
 })
 
-test('of a registration only digests are kept', async () => {
+test('a registration stores only digests of its password and code', async () => {
   const email = 'digest@example.org'
   expect(await stage.browser().post('/register', entry(email)), 200)
-  const code = await stage.code(email, 'confirm-email')
+  const code = await stage.emailedCode(email, 'confirm-email')
   const { rows } = await stage.db.query(
     'select registrations::text as row, password_hash from registrations where email = $1',
     [email],

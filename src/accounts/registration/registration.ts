@@ -1,21 +1,21 @@
-// Registration: nobody is an account before the e-mail is confirmed, and confirming needs both the
-// code out of the letter and the password chosen with it. So whoever registers a stranger's address
-// gains nothing even if the stranger opens the link, programs that open links in letters confirm
-// nothing, and there are no unconfirmed accounts that a sign-in could betray.
+// Registration: there is no account before the e-mail is confirmed, and confirming needs both the
+// code from the e-mail and the password chosen with it. So an attacker who registers a stranger's
+// address gains nothing even if the stranger opens the link, mail scanners that open links confirm
+// nothing, and there are no unconfirmed accounts that a sign-in could reveal.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { newAccountId, randomText } from '../../platform/ids.ts'
-import { type Answer, no, yes } from '../answers.ts'
-import type { Parts } from '../parts.ts'
-import { problemOf } from '../passwords/passwords.ts'
+import { type Answer, errorAnswer, okAnswer } from '../answers.ts'
+import type { AuthRequest, AuthRouteTable } from '../auth-route.ts'
+import type { Dependencies } from '../dependencies.ts'
+import { passwordProblem } from '../passwords/passwords.ts'
 import * as queries from '../queries.ts'
 import { emailShape, type SignIn } from '../sign-in/sign-in.ts'
-import type { Routes, Visit } from '../visit.ts'
 
-/** A day: letters are slow, and people confirm in the evening. */
+/** A day: e-mail is slow, and people confirm in the evening. */
 const CONFIRM_HOURS = 24
 const CONFIRM_SECONDS = CONFIRM_HOURS * 3_600
-/** Wrong passwords for one code: its owner may mistype, a thief of the letter may not try. */
+/** Wrong passwords for one code: enough for typing errors, too few for who stole the e-mail. */
 const WRONG_PER_CODE = 10
 
 const registerShape = z.object({
@@ -29,98 +29,109 @@ const registerShape = z.object({
 })
 const confirmShape = z.object({ code: z.string().min(20).max(64), password: z.string() })
 
-export function createRegistration(parts: Parts, signIn: SignIn) {
-  const { db, letters, throttle, passwords } = parts
-  const lettersAllowed = { max: parts.settings.lettersPerHour, seconds: 3_600 }
+export function createRegistration(dependencies: Dependencies, signIn: SignIn) {
+  const { db, emails, throttle, passwords } = dependencies
+  const emailAllowance = { max: dependencies.settings.lettersPerHour, seconds: 3_600 }
 
-  /** The same for everybody: that a letter went, if one may go. */
-  async function mayPost(email: string): Promise<boolean> {
-    const count = await throttle.take(`letter ${throttle.blind(email)}`, lettersAllowed)
+  /** Counts an e-mail to this address; false when it has had its share of the hour. */
+  async function mayEmail(email: string): Promise<boolean> {
+    const count = await throttle.countAttempt(
+      `letter ${throttle.keyedDigest(email)}`,
+      emailAllowance,
+    )
     return count.isAllowed
   }
 
-  async function postConfirm(to: { email: string; language: queries.Language }, code: string) {
-    const facts = { link: letters.link('confirm', code), hours: CONFIRM_HOURS }
-    await letters.post(db, to, { kind: 'confirm-email', facts })
+  async function emailConfirmation(
+    to: { email: string; language: queries.Language },
+    code: string,
+  ) {
+    const facts = { link: emails.link('confirm', code), hours: CONFIRM_HOURS }
+    await emails.post(db, to, { kind: 'confirm-email', facts })
   }
 
-  async function postAlready(account: queries.AccountRow): Promise<void> {
-    const facts = { signInLink: letters.link('sign-in'), resetLink: letters.link('forgot') }
-    await letters.post(db, account, { kind: 'already-registered', facts })
+  async function emailAlreadyRegistered(account: queries.AccountRow): Promise<void> {
+    const facts = { signInLink: emails.link('sign-in'), resetLink: emails.link('forgot') }
+    await emails.post(db, account, { kind: 'already-registered', facts })
   }
 
-  async function register(visit: Visit): Promise<Answer> {
-    const body = registerShape.safeParse(visit.body)
-    if (!body.success) return no(isAbout(body.error, 'email') ? 'email_wrong' : 'body_wrong')
+  async function register(request: AuthRequest): Promise<Answer> {
+    const body = registerShape.safeParse(request.body)
+    if (!body.success)
+      return errorAnswer(isAbout(body.error, 'email') ? 'email_wrong' : 'body_wrong')
     const { email, password, language, consents } = body.data
-    const problem = problemOf(password, email)
-    if (problem !== undefined) return no(problem)
-    const isGiven = (one: queries.Consent) => consents.some((given) => isSame(one, given))
-    const documents = parts.documents()
-    if (documents.some((one) => one.isRequired && !isGiven(one))) return no('consent_missing')
-    // Before we look: whoever asks gets the same work done, whether or not the address is known.
+    const problem = passwordProblem(password, email)
+    if (problem !== undefined) return errorAnswer(problem)
+    const isAccepted = (one: queries.Consent) =>
+      consents.some((accepted) => isSameDocument(one, accepted))
+    const documents = dependencies.documents()
+    if (documents.some((one) => one.isRequired && !isAccepted(one)))
+      return errorAnswer('consent_missing')
+    // Before the lookup: a known and an unknown address must cost the same work.
     const passwordHash = await passwords.hash(password)
     const account = await queries.accountFindByEmail(db, email)
-    if (!(await mayPost(email))) return yes()
+    if (!(await mayEmail(email))) return okAnswer()
     if (account !== undefined) {
-      await postAlready(account)
-      return yes()
+      await emailAlreadyRegistered(account)
+      return okAnswer()
     }
     const code = randomText(24)
     await queries.registrationInsert(db, {
       id: `reg_${randomText(12)}`,
-      ...{ email, passwordHash, language, address: visit.address },
-      consents: documents.filter(isGiven).map(({ document, version }) => ({ document, version })),
+      ...{ email, passwordHash, language, address: request.address },
+      consents: documents
+        .filter(isAccepted)
+        .map(({ document, version }) => ({ document, version })),
       codeHash: digest(code),
       seconds: CONFIRM_SECONDS,
     })
-    await postConfirm({ email, language }, code)
-    return yes()
+    await emailConfirmation({ email, language }, code)
+    return okAnswer()
   }
 
-  /** The letter did not come: another one, with a new code for the newest registration. */
-  async function again(visit: Visit): Promise<Answer> {
-    const email = emailShape.safeParse(visit.body.email)
-    if (!email.success) return no('email_wrong')
-    if (!(await mayPost(email.data))) return yes()
+  /** Sends another e-mail, with a new code for the newest registration of the address. */
+  async function resendCode(request: AuthRequest): Promise<Answer> {
+    const email = emailShape.safeParse(request.body.email)
+    if (!email.success) return errorAnswer('email_wrong')
+    if (!(await mayEmail(email.data))) return okAnswer()
     const code = randomText(24)
-    const registration = await queries.registrationRecode(db, {
+    const registration = await queries.registrationSetCode(db, {
       email: email.data,
       codeHash: digest(code),
       seconds: CONFIRM_SECONDS,
     })
-    if (registration !== undefined) await postConfirm(registration, code)
-    return yes()
+    if (registration !== undefined) await emailConfirmation(registration, code)
+    return okAnswer()
   }
 
-  async function confirm(visit: Visit): Promise<Answer> {
-    const body = confirmShape.safeParse(visit.body)
-    if (!body.success) return no('body_wrong')
+  async function confirm(request: AuthRequest): Promise<Answer> {
+    const body = confirmShape.safeParse(request.body)
+    if (!body.success) return errorAnswer('body_wrong')
     const { code, password } = body.data
     const registration = await queries.registrationFind(db, digest(code))
-    if (registration === undefined) return no('code_wrong')
+    if (registration === undefined) return errorAnswer('code_wrong')
     const tries = { max: WRONG_PER_CODE, seconds: CONFIRM_SECONDS }
-    const count = await throttle.take(`confirm ${registration.id}`, tries)
-    if (!count.isAllowed) return no('attempts_exceeded', count)
+    const count = await throttle.countAttempt(`confirm ${registration.id}`, tries)
+    if (!count.isAllowed) return errorAnswer('attempts_exceeded', count)
     if (!(await passwords.verify({ hash: registration.passwordHash, password }))) {
-      return no('password_wrong')
+      return errorAnswer('password_wrong')
     }
-    if (!(await open(registration))) return no('code_wrong')
+    if (!(await createAccount(registration))) return errorAnswer('code_wrong')
     const { email } = registration
-    return signIn.signIn({ ...visit, body: { email, password } })
+    return signIn.signIn({ ...request, body: { email, password } })
   }
 
   /**
-   * The account, its password, its consents and its book, or nothing. The book is opened here and
-   * not at registration, because books are for ever and registrations are mostly robots'.
+   * Adds the account, its password, its consents and its book in one transaction. The book is
+   * opened here and not at registration: books are never deleted, and most registrations are bots'.
    */
-  async function open(registration: queries.RegistrationRow): Promise<boolean> {
+  async function createAccount(registration: queries.RegistrationRow): Promise<boolean> {
     const { email, passwordHash, language, consents, address, createdAt } = registration
     try {
       return await db.transaction(async (tx) => {
-        if (!(await queries.registrationTake(tx, registration))) return false
+        if (!(await queries.registrationConsume(tx, registration))) return false
         const id = newAccountId()
-        const book = await parts.openBook(tx)
+        const book = await dependencies.openBook(tx)
         const credential = `cred_${randomText(12)}`
         await queries.accountInsert(tx, { id, credential, email, passwordHash, language, book })
         for (const consent of consents) {
@@ -129,23 +140,23 @@ export function createRegistration(parts: Parts, signIn: SignIn) {
         return true
       })
     } catch (error) {
-      // An account moved to this address in between.
-      if (queries.isTaken(error)) return false
+      // Another account has changed its e-mail to this address meanwhile.
+      if (queries.isUniqueViolation(error)) return false
       throw error
     }
   }
 
-  const routes: Routes = {
-    'POST /register': { isStrict: true, isEven: 'always', run: register },
-    'POST /register/again': { isStrict: true, isEven: 'always', run: again },
-    'POST /confirm': { isStrict: true, session: 'maybe', run: confirm },
+  const routes: AuthRouteTable = {
+    'POST /register': { hasStrictLimit: true, hidesTiming: 'always', run: register },
+    'POST /register/again': { hasStrictLimit: true, hidesTiming: 'always', run: resendCode },
+    'POST /confirm': { hasStrictLimit: true, session: 'optional', run: confirm },
   }
-  return { routes, mayPost, postAlready }
+  return { routes, mayEmail, emailAlreadyRegistered }
 }
 
 export type Registration = ReturnType<typeof createRegistration>
 
-function isSame(one: queries.Consent, other: queries.Consent): boolean {
+function isSameDocument(one: queries.Consent, other: queries.Consent): boolean {
   return one.document === other.document && one.version === other.version
 }
 

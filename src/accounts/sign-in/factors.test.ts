@@ -1,8 +1,7 @@
-// The second factor and passkeys over /api/auth, with an app and a passkey in software.
+// The second factor and passkeys over /api/auth; authenticator app and passkey are software.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
-  appCode,
   type Browser,
   CABINET,
   createStage,
@@ -10,6 +9,7 @@ import {
   expect,
   PASSWORD,
   type Stage,
+  totpCode,
 } from '../../../test/stages/accounts.ts'
 import { createAuthenticator } from '../../../test/support/authenticator.ts'
 
@@ -19,14 +19,14 @@ before(async () => {
 })
 after(() => stage.end())
 
-const wrongCode = (uri: string) => String((Number(appCode(uri)) + 1) % 1_000_000).padStart(6, '0')
-/** The half minute after this one, which is accepted too: a code that was not used yet. */
-const nextCode = (uri: string) => appCode(uri, Date.now() + 30_000)
+const wrongCode = (uri: string) => String((Number(totpCode(uri)) + 1) % 1_000_000).padStart(6, '0')
+/** The code of the next half minute, which is accepted too and was not used yet. */
+const nextCode = (uri: string) => totpCode(uri, Date.now() + 30_000)
 
 async function switchOn(browser: Browser) {
   const { body } = expect(await browser.post('/two-factor/enable', { password: PASSWORD }), 200)
   const { uri, recoveryCodes } = body as { uri: string; recoveryCodes: string[] }
-  expect(await browser.post('/two-factor/verify-totp', { code: appCode(uri) }), 200)
+  expect(await browser.post('/two-factor/verify-totp', { code: totpCode(uri) }), 200)
   return { uri, recoveryCodes }
 }
 
@@ -40,11 +40,11 @@ async function turnBack(email: string, interval: string): Promise<void> {
   )
 }
 
-test('with a second factor the password alone opens nothing', async () => {
+test('with a second factor the password alone does not sign in', async () => {
   const owner = await stage.person('factor')
   const { uri } = await switchOn(owner)
   assert.equal((await owner.session())?.hasSecondFactor, true)
-  await stage.letter(owner.email, 'second-factor-on')
+  await stage.lastEmail(owner.email, 'second-factor-on')
 
   const browser = stage.browser()
   const half = await browser.signIn(owner.email)
@@ -58,7 +58,7 @@ test('with a second factor the password alone opens nothing', async () => {
   assert.equal((await browser.session())?.email, owner.email)
 })
 
-test('a code of the authenticator app is good once', async () => {
+test('a code of the authenticator app works once', async () => {
   const owner = await stage.person('shoulder')
   const { uri } = await switchOn(owner)
   const code = nextCode(uri)
@@ -71,7 +71,7 @@ test('a code of the authenticator app is good once', async () => {
   assert.equal((await first.session())?.email, owner.email)
 })
 
-test('no browser is trusted to skip the code, whatever it asks for', async () => {
+test('a browser cannot ask to skip the code next time', async () => {
   const owner = await stage.person('trusting')
   const { uri } = await switchOn(owner)
   const browser = stage.browser()
@@ -101,7 +101,7 @@ test('ten wrong codes lock the second factor, over any number of sign-ins', asyn
   assert.deepEqual([locked.status, errorOf(locked)], [429, 'second_factor_locked'])
 })
 
-test('a recovery code signs in once, and the owner is told', async () => {
+test('a recovery code signs in once, and the owner gets an e-mail', async () => {
   const owner = await stage.person('recovered')
   const { recoveryCodes } = await switchOn(owner)
   assert.equal(recoveryCodes.length, 10)
@@ -110,7 +110,7 @@ test('a recovery code signs in once, and the owner is told', async () => {
   expect(await browser.signIn(owner.email), 200)
   expect(await browser.post('/two-factor/verify-backup-code', { code }), 200)
   assert.equal((await browser.session())?.email, owner.email)
-  assert.ok((await stage.letters(owner.email)).some(({ kind }) => kind === 'recovery-code-used'))
+  assert.ok((await stage.emailsTo(owner.email)).some(({ kind }) => kind === 'recovery-code-used'))
 
   const again = stage.browser()
   expect(await again.signIn(owner.email), 200)
@@ -134,7 +134,7 @@ test('the seed and the recovery codes are encrypted in the table', async () => {
   assert.ok(kept !== undefined && !kept.row.includes(recoveryCodes[0] ?? ''))
 })
 
-test('switching the second factor on or off asks for the password', async () => {
+test('switching the second factor on or off requires the password', async () => {
   const owner = await stage.person('off')
   const wrong = await owner.post('/two-factor/enable', { password: 'not the password' })
   assert.equal(errorOf(wrong), 'password_wrong')
@@ -145,12 +145,12 @@ test('switching the second factor on or off asks for the password', async () => 
   assert.equal(errorOf(off), 'password_wrong')
 
   expect(await owner.post('/two-factor/disable', { password: PASSWORD }), 200)
-  await stage.letter(owner.email, 'second-factor-off')
+  await stage.lastEmail(owner.email, 'second-factor-off')
   assert.equal((await owner.session())?.hasSecondFactor, false)
   assert.deepEqual((await stage.browser().signIn(owner.email)).body, { status: 'signed_in' })
 })
 
-test('an old cookie and the password do not take the second factor off', async () => {
+test('an old cookie and the password cannot switch the second factor off', async () => {
   const owner = await stage.person('robbed')
   await switchOn(owner)
   await turnBack(owner.email, '5 days')
@@ -160,7 +160,7 @@ test('an old cookie and the password do not take the second factor off', async (
   const change = { currentPassword: PASSWORD, newPassword }
   expect(await thief.post('/change-password', change), 200)
 
-  assert.equal((await thief.session())?.isFresh, false, 'a password is not the second factor')
+  assert.equal((await thief.session())?.isFresh, false, 'a new password makes no session fresh')
   const bodies = { '/two-factor/disable': { password: newPassword }, '/email/change': { newEmail } }
   for (const [path, body] of Object.entries(bodies)) {
     assert.equal(errorOf(await thief.post(path, body)), 'session_not_fresh', path)
@@ -168,7 +168,7 @@ test('an old cookie and the password do not take the second factor off', async (
   assert.equal((await thief.session())?.hasSecondFactor, true)
 })
 
-test('only a sign-in makes a session fresh: a session replaced within keeps its time', async () => {
+test('only a sign-in makes a session fresh; its replacement keeps the time', async () => {
   const owner = await stage.person('kept-time')
   await turnBack(owner.email, '9 minutes')
   const signedInAt = (await owner.session())?.signedInAt
@@ -187,7 +187,7 @@ test('only a sign-in makes a session fresh: a session replaced within keeps its 
   }
 })
 
-test('a stolen session cannot guess the password freely', async () => {
+test('wrong passwords inside a session are limited', async () => {
   const owner = await stage.person('stolen')
   for (const _ of Array.from({ length: 10 })) {
     const reply = await owner.post('/two-factor/enable', { password: 'not the password' })
@@ -222,14 +222,14 @@ test('a passkey signs in without a password and without a code', async () => {
   await switchOn(owner)
   const { passkey, reply: added } = await addPasskey(owner)
   assert.equal(added.status, 200)
-  assert.match((await stage.letter(owner.email, 'passkey-added')).text, /“Phone”/)
+  assert.match((await stage.lastEmail(owner.email, 'passkey-added')).text, /“Phone”/)
   const browser = stage.browser()
   const { reply } = await signInWith(passkey, browser)
   assert.deepEqual([reply.status, reply.body], [200, { status: 'signed_in' }])
   assert.equal((await browser.session())?.email, owner.email)
 })
 
-test('signing in again makes an old session fresh: by password and code, by passkey', async () => {
+test('signing in again, by password and code or by passkey, gives a fresh session', async () => {
   const owner = await stage.person('again')
   const { uri } = await switchOn(owner)
   const { passkey } = await addPasskey(owner)
@@ -243,7 +243,7 @@ test('signing in again makes an old session fresh: by password and code, by pass
   assert.equal((await owner.session())?.isFresh, true)
 })
 
-test('a passkey’s answer cannot be sent again', async () => {
+test('a passkey’s answer cannot be replayed', async () => {
   const owner = await stage.person('replayed')
   const { passkey } = await addPasskey(owner)
   const browser = stage.browser()
@@ -252,7 +252,7 @@ test('a passkey’s answer cannot be sent again', async () => {
   assert.equal(errorOf(reply), 'passkey_expired')
 })
 
-test('a passkey that did not check its owner opens nothing', async () => {
+test('refuses a passkey that did not verify its owner', async () => {
   const owner = await stage.person('found')
   const { reply: refused } = await addPasskey(owner, 'Found key', false)
   assert.equal(errorOf(refused), 'passkey_wrong')
@@ -264,7 +264,7 @@ test('a passkey that did not check its owner opens nothing', async () => {
   assert.equal(await browser.session(), undefined)
 })
 
-test('passkeys are added and removed only after a fresh sign-in, and only one’s own', async () => {
+test('adding and removing passkeys requires a fresh session, and only own ones', async () => {
   const owner = await stage.person('careful')
   await addPasskey(owner)
   const session = stage.accounts.requireSession(await owner.session())
@@ -285,6 +285,6 @@ test('passkeys are added and removed only after a fresh sign-in, and only one’
 
   expect(await owner.signIn(owner.email), 200)
   expect(await owner.post('/passkey/delete-passkey', { id }), 200)
-  assert.match((await stage.letter(owner.email, 'passkey-removed')).text, /“Old phone”/)
+  assert.match((await stage.lastEmail(owner.email, 'passkey-removed')).text, /“Old phone”/)
   assert.deepEqual(await stage.accounts.passkeys(session), [])
 })

@@ -1,13 +1,13 @@
-// The owner's second factor and passkeys: switching on and off, adding and removing. Each asks for
-// the password or a fresh session, and each is told to the owner by letter.
+// The owner's second factor and passkeys: switching on and off, adding and removing. Each change
+// requires the password or a fresh session, and is reported to the owner by e-mail.
 import { z } from 'zod'
-import { type Answer, isYes, no, yes } from '../answers.ts'
-import type { Parts } from '../parts.ts'
+import { type Answer, errorAnswer, isOk, okAnswer } from '../answers.ts'
+import type { AuthRouteTable, SignedInAuthRequest } from '../auth-route.ts'
+import type { Dependencies } from '../dependencies.ts'
 import * as queries from '../queries.ts'
-import type { OwnVisit, Routes } from '../visit.ts'
 import type { PasswordChange } from './password-change.ts'
 
-/** Shown in lists and letters. */
+/** A passkey's name, shown in lists and e-mails. */
 const nameShape = z
   .string()
   .transform((name) => name.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim())
@@ -15,75 +15,87 @@ const nameShape = z
 const registrationShape = z.object({ response: z.looseObject({}), name: nameShape.default('') })
 const renameShape = z.object({ id: z.string(), name: nameShape.pipe(z.string().min(1)) })
 
-export function createFactors(parts: Parts, { withPassword }: PasswordChange): Routes {
-  const { db, letters } = parts
-  const passwordOf = (visit: OwnVisit) => ({ password: String(visit.body.password ?? '') })
+export function createFactors(
+  dependencies: Dependencies,
+  { withPasswordLimit }: PasswordChange,
+): AuthRouteTable {
+  const { db, emails } = dependencies
+  const passwordOf = (request: SignedInAuthRequest) => ({
+    password: String(request.body.password ?? ''),
+  })
 
-  async function enable(visit: OwnVisit): Promise<Answer> {
-    const answer = await withPassword(visit, () =>
-      visit.ask({ ...passwordOf(visit), method: 'totp' }),
+  async function enable(request: SignedInAuthRequest): Promise<Answer> {
+    const answer = await withPasswordLimit(request, () =>
+      request.callBetterAuth({ ...passwordOf(request), method: 'totp' }),
     )
-    if (!isYes(answer)) return answer
+    if (!isOk(answer)) return answer
     const { totpURI: uri, backupCodes: recoveryCodes } = answer.body
-    return yes({ uri, recoveryCodes }, answer.cookies)
+    return okAnswer({ uri, recoveryCodes }, answer.cookies)
   }
 
-  async function disable(visit: OwnVisit): Promise<Answer> {
-    const answer = await withPassword(visit, () => visit.ask(passwordOf(visit)))
-    if (!isYes(answer)) return answer
-    await letters.post(db, visit.session, { kind: 'second-factor-off', facts: visit.circumstances })
-    return yes({ status: true }, answer.cookies)
+  async function disable(request: SignedInAuthRequest): Promise<Answer> {
+    const answer = await withPasswordLimit(request, () =>
+      request.callBetterAuth(passwordOf(request)),
+    )
+    if (!isOk(answer)) return answer
+    await emails.post(db, request.session, {
+      kind: 'second-factor-off',
+      facts: request.eventContext,
+    })
+    return okAnswer({ status: true }, answer.cookies)
   }
 
-  async function newRecoveryCodes(visit: OwnVisit): Promise<Answer> {
-    const answer = await withPassword(visit, () => visit.ask(passwordOf(visit)))
-    return isYes(answer) ? yes({ recoveryCodes: answer.body.backupCodes }) : answer
+  async function newRecoveryCodes(request: SignedInAuthRequest): Promise<Answer> {
+    const answer = await withPasswordLimit(request, () =>
+      request.callBetterAuth(passwordOf(request)),
+    )
+    return isOk(answer) ? okAnswer({ recoveryCodes: answer.body.backupCodes }) : answer
   }
 
-  async function addPasskey(visit: OwnVisit): Promise<Answer> {
-    const body = registrationShape.safeParse(visit.body)
-    if (!body.success) return no('body_wrong')
+  async function addPasskey(request: SignedInAuthRequest): Promise<Answer> {
+    const body = registrationShape.safeParse(request.body)
+    if (!body.success) return errorAnswer('body_wrong')
     const { response, name } = body.data
-    const answer = await visit.ask({ response, name })
-    if (!isYes(answer)) return answer
-    const facts = { ...visit.circumstances, name }
-    await letters.post(db, visit.session, { kind: 'passkey-added', facts })
-    return yes({ id: answer.body.id }, answer.cookies)
+    const answer = await request.callBetterAuth({ response, name })
+    if (!isOk(answer)) return answer
+    const facts = { ...request.eventContext, name }
+    await emails.post(db, request.session, { kind: 'passkey-added', facts })
+    return okAnswer({ id: answer.body.id }, answer.cookies)
   }
 
-  async function removePasskey(visit: OwnVisit): Promise<Answer> {
-    const { id } = visit.body
-    const own = await queries.passkeyList(db, visit.session.account)
+  async function removePasskey(request: SignedInAuthRequest): Promise<Answer> {
+    const { id } = request.body
+    const own = await queries.passkeyList(db, request.session.account)
     const passkey = own.find((one) => one.id === id)
-    if (passkey === undefined) return no('passkey_unknown')
-    const answer = await visit.ask({ id })
-    if (!isYes(answer)) return answer
-    const facts = { ...visit.circumstances, name: passkey.name }
-    await letters.post(db, visit.session, { kind: 'passkey-removed', facts })
-    return yes()
+    if (passkey === undefined) return errorAnswer('passkey_unknown')
+    const answer = await request.callBetterAuth({ id })
+    if (!isOk(answer)) return answer
+    const facts = { ...request.eventContext, name: passkey.name }
+    await emails.post(db, request.session, { kind: 'passkey-removed', facts })
+    return okAnswer()
   }
 
-  async function renamePasskey(visit: OwnVisit): Promise<Answer> {
-    const body = renameShape.safeParse(visit.body)
-    if (!body.success) return no('body_wrong')
-    const answer = await visit.ask(body.data)
-    return isYes(answer) ? yes() : answer
+  async function renamePasskey(request: SignedInAuthRequest): Promise<Answer> {
+    const body = renameShape.safeParse(request.body)
+    if (!body.success) return errorAnswer('body_wrong')
+    const answer = await request.callBetterAuth(body.data)
+    return isOk(answer) ? okAnswer() : answer
   }
 
   return {
-    'POST /two-factor/enable': { isStrict: true, session: 'needed', run: enable },
-    'POST /two-factor/disable': { isStrict: true, session: 'fresh', run: disable },
+    'POST /two-factor/enable': { hasStrictLimit: true, session: 'required', run: enable },
+    'POST /two-factor/disable': { hasStrictLimit: true, session: 'fresh', run: disable },
     'POST /two-factor/generate-backup-codes': {
-      isStrict: true,
+      hasStrictLimit: true,
       session: 'fresh',
       run: newRecoveryCodes,
     },
     'GET /passkey/generate-register-options': {
       session: 'fresh',
-      run: (visit) => visit.ask({}),
+      run: (request) => request.callBetterAuth({}),
     },
     'POST /passkey/verify-registration': { session: 'fresh', run: addPasskey },
     'POST /passkey/delete-passkey': { session: 'fresh', run: removePasskey },
-    'POST /passkey/update-passkey': { session: 'needed', run: renamePasskey },
+    'POST /passkey/update-passkey': { session: 'required', run: renamePasskey },
   }
 }

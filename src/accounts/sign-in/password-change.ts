@@ -1,13 +1,14 @@
-// A new password: with the old one, or with a link out of a letter. Either way the other sessions
-// end, links sent so far stop, and the owner is told. Asking for a link answers everybody alike.
+// Sets a new password, with the old one or with a link from an e-mail. Either way the other
+// sessions end, earlier links stop working, and the owner gets an e-mail. A request for a link gets
+// the same answer whether its e-mail address is known or not.
 import { z } from 'zod'
 import type { AccountId } from '../../platform/ids.ts'
-import { type Answer, isYes, no, yes } from '../answers.ts'
-import { deviceOf } from '../device.ts'
-import { ADDRESS_HEADER, type Parts, RESET_MINUTES } from '../parts.ts'
-import { problemOf } from '../passwords/passwords.ts'
+import { type Answer, errorAnswer, isOk, okAnswer } from '../answers.ts'
+import type { AuthRouteTable, SignedInAuthRequest } from '../auth-route.ts'
+import { ADDRESS_HEADER, type Dependencies, RESET_MINUTES } from '../dependencies.ts'
+import { passwordProblem } from '../passwords/passwords.ts'
 import * as queries from '../queries.ts'
-import type { OwnVisit, Routes } from '../visit.ts'
+import { deviceName } from '../user-agent.ts'
 import { emailShape } from './sign-in.ts'
 
 const changeShape = z.object({ currentPassword: z.string().min(1), newPassword: z.string() })
@@ -15,88 +16,91 @@ const resetShape = z.object({ code: z.string().min(10).max(64), newPassword: z.s
 
 type User = { readonly id: string; readonly email: string }
 
-export function createPasswordChange(parts: Parts) {
-  const { db, letters, throttle, settings } = parts
+export function createPasswordChange(dependencies: Dependencies) {
+  const { db, emails, throttle, settings } = dependencies
 
-  /** Passwords asked for inside a session count too: a stolen cookie must not guess freely. */
-  async function withPassword(visit: OwnVisit, ask: () => Promise<Answer>): Promise<Answer> {
-    const key = `password ${visit.session.account}`
+  /** Limits wrong passwords inside a session too: a stolen cookie must not allow free guesses. */
+  async function withPasswordLimit(
+    request: SignedInAuthRequest,
+    check: () => Promise<Answer>,
+  ): Promise<Answer> {
+    const key = `password ${request.session.account}`
     const allowance = { max: settings.wrongPerAccount, seconds: settings.wrongMinutes * 60 }
-    const count = await throttle.take(key, allowance)
-    if (!count.isAllowed) return no('attempts_exceeded', count)
-    const answer = await ask()
-    if (isYes(answer)) await throttle.clear(key)
+    const count = await throttle.countAttempt(key, allowance)
+    if (!count.isAllowed) return errorAnswer('attempts_exceeded', count)
+    const answer = await check()
+    if (isOk(answer)) await throttle.clear(key)
     return answer
   }
 
-  async function change(visit: OwnVisit): Promise<Answer> {
-    const body = changeShape.safeParse(visit.body)
-    if (!body.success) return no('body_wrong')
+  async function change(request: SignedInAuthRequest): Promise<Answer> {
+    const body = changeShape.safeParse(request.body)
+    if (!body.success) return errorAnswer('body_wrong')
     const { currentPassword, newPassword } = body.data
-    const { session } = visit
-    const problem = problemOf(newPassword, session.email)
-    if (problem !== undefined) return no(problem)
-    const answer = await withPassword(visit, () =>
-      visit.ask({ currentPassword, newPassword, revokeOtherSessions: true }),
+    const { session } = request
+    const problem = passwordProblem(newPassword, session.email)
+    if (problem !== undefined) return errorAnswer(problem)
+    const answer = await withPasswordLimit(request, () =>
+      request.callBetterAuth({ currentPassword, newPassword, revokeOtherSessions: true }),
     )
-    if (!isYes(answer)) return answer
-    await queries.codeDeleteOf(db, session.account)
-    await letters.post(db, session, { kind: 'password-changed', facts: visit.circumstances })
-    return yes({ status: true }, answer.cookies)
+    if (!isOk(answer)) return answer
+    await queries.codeDeleteByAccount(db, session.account)
+    await emails.post(db, session, { kind: 'password-changed', facts: request.eventContext })
+    return okAnswer({ status: true }, answer.cookies)
   }
 
-  const routes: Routes = {
-    'POST /change-password': { isStrict: true, session: 'needed', run: change },
+  const routes: AuthRouteTable = {
+    'POST /change-password': { hasStrictLimit: true, session: 'required', run: change },
     'POST /request-password-reset': {
-      isStrict: true,
-      isEven: 'always',
-      async run(visit) {
-        const email = emailShape.safeParse(visit.body.email)
-        if (!email.success) return no('email_wrong')
-        const answer = await visit.ask({ email: email.data })
-        return isYes(answer) ? yes() : answer
+      hasStrictLimit: true,
+      hidesTiming: 'always',
+      async run(request) {
+        const email = emailShape.safeParse(request.body.email)
+        if (!email.success) return errorAnswer('email_wrong')
+        const answer = await request.callBetterAuth({ email: email.data })
+        return isOk(answer) ? okAnswer() : answer
       },
     },
     'POST /reset-password': {
-      isStrict: true,
-      async run(visit) {
-        const body = resetShape.safeParse(visit.body)
-        if (!body.success) return no('body_wrong')
+      hasStrictLimit: true,
+      async run(request) {
+        const body = resetShape.safeParse(request.body)
+        if (!body.success) return errorAnswer('body_wrong')
         const { code, newPassword } = body.data
-        const problem = problemOf(newPassword)
-        if (problem !== undefined) return no(problem)
-        return visit.ask({ token: code, newPassword })
+        const problem = passwordProblem(newPassword)
+        if (problem !== undefined) return errorAnswer(problem)
+        return request.callBetterAuth({ token: code, newPassword })
       },
     },
   }
 
   return {
     routes,
-    withPassword,
+    withPasswordLimit,
 
-    /** better-auth has a code for somebody who asked; unknown addresses do not come here. */
+    /** better-auth calls this with a code for an account; it ignores unknown addresses. */
     async sendReset(user: User, code: string): Promise<void> {
-      const count = await throttle.take(`letter ${throttle.blind(user.email)}`, {
+      const count = await throttle.countAttempt(`letter ${throttle.keyedDigest(user.email)}`, {
         max: settings.lettersPerHour,
         seconds: 3_600,
       })
       const account = await queries.accountFind(db, user.id)
       if (!count.isAllowed || account === undefined) return
-      const facts = { link: letters.link('reset', code), minutes: RESET_MINUTES }
-      await letters.post(db, account, { kind: 'reset-password', facts })
+      const facts = { link: emails.link('reset', code), minutes: RESET_MINUTES }
+      await emails.post(db, account, { kind: 'reset-password', facts })
     },
 
-    /** The password is new; the sessions end right after this. */
+    /** better-auth calls this after it has set the new password, and then ends the sessions. */
     async onReset(user: User, headers: Headers): Promise<void> {
       const account = await queries.accountFind(db, user.id)
       if (account === undefined) return
-      await queries.codeDeleteOf(db, user.id as AccountId)
+      await queries.codeDeleteByAccount(db, user.id as AccountId)
       const facts = {
-        atMs: parts.clock.nowMs(),
+        atMs: dependencies.clock.nowMs(),
         address: headers.get(ADDRESS_HEADER) ?? '',
-        device: deviceOf(headers.get('user-agent') ?? ''),
+        device: deviceName(headers.get('user-agent') ?? ''),
       }
-      await letters.post(db, account, { kind: 'password-changed', facts })
+      await emails.post(db, account, { kind: 'password-changed', facts })
     },
   }
 }

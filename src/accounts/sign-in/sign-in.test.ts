@@ -1,14 +1,14 @@
-// Signing in over /api/auth: alike for everybody, counted by account and by address, replacing what
-// was there before.
+// Signing in over /api/auth: known and unknown e-mail addresses get the same answers, attempts are
+// counted by account and by IP address, and the former session is replaced.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
+  type AuthResponse,
   createBrowser,
   createStage,
   errorOf,
   expect,
   PASSWORD,
-  type Reply,
   type Stage,
 } from '../../../test/stages/accounts.ts'
 import { settingsOf } from '../../../test/support/harness.ts'
@@ -23,7 +23,7 @@ after(() => stage.end())
 
 const WRONG = 'not this password'
 
-test('a wrong password and an unknown address are answered alike', async () => {
+test('a wrong password and an unknown address get the same answer', async () => {
   const { email } = await stage.person('alike')
   const known = await stage.browser().signIn(email, WRONG)
   const unknown = await stage.browser().signIn('unlike@example.org', WRONG)
@@ -35,12 +35,12 @@ test('a wrong password and an unknown address are answered alike', async () => {
   }
 })
 
-test('an address is the same in any case and with spaces around it', async () => {
+test('ignores upper case and surrounding spaces in the e-mail address', async () => {
   const { email } = await stage.person('mixed')
   expect(await stage.browser().signIn(`  ${email.toUpperCase()} `), 200)
 })
 
-test('many machines that guess one account are stopped together, and its owner told', async () => {
+test('guesses from many IP addresses share one count, and the owner gets an e-mail', async () => {
   const owner = await stage.person('guessed')
   for (const [email, own] of [[owner.email, owner] as const, ['ghost@example.org'] as const]) {
     const tries = await Promise.all(
@@ -52,14 +52,14 @@ test('many machines that guess one account are stopped together, and its owner t
     assert.deepEqual([counts.get(401)?.length, counts.get(429)?.length], [10, 10])
     const late = await stage.browser({ address: '198.51.100.99' }).signIn(email)
     assert.equal(errorOf(late), 'attempts_exceeded', 'even with the right password')
-    // The owner's own browser is not locked out by strangers.
+    // Strangers' guesses do not lock out the owner's own browser.
     if (own !== undefined) expect(await own.signIn(email), 200)
   }
-  const told = (await stage.letters(owner.email)).filter(({ kind }) => kind === 'password-guessed')
-  assert.equal(told.length, 1)
+  const kinds = (await stage.emailsTo(owner.email)).map(({ kind }) => kind)
+  assert.equal(kinds.filter((kind) => kind === 'password-guessed').length, 1)
 })
 
-test('a browser that the account knows has its own count, and it ends too', async () => {
+test('a device has its own count of wrong passwords, with the same limit', async () => {
   const owner = await stage.person('thief-of-cookies')
   for (const _ of Array.from({ length: 10 })) await owner.signIn(owner.email, WRONG)
   assert.equal(errorOf(await owner.signIn(owner.email)), 'attempts_exceeded')
@@ -67,7 +67,7 @@ test('a browser that the account knows has its own count, and it ends too', asyn
   expect(await elsewhere.signIn(owner.email), 200)
 })
 
-test('a right password begins the count anew', async () => {
+test('a correct password resets the count', async () => {
   const { email } = await stage.person('forgetful')
   for (const _ of [1, 2, 3]) {
     for (const __ of [1, 2, 3, 4, 5, 6]) await stage.browser().signIn(email, WRONG)
@@ -75,9 +75,9 @@ test('a right password begins the count anew', async () => {
   }
 })
 
-test('one address has an allowance per path, and the time to wait is told truly', async () => {
-  const room = stage.room({ settings: { addressPerMinute: 3 } })
-  const browser = stage.browser({ room, address: '192.0.2.77' })
+test('each IP address has a limit per path, and retry-after says when to try again', async () => {
+  const accounts = stage.createAccountsWith({ settings: { addressPerMinute: 3 } })
+  const browser = stage.browser({ accounts, address: '192.0.2.77' })
   const replies = await Promise.all([1, 2, 3, 4, 5].map(() => browser.signIn('x@example.org')))
   assert.deepEqual(replies.map(({ status }) => status).toSorted(), [401, 401, 401, 429, 429])
   const refused = replies.find(({ status }) => status === 429)
@@ -86,15 +86,15 @@ test('one address has an allowance per path, and the time to wait is told truly'
   assert.ok(seconds >= 1 && seconds <= 60, `${seconds}`)
   assert.equal((refused.body.error as { retryAfterSeconds: number }).retryAfterSeconds, seconds)
 
-  const other = stage.browser({ room, address: '192.0.2.78' })
-  assert.equal((await other.signIn('x@example.org')).status, 401, 'others have their own')
+  const other = stage.browser({ accounts, address: '192.0.2.78' })
+  assert.equal((await other.signIn('x@example.org')).status, 401, 'another address has its own')
   const path = await browser.post('/request-password-reset', { email: 'x@example.org' })
-  assert.equal(path.status, 200, 'and so have other paths')
+  assert.equal(path.status, 200, 'and so has another path')
 })
 
-test('nobody escapes the count by naming an address, or by another of the same /64', async () => {
-  const room = stage.room({ settings: { addressPerMinute: 2 } })
-  const spoofed = stage.browser({ room, address: '192.0.2.90' })
+test('forged address headers and other addresses of the /64 share one count', async () => {
+  const accounts = stage.createAccountsWith({ settings: { addressPerMinute: 2 } })
+  const spoofed = stage.browser({ accounts, address: '192.0.2.90' })
   const body = { email: 'x@example.org', password: WRONG }
   const statuses: number[] = []
   for (const i of [1, 2, 3]) {
@@ -105,13 +105,13 @@ test('nobody escapes the count by naming an address, or by another of the same /
 
   const six = await Promise.all(
     ['2001:db8:1:2::1', '2001:db8:1:2::2', '2001:db8:1:2:ffff::3', '2001:db8:1:3::1'].map(
-      (address) => stage.browser({ room, address }).signIn('x@example.org'),
+      (address) => stage.browser({ accounts, address }).signIn('x@example.org'),
     ),
   )
   assert.equal(six.filter(({ status }) => status === 429).length, 1)
 })
 
-test('a session names the address and the browser it was made with', async () => {
+test('a session lists the address and the browser of its sign-in', async () => {
   const owner = await stage.person('named', { address: '2001:db8:7:7::1' })
   const session = stage.accounts.requireSession(await owner.session())
   const [only, ...others] = await stage.accounts.sessions(session)
@@ -120,10 +120,10 @@ test('a session names the address and the browser it was made with', async () =>
   assert.deepEqual([only?.device, only?.isCurrent], ['Firefox, Windows', true])
 })
 
-test('a sign-in from a new browser is told to the owner, one from a known one not', async () => {
+test('the owner gets an e-mail about a sign-in from a browser that is new', async () => {
   const owner = await stage.person('traveller')
-  const kinds = async () => (await stage.letters(owner.email)).map(({ kind }) => kind)
-  assert.deepEqual(await kinds(), ['confirm-email'], 'the first browser is no news')
+  const kinds = async () => (await stage.emailsTo(owner.email)).map(({ kind }) => kind)
+  assert.deepEqual(await kinds(), ['confirm-email'], 'no e-mail about the first browser')
   expect(await owner.post('/sign-out'), 200)
   expect(await owner.signIn(owner.email), 200)
   assert.deepEqual(await kinds(), ['confirm-email'])
@@ -131,9 +131,9 @@ test('a sign-in from a new browser is told to the owner, one from a known one no
   const agent = 'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Version/19.0 Safari/604.1'
   const phone = stage.browser({ agent, address: '198.51.100.200' })
   expect(await phone.signIn(owner.email), 200)
-  const letter = await stage.letter(owner.email, 'new-device')
-  assert.match(letter.text, /Safari, iPhone/)
-  assert.match(letter.text, /198\.51\.100\.200/)
+  const email = await stage.lastEmail(owner.email, 'new-device')
+  assert.match(email.text, /Safari, iPhone/)
+  assert.match(email.text, /198\.51\.100\.200/)
   expect(await phone.signIn(owner.email), 200)
   assert.deepEqual(await kinds(), ['confirm-email', 'new-device'])
 })
@@ -147,14 +147,14 @@ test('a sign-in makes a new session and ends the one that the browser had', asyn
   assert.notEqual(now?.id, before?.id)
   assert.equal(await stage.accounts.session(cookie), undefined)
 
-  // A cookie planted before the sign-in names no session after it.
+  // A session cookie planted before the sign-in does not work after it.
   const planted = stage.browser()
   planted.jar.set('__Host-tollgate.session_token', 'planted.c2lnbmF0dXJl')
   expect(await planted.signIn(owner.email), 200)
   assert.doesNotMatch(planted.jar.get('__Host-tollgate.session_token') ?? '', /^planted/)
 })
 
-test('a sign-in that fails in the middle leaves the browser the session it had', async () => {
+test('after a sign-in that fails halfway the browser keeps its session', async () => {
   const owner = await stage.person('halfway')
   const before = await owner.session()
   await stage.db.transaction(async (tx) => {
@@ -165,7 +165,7 @@ test('a sign-in that fails in the middle leaves the browser the session it had',
   assert.equal((await owner.session())?.id, before?.id)
 })
 
-test('cookies are bound to the host, hidden from scripts, and kept from other sites', async () => {
+test('cookies are bound to the host, hidden from scripts and from other sites', async () => {
   const { email } = await stage.person('baked')
   const { headers } = expect(await stage.browser().signIn(email), 200)
   const cookies = headers.getSetCookie()
@@ -178,7 +178,9 @@ test('cookies are bound to the host, hidden from scripts, and kept from other si
     assert.doesNotMatch(cookie, /Domain=/i)
   }
   const brand = { name: 'Gate', supportEmail: 'a@example.org', cabinetUrl: 'http://127.0.0.1:8081' }
-  const laptop = createBrowser(stage.room({ brand }), { origin: 'http://127.0.0.1:8081' })
+  const laptop = createBrowser(stage.createAccountsWith({ brand }), {
+    origin: 'http://127.0.0.1:8081',
+  })
   const reply = expect(await laptop.signIn(email), 200)
   for (const cookie of reply.headers.getSetCookie()) {
     assert.match(cookie, /^tollgate\./)
@@ -196,7 +198,7 @@ test('on a shared computer the session ends with the browser', async () => {
   assert.doesNotMatch(cookie ?? '', /Max-Age/i)
 })
 
-test('a foreign page, or one that does not say what it is, changes nothing', async () => {
+test('refuses requests from a foreign page or without an origin', async () => {
   const owner = await stage.person('framed')
   const body = { email: owner.email, password: PASSWORD }
   for (const origin of [
@@ -214,7 +216,7 @@ test('a foreign page, or one that does not say what it is, changes nothing', asy
   assert.notEqual(await owner.session(), undefined)
 })
 
-test('of better-auth’s paths only those of our flows are there', async () => {
+test('serves no paths of better-auth but those of our flows', async () => {
   const owner = await stage.person('curious')
   const posts = [
     '/sign-up/email',
@@ -240,27 +242,27 @@ test('of better-auth’s paths only those of our flows are there', async () => {
   }
 })
 
-test('what a cookie carries is in no answer', async () => {
+test('no answer contains the secret of a session', async () => {
   const owner = await stage.person('silent')
   const { rows } = await stage.db.query('select secret from sessions')
   const secrets = (rows as { secret: string }[]).map(({ secret }) => secret)
   assert.ok(secrets.length > 0)
   const session = stage.accounts.requireSession(await owner.session())
-  const said = JSON.stringify([
+  const answers = JSON.stringify([
     (await owner.signIn(owner.email)).body,
     await stage.accounts.sessions(session),
     await stage.accounts.copy(session),
   ])
-  for (const secret of secrets) assert.ok(!said.includes(secret))
+  for (const secret of secrets) assert.ok(!answers.includes(secret))
 })
 
-test('when too many passwords wait, the next is told to come again', async () => {
-  const room = stage.room({ settings: { passwordQueue: 0 } })
-  const refused: Reply[] = []
-  // Whether two meet is the machine's to say; over many rounds some do.
+test('answers 503 with retry-after when too many password checks wait', async () => {
+  const accounts = stage.createAccountsWith({ settings: { passwordQueue: 0 } })
+  const refused: AuthResponse[] = []
+  // Checks overlap only by chance; in 50 rounds some do.
   for (let round = 0; refused.length === 0 && round < 50; round++) {
     const replies = await Promise.all(
-      Array.from({ length: 8 }, (_, i) => stage.browser({ room }).signIn(`o${i}@example.org`)),
+      Array.from({ length: 8 }, (_, i) => stage.browser({ accounts }).signIn(`o${i}@example.org`)),
     )
     refused.push(...replies.filter(({ status }) => status === 503))
   }
@@ -270,29 +272,29 @@ test('when too many passwords wait, the next is told to come again', async () =>
   assert.equal(reply.headers.get('retry-after'), '1')
 })
 
-test('a database that is away is said so, and nothing about anybody', async () => {
+test('answers 503 when the database is unreachable, and reveals nothing else', async () => {
   const away = openDatabase(settingsOf('postgres://postgres@127.0.0.1:1/none'), 'away', () => {})
-  const room = stage.room({ db: away })
-  const reply = await stage.browser({ room }).signIn('anybody@example.org')
+  const accounts = stage.createAccountsWith({ db: away })
+  const reply = await stage.browser({ accounts }).signIn('anybody@example.org')
   assert.deepEqual([reply.status, errorOf(reply)], [503, 'unavailable'])
   assert.equal(reply.headers.get('retry-after'), '5')
   assert.deepEqual(Object.keys(reply.body), ['error'])
   const own = await stage.person('away')
-  await assert.rejects(room.session(own.headers()), isDatabaseUnavailable)
+  await assert.rejects(accounts.session(own.headers()), isDatabaseUnavailable)
   await away.end()
 })
 
-test('a database that only reads is said so, also where better-auth hides the reason', async () => {
+test('answers 503 with a read-only database, also where better-auth hides the error', async () => {
   const own = await stage.person('read-only')
   const url = new URL(stage.database.url)
   url.searchParams.set('options', '-c default_transaction_read_only=on')
   const reading = openDatabase(settingsOf(url.href), 'reading', () => {})
-  const room = stage.room({ db: reading })
-  const reply = await stage.browser({ room }).signIn('read-only@example.org')
+  const accounts = stage.createAccountsWith({ db: reading })
+  const reply = await stage.browser({ accounts }).signIn('read-only@example.org')
   assert.deepEqual([reply.status, errorOf(reply)], [503, 'unavailable'])
-  await assert.rejects(room.session(own.headers()), isDatabaseUnavailable)
-  // A session is prolonged once a day, which better-auth does by itself.
+  await assert.rejects(accounts.session(own.headers()), isDatabaseUnavailable)
+  // better-auth extends a session once a day.
   await stage.database.db.query(`update sessions set expires_at = expires_at - interval '2 days'`)
-  await assert.rejects(room.session(own.headers()), isDatabaseUnavailable)
+  await assert.rejects(accounts.session(own.headers()), isDatabaseUnavailable)
   await reading.end()
 })

@@ -1,17 +1,17 @@
-// Signing in and out: by password, by password and second factor, by passkey. Answers a known and
-// an unknown address alike. Wrong passwords are counted per account, but apart for browsers that
-// the account knows: else anybody could lock an owner out by guessing.
+// Signing in and out: by password, by password and second factor, by passkey. Known and unknown
+// addresses get the same answers. Wrong passwords are counted per account, and separately for
+// browsers that the account knows: otherwise anybody could lock an owner out by guessing.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { type AccountId, randomText } from '../../platform/ids.ts'
-import { type Answer, isYes, no, yes } from '../answers.ts'
-import type { Parts } from '../parts.ts'
+import { type Answer, errorAnswer, isOk, okAnswer } from '../answers.ts'
+import type { AuthRequest, AuthRouteTable } from '../auth-route.ts'
+import type { Dependencies } from '../dependencies.ts'
 import * as queries from '../queries.ts'
-import type { Routes, Visit } from '../visit.ts'
 
-/** As long as browsers keep any cookie. */
+/** Browsers cap the lifetime of a cookie at 400 days. */
 const DEVICE_DAYS = 400
-/** A code of an authenticator app is good for its half minute and its neighbours. */
+/** More than the 90 s in which better-auth accepts a code: its own 30 s, those before and after. */
 const CODE_SECONDS = 120
 
 export const emailShape = z.string().trim().toLowerCase().max(254).pipe(z.email())
@@ -22,67 +22,68 @@ const signInShape = z.object({
 })
 const codeShape = z.object({ code: z.string().trim().min(6).max(40) })
 
-export function createSignIn(parts: Parts) {
-  const { db, throttle, letters, settings } = parts
-  const wrong = { max: settings.wrongPerAccount, seconds: settings.wrongMinutes * 60 }
+export function createSignIn(dependencies: Dependencies) {
+  const { db, throttle, emails, settings } = dependencies
+  const wrongPasswords = { max: settings.wrongPerAccount, seconds: settings.wrongMinutes * 60 }
 
-  async function keyOf(visit: Visit, email: string): Promise<string> {
-    const device = visit.cookie('device') ?? ''
+  async function throttleKey(request: AuthRequest, email: string): Promise<string> {
+    const device = request.cookie('device') ?? ''
     const isKnown = await queries.deviceIsKnown(db, { email, deviceHash: digest(device) })
     return isKnown ? deviceKey(email, device) : accountKey(email)
   }
-  const accountKey = (email: string) => `sign-in ${throttle.blind(email)}`
+  const accountKey = (email: string) => `sign-in ${throttle.keyedDigest(email)}`
   const deviceKey = (email: string, device: string) =>
-    `sign-in ${throttle.blind(`${email} ${device}`)}`
+    `sign-in ${throttle.keyedDigest(`${email} ${device}`)}`
 
-  async function warn(visit: Visit, email: string): Promise<void> {
+  async function emailGuessingWarning(request: AuthRequest, email: string): Promise<void> {
     const account = await queries.accountFindByEmail(db, email)
     if (account === undefined) return
-    const facts = { ...visit.circumstances, minutes: settings.wrongMinutes }
-    await letters.post(db, account, { kind: 'password-guessed', facts })
+    const facts = { ...request.eventContext, minutes: settings.wrongMinutes }
+    await emails.post(db, account, { kind: 'password-guessed', facts })
   }
 
   /**
-   * The end of every sign-in. The browser's former session ends with it, so that signing in again
-   * replaces it and none that was planted lives on; an unknown browser is told to the owner.
+   * The last step of every sign-in. It ends the browser's former session, so that a session cookie
+   * planted by an attacker stops working, and e-mails the owner about an unknown browser.
    */
-  async function signedIn(visit: Visit, answer: Answer): Promise<Answer> {
+  async function finishSignIn(request: AuthRequest, answer: Answer): Promise<Answer> {
     const { user } = answer.body as { user: { id: AccountId } }
     const account = await queries.accountFind(db, user.id)
-    if (account === undefined) return no('sign_in_wrong')
-    const device = visit.cookie('device') ?? randomText(24)
-    const seen = await queries.deviceSee(db, { account: account.id, deviceHash: digest(device) })
+    if (account === undefined) return errorAnswer('sign_in_wrong')
+    const device = request.cookie('device') ?? randomText(24)
+    const seen = await queries.deviceUpsert(db, { account: account.id, deviceHash: digest(device) })
     if (!seen.wasKnown && seen.known > 0) {
-      await letters.post(db, account, { kind: 'new-device', facts: visit.circumstances })
+      await emails.post(db, account, { kind: 'new-device', facts: request.eventContext })
     }
-    // Last: a browser that is not told of its new session needs the one it has.
-    if (visit.session !== undefined) await queries.sessionDelete(db, visit.session)
-    const cookies = [...answer.cookies, visit.newCookie('device', device, DEVICE_DAYS)]
-    return yes({ status: 'signed_in' }, cookies)
+    // Last: if a step above fails, the browser keeps the session that it has.
+    if (request.session !== undefined) await queries.sessionDelete(db, request.session)
+    const cookies = [...answer.cookies, request.newCookie('device', device, DEVICE_DAYS)]
+    return okAnswer({ status: 'signed_in' }, cookies)
   }
 
-  async function signIn(visit: Visit): Promise<Answer> {
-    const body = signInShape.safeParse(visit.body)
-    if (!body.success) return no('body_wrong')
+  async function signIn(request: AuthRequest): Promise<Answer> {
+    const body = signInShape.safeParse(request.body)
+    if (!body.success) return errorAnswer('body_wrong')
     const { email, password, isPrivate } = body.data
-    const key = await keyOf(visit, email)
-    const count = await throttle.take(key, wrong)
-    if (count.isFirstBeyond) await warn(visit, email)
-    if (!count.isAllowed) return no('attempts_exceeded', count)
-    const asked = { email, password, rememberMe: isPrivate }
-    const answer = await visit.ask(asked, '/sign-in/email')
-    // Too long to be anybody's: the same as wrong.
-    if (!isYes(answer)) return answer.code === 'password_too_long' ? no('sign_in_wrong') : answer
+    const key = await throttleKey(request, email)
+    const count = await throttle.countAttempt(key, wrongPasswords)
+    if (count.isFirstRefused) await emailGuessingWarning(request, email)
+    if (!count.isAllowed) return errorAnswer('attempts_exceeded', count)
+    const credentials = { email, password, rememberMe: isPrivate }
+    const answer = await request.callBetterAuth(credentials, '/sign-in/email')
+    // No account has a password of that length: answer as for a wrong one.
+    if (!isOk(answer))
+      return answer.code === 'password_too_long' ? errorAnswer('sign_in_wrong') : answer
     await throttle.clear(key)
-    if (!('twoFactorRedirect' in answer.body)) return signedIn(visit, answer)
-    if (visit.session !== undefined) await queries.sessionDelete(db, visit.session)
-    return yes({ status: 'second_factor' }, answer.cookies)
+    if (!('twoFactorRedirect' in answer.body)) return finishSignIn(request, answer)
+    if (request.session !== undefined) await queries.sessionDelete(db, request.session)
+    return okAnswer({ status: 'second_factor' }, answer.cookies)
   }
 
-  /** A code is good once: whoever looked over the owner's shoulder comes too late. */
+  /** True when the code was used before; then ends the session that better-auth has just made. */
   async function isReplay(answer: Answer, code: string): Promise<boolean> {
     const { user, token: secret } = answer.body as { user: { id: string }; token: string }
-    const once = await throttle.take(`code ${throttle.blind(`${user.id} ${code}`)}`, {
+    const once = await throttle.countAttempt(`code ${throttle.keyedDigest(`${user.id} ${code}`)}`, {
       max: 1,
       seconds: CODE_SECONDS,
     })
@@ -90,67 +91,69 @@ export function createSignIn(parts: Parts) {
     return !once.isAllowed
   }
 
-  async function verifyCode(visit: Visit): Promise<Answer> {
-    const body = codeShape.safeParse(visit.body)
-    if (!body.success) return no('body_wrong')
+  async function verifyCode(request: AuthRequest): Promise<Answer> {
+    const body = codeShape.safeParse(request.body)
+    if (!body.success) return errorAnswer('body_wrong')
     const { code } = body.data
-    // trustDevice, which would skip the code next time, is not passed on.
-    const answer = await visit.ask({ code })
-    if (!isYes(answer)) return answer
-    const { session } = visit
+    // We do not pass on trustDevice, which would skip the code next time.
+    const answer = await request.callBetterAuth({ code })
+    if (!isOk(answer)) return answer
+    const { session } = request
     if (session === undefined) {
-      return (await isReplay(answer, code)) ? no('second_factor_wrong') : signedIn(visit, answer)
+      return (await isReplay(answer, code))
+        ? errorAnswer('second_factor_wrong')
+        : finishSignIn(request, answer)
     }
     if (!session.hasSecondFactor) {
-      await letters.post(db, session, { kind: 'second-factor-on', facts: visit.circumstances })
+      await emails.post(db, session, { kind: 'second-factor-on', facts: request.eventContext })
     }
-    return yes({ status: 'second_factor_on' }, answer.cookies)
+    return okAnswer({ status: 'second_factor_on' }, answer.cookies)
   }
 
-  async function verifyRecoveryCode(visit: Visit): Promise<Answer> {
-    const body = codeShape.safeParse(visit.body)
-    if (!body.success || visit.session !== undefined) return no('body_wrong')
-    const answer = await visit.ask({ code: body.data.code })
-    if (!isYes(answer)) return answer
+  async function verifyRecoveryCode(request: AuthRequest): Promise<Answer> {
+    const body = codeShape.safeParse(request.body)
+    if (!body.success || request.session !== undefined) return errorAnswer('body_wrong')
+    const answer = await request.callBetterAuth({ code: body.data.code })
+    if (!isOk(answer)) return answer
     const { user } = answer.body as { user: { id: string } }
     const account = await queries.accountFind(db, user.id)
     if (account !== undefined) {
-      await letters.post(db, account, { kind: 'recovery-code-used', facts: visit.circumstances })
+      await emails.post(db, account, { kind: 'recovery-code-used', facts: request.eventContext })
     }
-    return signedIn(visit, answer)
+    return finishSignIn(request, answer)
   }
 
-  const routes: Routes = {
+  const routes: AuthRouteTable = {
     'POST /sign-in/email': {
-      isStrict: true,
-      isEven: 'when refused',
-      session: 'maybe',
+      hasStrictLimit: true,
+      hidesTiming: 'when refused',
+      session: 'optional',
       run: signIn,
     },
-    'POST /sign-out': { session: 'maybe', run: (visit) => visit.ask({}) },
-    'POST /two-factor/verify-totp': { isStrict: true, session: 'maybe', run: verifyCode },
+    'POST /sign-out': { session: 'optional', run: (request) => request.callBetterAuth({}) },
+    'POST /two-factor/verify-totp': { hasStrictLimit: true, session: 'optional', run: verifyCode },
     'POST /two-factor/verify-backup-code': {
-      isStrict: true,
-      session: 'maybe',
+      hasStrictLimit: true,
+      session: 'optional',
       run: verifyRecoveryCode,
     },
     'GET /passkey/generate-authenticate-options': {
-      session: 'maybe',
-      async run(visit) {
-        const answer = await visit.ask({})
-        // better-auth only prefers it, and then refuses nobody; auth/auth.ts does refuse.
-        return isYes(answer)
-          ? yes({ ...answer.body, userVerification: 'required' }, answer.cookies)
+      session: 'optional',
+      async run(request) {
+        const answer = await request.callBetterAuth({})
+        // better-auth sets "preferred"; auth/auth.ts refuses a passkey without a verified owner.
+        return isOk(answer)
+          ? okAnswer({ ...answer.body, userVerification: 'required' }, answer.cookies)
           : answer
       },
     },
     'POST /passkey/verify-authentication': {
-      isStrict: true,
-      session: 'maybe',
-      async run(visit) {
-        const { response } = visit.body
-        const answer = await visit.ask({ response })
-        return isYes(answer) ? signedIn(visit, answer) : answer
+      hasStrictLimit: true,
+      session: 'optional',
+      async run(request) {
+        const { response } = request.body
+        const answer = await request.callBetterAuth({ response })
+        return isOk(answer) ? finishSignIn(request, answer) : answer
       },
     },
   }
@@ -158,8 +161,8 @@ export function createSignIn(parts: Parts) {
   return {
     routes,
     signIn,
-    /** After a reset: the owner is not kept out by somebody else's guesses. */
-    forget: (email: string): Promise<void> => throttle.clear(accountKey(email)),
+    /** Called after a password reset: other people's guesses must not lock the owner out. */
+    clearFailedSignIns: (email: string): Promise<void> => throttle.clear(accountKey(email)),
   }
 }
 

@@ -1,30 +1,30 @@
-// The account as its owner sees it: who is signed in and where, what was agreed to, and a copy of
-// everything. Ways in are changed under /api/auth; this is the rest.
+// The owner's account: who is signed in and where, accepted documents, and the copy of all data.
+// Passwords, passkeys and the second factor are changed under /api/auth.
 import { z } from 'zod'
 import type { Accounts, Session } from '../../accounts/accounts.ts'
 import { isZone } from '../../platform/zone.ts'
-import { OwnNo } from '../answers.ts'
 import type * as contract from '../contract/contract.ts'
 import type { Documents } from '../documents.ts'
+import { CabinetRefusal } from '../refusals.ts'
 import { timeOf } from './amounts.ts'
-import type { Closings } from './closing.ts'
-import type { Table } from './routes.ts'
+import type { ClosingRoutes } from './closing.ts'
+import type { RouteTable } from './routes.ts'
 
 export type AccountOptions = {
   readonly accounts: Accounts
   readonly documents: Documents
-  readonly closings: Closings
+  readonly closings: ClosingRoutes
 }
 
-/** A copy reads every table there is. */
-const COPYING = { max: 5, seconds: 3_600 }
-const AGREEING = { max: 60, seconds: 3_600 }
+/** An export reads every table with data about the owner. */
+const EXPORT_ALLOWANCE = { max: 5, seconds: 3_600 }
+const AGREE_ALLOWANCE = { max: 60, seconds: 3_600 }
 
 export function accountRoutes({
   accounts,
   documents,
   closings,
-}: AccountOptions): Table<
+}: AccountOptions): RouteTable<
   | 'GET /api/me'
   | 'POST /api/me/language'
   | 'POST /api/me/zone'
@@ -46,7 +46,7 @@ export function accountRoutes({
         version,
         acceptedAt: timeOf(acceptedAt),
       })),
-      // Of those that nobody has to agree to, none is outstanding.
+      // Optional documents are never outstanding.
       outstanding: documents.list().filter((one) => one.isRequired && !isGiven(one)),
     }
   }
@@ -87,9 +87,9 @@ export function accountRoutes({
   }
 
   return {
-    'GET /api/me': { session: 'needed', run: ({ session }) => meOf(session) },
+    'GET /api/me': { session: 'required', run: ({ session }) => meOf(session) },
     'POST /api/me/language': {
-      session: 'needed',
+      session: 'required',
       body: z.object({ language: z.enum(['ru', 'en']) }),
       async run({ session, body }) {
         await accounts.setLanguage(session, body.language)
@@ -98,8 +98,8 @@ export function accountRoutes({
     },
 
     'POST /api/me/zone': {
-      session: 'needed',
-      // Only a zone that exists keeps its name; the database refuses what is too long.
+      session: 'required',
+      // The zone must exist; the column takes 64 characters at most.
       body: z.object({ zone: z.string().max(64).refine(isZone) }),
       async run({ session, body }) {
         await accounts.setZone(session, body.zone)
@@ -108,27 +108,27 @@ export function accountRoutes({
     },
 
     'GET /api/sessions': {
-      session: 'needed',
+      session: 'required',
       run: async ({ session }) => ({ sessions: await sessionsOf(session) }),
     },
     'POST /api/sessions/:id/revoke': {
-      session: 'needed',
+      session: 'required',
       body: z.object({}),
       async run({ session, params }) {
         if (await accounts.revokeSession(session, params.id)) {
           return { sessions: await sessionsOf(session) }
         }
-        throw new OwnNo('session_unknown', 'There is no such session.')
+        throw new CabinetRefusal('session_unknown', 'There is no such session.')
       },
     },
     'POST /api/sessions/revoke-others': {
-      session: 'needed',
+      session: 'required',
       body: z.object({}),
       run: async ({ session }) => ({ revoked: await accounts.revokeOtherSessions(session) }),
     },
 
     'GET /api/passkeys': {
-      session: 'needed',
+      session: 'required',
       async run({ session }) {
         const passkeys = await accounts.passkeys(session)
         return {
@@ -141,18 +141,18 @@ export function accountRoutes({
       },
     },
 
-    'GET /api/consents': { session: 'needed', run: ({ session }) => consentsOf(session) },
+    'GET /api/consents': { session: 'required', run: ({ session }) => consentsOf(session) },
     'POST /api/consents': {
-      session: 'needed',
-      allowance: AGREEING,
+      session: 'required',
+      allowance: AGREE_ALLOWANCE,
       body: z.object({ document: z.string().max(40), version: z.string().max(40) }),
       async run({ session, body, address }) {
         const { document, version } = body
-        // Only to what is in force: an agreement to a text that nobody can read is none.
+        // Only a version in force: the pages show no other, so consent to it would not be valid.
         const isKnown = documents
           .list()
           .some((one) => one.document === document && one.version === version)
-        if (!isKnown) throw new OwnNo('consent_unknown', 'No such document is in force.')
+        if (!isKnown) throw new CabinetRefusal('consent_unknown', 'No such document is in force.')
         await accounts.consent(session, { document, version, address })
         return consentsOf(session)
       },
@@ -160,7 +160,7 @@ export function accountRoutes({
 
     'GET /api/export': {
       session: 'fresh',
-      allowance: COPYING,
+      allowance: EXPORT_ALLOWANCE,
       run({ session, header }) {
         header('content-disposition', 'attachment; filename="account.json"')
         return accounts.copy(session)

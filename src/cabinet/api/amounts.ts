@@ -1,8 +1,8 @@
-// Amounts and times as the contract writes them: decimal text, because JSON's numbers are floats.
+// Amounts and times in the contract's form: decimal text, because JSON's numbers are floats.
 import { type Credits, creditsText, wholeCredits } from '../../units/credits.ts'
 import type * as contract from '../contract/contract.ts'
 
-/** Whole credits for reading, and the exact amount beside them; microcredits are never shown. */
+/** Whole credits for display, and the exact amount. */
 export function creditsOf(amount: Credits): contract.Credits {
   return { whole: String(wholeCredits(amount)), exact: creditsText(amount) }
 }

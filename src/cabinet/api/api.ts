@@ -1,5 +1,5 @@
-// Everything under /api, put together: each subject's routes, and the parts that answer otherwise.
-// A route of the contract that nobody serves does not compile.
+// All of /api: the tables of routes, and the plugins whose answers are not JSON of the contract. A
+// route of the contract that is not served here does not compile.
 import type { Accounts } from '../../accounts/accounts.ts'
 import type { Guards } from '../../guards/guards.ts'
 import type { Keys } from '../../keys/keys.ts'
@@ -11,19 +11,19 @@ import type { Log } from '../../platform/log.ts'
 import type { Pricing } from '../../pricing/pricing.ts'
 import type { Brand } from '../contract/contract.ts'
 import type { Documents } from '../documents.ts'
-import type { Part } from '../part.ts'
+import type { Plugin } from '../plugin.ts'
 import { accountRoutes } from './account.ts'
-import { authPart } from './auth.ts'
-import { createClosings } from './closing.ts'
+import { authPlugin } from './auth.ts'
+import { createClosingRoutes } from './closing.ts'
 import { guardRoutes } from './guards.ts'
-import { createHome } from './home.ts'
+import { createHomeRoutes } from './home.ts'
 import { createKeyRoutes } from './key.ts'
-import { livePart } from './live/live.ts'
+import { liveUpdatesPlugin } from './live-updates/live-updates.ts'
 import { orderRoutes } from './orders/orders.ts'
 import { topUpRoutes } from './orders/top-up.ts'
 import { publicRoutes } from './public.ts'
-import { type RouteName, routesPart, type Table } from './routes.ts'
-import { statementPart } from './statement/statement.ts'
+import { type RouteName, type RouteTable, routesPlugin } from './routes.ts'
+import { statementPlugin } from './statement/statement.ts'
 import { type StatusOptions, statusRoutes } from './status.ts'
 import { logRoutes } from './usage/log.ts'
 import { usageRoutes } from './usage/usage.ts'
@@ -42,7 +42,7 @@ export type ApiOptions = {
   readonly upstreams: StatusOptions['upstreams']
   readonly mail: StatusOptions['mail']
   readonly brand: Pick<Brand, 'name' | 'supportEmail' | 'requisites'>
-  /** Where the cabinet is seen: payers come back there, and only its pages may ask. */
+  /** The public address of the cabinet: payers return there, and only its pages may change data. */
   readonly cabinetUrl: string
   readonly apiUrl: string
   readonly vendorSlug: string
@@ -50,12 +50,12 @@ export type ApiOptions = {
   readonly refundPolicy: Brand['refundPolicy']
 }
 
-export function apiParts(options: ApiOptions): Part[] {
+export function apiPlugins(options: ApiOptions): Plugin[] {
   const { accounts } = options
-  const home = createHome(options)
+  const home = createHomeRoutes(options)
   const key = createKeyRoutes(options)
-  const closings = createClosings(options)
-  const table: Table<RouteName> = {
+  const closings = createClosingRoutes(options)
+  const table: RouteTable<RouteName> = {
     ...publicRoutes(options),
     ...statusRoutes(options),
     ...accountRoutes({ ...options, closings }),
@@ -69,11 +69,11 @@ export function apiParts(options: ApiOptions): Part[] {
     ...topUpRoutes(options),
   }
   return [
-    // A reason not to start; see documents.ts.
+    // Throws when a document is missing, so that the cabinet does not start; see documents.ts.
     () => void options.documents.list(),
-    routesPart(accounts, table),
-    authPart(accounts, options.cabinetUrl),
-    livePart({ ...options, home, keyState: key.stateOf }),
-    statementPart(options),
+    routesPlugin(accounts, table),
+    authPlugin(accounts, options.cabinetUrl),
+    liveUpdatesPlugin({ ...options, home, keyState: key.stateOf }),
+    statementPlugin(options),
   ]
 }

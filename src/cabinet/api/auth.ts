@@ -1,22 +1,28 @@
-// /api/auth: handed to the accounts room as it came, with the address that can be believed, and
-// answered as it says. Only the request's id is added to a no, so that all noes look alike.
+// /api/auth: hands the request to the accounts module, with the client's trusted address, and sends
+// its answer. It only adds the request id to a refusal, so that all refusals have one shape.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccountCode, Accounts } from '../../accounts/accounts.ts'
-import type { AuthErrorCode, No } from '../contract/contract.ts'
-import type { Part } from '../part.ts'
+import type { AuthErrorCode, ErrorBody } from '../contract/contract.ts'
+import type { Plugin } from '../plugin.ts'
 
-/** As the accounts room has it: a passkey's answer is 2-4 KB. */
+/** The same limit as in accounts/auth-handler.ts: a passkey's answer is 2-4 KB. */
 const BODY_BYTES_MAX = 32 * 1024
 
-/** What of the headers the accounts room reads. */
-const READ = ['cookie', 'origin', 'sec-fetch-site', 'user-agent', 'content-type'] as const
+/** The headers that the accounts module reads. */
+const FORWARDED_HEADERS = [
+  'cookie',
+  'origin',
+  'sec-fetch-site',
+  'user-agent',
+  'content-type',
+] as const
 
-export function authPart(accounts: Pick<Accounts, 'handle'>, cabinetUrl: string): Part {
+export function authPlugin(accounts: Pick<Accounts, 'handle'>, cabinetUrl: string): Plugin {
   const { origin } = new URL(cabinetUrl)
 
   function requestOf({ method, url, headers, body }: FastifyRequest): Request {
     const sent = new Headers()
-    for (const name of READ) {
+    for (const name of FORWARDED_HEADERS) {
       const value = headers[name]
       if (typeof value === 'string') sent.set(name, value)
     }
@@ -40,22 +46,27 @@ export function authPart(accounts: Pick<Accounts, 'handle'>, cabinetUrl: string)
       bodyLimit: BODY_BYTES_MAX,
       async handler(request, reply) {
         const { address } = request
-        return pass(await accounts.handle(requestOf(request), { address }), reply)
+        return forward(await accounts.handle(requestOf(request), { address }), reply)
       },
     })
   }
 }
 
-async function pass(response: Response, reply: FastifyReply): Promise<FastifyReply> {
-  const said: unknown = await response.json()
+async function forward(response: Response, reply: FastifyReply): Promise<FastifyReply> {
+  const body: unknown = await response.json()
   reply.code(response.status).header('cache-control', 'no-store')
   for (const cookie of response.headers.getSetCookie()) reply.header('set-cookie', cookie)
   const wait = response.headers.get('retry-after')
   if (wait !== null) reply.header('retry-after', wait)
-  return reply.send(response.ok ? said : whole(said as Pick<No<AccountCode>, 'error'>, reply))
+  return reply.send(
+    response.ok ? body : withRequestId(body as Pick<ErrorBody<AccountCode>, 'error'>, reply),
+  )
 }
 
-/** A code of the room's that the contract does not list would not compile here. */
-function whole({ error }: Pick<No<AccountCode>, 'error'>, reply: FastifyReply): No<AuthErrorCode> {
+/** A code of the accounts module that the contract does not list would not compile here. */
+function withRequestId(
+  { error }: Pick<ErrorBody<AccountCode>, 'error'>,
+  reply: FastifyReply,
+): ErrorBody<AuthErrorCode> {
   return { error, requestId: reply.request.id }
 }

@@ -1,5 +1,5 @@
-// What an owner sets over HTTP: stricter with any session, looser with a fresh one; pauses by one
-// click; automatic top-ups with an agreement. The owner's copy has all of it.
+// Limits, pauses and automatic top-ups over HTTP: which need a fresh session, which send e-mails,
+// and that the owner's copy contains them.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { PASSWORD } from '../../../test/stages/accounts.ts'
@@ -15,12 +15,12 @@ before(async () => {
 })
 after(() => at.stage.end())
 afterEach(() => {
-  at.stage.turned.ms = 0
+  at.stage.clockShift.ms = 0
 })
 
-/** Later than a session is fresh. */
-function later(): void {
-  at.stage.turned.ms += 11 * 60_000
+/** Shifts the clock so that sessions are no longer fresh. */
+function passFreshness(): void {
+  at.stage.clockShift.ms += 11 * 60_000
 }
 
 const limits = (dayLimit: string | null, velocity: { limit: string; minutes: number } | null) => ({
@@ -28,22 +28,22 @@ const limits = (dayLimit: string | null, velocity: { limit: string; minutes: num
   velocity,
 })
 
-test('stricter limits need no fresh session, looser ones do and are told by letter', async () => {
+test('looser limits require a fresh session and send an e-mail, stricter ones do not', async () => {
   const own = await at.stage.person('limits')
-  const before_ = await own.must<Guards>('GET /api/guards')
+  const before_ = await own.expectOk<Guards>('GET /api/guards')
   assert.deepEqual(
     [before_.body.dayLimit, before_.body.velocity, before_.body.lowDays, before_.body.blocked],
     [null, null, 3, null],
   )
-  later()
+  passFreshness()
   const velocity = { limit: '1000000', minutes: 10 }
-  const set = await own.must<Guards>('POST /api/guards/limits', limits('5000000', velocity))
+  const set = await own.expectOk<Guards>('POST /api/guards/limits', limits('5000000', velocity))
   assert.equal(set.body.dayLimit?.whole, '5000000')
   assert.deepEqual(set.body.velocity, {
     limit: { whole: '1000000', exact: '1000000' },
     minutes: 10,
   })
-  await own.must('POST /api/guards/limits', limits('4000000', velocity))
+  await own.expectOk('POST /api/guards/limits', limits('4000000', velocity))
   const looser = [
     limits('4000001', velocity),
     limits(null, velocity),
@@ -51,15 +51,15 @@ test('stricter limits need no fresh session, looser ones do and are told by lett
     limits('4000000', { limit: '1000000', minutes: 9 }),
   ]
   for (const one of looser) {
-    assert.equal(await own.no('POST /api/guards/limits', one), '403 session_not_fresh')
+    assert.equal(await own.refusal('POST /api/guards/limits', one), '403 session_not_fresh')
   }
-  assert.doesNotMatch((await at.stage.lettersTo(own.email)).join(), /limits-loosened/)
-  at.stage.turned.ms = 0
-  await own.must('POST /api/guards/limits', limits(null, null))
-  assert.match((await at.stage.lettersTo(own.email)).join(), /limits-loosened/)
+  assert.doesNotMatch((await at.stage.emailKindsTo(own.email)).join(), /limits-loosened/)
+  at.stage.clockShift.ms = 0
+  await own.expectOk('POST /api/guards/limits', limits(null, null))
+  assert.match((await at.stage.emailKindsTo(own.email)).join(), /limits-loosened/)
 })
 
-test('what is no limit is refused, and a stranger sees nothing', async () => {
+test('refuses wrong limits, and requests without a session or from a foreign origin', async () => {
   const own = await at.stage.person('numbers')
   const wrong = [
     limits('0', null),
@@ -71,84 +71,87 @@ test('what is no limit is refused, and a stranger sees nothing', async () => {
     {},
   ]
   for (const one of wrong) {
-    assert.equal(await own.no('POST /api/guards/limits', one), '400 field_invalid')
+    assert.equal(await own.refusal('POST /api/guards/limits', one), '400 field_invalid')
   }
   const letters = { lowCredits: null, lowDays: 91 }
-  assert.equal(await own.no('POST /api/guards/letters', letters), '400 field_invalid')
-  assert.equal(await at.stage.visitor().no('GET /api/guards'), '401 session_missing')
+  assert.equal(await own.refusal('POST /api/guards/letters', letters), '400 field_invalid')
+  assert.equal(await at.stage.browser().refusal('GET /api/guards'), '401 session_missing')
   const foreign = { origin: 'https://evil.example' }
-  assert.equal(await own.no('POST /api/guards/resume', {}, foreign), '403 origin_wrong')
+  assert.equal(await own.refusal('POST /api/guards/resume', {}, foreign), '403 origin_wrong')
 })
 
-test('a pause and its end are one click each, also hours after signing in', async () => {
+test('pausing and resuming need no fresh session', async () => {
   const own = await at.stage.person('pause')
-  later()
-  const paused = await own.must<Guards>('POST /api/guards/suspend')
+  passFreshness()
+  const paused = await own.expectOk<Guards>('POST /api/guards/suspend')
   assert.equal(paused.body.blocked, 'owner_suspended')
-  assert.equal((await own.must<contract.Home>('GET /api/home')).body.blocked, 'owner_suspended')
-  const resumed = await own.must<Guards>('POST /api/guards/resume')
+  assert.equal((await own.expectOk<contract.Home>('GET /api/home')).body.blocked, 'owner_suspended')
+  const resumed = await own.expectOk<Guards>('POST /api/guards/resume')
   assert.equal(resumed.body.blocked, null)
 })
 
-test('a stop for speed is lifted at once; a link that is opened lifts nothing', async () => {
+test('the owner resumes after a velocity stop; opening the e-mailed link does not', async () => {
   const { stage } = at
   const own = await stage.person('speed')
-  await stage.bought(own)
-  await own.must('POST /api/guards/limits', limits(null, { limit: '100', minutes: 10 }))
+  await stage.buyPack(own)
+  await own.expectOk('POST /api/guards/limits', limits(null, { limit: '100', minutes: 10 }))
   await stage.spend(own.book, 101)
   await assert.rejects(stage.spend(own.book, 1), { code: 'velocity_stopped' })
-  await stage.guards.jobs.watchStops()
+  await stage.guards.jobs.checkStops()
   const { rows } = await stage.db.query(
     `select body_text as text from letters where recipient = $1 and kind = 'velocity-stopped'`,
     [own.email],
   )
   const [link = ''] = /https:\/\/\S+\/limits/.exec((rows[0] as { text: string }).text) ?? []
   await fetch(`${stage.url}${new URL(link).pathname}`, { headers: own.headers() })
-  assert.equal((await own.must<Guards>('GET /api/guards')).body.blocked, 'velocity_stopped')
-  later()
-  await own.must('POST /api/guards/resume')
+  assert.equal((await own.expectOk<Guards>('GET /api/guards')).body.blocked, 'velocity_stopped')
+  passFreshness()
+  await own.expectOk('POST /api/guards/resume')
   await stage.spend(own.book, 1)
 })
 
-/** What the page shows of the pack. */
+/** The terms of the pack that the page shows. */
 const terms = { priceKopecks: '130000', credits: '35000000' }
 
-test('a top-up wants a kept card, an agreement in force and a fresh session', async () => {
+test('a top-up requires a saved card, the current consent and a fresh session', async () => {
   const { stage } = at
   const own = await stage.person('topup')
-  const { body: first } = await own.must<TopUp>('GET /api/top-up')
+  const { body: first } = await own.expectOk<TopUp>('GET /api/top-up')
   assert.deepEqual([first.isOffered, first.isOn, first.method], [true, false, null])
   const { consentVersion } = first
-  const ask = {
+  const agreement = {
     ...{ pack: 'pack-35m', ...terms, consentVersion },
     ...{ threshold: '1000000', ceilingKopecks: '500000' },
   }
-  assert.equal(await own.no('POST /api/top-up', ask), '409 top_up_refused')
+  assert.equal(await own.refusal('POST /api/top-up', agreement), '409 top_up_refused')
 
   const buy = { pack: 'pack-35m', method: 'card', attempt: 'keep-1', savesMethod: true }
-  const { body: order } = await own.must<contract.Order>('POST /api/orders', buy)
+  const { body: order } = await own.expectOk<contract.Order>('POST /api/orders', buy)
   await stage.sim('pay', { orderId: order.id })
-  await own.must(`POST /api/orders/${order.id}/check`)
-  const old = { ...ask, consentVersion: 'yesterday' }
-  assert.equal(await own.no('POST /api/top-up', old), '404 consent_unknown')
+  await own.expectOk(`POST /api/orders/${order.id}/check`)
+  const old = { ...agreement, consentVersion: 'yesterday' }
+  assert.equal(await own.refusal('POST /api/top-up', old), '404 consent_unknown')
   for (const seen of [{ priceKopecks: '129900' }, { credits: '36000000' }]) {
-    assert.equal(await own.no('POST /api/top-up', { ...ask, ...seen }), '409 pack_changed')
+    assert.equal(
+      await own.refusal('POST /api/top-up', { ...agreement, ...seen }),
+      '409 pack_changed',
+    )
   }
-  later()
-  assert.equal(await own.no('POST /api/top-up', ask), '403 session_not_fresh')
+  passFreshness()
+  assert.equal(await own.refusal('POST /api/top-up', agreement), '403 session_not_fresh')
   const again = { email: own.email, password: PASSWORD }
-  await own.must('POST /api/auth/sign-in/email', again)
-  stage.turned.ms = 0
-  const { body: on } = await own.must<TopUp>('POST /api/top-up', ask)
+  await own.expectOk('POST /api/auth/sign-in/email', again)
+  stage.clockShift.ms = 0
+  const { body: on } = await own.expectOk<TopUp>('POST /api/top-up', agreement)
   assert.deepEqual(
     [on.isOn, on.method?.title, on.settings?.pack, on.settings?.threshold.whole],
     [true, '•••• 4444', 'pack-35m', '1000000'],
   )
-  assert.match((await stage.lettersTo(own.email)).join(), /top-up-on/)
+  assert.match((await stage.emailKindsTo(own.email)).join(), /top-up-on/)
 
   await stage.spend(own.book, 34_500_000)
   await stage.payments.jobs.topUp()
-  const { body: page } = await own.must<{ orders: contract.Order[] }>('GET /api/orders')
+  const { body: page } = await own.expectOk<{ orders: contract.Order[] }>('GET /api/orders')
   assert.deepEqual(
     page.orders.map(({ isTopUp, state }) => [isTopUp, state]),
     [
@@ -156,48 +159,51 @@ test('a top-up wants a kept card, an agreement in force and a fresh session', as
       [false, 'credited'],
     ],
   )
-  assert.equal((await own.must<TopUp>('GET /api/top-up')).body.monthKopecks, '130000')
+  assert.equal((await own.expectOk<TopUp>('GET /api/top-up')).body.monthKopecks, '130000')
 
-  const { body: copy } = await own.must<Record<string, object>>('GET /api/export')
+  const { body: copy } = await own.expectOk<Record<string, object>>('GET /api/export')
   assert.match(JSON.stringify(copy.payments), /"topUpConsents":\[\{"version":"2026/)
   assert.match(JSON.stringify(copy.guards), /"lowDays":3/)
-  const { body: off } = await own.must<TopUp>('POST /api/top-up/off')
+  const { body: off } = await own.expectOk<TopUp>('POST /api/top-up/off')
   assert.deepEqual([off.isOn, off.stopped?.why], [false, 'owner'])
 })
 
-test('the page and a letter say why a top-up has ended, and it may be agreed to anew', async () => {
+test('page and e-mail say why a top-up has ended, and the owner can agree again', async () => {
   const { stage } = at
   const own = await stage.person('ended')
   const buy = { pack: 'pack-35m', method: 'card', attempt: 'keep-3', savesMethod: true }
-  const { body: order } = await own.must<contract.Order>('POST /api/orders', buy)
+  const { body: order } = await own.expectOk<contract.Order>('POST /api/orders', buy)
   await stage.sim('pay', { orderId: order.id })
-  await own.must(`POST /api/orders/${order.id}/check`)
-  const { consentVersion } = (await own.must<TopUp>('GET /api/top-up')).body
+  await own.expectOk(`POST /api/orders/${order.id}/check`)
+  const { consentVersion } = (await own.expectOk<TopUp>('GET /api/top-up')).body
   const numbers = { ...terms, threshold: '1000000', ceilingKopecks: '500000' }
   const agree = () =>
-    own.must<TopUp>('POST /api/top-up', { pack: 'pack-35m', ...numbers, consentVersion })
+    own.expectOk<TopUp>('POST /api/top-up', { pack: 'pack-35m', ...numbers, consentVersion })
   assert.equal((await agree()).body.settings?.credits?.whole, '35000000')
-  await own.must(`POST /api/orders/${order.id}/refund`, { attempt: 'r1', amountKopecks: '10000' })
-  const { body: refunded } = await own.must<TopUp>('GET /api/top-up')
+  await own.expectOk(`POST /api/orders/${order.id}/refund`, {
+    attempt: 'r1',
+    amountKopecks: '10000',
+  })
+  const { body: refunded } = await own.expectOk<TopUp>('GET /api/top-up')
   assert.deepEqual([refunded.isOn, refunded.stopped?.why], [false, 'refunded'])
   assert.equal((await agree()).body.stopped, null)
-  const { body: gone } = await own.must<TopUp>('POST /api/top-up/forget')
+  const { body: gone } = await own.expectOk<TopUp>('POST /api/top-up/forget')
   assert.deepEqual([gone.isOn, gone.stopped?.why, gone.method], [false, 'forgotten', null])
-  const told = (await stage.lettersTo(own.email)).filter((kind) => kind === 'top-up-stopped')
-  assert.equal(told.length, 2)
+  const kinds = await stage.emailKindsTo(own.email)
+  assert.equal(kinds.filter((kind) => kind === 'top-up-stopped').length, 2)
 })
 
-test('a closed account tops up nothing', async () => {
+test('closing an account ends its top-up', async () => {
   const { stage } = at
   const own = await stage.person('closing')
   const buy = { pack: 'pack-35m', method: 'card', attempt: 'keep-2', savesMethod: true }
-  const { body: order } = await own.must<contract.Order>('POST /api/orders', buy)
+  const { body: order } = await own.expectOk<contract.Order>('POST /api/orders', buy)
   await stage.sim('pay', { orderId: order.id })
-  await own.must(`POST /api/orders/${order.id}/check`)
-  const { consentVersion } = (await own.must<TopUp>('GET /api/top-up')).body
+  await own.expectOk(`POST /api/orders/${order.id}/check`)
+  const { consentVersion } = (await own.expectOk<TopUp>('GET /api/top-up')).body
   const numbers = { ...terms, threshold: '1000000', ceilingKopecks: '500000' }
-  await own.must('POST /api/top-up', { pack: 'pack-35m', ...numbers, consentVersion })
-  await own.must('POST /api/closing', { unspent: 'forfeit' })
-  const { method, word } = await stage.payments.topUps.read(own.book)
-  assert.deepEqual([method, word?.isOn], [undefined, false])
+  await own.expectOk('POST /api/top-up', { pack: 'pack-35m', ...numbers, consentVersion })
+  await own.expectOk('POST /api/closing', { unspent: 'forfeit' })
+  const { method, agreement } = await stage.payments.topUps.read(own.book)
+  assert.deepEqual([method, agreement?.isOn], [undefined, false])
 })

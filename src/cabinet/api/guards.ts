@@ -1,5 +1,5 @@
-// Limits, pauses and letters about the balance, as an owner sets them. Stricter is always welcome;
-// looser wants a fresh session. What a limit does is the ledger's affair, letters the guards'.
+// Limits, pauses and e-mail thresholds that an owner sets. A stricter limit needs any session, a
+// looser one a fresh session. The ledger enforces limits; the guards module sends the e-mails.
 import { z } from 'zod'
 import type { Accounts } from '../../accounts/accounts.ts'
 import type { Guards } from '../../guards/guards.ts'
@@ -8,7 +8,7 @@ import type { BookId } from '../../platform/ids.ts'
 import { type Credits, credits } from '../../units/credits.ts'
 import type * as contract from '../contract/guards.ts'
 import { creditsOf, timeOf } from './amounts.ts'
-import type { Table } from './routes.ts'
+import type { RouteTable } from './routes.ts'
 
 export type GuardOptions = {
   readonly clock: Clock
@@ -16,19 +16,19 @@ export type GuardOptions = {
   readonly accounts: Pick<Accounts, 'requireFresh'>
 }
 
-/** Somebody who tries out what a limit does; each may be a letter. */
-const SETTING = { max: 60, seconds: 3_600 }
-const PAUSING = { max: 60, seconds: 600 }
+/** Enough to try limits out; each change may send an e-mail. */
+const SET_ALLOWANCE = { max: 60, seconds: 3_600 }
+const PAUSE_ALLOWANCE = { max: 60, seconds: 600 }
 const DAY_MS = 86_400_000
 
-/** At least one: nothing at all is what a pause is for. Twelve digits fit a balance. */
+/** 1 to 999,999,999,999. Not 0: to spend nothing, an owner pauses requests. */
 const whole = z.string().regex(/^[1-9]\d{0,11}$/)
 
 export function guardRoutes({
   clock,
   guards,
   accounts,
-}: GuardOptions): Table<
+}: GuardOptions): RouteTable<
   | 'GET /api/guards'
   | 'POST /api/guards/limits'
   | 'POST /api/guards/letters'
@@ -50,11 +50,11 @@ export function guardRoutes({
   }
 
   return {
-    'GET /api/guards': { session: 'needed', run: ({ session }) => answer(session.book) },
+    'GET /api/guards': { session: 'required', run: ({ session }) => answer(session.book) },
 
     'POST /api/guards/limits': {
-      session: 'needed',
-      allowance: SETTING,
+      session: 'required',
+      allowance: SET_ALLOWANCE,
       body: z.object({
         dayLimit: whole.nullable(),
         velocity: z
@@ -76,8 +76,8 @@ export function guardRoutes({
     },
 
     'POST /api/guards/letters': {
-      session: 'needed',
-      allowance: SETTING,
+      session: 'required',
+      allowance: SET_ALLOWANCE,
       body: z.object({
         lowCredits: whole.nullable(),
         lowDays: z.number().int().min(1).max(90).nullable(),
@@ -91,8 +91,8 @@ export function guardRoutes({
     },
 
     'POST /api/guards/suspend': {
-      session: 'needed',
-      allowance: PAUSING,
+      session: 'required',
+      allowance: PAUSE_ALLOWANCE,
       body: z.object({}),
       async run({ session }) {
         await guards.suspend(session.book)
@@ -100,11 +100,11 @@ export function guardRoutes({
       },
     },
 
-    // One click, also hours after signing in: who is stopped in the middle of work must not look
-    // for a phone with codes first. The limit stays, and wants a fresh session to be loosened.
+    // Needs no fresh session: an owner whose requests are stopped in the middle of work should not
+    // have to sign in again. The limit stays; loosening it requires a fresh session.
     'POST /api/guards/resume': {
-      session: 'needed',
-      allowance: PAUSING,
+      session: 'required',
+      allowance: PAUSE_ALLOWANCE,
       body: z.object({}),
       async run({ session }) {
         await guards.resume(session.book)

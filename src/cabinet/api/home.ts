@@ -1,20 +1,20 @@
-// The first page: what is left, what it is worth, how long it lasts, and what to do next. Every
-// number comes from the ledger and the orders at the moment it is asked for; only what can never
-// change again is remembered.
+// The overview: the balance, its worth, how long it lasts, and the owner's next step. Each
+// request reads every number from the ledger and the orders; only the time of the owner's first API
+// request, which never changes, is cached.
 import { z } from 'zod'
-import type { Guards } from '../../guards/guards.ts'
+import type { Guards, Warnings } from '../../guards/guards.ts'
 import type { Keys } from '../../keys/keys.ts'
-import type { Ledger, UsedDay } from '../../ledger/ledger.ts'
+import type { Ledger, UsageDay } from '../../ledger/ledger.ts'
 import type { OrderView, Payments } from '../../payments/payments.ts'
 import { assert } from '../../platform/assert.ts'
 import { type Clock, dateAt } from '../../platform/clock.ts'
 import type { BookId } from '../../platform/ids.ts'
 import { zoneOf } from '../../platform/zone.ts'
-import { type Credits, micro } from '../../units/credits.ts'
+import { type Credits, micro, roundedUp } from '../../units/credits.ts'
 import type * as contract from '../contract/contract.ts'
 import { creditsOf, timeOf, timeOrNull } from './amounts.ts'
 import { perMillion } from './orders/packs.ts'
-import type { Table } from './routes.ts'
+import type { RouteTable } from './routes.ts'
 import { zoneToday } from './usage/period.ts'
 import { latestRequests } from './usage/requests.ts'
 
@@ -23,31 +23,31 @@ export type HomeOptions = {
   readonly ledger: Pick<Ledger, 'balance' | 'firstChargeAt' | 'usage'>
   readonly payments: Pick<Payments, 'orders' | 'hasPurchased'>
   readonly keys: Pick<Keys, 'find'>
-  readonly guards: Pick<Guards, 'lowness'>
+  readonly guards: Pick<Guards, 'warnings'>
 }
 
-/** Two weeks show a rhythm and fit a phone's screen. */
+/** Two weeks show a weekly pattern and fit a phone's screen. */
 const DAYS = 14
-/** Weekends belong to anybody's pace. */
+/** A whole week, so that weekends are included. */
 const PACE_DAYS = 7
 const DAY_MS = 86_400_000
-/** For who has no line of their own: a tenth of the last pack is an evening's work, for most. */
+/** Without a threshold of the owner, low is below a tenth of the last pack: an evening's work. */
 const LOW_PART = 10n
-/** Moments of first requests that are remembered: 100 bytes each. */
-const FIRSTS_MAX = 10_000
-/** The last purchase is among the newest orders, unless somebody's card failed all day. */
+/** Cached times of first requests: 100 bytes each. */
+const FIRST_REQUESTS_MAX = 10_000
+/** The last purchase is among the newest orders, unless many payments failed since. */
 const ORDERS_PAGE = 50
 const ORDERS_PAGES_MAX = 10
 
-export function createHome(options: HomeOptions) {
+export function createHomeRoutes(options: HomeOptions) {
   const { clock, ledger, payments, keys, guards } = options
-  const firsts = new Map<BookId, Date>()
+  const firstRequests = new Map<BookId, Date>()
 
-  async function firstAt(book: BookId, requests: bigint): Promise<Date | undefined> {
+  async function firstRequestAt(book: BookId, requests: bigint): Promise<Date | undefined> {
     if (requests === 0n) return undefined
-    const known = firsts.get(book) ?? (await ledger.firstChargeAt(book))
-    if (firsts.size >= FIRSTS_MAX) firsts.clear()
-    if (known !== undefined) firsts.set(book, known)
+    const known = firstRequests.get(book) ?? (await ledger.firstChargeAt(book))
+    if (firstRequests.size >= FIRST_REQUESTS_MAX) firstRequests.clear()
+    if (known !== undefined) firstRequests.set(book, known)
     return known
   }
 
@@ -62,20 +62,20 @@ export function createHome(options: HomeOptions) {
     return undefined
   }
 
-  /** Everything of the first page. `zone` says whose days are counted. */
+  /** Everything on the overview. `zone` is the time zone of its days. */
   async function read(book: BookId, zone: string): Promise<contract.Home> {
     const [balance, bought, current, latest, own] = await Promise.all([
       ledger.balance(book),
       lastPurchase(book),
       keys.find(book),
       latestRequests(ledger.usage, book),
-      guards.lowness(book),
+      guards.warnings(book),
     ])
     assert(balance, `the account's book ${book} is not there`)
     const { available, held, debt, requests } = balance
     const { zone: counted } = await zoneToday(ledger.usage, zone)
     const days = await ledger.usage.days({ book, zone: counted, days: DAYS })
-    const first = await firstAt(book, requests)
+    const first = await firstRequestAt(book, requests)
     const pace = paceOf(days, available, first, clock.nowMs())
     return {
       at: timeOf(dateAt(clock.nowMs())),
@@ -92,7 +92,12 @@ export function createHome(options: HomeOptions) {
         credits: creditsOf(one.spent),
       })),
       zone: counted,
-      ...lowness(available, bought, own),
+      ...lowBalanceOf(available, bought, own),
+      beyondDayLimit: own.beyondDayLimit && {
+        dayLimit: creditsOf(own.beyondDayLimit.dayLimit),
+        needed: creditsOf(roundedUp(own.beyondDayLimit.needed)),
+        left: creditsOf(own.beyondDayLimit.left),
+      },
       blocked: balance.blockedReason,
       nextStep: nextStep({
         hasKey: current.active !== undefined,
@@ -107,9 +112,9 @@ export function createHome(options: HomeOptions) {
     }
   }
 
-  const routes: Table<'GET /api/home'> = {
+  const routes: RouteTable<'GET /api/home'> = {
     'GET /api/home': {
-      session: 'needed',
+      session: 'required',
       query: z.object({ zone: z.string().optional() }),
       run: ({ session, query }) => read(session.book, zoneOf(query.zone)),
     },
@@ -117,9 +122,9 @@ export function createHome(options: HomeOptions) {
   return { routes, read }
 }
 
-export type Home = ReturnType<typeof createHome>
+export type HomeRoutes = ReturnType<typeof createHomeRoutes>
 
-/** What the credits cost at the price of the pack bought last, down to a kopeck. */
+/** The price of the credits, by the pack bought last, rounded down to a kopeck. */
 function worthOf(available: Credits, { pack, priceKopecks }: OrderView): contract.Home['worth'] {
   return {
     kopecks: String((available * priceKopecks) / pack.credits),
@@ -129,7 +134,7 @@ function worthOf(available: Credits, { pack, priceKopecks }: OrderView): contrac
 }
 
 function paceOf(
-  days: readonly UsedDay[],
+  days: readonly UsageDay[],
   available: Credits,
   first: Date | undefined,
   nowMs: number,
@@ -144,11 +149,11 @@ function paceOf(
   }
 }
 
-/** The owner's own lines, by which letters are written; without any, a part of the last pack. */
-function lowness(
+/** The owner's thresholds, as in the e-mails; without any, a tenth of the last pack. */
+function lowBalanceOf(
   available: Credits,
   bought: OrderView | undefined,
-  own: Awaited<ReturnType<Guards['lowness']>>,
+  own: Warnings,
 ): Pick<contract.Home, 'isLow' | 'lowBy' | 'lowBelow' | 'lowDays'> {
   const { lowBy, lowCredits, lowDays } = own
   const tenth = bought === undefined ? null : micro(bought.pack.credits / LOW_PART)

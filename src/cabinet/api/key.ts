@@ -1,8 +1,8 @@
-// The owner's API key: made on a click after the first purchase, shown once, confirmed by the
-// browser that kept it. The plain value is in one answer and in no log, letter or table; a pasted
-// one is compared and forgotten. What a key is and when it stops is the keys room's affair.
+// The owner's API key: created by a click after the first purchase, shown once, confirmed by the
+// browser that saved it. The plain key is in one answer and in no log, e-mail or table; a pasted
+// key is compared and not stored. The keys module decides what a key is and when it stops.
 import { z } from 'zod'
-import type { Accounts, KeyNotice, Session } from '../../accounts/accounts.ts'
+import type { Accounts, KeyEmail, Session } from '../../accounts/accounts.ts'
 import type { Keys, KeyView } from '../../keys/keys.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Payments } from '../../payments/payments.ts'
@@ -10,10 +10,11 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
 import type { BookId } from '../../platform/ids.ts'
 import { isRefusal } from '../../platform/refusal.ts'
-import { OwnNo } from '../answers.ts'
+import { wrongKeyCodes } from '../answers.ts'
 import type * as contract from '../contract/contract.ts'
+import { CabinetRefusal } from '../refusals.ts'
 import { timeOf, timeOrNull } from './amounts.ts'
-import type { Table } from './routes.ts'
+import type { RouteTable } from './routes.ts'
 import { latestRequests } from './usage/requests.ts'
 
 export type KeyOptions = {
@@ -22,15 +23,15 @@ export type KeyOptions = {
   readonly keys: Keys
   readonly ledger: Pick<Ledger, 'usage' | 'balance'>
   readonly payments: Pick<Payments, 'hasPurchased'>
-  readonly accounts: Pick<Accounts, 'tell' | 'requireFresh' | 'sessions'>
+  readonly accounts: Pick<Accounts, 'emailOwner' | 'requireFresh' | 'sessions'>
 }
 
-/** Each costs an Argon2id; who clicks more often than this has a program click. */
-const MAKING = { max: 10, seconds: 600 }
-const CONFIRMING = { max: 30, seconds: 600 }
-/** Somebody who looks for the right one among a few old ones; guessing 256 bits is hopeless. */
-const VERIFYING = { max: 10, seconds: 60 }
-const REVOKING = { max: 10, seconds: 600 }
+/** Each costs an Argon2id hash; only a program clicks more often. */
+const CREATE_ALLOWANCE = { max: 10, seconds: 600 }
+const CONFIRM_ALLOWANCE = { max: 30, seconds: 600 }
+/** Enough to find the right key among a few old ones; guessing 256 bits is hopeless anyway. */
+const VERIFY_ALLOWANCE = { max: 10, seconds: 60 }
+const REVOKE_ALLOWANCE = { max: 10, seconds: 600 }
 
 export function createKeyRoutes(options: KeyOptions) {
   const { db, clock, keys, ledger, payments, accounts } = options
@@ -38,37 +39,41 @@ export function createKeyRoutes(options: KeyOptions) {
   async function stateOf(book: BookId): Promise<contract.KeyState> {
     const { active, pending } = await keys.find(book)
     if (active === undefined) {
-      const isOpen = await payments.hasPurchased(book)
-      return { state: isOpen ? 'none' : 'locked', active: null, pending: shown(pending) }
+      const canCreate = await payments.hasPurchased(book)
+      return { state: canCreate ? 'none' : 'locked', active: null, pending: keyOrNull(pending) }
     }
     const [latest] = await latestRequests(ledger.usage, book)
-    // Before the key, the requests were made with another one.
-    const isIts = latest !== undefined && latest.at >= active.createdAt
-    const lastUsedAt = timeOrNull(isIts ? latest.at : null)
-    return { state: 'active', active: { ...keyOf(active), lastUsedAt }, pending: shown(pending) }
+    // Requests older than the key were made with another key.
+    const isOfThisKey = latest !== undefined && latest.at >= active.createdAt
+    const lastUsedAt = timeOrNull(isOfThisKey ? latest.at : null)
+    return {
+      state: 'active',
+      active: { ...keyOf(active), lastUsedAt },
+      pending: keyOrNull(pending),
+    }
   }
 
   /**
-   * Every key after the first wants a fresh session, also when the one before is revoked: revoking
-   * works in any session, so a stolen cookie could otherwise revoke the key and make another one.
-   * The book's fence is 0 until its first key comes into force.
+   * Every key after the first requires a fresh session, also when the one before is revoked: any
+   * session can revoke, so a stolen cookie could otherwise revoke the key and create another one.
+   * The book's fence is 0 until its first key is confirmed.
    */
   async function hasHadKey(book: BookId): Promise<boolean> {
     const balance = await ledger.balance(book)
     return balance !== undefined && balance.fence > 0n
   }
 
-  async function make(session: Session): Promise<contract.NewKey> {
+  async function createKey(session: Session): Promise<contract.NewKey> {
     const { book } = session
     const { active } = await keys.find(book)
     if (active === undefined && !(await payments.hasPurchased(book))) {
-      throw new OwnNo('purchase_missing', 'A key can be made after the first purchase.')
+      throw new CabinetRefusal('purchase_missing', 'A key can be made after the first purchase.')
     }
     if (await hasHadKey(book)) accounts.requireFresh(session)
     const { keyId, plain } = await db.transaction((tx) => keys.issue(tx, book))
     const { pending } = await keys.find(book)
     if (pending?.keyId !== keyId) {
-      throw new OwnNo('key_pending_missing', 'Another tab made a key at the same moment.')
+      throw new CabinetRefusal('key_pending_missing', 'Another tab made a key at the same moment.')
     }
     return { ...keyOf(pending), plain }
   }
@@ -77,10 +82,10 @@ export function createKeyRoutes(options: KeyOptions) {
     const { book } = session
     const isLater = await hasHadKey(book)
     const { active } = await keys.find(book)
-    // Asked again: when this key was made, another tab's may not have been in force yet.
+    // Checked again: when this key was created, another tab's key may not have been confirmed yet.
     if (isLater && active?.keyId !== id) accounts.requireFresh(session)
     const isReissue = active !== undefined && active.keyId !== id
-    await told(session, address, async (tx) => {
+    await changeAndEmail(session, address, async (tx) => {
       const { last4, isRepeat } = await keys.confirm(tx, book, id)
       return isRepeat ? undefined : { kind: isReissue ? 'key-reissued' : 'key-created', last4 }
     })
@@ -89,59 +94,56 @@ export function createKeyRoutes(options: KeyOptions) {
   async function revoke(session: Session, address: string): Promise<void> {
     const { book } = session
     const last4 = (await keys.find(book)).active?.last4 ?? ''
-    await told(session, address, async (tx) => {
+    await changeAndEmail(session, address, async (tx) => {
       const { revoked } = await keys.revoke(tx, book)
       return revoked === undefined ? undefined : { kind: 'key-revoked', last4 }
     })
   }
 
-  /** The deed and the letter about it, or neither. */
-  async function told(
+  /** Makes the change and writes the e-mail about it in one transaction. */
+  async function changeAndEmail(
     session: Session,
     address: string,
-    deed: (tx: Tx) => Promise<{ kind: KeyNotice['kind']; last4: string } | undefined>,
+    change: (tx: Tx) => Promise<{ kind: KeyEmail['kind']; last4: string } | undefined>,
   ): Promise<void> {
     const browser = (await accounts.sessions(session)).find(({ isCurrent }) => isCurrent)
-    const circumstances = { atMs: clock.nowMs(), address, device: browser?.device ?? '' }
+    const eventContext = { atMs: clock.nowMs(), address, device: browser?.device ?? '' }
     await db.transaction(async (tx) => {
-      const done = await deed(tx)
+      const done = await change(tx)
       if (done === undefined) return
       const { kind, last4 } = done
-      await accounts.tell(tx, session.book, { kind, facts: { ...circumstances, last4 } })
+      await accounts.emailOwner(tx, session.book, { kind, facts: { ...eventContext, last4 } })
     })
   }
 
-  /** True for the key in force of this very account; of anybody else's key nothing is said. */
+  /** True only for this account's active key; false for other accounts' keys, valid or not. */
   async function isCurrent(plain: string, book: BookId, address: string): Promise<boolean> {
     try {
-      const caller = await keys.fresh(await keys.verify(plain, address))
+      const caller = await keys.recheck(await keys.verify(plain, address))
       return caller.book === book
     } catch (error) {
-      const isWrong = (['key_malformed', 'key_unknown', 'key_revoked'] as const).some((code) =>
-        isRefusal(error, code),
-      )
-      if (isWrong) return false
+      if (isRefusal(error, ...wrongKeyCodes)) return false
       throw error
     }
   }
 
-  const routes: Table<
+  const routes: RouteTable<
     | 'GET /api/key'
     | 'POST /api/key'
     | 'POST /api/key/:id/confirm'
     | 'POST /api/key/verify'
     | 'POST /api/key/revoke'
   > = {
-    'GET /api/key': { session: 'needed', run: ({ session }) => stateOf(session.book) },
+    'GET /api/key': { session: 'required', run: ({ session }) => stateOf(session.book) },
     'POST /api/key': {
-      session: 'needed',
-      allowance: MAKING,
+      session: 'required',
+      allowance: CREATE_ALLOWANCE,
       body: z.object({}),
-      run: ({ session }) => make(session),
+      run: ({ session }) => createKey(session),
     },
     'POST /api/key/:id/confirm': {
-      session: 'needed',
-      allowance: CONFIRMING,
+      session: 'required',
+      allowance: CONFIRM_ALLOWANCE,
       body: z.object({}),
       async run({ session, params, address }) {
         await confirm(session, params.id, address)
@@ -149,16 +151,16 @@ export function createKeyRoutes(options: KeyOptions) {
       },
     },
     'POST /api/key/verify': {
-      session: 'needed',
-      allowance: VERIFYING,
+      session: 'required',
+      allowance: VERIFY_ALLOWANCE,
       body: z.object({ plain: z.string().max(1_000) }),
       async run({ session, body, address }) {
         return { isCurrent: await isCurrent(body.plain.trim(), session.book, address) }
       },
     },
     'POST /api/key/revoke': {
-      session: 'needed',
-      allowance: REVOKING,
+      session: 'required',
+      allowance: REVOKE_ALLOWANCE,
       body: z.object({}),
       async run({ session, address }) {
         await revoke(session, address)
@@ -174,6 +176,6 @@ function keyOf({ keyId, last4, createdAt }: KeyView): contract.Key {
   return { id: keyId, last4, createdAt: timeOf(createdAt) }
 }
 
-function shown(key: KeyView | undefined): contract.Key | null {
+function keyOrNull(key: KeyView | undefined): contract.Key | null {
   return key === undefined ? null : keyOf(key)
 }

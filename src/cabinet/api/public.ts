@@ -1,12 +1,13 @@
-// What everybody may read, signed in or not: who we are, what it costs, and the legal pages.
+// Routes without a session: brand, prices and legal documents.
 import { z } from 'zod'
 import type { Payments } from '../../payments/payments.ts'
-import type { Pricing } from '../../pricing/pricing.ts'
-import { millionthsText } from '../../units/price.ts'
-import type { Brand, ModelPrice } from '../contract/contract.ts'
+import type { Pricing, Snapshot } from '../../pricing/pricing.ts'
+import type { Brand } from '../contract/contract.ts'
+import type { ModelPrice } from '../contract/prices.ts'
 import type { Documents } from '../documents.ts'
 import { packsOf } from './orders/packs.ts'
-import type { Table } from './routes.ts'
+import { modelPrice } from './prices.ts'
+import type { RouteTable } from './routes.ts'
 
 export type PublicOptions = {
   readonly brand: Pick<Brand, 'name' | 'supportEmail' | 'requisites'>
@@ -21,8 +22,15 @@ export type PublicOptions = {
 
 export function publicRoutes(
   options: PublicOptions,
-): Table<'GET /api/brand' | 'GET /api/prices' | 'GET /api/documents/:document'> {
+): RouteTable<'GET /api/brand' | 'GET /api/prices' | 'GET /api/documents/:document'> {
   const { brand, documents, pricing, payments } = options
+  // A model may have a hundred price lists: their texts are made once for each catalogue.
+  const published = new WeakMap<Snapshot, readonly ModelPrice[]>()
+  function modelsOf(snapshot: Snapshot): readonly ModelPrice[] {
+    const models = published.get(snapshot) ?? snapshot.models.map(modelPrice)
+    published.set(snapshot, models)
+    return models
+  }
   return {
     'GET /api/brand': {
       session: 'none',
@@ -41,24 +49,11 @@ export function publicRoutes(
     'GET /api/prices': {
       session: 'none',
       async run() {
-        const { version, models } = pricing.current()
+        const snapshot = pricing.current()
         return {
-          catalogueVersion: version,
+          catalogueVersion: snapshot.version,
           packs: packsOf(pricing, payments),
-          models: models.map(
-            ({ id, displayName, contextWindow, outputCeiling, price }): ModelPrice => ({
-              id,
-              name: displayName,
-              contextWindow: String(contextWindow),
-              outputCeiling: String(outputCeiling),
-              coefficient: millionthsText(price.coefficient),
-              weights: {
-                cacheRead: millionthsText(price.cacheRead),
-                cacheWrite5m: millionthsText(price.cacheWrite5m),
-                cacheWrite1h: millionthsText(price.cacheWrite1h),
-              },
-            }),
-          ),
+          models: modelsOf(snapshot),
         }
       },
     },

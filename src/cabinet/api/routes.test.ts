@@ -1,8 +1,9 @@
-// What holds for every route of /api: who may come, from where, and with what.
+// Session, origin, body and allowance checks of every route of /api.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type CabinetStage, createCabinetStage } from '../../../test/stages/cabinet.ts'
-import type { Brand, DocumentText, No, Prices } from '../contract/contract.ts'
+import type { Brand, DocumentText, ErrorBody } from '../contract/contract.ts'
+import type { Prices } from '../contract/prices.ts'
 
 const at = { stage: undefined as unknown as CabinetStage }
 before(async () => {
@@ -27,9 +28,9 @@ const POSTS = [
   ...['key', 'key/x/confirm', 'key/verify', 'key/revoke'],
 ].map((path) => `POST /api/${path}`)
 
-test('everybody may read who we are, what it costs, and the legal pages', async () => {
-  const anybody = at.stage.visitor()
-  const { body: brand } = await anybody.must<Brand>('GET /api/brand')
+test('brand, prices and legal documents need no session', async () => {
+  const anybody = at.stage.browser()
+  const { body: brand } = await anybody.expectOk<Brand>('GET /api/brand')
   assert.deepEqual(
     [brand.name, brand.apiUrl, brand.vendorSlug, brand.requisites, brand.languages],
     [
@@ -46,53 +47,74 @@ test('everybody may read who we are, what it costs, and the legal pages', async 
     isRequired: true,
     title: { ru: 'Оферта', en: 'Offer' },
   })
-  const { body: text } = await anybody.must<DocumentText>('GET /api/documents/offer?language=en')
-  assert.deepEqual([text.markdown, text.language], ['# Offer\n', 'en'])
-  assert.equal(await anybody.no('GET /api/documents/other'), '404 document_unknown')
-  const { body: prices } = await anybody.must<Prices>('GET /api/prices')
-  assert.deepEqual(
-    [prices.packs.length, prices.models[0]?.coefficient, prices.models[0]?.weights.cacheRead],
-    [3, '5', '0.1'],
+  const { body: text } = await anybody.expectOk<DocumentText>(
+    'GET /api/documents/offer?language=en',
   )
+  assert.deepEqual([text.markdown, text.language], ['# Offer\n', 'en'])
+  assert.equal(await anybody.refusal('GET /api/documents/other'), '404 document_unknown')
+  const { body: prices } = await anybody.expectOk<Prices>('GET /api/prices')
+  assert.equal(prices.packs.length, 3)
+  assert.deepEqual(prices.models[0], {
+    id: 'model-large',
+    name: { ru: 'Large', en: 'Large' },
+    contextWindow: '1000000',
+    outputCeiling: '128000',
+    lists: [
+      {
+        ...{ name: '', above: '0', values: {}, input: '1', output: '5' },
+        ...{ cacheRead: '0.1', cacheWrite5m: '1.25', cacheWrite1h: '2' },
+      },
+    ],
+    multipliers: { speed: {}, inference_geo: {}, service_tier: {} },
+    tools: [],
+  })
 })
 
-test('everything else wants a session, and says so in the cabinet’s shape', async () => {
-  const nobody = at.stage.visitor()
+test('all other routes require a session', async () => {
+  const nobody = at.stage.browser()
   for (const route of [...GETS, ...POSTS]) {
-    const said = await nobody.ask<No>(route)
-    assert.deepEqual([said.status, said.body.error.code], [401, 'session_missing'], route)
-    assert.equal(said.headers.get('request-id'), said.body.requestId)
-    assert.equal(said.headers.get('cache-control'), 'no-store')
+    const response = await nobody.send<ErrorBody>(route)
+    assert.deepEqual([response.status, response.body.error.code], [401, 'session_missing'], route)
+    assert.equal(response.headers.get('request-id'), response.body.requestId)
+    assert.equal(response.headers.get('cache-control'), 'no-store')
   }
   nobody.jar.set('__Secure-better-auth.session_token', 'made.up')
-  assert.equal(await nobody.no('GET /api/me'), '401 session_missing')
+  assert.equal(await nobody.refusal('GET /api/me'), '401 session_missing')
 })
 
-test('what changes something is taken from our own pages only', async () => {
+test('accepts changes from our own pages only', async () => {
   const own = await at.stage.person('csrf')
   const foreign = ['https://evil.example', 'https://cabinet.example.org.evil.example', 'null', null]
   for (const origin of foreign) {
     for (const route of [...POSTS, 'POST /api/auth/sign-out']) {
-      assert.equal(await own.no(route, {}, { origin }), '403 origin_wrong', `${route} ${origin}`)
+      assert.equal(
+        await own.refusal(route, {}, { origin }),
+        '403 origin_wrong',
+        `${route} ${origin}`,
+      )
     }
   }
-  // The right origin, but the browser says that another site asks.
+  // The right origin, but Sec-Fetch-Site says that another site sent the request.
   for (const site of ['cross-site', 'same-site', 'none', '']) {
     const headers = { 'sec-fetch-site': site }
     for (const route of [...POSTS, 'POST /api/auth/sign-out']) {
-      assert.equal(await own.no(route, {}, { headers }), '403 origin_wrong', `${route} ${site}`)
+      assert.equal(
+        await own.refusal(route, {}, { headers }),
+        '403 origin_wrong',
+        `${route} ${site}`,
+      )
     }
   }
   const headers = { 'sec-fetch-site': 'same-origin' }
-  const said = await own.ask('POST /api/me/language', { language: 'en' }, { headers })
-  assert.equal(said.status, 200)
-  await own.must('GET /api/me')
+  const response = await own.send('POST /api/me/language', { language: 'en' }, { headers })
+  assert.equal(response.status, 200)
+  await own.expectOk('GET /api/me')
 })
 
-test('only JSON is read, and little of it', async () => {
+test('reads only JSON bodies of at most 8 KiB', async () => {
   const own = await at.stage.person('json')
   const as = (type: string, body: string) =>
-    own.no('POST /api/me/language', body, { headers: { 'content-type': type } })
+    own.refusal('POST /api/me/language', body, { headers: { 'content-type': type } })
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
     assert.equal(await as(type, '{"language":"en"}'), '415 content_type_wrong', type)
   }
@@ -103,18 +125,18 @@ test('only JSON is read, and little of it', async () => {
   assert.match(poisoned, /^400 /)
 })
 
-test('what is too often is counted per account, and others do not notice', async () => {
+test('an allowance is counted for each account separately', async () => {
   const [own, other] = [await at.stage.person('often'), await at.stage.person('seldom')]
   const agree = { document: 'news', version: '1' }
-  for (let tries = 0; tries < 60; tries += 1) await own.must('POST /api/consents', agree)
-  assert.equal(await own.no('POST /api/consents', agree), '429 attempts_exceeded')
-  await other.must('POST /api/consents', agree)
+  for (let tries = 0; tries < 60; tries += 1) await own.expectOk('POST /api/consents', agree)
+  assert.equal(await own.refusal('POST /api/consents', agree), '429 attempts_exceeded')
+  await other.expectOk('POST /api/consents', agree)
 })
 
-test('a path of /api that nobody serves is unknown, whatever the method', async () => {
+test('answers 404 for unknown paths and methods of /api', async () => {
   const own = await at.stage.person('unknown')
   for (const route of ['GET /api', 'GET /api/nothing', 'POST /api/brand', 'DELETE /api/key']) {
-    assert.equal(await own.no(route), '404 path_unknown', route)
+    assert.equal(await own.refusal(route), '404 path_unknown', route)
   }
-  assert.equal(await own.no('GET /api/auth/nothing'), '404 path_unknown')
+  assert.equal(await own.refusal('GET /api/auth/nothing'), '404 path_unknown')
 })

@@ -1,17 +1,16 @@
-// The way of one request through /api: our own origin, the session, an allowance, a body that is
-// what it should be, the subject's own work, and an answer of the contract's type. A route says who
-// may come and what it reads; nothing here knows what any of them does.
+// Handles one request to /api: checks origin, session, allowance and input, runs the route, and
+// sends an answer of the contract's type. A route declares the session it requires and its input.
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { Accounts, Allowance, Session } from '../../accounts/accounts.ts'
-import { OwnNo } from '../answers.ts'
 import type { Routes } from '../contract/routes.ts'
-import type { Part } from '../part.ts'
+import type { Plugin } from '../plugin.ts'
+import { CabinetRefusal } from '../refusals.ts'
 
 /** A form is a few hundred bytes, a pasted key 256 at most. */
 const BODY_BYTES_MAX = 8 * 1024
 
-/** Routes of the contract that answer JSON by themselves; the others have parts of their own. */
+/** Routes of the contract that answer JSON; the others have plugins of their own. */
 export type RouteName = Exclude<
   keyof Routes,
   `${string}/api/auth/${string}` | 'GET /api/live' | 'GET /api/statement'
@@ -25,95 +24,98 @@ type ParamsOf<Path extends string> = Path extends `${string}/:${infer Name}/${in
     ? Name
     : never
 
-export type Visit<Name extends RouteName> = {
+export type ApiRequest<Name extends RouteName> = {
   readonly params: Readonly<Record<ParamsOf<Name>, string>>
   readonly body: BodyOf<Name>
   readonly query: QueryOf<Name>
   readonly address: string
-  /** A header of the answer. */
+  /** Sets a header of the answer. */
   header(name: string, value: string): void
 }
 
-type OwnVisit<Name extends RouteName> = Visit<Name> & { readonly session: Session }
-type Answer<Name extends RouteName> = Promise<Routes[Name]['answer']>
+type SignedInApiRequest<Name extends RouteName> = ApiRequest<Name> & { readonly session: Session }
+type RouteAnswer<Name extends RouteName> = Promise<Routes[Name]['answer']>
 
-type Reads<Name extends RouteName> = (Routes[Name] extends { body: object }
+type RouteInput<Name extends RouteName> = (Routes[Name] extends { body: object }
   ? { readonly body: z.ZodType<BodyOf<Name>> }
   : object) &
   (Routes[Name] extends { query: object }
     ? { readonly query: z.ZodType<QueryOf<Name>> }
     : object) & {
-    /** So often per account, over all processes: where money, keys or letters move. */
+    /** The rate limit per account, over all processes: for money, keys and e-mails. */
     readonly allowance?: Allowance
   }
 
-export type Route<Name extends RouteName> = Reads<Name> &
+export type ApiRoute<Name extends RouteName> = RouteInput<Name> &
   (
-    | { readonly session: 'none'; run(visit: Visit<Name>): Answer<Name> }
-    | { readonly session: 'needed' | 'fresh'; run(visit: OwnVisit<Name>): Answer<Name> }
+    | { readonly session: 'none'; run(request: ApiRequest<Name>): RouteAnswer<Name> }
+    | {
+        readonly session: 'required' | 'fresh'
+        run(request: SignedInApiRequest<Name>): RouteAnswer<Name>
+      }
   )
 
-/** What a subject gives: its routes, under the contract's own names. */
-export type Table<Name extends RouteName> = { readonly [N in Name]: Route<N> }
+/** The routes of one subject, under the names of the contract. */
+export type RouteTable<Name extends RouteName> = { readonly [N in Name]: ApiRoute<N> }
 
-/** A route after its types have done their work. */
-type Plain = {
-  readonly session: 'none' | 'needed' | 'fresh'
+/** A route without the types of its name. */
+type UntypedRoute = {
+  readonly session: 'none' | 'required' | 'fresh'
   readonly body?: z.ZodType
   readonly query?: z.ZodType
   readonly allowance?: Allowance
-  run(visit: object): Promise<unknown>
+  run(request: object): Promise<unknown>
 }
 
-export type OwnAccounts = Pick<
+export type RouteAccounts = Pick<
   Accounts,
   'session' | 'requireSession' | 'requireFresh' | 'isOwnOrigin' | 'attempt'
 >
 
-export function routesPart(accounts: OwnAccounts, table: Table<RouteName>): Part {
+export function routesPlugin(accounts: RouteAccounts, table: RouteTable<RouteName>): Plugin {
   async function sessionOf(request: FastifyRequest, isFresh: boolean): Promise<Session> {
     const session = await accounts.session(headersOf(request))
     return isFresh ? accounts.requireFresh(session) : accounts.requireSession(session)
   }
 
   return (app) => {
-    // Only JSON: what a foreign page can send without asking first, such as a form, is not read.
+    // Only JSON: we read nothing that a foreign page can send without a preflight, such as a form.
     app.removeAllContentTypeParsers()
     const parse = app.getDefaultJsonParser('error', 'error')
     app.addContentTypeParser('application/json', { parseAs: 'string' }, parse)
-    for (const [name, route] of Object.entries(table) as unknown as [string, Plain][]) {
+    for (const [name, route] of Object.entries(table) as unknown as [string, UntypedRoute][]) {
       const [method = '', url = ''] = name.split(' ')
       app.route({
         method,
         url,
         bodyLimit: BODY_BYTES_MAX,
-        // Before the body is read: a stranger's is not worth it.
+        // Before the body is read.
         onRequest: async (request) => requireOwnOrigin(accounts, request),
         async handler(request, reply) {
-          const visit = {
+          const apiRequest = {
             params: request.params,
             address: request.address,
             header: (header: string, value: string) => void reply.header(header, value),
           }
-          const read = () => ({
-            body: route.body && readAs(route.body, request.body ?? null),
-            query: route.query && readAs(route.query, request.query),
+          const readInput = () => ({
+            body: route.body && validate(route.body, request.body ?? null),
+            query: route.query && validate(route.query, request.query),
           })
-          if (route.session === 'none') return route.run({ ...visit, ...read() })
+          if (route.session === 'none') return route.run({ ...apiRequest, ...readInput() })
           const session = await sessionOf(request, route.session === 'fresh')
           for (const cookie of session.cookies) reply.header('set-cookie', cookie)
-          const own = { ...visit, ...read(), session }
+          const signedIn = { ...apiRequest, ...readInput(), session }
           if (route.allowance !== undefined) {
             await requireAllowance(accounts, name, session, route.allowance)
           }
-          return route.run(own)
+          return route.run(signedIn)
         },
       })
     }
   }
 }
 
-/** Counts an attempt of the account at this route, and refuses one too many. */
+/** Counts an attempt of the account at this route, and refuses it beyond the allowance. */
 export async function requireAllowance(
   accounts: Pick<Accounts, 'attempt'>,
   name: string,
@@ -123,20 +125,22 @@ export async function requireAllowance(
   const count = await accounts.attempt(session, name, allowance)
   if (count.isAllowed) return
   const { retryAfterSeconds } = count
-  throw new OwnNo('attempts_exceeded', 'Too often; try again later.', { retryAfterSeconds })
+  throw new CabinetRefusal('attempts_exceeded', 'Too often; try again later.', {
+    retryAfterSeconds,
+  })
 }
 
-/** Browsers name the origin of everything but a GET; what changes something must be our own. */
+/** Browsers send the origin with every request but GET; a change must come from our own pages. */
 export function requireOwnOrigin(
   accounts: Pick<Accounts, 'isOwnOrigin'>,
   request: FastifyRequest,
 ): void {
   if (request.method === 'GET' || request.method === 'HEAD') return
   if (accounts.isOwnOrigin(headersOf(request))) return
-  throw new OwnNo('origin_wrong', 'This request does not come from our own pages.')
+  throw new CabinetRefusal('origin_wrong', 'This request does not come from our own pages.')
 }
 
-/** What of the headers the accounts room reads. */
+/** The headers that the accounts module reads. */
 export function headersOf({ headers }: FastifyRequest): Headers {
   const sent = new Headers()
   for (const name of ['cookie', 'origin', 'sec-fetch-site', 'user-agent'] as const) {
@@ -146,11 +150,11 @@ export function headersOf({ headers }: FastifyRequest): Headers {
   return sent
 }
 
-/** What was sent, as the schema has it; refuses anything else. */
-export function readAs<Value>(schema: z.ZodType<Value>, value: unknown): Value {
+/** Checks the input against the schema; refuses with field_invalid. */
+export function validate<Value>(schema: z.ZodType<Value>, value: unknown): Value {
   const read = schema.safeParse(value)
   if (read.success) return read.data
-  // Not zod's own sentence: it may quote what was sent, and that may be a key.
+  // Not zod's own message: it may quote the input, which may be a key.
   const field = read.error.issues[0]?.path.join('.') ?? ''
-  throw new OwnNo('field_invalid', 'A field is missing or not as expected.', { field })
+  throw new CabinetRefusal('field_invalid', 'A field is missing or invalid.', { field })
 }

@@ -1,18 +1,18 @@
-// How the service is doing, in a word for each part a customer depends on, from what other rooms
-// have written down already. Anybody may ask, so the tables are read once in a while however many
-// do, and no name of an upstream is told.
+// The public service status: one word for each service that a customer depends on, from tables that
+// other modules write. Anybody may request it, so the answer is cached for ten seconds and names no
+// upstream.
 import type { Payments } from '../../payments/payments.ts'
 import { type Clock, dateAt } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Mail } from '../../platform/mail/mail.ts'
-import type { PartState, ServicePart, Status } from '../contract/status.ts'
+import type { ServicePart, ServiceState, Status } from '../contract/status.ts'
 import { timeOf } from './amounts.ts'
-import type { Table } from './routes.ts'
+import type { RouteTable } from './routes.ts'
 
 export type StatusOptions = {
   readonly clock: Clock
   readonly log: Log
-  /** What the gateway's processes saw within the last half minute, one line for each target. */
+  /** What the gateway's processes recorded within the last half minute, one line per target. */
   readonly upstreams: {
     seen(): Promise<readonly { readonly state: 'closed' | 'open' | 'probing' }[]>
   }
@@ -21,22 +21,22 @@ export type StatusOptions = {
   readonly isSelling: boolean
 }
 
-/** Processes tell what they see every few seconds, so a younger answer would say the same. */
-const GOOD_MS = 10_000
-/** What was paid is credited within a minute: that is the promise. */
+/** Processes record their state every few seconds, so a newer answer would hardly differ. */
+const CACHE_MS = 10_000
+/** We promise to credit a payment within a minute. */
 const CREDIT_SECONDS_MAX = 60
 /** Eight sweeps at the default pace. */
 const SWEEP_SECONDS_MAX = 120
 const SWEEP_FAILURES_MAX = 2
-/** A relay that is well takes a letter within seconds; who waits for a link gives up in minutes. */
-const LETTER_SECONDS_MAX = 120
+/** A healthy mail server takes an e-mail within seconds; people wait minutes for a link. */
+const EMAIL_SECONDS_MAX = 120
 
-export function statusRoutes(options: StatusOptions): Table<'GET /api/status'> {
+export function statusRoutes(options: StatusOptions): RouteTable<'GET /api/status'> {
   const { clock, log } = options
   const last: { answer?: Promise<Status>; readMs: number } = { readMs: 0 }
 
-  /** A part that nobody can tell about is one of the answers. */
-  async function told(part: ServicePart, read: () => Promise<PartState>) {
+  /** `unknown` when the state cannot be read: the other states are still shown. */
+  async function readState(part: ServicePart, read: () => Promise<ServiceState>) {
     try {
       return { part, state: await read() }
     } catch (error) {
@@ -48,12 +48,12 @@ export function statusRoutes(options: StatusOptions): Table<'GET /api/status'> {
   async function read(): Promise<Status> {
     const seen = options.upstreams.seen()
     const parts = await Promise.all([
-      told('gateway', async () => ((await seen).length > 0 ? 'working' : 'down')),
-      told('models', async () => modelsOf(await seen)),
-      told('payments', () => paymentsOf(options)),
-      told('letters', async () => {
+      readState('gateway', async () => ((await seen).length > 0 ? 'working' : 'down')),
+      readState('models', async () => modelsOf(await seen)),
+      readState('payments', () => paymentsOf(options)),
+      readState('letters', async () => {
         const { oldestSeconds } = await options.mail.stats()
-        return oldestSeconds > LETTER_SECONDS_MAX ? 'slow' : 'working'
+        return oldestSeconds > EMAIL_SECONDS_MAX ? 'slow' : 'working'
       }),
     ])
     return { at: timeOf(dateAt(clock.nowMs())), parts }
@@ -64,7 +64,7 @@ export function statusRoutes(options: StatusOptions): Table<'GET /api/status'> {
       session: 'none',
       run() {
         const nowMs = clock.spanMs()
-        if (last.answer === undefined || nowMs - last.readMs >= GOOD_MS) {
+        if (last.answer === undefined || nowMs - last.readMs >= CACHE_MS) {
           last.answer = read()
           last.readMs = nowMs
         }
@@ -74,13 +74,13 @@ export function statusRoutes(options: StatusOptions): Table<'GET /api/status'> {
   }
 }
 
-function modelsOf(seen: readonly { readonly state: string }[]): PartState {
+function modelsOf(seen: readonly { readonly state: string }[]): ServiceState {
   if (seen.length === 0) return 'unknown'
   if (seen.every(({ state }) => state === 'closed')) return 'working'
   return seen.every(({ state }) => state === 'open') ? 'down' : 'slow'
 }
 
-async function paymentsOf({ payments, isSelling }: StatusOptions): Promise<PartState> {
+async function paymentsOf({ payments, isSelling }: StatusOptions): Promise<ServiceState> {
   if (!isSelling) return 'paused'
   const { delayP99, sweepSeconds, sweepFailures } = await payments.health()
   const isLate =

@@ -1,4 +1,4 @@
-// The routes of `/api/auth`: ways in and out, as types alone. Part of the contract.
+// The types of the routes of `/api/auth`: registration, sign-in, sign-out, passwords, passkeys.
 import type { Language } from './contract.ts'
 
 export type RegisterBody = {
@@ -8,24 +8,24 @@ export type RegisterBody = {
   readonly consents: readonly { readonly document: string; readonly version: string }[]
 }
 
-type Signed = { readonly status: 'signed_in' | 'second_factor' }
-type Done = { readonly status: true }
+type SignInResult = { readonly status: 'signed_in' | 'second_factor' }
+type Success = { readonly status: true }
 
 export type AuthRoutes = {
-  // Public, or with a session where said. Passkey options and answers are WebAuthn's own JSON.
-  'POST /api/auth/register': { body: RegisterBody; answer: Done }
-  'POST /api/auth/register/again': { body: { email: string }; answer: Done }
-  'POST /api/auth/confirm': { body: { code: string; password: string }; answer: Signed }
+  // Public, unless a comment says session or fresh. Passkey options and answers are WebAuthn JSON.
+  'POST /api/auth/register': { body: RegisterBody; answer: Success }
+  'POST /api/auth/register/again': { body: { email: string }; answer: Success }
+  'POST /api/auth/confirm': { body: { code: string; password: string }; answer: SignInResult }
   'POST /api/auth/sign-in/email': {
     body: { email: string; password: string; isPrivate?: boolean }
-    answer: Signed
+    answer: SignInResult
   }
-  /** After `second_factor`; with a session, switches the second factor on. */
+  /** Finishes a sign-in after `second_factor`; with a session, turns the second factor on. */
   'POST /api/auth/two-factor/verify-totp': {
     body: { code: string }
     answer: { readonly status: 'signed_in' | 'second_factor_on' }
   }
-  'POST /api/auth/two-factor/verify-backup-code': { body: { code: string }; answer: Signed }
+  'POST /api/auth/two-factor/verify-backup-code': { body: { code: string }; answer: SignInResult }
   'POST /api/auth/sign-out': { body: object; answer: object }
   'POST /api/auth/request-password-reset': { body: { email: string }; answer: object }
   'POST /api/auth/reset-password': { body: { code: string; newPassword: string }; answer: object }
@@ -35,16 +35,16 @@ export type AuthRoutes = {
     answer: object
   }
   /** Fresh. */
-  'POST /api/auth/email/change': { body: { newEmail: string }; answer: Done }
+  'POST /api/auth/email/change': { body: { newEmail: string }; answer: Success }
   /** Session. */
-  'POST /api/auth/email/confirm': { body: { code: string }; answer: Done }
-  /** Session. `uri` is for the authenticator app; then verify-totp. */
+  'POST /api/auth/email/confirm': { body: { code: string }; answer: Success }
+  /** Session. `uri` is for the authenticator app, whose first code goes to verify-totp. */
   'POST /api/auth/two-factor/enable': {
     body: { password: string }
     answer: { uri: string; recoveryCodes: readonly string[] }
   }
   /** Fresh. */
-  'POST /api/auth/two-factor/disable': { body: { password: string }; answer: Done }
+  'POST /api/auth/two-factor/disable': { body: { password: string }; answer: Success }
   /** Fresh. */
   'POST /api/auth/two-factor/generate-backup-codes': {
     body: { password: string }
@@ -58,9 +58,12 @@ export type AuthRoutes = {
     answer: { id: string }
   }
   'GET /api/auth/passkey/generate-authenticate-options': { answer: object }
-  'POST /api/auth/passkey/verify-authentication': { body: { response: object }; answer: Signed }
+  'POST /api/auth/passkey/verify-authentication': {
+    body: { response: object }
+    answer: SignInResult
+  }
   /** Fresh. */
-  'POST /api/auth/passkey/delete-passkey': { body: { id: string }; answer: Done }
+  'POST /api/auth/passkey/delete-passkey': { body: { id: string }; answer: Success }
   /** Session. */
-  'POST /api/auth/passkey/update-passkey': { body: { id: string; name: string }; answer: Done }
+  'POST /api/auth/passkey/update-passkey': { body: { id: string; name: string }; answer: Success }
 }

@@ -1,7 +1,7 @@
-// The closed lists of words that the cabinet's answers use; types alone, for the contract. The
-// browser has a sentence for each in both languages, so a word without one does not compile there.
+// The closed lists of codes in the cabinet's answers, as types. The browser's code has a sentence
+// for each code in both languages; a code without one does not compile there.
 
-/** Every no of `/api` but for `/api/auth`. The sentence for each is the browser's own. */
+/** Every error code of `/api` except `/api/auth`. */
 export type ErrorCode =
   | 'path_unknown'
   | 'content_type_wrong'
@@ -14,34 +14,32 @@ export type ErrorCode =
   /** The request does not come from our own pages. */
   | 'origin_wrong'
   | 'session_missing'
-  /** Sign in again: what is asked could cost the account. */
+  /** Sign in again: the action could cost the account. */
   | 'session_not_fresh'
   /** Too often; `retryAfterSeconds` says when. */
   | 'attempts_exceeded'
   | 'key_attempts_exceeded'
   | 'key_checks_overloaded'
-  /** The key that is confirmed was replaced, in another tab or on another device. */
+  /** The pending key was replaced in another tab or on another device. */
   | 'key_pending_missing'
   /** No key before the first credited purchase. */
   | 'purchase_missing'
   | 'pack_unknown'
   | 'order_unknown'
-  /** The attempt's number was used for another purchase: make a new one. */
+  /** The attempt id was used for another purchase: make a new one. */
   | 'order_attempt_reused'
-  | 'order_state_wrong'
   | 'payment_unavailable'
   | 'refund_refused'
   | 'refund_exceeds_unspent'
-  | 'adjust_exceeds_available'
   | 'promo_refused'
   | 'promo_attempts_exceeded'
-  /** No method is saved, or pack, threshold and ceiling do not go together. */
+  /** No payment method is saved, or pack, threshold and ceiling contradict each other. */
   | 'top_up_refused'
-  /** The pack has another price or other credits than the page showed. */
+  /** The pack's price or credits differ from what the page showed. */
   | 'pack_changed'
   /** The account cannot be closed while an order can still be paid. */
   | 'closing_waits'
-  /** No such request is in the log of this account. */
+  /** The log of this account has no such request. */
   | 'request_unknown'
   | 'document_unknown'
   | 'consent_unknown'
@@ -52,7 +50,7 @@ export type ErrorCode =
   | 'unavailable'
   | 'fault'
 
-/** Every no of `/api/auth`. */
+/** Every error code of `/api/auth`. */
 export type AuthErrorCode =
   | 'path_unknown'
   | 'origin_wrong'
@@ -80,7 +78,7 @@ export type AuthErrorCode =
   | 'unavailable'
   | 'fault'
 
-/** The life of an order; the payments room has it as a table. */
+/** The states of an order; the payments module has the table of transitions. */
 export type OrderState =
   | 'created'
   | 'pending'
@@ -96,7 +94,7 @@ export type OrderState =
   | 'dispute_won'
   | 'dispute_lost'
 
-/** Why a payment did not come about, whatever the provider calls it. */
+/** Why a payment failed, in our words for every provider. */
 export type DeclineReason =
   | 'insufficient_funds'
   | 'card_data_wrong'

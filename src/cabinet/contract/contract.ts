@@ -1,7 +1,7 @@
-// What the cabinet says over HTTP, as types alone: the browser imports them with `import type`, and
-// the server's answers are checked against them. It imports nothing of the server, so that a
-// browser's program never reads it. The routes are in routes.ts; a part with many answers
-// of its own has them in a file beside it.
+// The types of the cabinet's HTTP answers. The browser's code imports them with `import type`, and
+// the compiler checks the server's answers against them. This folder imports nothing of the server,
+// so that no server code gets into the browser's bundle. The routes are in routes.ts; subjects with
+// many types have files beside this one.
 import type { AuthErrorCode, DeclineAdvice, DeclineReason, ErrorCode, OrderState } from './codes.ts'
 
 export type { AuthErrorCode, DeclineAdvice, DeclineReason, ErrorCode, OrderState }
@@ -10,20 +10,22 @@ export type { AuthErrorCode, DeclineAdvice, DeclineReason, ErrorCode, OrderState
 export type Time = string
 /** A whole number of kopecks in decimal digits: `130000` is 1300.00 RUB. */
 export type Kopecks = string
-/** A whole number in decimal digits; it may be beyond what a JavaScript number holds. */
-export type Whole = string
+/** A whole number in decimal digits; it may exceed what a JavaScript number holds exactly. */
+export type IntegerText = string
 
-/** An amount of credits: `whole` is rounded down and for reading, `exact` is what is owed. */
-export type Credits = { readonly whole: Whole; readonly exact: string }
+/** An amount of credits: `whole` is rounded down, for display; `exact` is what is owed. */
+export type Credits = { readonly whole: IntegerText; readonly exact: string }
 
 export type Language = 'ru' | 'en'
+/** The same text in every language of the pages. */
+export type Localized = Readonly<Record<Language, string>>
 export type Method = 'sbp' | 'card'
 
 /** The body of every answer that is not 2xx. */
-export type No<Code extends string = ErrorCode | AuthErrorCode> = {
+export type ErrorBody<Code extends string = ErrorCode | AuthErrorCode> = {
   readonly error: {
     readonly code: Code
-    /** English, for whoever reads the traffic. */
+    /** English, for people who read the traffic. */
     readonly message: string
     readonly retryAfterSeconds?: number
     /** Of `field_invalid`: the name of the field. */
@@ -35,9 +37,9 @@ export type No<Code extends string = ErrorCode | AuthErrorCode> = {
 export type DocumentLink = {
   readonly document: string
   readonly version: string
-  /** Must be agreed to by whoever registers. */
+  /** A registration must accept it. */
   readonly isRequired: boolean
-  readonly title: Readonly<Record<Language, string>>
+  readonly title: Localized
 }
 
 export type DocumentText = DocumentLink & { readonly language: Language; readonly markdown: string }
@@ -45,14 +47,14 @@ export type DocumentText = DocumentLink & { readonly language: Language; readonl
 export type Brand = {
   readonly name: string
   readonly supportEmail: string
-  /** What clients take as base address. */
+  /** The base URL for API clients. */
   readonly apiUrl: string
-  /** `sk-<slug>-api03-…` is how our keys begin. */
+  /** Our keys begin with `sk-<slug>-api03-`. */
   readonly vendorSlug: string
-  /** Who sells: lines for the foot of a page. */
+  /** The seller's legal details: lines for the foot of a page. */
   readonly requisites: readonly string[]
   readonly documents: readonly DocumentLink[]
-  /** The first one is for who has not chosen. */
+  /** The first one is the default. */
   readonly languages: readonly Language[]
   /** Whether anything can be bought now. */
   readonly isSelling: boolean
@@ -61,52 +63,32 @@ export type Brand = {
 
 export type Pack = {
   readonly id: string
-  readonly name: string
+  readonly name: Localized
   readonly credits: Credits
   readonly priceKopecks: Kopecks
-  /** Rounded up: nobody is promised a better price than there is. */
+  /** Rounded up: we never promise a better price than we charge. */
   readonly kopecksPerMillion: Kopecks
-  /** Against the dearest pack per credit, rounded down; 0 for that one. */
+  /** Compared with the pack with the highest price per credit, rounded down; 0 for that pack. */
   readonly savingPercent: number
-  /** Ways to pay that take this sum, SBP first; empty when nothing can be bought. */
+  /** Payment methods that accept this sum, SBP first; empty when nothing can be bought. */
   readonly methods: readonly Method[]
-}
-
-export type ModelPrice = {
-  readonly id: string
-  readonly name: string
-  readonly contextWindow: Whole
-  readonly outputCeiling: Whole
-  /** Credits per token, exact decimal text such as `1.25`. An input token costs one credit. */
-  readonly coefficient: string
-  readonly weights: {
-    readonly cacheRead: string
-    readonly cacheWrite5m: string
-    readonly cacheWrite1h: string
-  }
-}
-
-export type Prices = {
-  readonly catalogueVersion: number
-  readonly packs: readonly Pack[]
-  readonly models: readonly ModelPrice[]
 }
 
 export type Me = {
   readonly account: string
   readonly email: string
   readonly language: Language
-  /** In which letters and statements are written; null: UTC, none was chosen. */
+  /** The time zone of e-mails and statements; null: none was chosen, UTC is used. */
   readonly zone: string | null
   readonly signedInAt: Time
-  /** Fresh: signed in a few minutes ago, enough for what could cost the account. */
+  /** Signed in within `accounts.freshMinutes`; required where the owner could lose the account. */
   readonly isFresh: boolean
   readonly sessions: number
   readonly passkeys: number
   readonly hasSecondFactor: boolean
-  /** Documents whose version in force the owner has not agreed to. */
+  /** Required documents whose version in force the owner has not accepted. */
   readonly consentsOutstanding: readonly DocumentLink[]
-  /** Closed accounts cannot sign in, so this is what still stands in the way of closing one. */
+  /** Whether the account can be closed now, and how many payable orders prevent it. */
   readonly closing: { readonly isPossible: boolean; readonly payableOrders: number }
 }
 
@@ -131,26 +113,26 @@ export type Consents = {
   readonly outstanding: readonly DocumentLink[]
 }
 
-export type Unspent = 'refund' | 'forfeit'
+export type UnspentChoice = 'refund' | 'forfeit'
 
-/** What closing would do now. */
-export type Closing = {
+/** What closing the account would do now. */
+export type ClosingPreview = {
   readonly isPossible: boolean
-  /** Orders that can still be paid; they run out within the hour. */
+  /** Orders that can still be paid; they expire within the hour. */
   readonly payableOrders: number
   readonly available: Credits
-  /** What would go back with `refund`; 0 when the rules or what was spent leave nothing. */
+  /** Paid back if the owner chooses `refund`; 0 if no order can be refunded. */
   readonly refundKopecks: Kopecks
-  /** What would be given up all the same: promo credits and what a kopeck cannot express. */
+  /** Lost even if the owner chooses `refund`: promo credits and amounts below a kopeck. */
   readonly forfeited: Credits
 }
 
 export type NextStep = 'buy' | 'key' | 'request' | 'done'
 
 export type UsageDay = {
-  /** Of the asked time zone: `2026-11-15`. */
+  /** A day of the requested time zone: `2026-11-15`. */
   readonly day: string
-  readonly requests: Whole
+  readonly requests: IntegerText
   readonly credits: Credits
 }
 
@@ -158,59 +140,74 @@ export type Home = {
   readonly at: Time
   readonly balance: {
     readonly available: Credits
-    /** Set aside for requests under way. */
+    /** Set aside for running requests. */
     readonly held: Credits
     readonly debt: Credits
   }
-  /** What the available credits cost at the price of the pack bought last; null: none was. */
+  /** The available credits at the price of the pack bought last; null: no pack was bought. */
   readonly worth: {
     readonly kopecks: Kopecks
     readonly packName: string
     readonly kopecksPerMillion: Kopecks
   } | null
   readonly pace: {
-    /** The pace of so many days: 7, or fewer when the first request is younger. */
+    /** The average is over this many days: 7, or fewer when the first request is younger. */
     readonly overDays: number
     readonly creditsPerDay: Credits
-    /** Whole days at that pace; null when nothing was spent. */
+    /** Whole days until the credits are spent at that pace; null when nothing was spent. */
     readonly daysLeft: number | null
   }
-  /** Oldest first, today last, none left out. */
+  /** Oldest first, today last, also days without requests. */
   readonly days: readonly UsageDay[]
   readonly zone: string
-  /** As the letter about it says: by the owner's own line, or by the last pack without any. */
+  /**
+   * Whether the balance is below one of the owner's thresholds, as for the warning e-mail. An
+   * owner without thresholds: whether it is below a tenth of the pack bought last.
+   */
   readonly isLow: boolean
   readonly lowBy: 'credits' | 'days' | 'pack' | null
-  /** The owner's line in credits, else a tenth of the pack bought last; null: neither. */
+  /** The owner's threshold in credits, else a tenth of the pack bought last; null: neither. */
   readonly lowBelow: Credits | null
-  /** The owner's line in days at the pace of the last days; null: none. */
+  /** The owner's threshold in days at the current pace; null: none. */
   readonly lowDays: number | null
-  /** Why requests are refused whatever the balance is. */
+  /**
+   * A request was refused today because it could cost more than what is left of the daily limit;
+   * null: none was, or it would be served now.
+   */
+  readonly beyondDayLimit: {
+    readonly dayLimit: Credits
+    readonly needed: Credits
+    readonly left: Credits
+  } | null
+  /** Why all requests are refused, independent of the balance; null: they are not. */
   readonly blocked: 'operator_blocked' | 'owner_suspended' | 'velocity_stopped' | null
   readonly nextStep: NextStep
   readonly requests: {
-    readonly total: Whole
+    readonly total: IntegerText
     readonly firstAt: Time | null
     readonly lastAt: Time | null
   }
 }
 
-/** One request as the ledger has it; what was said in it is kept nowhere. */
+/** One request as the ledger recorded it; its content is stored nowhere. */
 export type RequestLine = {
   readonly requestId: string
   readonly at: Time
   readonly model: string | null
-  /** How it ended; `complete` is the ordinary way. */
+  /** How it ended; usually `complete`. */
   readonly ending: string | null
-  readonly input: Whole
-  readonly output: Whole
-  readonly cacheRead: Whole
-  readonly cacheWrite: Whole
+  readonly input: IntegerText
+  readonly output: IntegerText
+  readonly cacheRead: IntegerText
+  readonly cacheWrite: IntegerText
   readonly credits: Credits
   readonly isFree: boolean
 }
 
-export type Requests = { readonly total: Whole; readonly latest: readonly RequestLine[] }
+export type RecentRequests = {
+  readonly total: IntegerText
+  readonly latest: readonly RequestLine[]
+}
 
 export type Order = {
   readonly id: string
@@ -219,16 +216,16 @@ export type Order = {
   readonly pack: { readonly id: string; readonly title: string; readonly credits: Credits }
   readonly priceKopecks: Kopecks
   readonly refundedKopecks: Kopecks
-  /** Only while it can be paid: an address to open, or text to draw as a QR code. */
+  /** Only while it can be paid: a URL to open, or text to draw as a QR code. */
   readonly confirmation: { readonly kind: 'redirect' | 'qr'; readonly value: string } | null
   readonly payableUntil: Time | null
-  /** Of canceled and failed orders. */
+  /** For canceled and failed orders. */
   readonly decline: { readonly reason: DeclineReason; readonly advice: DeclineAdvice } | null
-  /** The fiscal receipt, sent to the owner's e-mail by the provider; null: none is made. */
+  /** The fiscal receipt, which the provider e-mails to the owner; null: there is none. */
   readonly receipt: { readonly state: 'pending' | 'succeeded' | 'canceled' } | null
   readonly createdAt: Time
   readonly creditedAt: Time | null
-  /** Bought by us, at the owner's standing word. */
+  /** Bought by an automatic top-up. */
   readonly isTopUp: boolean
 }
 
@@ -247,7 +244,7 @@ export type OrderWithRefunds = Order & { readonly refunds: readonly Refund[] }
 export type Refundable = {
   readonly amountKopecks: Kopecks
   readonly credits: Credits
-  /** Why nothing can be given back; null when something can. */
+  /** Why nothing can be refunded; null when something can. */
   readonly why: 'not_credited' | 'disputed' | 'policy' | 'spent' | null
 }
 
@@ -261,22 +258,22 @@ export type KeyState = {
   /** `locked`: nothing was bought yet. `none`: one can be created. */
   readonly state: 'locked' | 'none' | 'active'
   readonly active: (Key & { readonly lastUsedAt: Time | null }) | null
-  /** Made and not confirmed: it opens nothing. */
+  /** Created and not confirmed: it does not work yet. */
   readonly pending: Key | null
 }
 
-/** The plain value is in this answer and nowhere else. */
+/** The plain key is in this answer and nowhere else. */
 export type NewKey = Key & { readonly plain: string }
 
 /**
- * Events of `GET /api/live`, each with JSON as its data. When it opens, home, key, requests and the
- * orders that wait for something come at once; from then on whatever changes.
+ * Events of `GET /api/live`, each with JSON data. A new stream first gets home, key, requests and
+ * the orders that are created, pending, in review or being refunded; later only what has changed.
  */
 export type LiveEvents = {
   readonly home: Home
   readonly order: Order
   readonly key: KeyState
-  readonly requests: Requests
-  /** The last one. `session`: signed out or revoked. `server`: open it again. */
+  readonly requests: RecentRequests
+  /** The last event. `session`: signed out or revoked. `server`: open the stream again. */
   readonly end: { readonly why: 'session' | 'server' }
 }

@@ -1,10 +1,10 @@
-// Every route of the cabinet, with its body, query and answer: types alone, part of the contract. A
-// route that nobody serves does not compile.
+// The types of every route of the cabinet: body, query and answer. If the server does not serve a
+// route of this list, it does not compile.
 
 import type { AuthRoutes } from './auth.ts'
 import type {
   Brand,
-  Closing,
+  ClosingPreview,
   Consents,
   Credits,
   DocumentText,
@@ -20,22 +20,22 @@ import type {
   OrderWithRefunds,
   Pack,
   PasskeyLine,
-  Prices,
   Refund,
   Refundable,
   SessionLine,
-  Unspent,
+  UnspentChoice,
 } from './contract.ts'
 import type { GuardRoutes } from './guards.ts'
+import type { Prices } from './prices.ts'
 import type { StatusRoutes } from './status.ts'
 import type { UsageRoutes } from './usage.ts'
 
-/** Every route there is. */
+/** All routes. */
 export type Routes = OwnerRoutes & AuthRoutes & GuardRoutes & StatusRoutes & UsageRoutes
 
 /**
- * Method and path → what is sent and what comes back. POST bodies are JSON, `{}` where nothing is
- * sent. `fresh`: the session must be fresh, else 403 `session_not_fresh`. Public: no session.
+ * The key is method and path. POST bodies are JSON, `{}` where there is nothing to send. `fresh`:
+ * the session must be fresh, otherwise 403 `session_not_fresh`. Public: no session is needed.
  */
 export type OwnerRoutes = {
   // Public.
@@ -55,28 +55,28 @@ export type OwnerRoutes = {
   'GET /api/passkeys': { answer: { passkeys: readonly PasskeyLine[] } }
   'GET /api/consents': { answer: Consents }
   'POST /api/consents': { body: { document: string; version: string }; answer: Consents }
-  'GET /api/closing': { answer: Closing }
+  'GET /api/closing': { answer: ClosingPreview }
   /** Fresh. Ends every session. */
-  'POST /api/closing': { body: { unspent: Unspent }; answer: { closed: true } }
-  /** Fresh. A JSON file to be saved: everything we hold about the owner. */
+  'POST /api/closing': { body: { unspent: UnspentChoice }; answer: { closed: true } }
+  /** Fresh. A JSON file to download: everything we hold about the owner. */
   'GET /api/export': { answer: Readonly<Record<string, unknown>> }
 
-  /** `zone`: whose days are counted, such as `Europe/Moscow`; UTC when absent or unknown. */
+  /** `zone`: the time zone of the days, such as `Europe/Moscow`; UTC when absent or unknown. */
   'GET /api/home': { query: { zone?: string | undefined }; answer: Home }
   /** Server-Sent Events: LiveEvents. */
   'GET /api/live': { query: { zone?: string | undefined }; answer: LiveEvents }
 
   'GET /api/packs': { answer: { catalogueVersion: number; packs: readonly Pack[] } }
   /**
-   * `attempt`: made by the browser once per purchase, 1-100 of A-Z, a-z, 0-9, dash, underscore.
-   * Whoever paid comes back to the page `/orders/<id>`. `savesMethod`: the card is kept with the
-   * provider, for top-ups that the owner then switches on.
+   * `attempt`: an id that the browser makes once per purchase, 1-100 of A-Z, a-z, 0-9, dash,
+   * underscore. After paying, the payer returns to `/orders/<id>`. `savesMethod`: the provider
+   * stores the card, for top-ups that the owner then switches on.
    */
   'POST /api/orders': {
     body: { pack: string; method: Method; attempt: string; savesMethod?: boolean | undefined }
     answer: Order
   }
-  /** Newest first; `before` is `next` of the page before. */
+  /** Newest first; `before` is `next` of the previous page. */
   'GET /api/orders': {
     query: { before?: string | undefined; limit?: number | undefined }
     answer: { orders: readonly Order[]; next: string | null }
@@ -85,7 +85,7 @@ export type OwnerRoutes = {
   /** Asks the payment provider now. */
   'POST /api/orders/:id/check': { body: object; answer: Order }
   'GET /api/orders/:id/refundable': { answer: Refundable }
-  /** Fresh. Without an amount: all that can be given back. */
+  /** Fresh. Without an amount: all that can be refunded. */
   'POST /api/orders/:id/refund': {
     body: { attempt: string; amountKopecks?: Kopecks | undefined }
     answer: Refund
@@ -93,12 +93,12 @@ export type OwnerRoutes = {
   'POST /api/promo': { body: { code: string }; answer: { credits: Credits } }
 
   'GET /api/key': { answer: KeyState }
-  /** Makes a pending key. Fresh when there was one before, in force or revoked. */
+  /** Creates a pending key. Fresh if the account had a key before, active or revoked. */
   'POST /api/key': { body: object; answer: NewKey }
-  /** Puts the pending key in force and ends the one before. Fresh as above. May be repeated. */
+  /** Activates the pending key and ends the one before. Fresh as above. May be repeated. */
   'POST /api/key/:id/confirm': { body: object; answer: KeyState }
-  /** Whether a pasted value is the account's key in force. */
+  /** Whether a pasted value is the account's active key. */
   'POST /api/key/verify': { body: { plain: string }; answer: { isCurrent: boolean } }
-  /** The key is known to others: it ends at once. */
+  /** Ends the key at once, when others know it. */
   'POST /api/key/revoke': { body: object; answer: KeyState }
 }

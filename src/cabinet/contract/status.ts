@@ -1,16 +1,16 @@
-// How the service is doing, for everybody, as types alone. Part of the contract.
+// The types of the public service status.
 import type { Time } from './contract.ts'
 
-/** What a customer depends on; who serves it is nobody's business. */
+/** The services that a customer depends on; the names of upstreams are not public. */
 export type ServicePart = 'gateway' | 'models' | 'payments' | 'letters'
 
-/** `slow`: it works, and may take longer. `paused`: we stopped it ourselves. */
-export type PartState = 'working' | 'slow' | 'down' | 'paused' | 'unknown'
+/** `slow`: it works, but may take longer. `paused`: the operator stopped it. */
+export type ServiceState = 'working' | 'slow' | 'down' | 'paused' | 'unknown'
 
 export type Status = {
-  /** When it was looked at; at most a quarter of a minute ago. */
+  /** When the states were read; at most ten seconds ago. */
   readonly at: Time
-  readonly parts: readonly { readonly part: ServicePart; readonly state: PartState }[]
+  readonly parts: readonly { readonly part: ServicePart; readonly state: ServiceState }[]
 }
 
 export type StatusRoutes = { 'GET /api/status': { answer: Status } }

@@ -1,54 +1,57 @@
-// Where the credits went: the chart, the request log, one request's arithmetic and the statement,
-// as types alone. Part of the contract.
-import type { Credits, Time, Whole } from './contract.ts'
+// The types of usage: the chart, the request log, the price of one request and the statement.
+import type { Credits, IntegerText, Time } from './contract.ts'
+import type { PriceDimension, PriceListName, TokenKind } from './prices.ts'
 
 export type UsageStep = 'hour' | 'day'
 
 /** What one model used in one step of time. */
-export type ModelUse = {
+export type ModelUsage = {
   readonly model: string
-  /** All that reached an upstream, charged or free. */
-  readonly requests: Whole
+  /** All requests that reached an upstream, charged or free. */
+  readonly requests: IntegerText
   /** Those of them that cost nothing. */
-  readonly free: Whole
-  readonly input: Whole
-  readonly output: Whole
-  readonly cacheRead: Whole
-  readonly cacheWrite5m: Whole
-  readonly cacheWrite1h: Whole
+  readonly free: IntegerText
+  readonly input: IntegerText
+  readonly output: IntegerText
+  readonly cacheRead: IntegerText
+  readonly cacheWrite5m: IntegerText
+  readonly cacheWrite1h: IntegerText
   readonly credits: Credits
 }
 
 export type UsageBucket = {
-  /** When it begins. */
+  /** The start of the step. */
   readonly at: Time
-  /** The same on the owner's clock: `2026-11-15` of a day, `2026-11-15T13:00` of an hour. */
+  /** The same in the owner's time zone: `2026-11-15` for a day, `2026-11-15T13:00` for an hour. */
   readonly local: string
   /** Most credits first; empty when nothing was used. */
-  readonly models: readonly ModelUse[]
+  readonly models: readonly ModelUsage[]
 }
 
 export type Usage = {
   readonly zone: string
   readonly step: UsageStep
-  /** First and last day, both included, of the zone. */
+  /** First and last day, both included, in the zone. */
   readonly from: string
   readonly to: string
-  /** Oldest first, none left out. */
+  /** Oldest first, also empty ones. */
   readonly buckets: readonly UsageBucket[]
   /** The whole period by model, most credits first. */
-  readonly totals: readonly ModelUse[]
+  readonly totals: readonly ModelUsage[]
 }
 
-/** How a request ended, in the ledger's words. The first two are charged, the others are free. */
+/** How a request ended, as the ledger records it. The first three are charged, the others free. */
 export type Ending =
   | 'complete'
   | 'client_left'
+  | 'client_slow'
   | 'refused'
   | 'upstream_failed'
   | 'process_lost'
   | 'given_up'
   | 'overdue'
+  | 'drained'
+  | 'shed'
 
 export type LogLine = {
   /** `req_…`, as in the reply's header. */
@@ -56,13 +59,13 @@ export type LogLine = {
   readonly at: Time
   readonly model: string
   readonly ending: Ending
-  /** Why a free one is free, in a word of the ledger; null of a charged one. */
+  /** Why a free request is free, as the ledger records it; null for a charged one. */
   readonly reason: string | null
-  readonly input: Whole
-  readonly output: Whole
-  readonly cacheRead: Whole
-  readonly cacheWrite5m: Whole
-  readonly cacheWrite1h: Whole
+  readonly input: IntegerText
+  readonly output: IntegerText
+  readonly cacheRead: IntegerText
+  readonly cacheWrite5m: IntegerText
+  readonly cacheWrite1h: IntegerText
   readonly credits: Credits
   readonly isEstimated: boolean
 }
@@ -70,37 +73,61 @@ export type LogLine = {
 export type LogPage = {
   /** Newest first. */
   readonly lines: readonly LogLine[]
-  /** `before` of the next page; null: there is none. */
+  /** `before` of the next page; null: this is the last page. */
   readonly next: string | null
-  /** What the filter may name. */
+  /** The models that the filter may name. */
   readonly models: readonly string[]
 }
 
-export type PartKind = 'input' | 'output' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h'
-
 /** tokens × weight = credits, exactly. */
-export type PricedPart = {
-  readonly kind: PartKind
-  readonly tokens: Whole
+export type PriceLine = {
+  readonly kind: TokenKind
+  readonly tokens: IntegerText
   /** Credits per token, exact decimal text. */
   readonly weight: string
   readonly credits: Credits
 }
 
-export type LoggedRequest = LogLine & {
-  /** Of the catalogue that priced it; null of a free one. */
+/** Tokens of a pass that the counts of the response do not include. */
+export type PricedPass = {
+  readonly model: string
+  readonly list: PriceListName
+  readonly parts: readonly PriceLine[]
+}
+
+/** count × each = credits, exactly. */
+export type PricedUse = {
+  /** As in the catalogue: `web_search`. */
+  readonly feature: string
+  readonly count: IntegerText
+  /** Credits for one use, exact decimal text. */
+  readonly each: string
+  readonly credits: Credits
+}
+
+export type LogDetails = LogLine & {
+  /** The version of the catalogue that priced it; null for a free request. */
   readonly catalogueVersion: number | null
-  /** Input and output always, cached tokens where there were some; empty of a free one. */
-  readonly parts: readonly PricedPart[]
+  /** The price list of `parts`; null for a free request. */
+  readonly list: PriceListName | null
+  /** The model that answered, if it is not the one that was asked for: `parts` has its prices. */
+  readonly answeredBy: string | null
+  /** Input and output always, cached tokens if there were some; empty for a free request. */
+  readonly parts: readonly PriceLine[]
+  readonly passes: readonly PricedPass[]
+  readonly uses: readonly PricedUse[]
+  /** The response named a value that the price list lacks: the dearest listed one was charged. */
+  readonly unlisted: readonly PriceDimension[]
+  /** The sum of parts, passes and uses. */
   readonly priced: Credits
-  /** What of the price was not taken, because the hold was smaller. */
+  /** The part of the price that was not charged, because the hold was smaller. */
   readonly writtenOff: Credits
   readonly balanceAfter: Credits
-  /** The upstream's own number of the reply, for questions to support. */
+  /** The upstream's id of the reply, for questions to support. */
   readonly messageId: string | null
 }
 
-/** Days are of `zone`, such as `Europe/Moscow`; UTC when absent or unknown. */
+/** Days are in `zone`, such as `Europe/Moscow`; UTC when absent or unknown. */
 type Period = {
   from?: string | undefined
   to?: string | undefined
@@ -119,7 +146,7 @@ export type UsageRoutes = {
     query: LogFilter & { before?: string | undefined; limit?: number | undefined }
     answer: LogPage
   }
-  'GET /api/log/:id': { answer: LoggedRequest }
-  /** A CSV file to be saved, one line an entry of the ledger; at most a year. */
+  'GET /api/log/:id': { answer: LogDetails }
+  /** A CSV file to download, one line for each entry of the ledger; at most a year. */
   'GET /api/statement': { query: Period; answer: string }
 }

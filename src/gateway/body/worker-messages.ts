@@ -1,21 +1,21 @@
-// What the gateway and its reading thread say to each other about a large body. Its memory goes to
-// the thread with the question and comes back with the answer: one side has it at a time.
+// The messages between the gateway and its parsing thread. The memory of the body is transferred
+// with the task and back with the result: one side owns it at a time.
 import type { Tokens } from '../../units/tokens.ts'
 import type { InputBound } from '../../wire/bound.ts'
 import type { CountRequest, MessageRequest, ReadResult } from '../../wire/draft.ts'
 
-export type LargeAsk = {
+export type ParseTask = {
   readonly number: number
   readonly memory: ArrayBuffer
   readonly bytes: number
   readonly kind: 'message' | 'count'
   readonly windows: Readonly<Record<string, Tokens>>
 }
-export type LargeAnswer = {
+export type ParseTaskResult = {
   readonly number: number
   readonly memory: ArrayBuffer
-  /** Without the places of its images: only the bound needed them. */
+  /** Its list of images is empty: only the computation of `bound` needs it. */
   readonly result: ReadResult<MessageRequest | CountRequest>
-  /** Undefined when the request or its model is none. */
+  /** Undefined when the request is invalid or its model unknown. */
   readonly bound: InputBound | undefined
 }

@@ -1,14 +1,15 @@
-// The thread behind large-bodies.ts: reads a body and bounds its input, away from the streams.
+// The thread of large-bodies.ts: parses a body and bounds its input tokens, so that streams do not
+// wait.
 import { parentPort } from 'node:worker_threads'
 import { boundInput } from '../../wire/bound.ts'
 import { readCountRequest, readMessageRequest } from '../../wire/request.ts'
-import type { LargeAnswer, LargeAsk } from './worker-messages.ts'
+import type { ParseTask, ParseTaskResult } from './worker-messages.ts'
 
-parentPort?.on('message', (ask: LargeAsk) => {
-  parentPort?.postMessage(answerTo(ask), [ask.memory])
+parentPort?.on('message', (task: ParseTask) => {
+  parentPort?.postMessage(runTask(task), [task.memory])
 })
 
-function answerTo({ number, memory, bytes, kind, windows }: LargeAsk): LargeAnswer {
+function runTask({ number, memory, bytes, kind, windows }: ParseTask): ParseTaskResult {
   const body = Buffer.from(memory, 0, bytes)
   const result = kind === 'message' ? readMessageRequest(body) : readCountRequest(body)
   if (!result.ok) return { number, memory, result, bound: undefined }

@@ -1,9 +1,9 @@
-// The endpoints of /v1 and their paths: which handler answers a request, and under which label it
-// is counted.
-import { Refusal } from '../../platform/refusal.ts'
+// The endpoints of /v1 and their paths: which handler answers a request, and the label under which
+// metrics count it.
 import type { Exchange } from '../exchange.ts'
 import { postMessages } from '../messages.ts'
-import type { Rooms } from '../rooms.ts'
+import type { Modules } from '../modules.ts'
+import { gatewayRefusal } from '../refusals.ts'
 import { postCountTokens } from './count.ts'
 import { getMe } from './me.ts'
 import { getModel, getModels } from './models.ts'
@@ -12,10 +12,10 @@ import { getOpenapi } from './openapi.ts'
 type Route = {
   readonly method: 'GET' | 'POST' | 'HEAD'
   readonly path: string
-  readonly handler: (exchange: Exchange, rooms: Rooms) => Promise<void>
+  readonly handler: (exchange: Exchange, modules: Modules) => Promise<void>
 }
 
-/** Paths are written without the /v1 they may carry. */
+/** Paths are written without the /v1 that they may start with. */
 export const routes: readonly Route[] = [
   { method: 'POST', path: '/messages', handler: postMessages },
   { method: 'POST', path: '/messages/count_tokens', handler: postCountTokens },
@@ -26,7 +26,10 @@ export const routes: readonly Route[] = [
   { method: 'GET', path: '/openapi.json', handler: getOpenapi },
 ]
 
-/** What nearly every client sends, without looking at it any closer: 2 us less. */
+/**
+ * The URLs that nearly every client sends: a lookup in this map takes 2 µs less than normalising
+ * them.
+ */
 const plainPaths: ReadonlyMap<string, string> = new Map(
   routes.flatMap(({ path }) =>
     ['', '/v1'].flatMap((prefix) =>
@@ -35,26 +38,26 @@ const plainPaths: ReadonlyMap<string, string> = new Map(
   ),
 )
 
-export function route(exchange: Exchange, rooms: Rooms): Promise<void> {
-  const { method } = exchange.incoming
-  const path = pathOf(exchange.incoming.url)
+export function route(exchange: Exchange, modules: Modules): Promise<void> {
+  const { method } = exchange.clientRequest
+  const path = pathOf(exchange.clientRequest.url)
   const found = routes.find((one) => one.path === path && one.method === method)
-  if (found !== undefined) return found.handler(exchange, rooms)
+  if (found !== undefined) return found.handler(exchange, modules)
   const here = routes.filter((one) => one.path === path)
   const model = /^\/models\/([^/]+)$/.exec(path)?.[1]
   if (model !== undefined && method === 'GET') {
-    return getModel(exchange, rooms, decoded(model))
+    return getModel(exchange, modules, decoded(model))
   }
   if (here.length === 0 && model === undefined) {
-    throw new Refusal('path_unknown', `${method} ${path}: there is no such path`)
+    throw gatewayRefusal('path_unknown', `${method} ${path}: there is no such path`)
   }
   const allowed = model === undefined ? here.map((one) => one.method).join(', ') : 'GET'
-  exchange.outgoing.setHeader('allow', allowed)
-  throw new Refusal('method_wrong', `${method} is not allowed here; use ${allowed}`)
+  exchange.clientReply.setHeader('allow', allowed)
+  throw gatewayRefusal('method_wrong', `${method} is not allowed here; use ${allowed}`)
 }
 
-// Some clients append /v1/messages to the base address, others only /messages, and people put /v1
-// into the base address of both kinds.
+// Some clients append /v1/messages to the base URL, others only /messages, and people put /v1 into
+// the base URL of both kinds.
 export function pathOf(url: string): string {
   const known = plainPaths.get(url)
   if (known !== undefined) return known
@@ -62,7 +65,7 @@ export function pathOf(url: string): string {
   return path.replace(/^(?:\/v1){1,2}(?=\/)/, '')
 }
 
-/** A path as a label: few values, whatever clients ask for. */
+/** The path as a metrics label: one of a few values, whatever clients request. */
 export function labelOf(path: string): string {
   if (routes.some((one) => one.path === path)) return path
   return path.startsWith('/models/') ? '/models/{id}' : 'other'
@@ -72,12 +75,12 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    return text // not an id of ours either way
+    return text // no model has such an id, so the lookup will fail
   }
 }
 
-/** Agents warm their connection up with it. */
-async function hello({ outgoing, requestId }: Exchange): Promise<void> {
-  outgoing.begin(200, { 'content-length': 0, 'request-id': requestId })
-  outgoing.end()
+/** Agents request it to open their connection early. */
+async function hello({ clientReply, requestId }: Exchange): Promise<void> {
+  clientReply.begin(200, { 'content-length': 0, 'request-id': requestId })
+  clientReply.end()
 }

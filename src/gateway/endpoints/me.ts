@@ -1,6 +1,7 @@
-// GET /v1/me: the cheapest way to check that a key works. Balance, limits and counts of the
-// account; whole credits, rounded down; absent values are null. Reads the primary: no hold will
-// tell whether the key is still in force.
+// GET /v1/me: balance, limits, requests and spending of the account; also the cheapest way to check
+// a key. Credits are whole numbers, rounded down; absent values are null. The key is read from the
+// database again, because `authenticate` may answer from memory, and there is no hold whose fence
+// would show that the key was revoked.
 import { Fault } from '../../platform/assert.ts'
 import type { Model } from '../../pricing/pricing.ts'
 import { affordableMaxTokens } from '../../pricing/pricing.ts'
@@ -9,15 +10,15 @@ import { tokens } from '../../units/tokens.ts'
 import { STOP_SEQUENCES_MAX, TEMPERATURE_MAX } from '../../wire/draft.ts'
 import { authenticate } from '../2-authenticate.ts'
 import type { Exchange } from '../exchange.ts'
-import type { Rooms } from '../rooms.ts'
+import type { Modules } from '../modules.ts'
 import { writeJson } from './json.ts'
 
-export async function getMe(exchange: Exchange, rooms: Rooms): Promise<void> {
-  const known = await authenticate(exchange, rooms.keys, rooms.limits.slug)
-  const caller = await rooms.keys.fresh(known)
+export async function getMe(exchange: Exchange, modules: Modules): Promise<void> {
+  const known = await authenticate(exchange, modules.keys, modules.settings.slug)
+  const caller = await modules.keys.recheck(known)
   const [book, recent] = await Promise.all([
-    rooms.ledger.balance(caller.book),
-    rooms.ledger.usage.recent(caller.book),
+    modules.ledger.balance(caller.book),
+    modules.ledger.usage.recent(caller.book),
   ])
   if (book === undefined) throw new Fault(`key ${caller.keyId} has no book ${caller.book}`)
   const total = (book.available + book.held - book.debt) as Credits
@@ -32,22 +33,34 @@ export async function getMe(exchange: Exchange, rooms: Rooms): Promise<void> {
     requests: { total: Number(book.requests), today: Number(recent.requestsToday) },
     spent: { today: whole(book.daySpent), last_30_days: whole(recent.spent30Days) },
     limits: {
-      max_body_bytes: rooms.limits.bodyBytesMax,
+      max_body_bytes: modules.settings.bodyBytesMax,
       stop_sequences_max: STOP_SEQUENCES_MAX,
       temperature_max: TEMPERATURE_MAX,
       daily_credits: book.dayLimit === null ? null : whole(book.dayLimit),
-      max_tokens_affordable: affordable(rooms.pricing.current().models, book.available),
+      max_tokens_affordable: affordable(modules.pricing.current().models, book.headroom),
+      turns_affordable: turns(modules.pricing, book.available),
     },
     key: { id: caller.keyId, last4: caller.last4, created_at: caller.createdAt.toISOString() },
     last_top_up_at: recent.lastTopUpAt?.toISOString() ?? null,
   })
 }
 
-/** What a short question could still have as its reply, by model. */
-function affordable(models: readonly Model[], available: Credits): Record<string, number> {
-  const ask = { inputBound: tokens(0), cacheControl: 'none' as const, granted: available }
+/**
+ * For each model, the largest max_tokens that a request gets in full when its input costs nothing:
+ * a hold grants the worst case whenever the headroom covers it.
+ */
+function affordable(models: readonly Model[], headroom: Credits): Record<string, number> {
+  const ask = { inputBound: tokens(0), cacheControl: 'none' as const, granted: headroom }
   return Object.fromEntries(
     models.map((model) => [model.id, Number(affordableMaxTokens({ model, ...ask }) ?? 0)]),
+  )
+}
+
+/** For each model, the turns of a coding agent that the balance covers (pricing/turns.ts). */
+function turns(pricing: Modules['pricing'], available: Credits): Record<string, number> {
+  const { models } = pricing.current()
+  return Object.fromEntries(
+    models.map((model) => [model.id, Number(pricing.turnsAffordable(model, available))]),
   )
 }
 

@@ -1,20 +1,28 @@
-// GET /v1/models and /v1/models/{id}: the catalogue as clients of two families read it. Each object
-// carries both sets of members, so that neither family needs to be told apart.
-import { Refusal } from '../../platform/refusal.ts'
-import type { Model } from '../../pricing/pricing.ts'
-import { millionthsText } from '../../units/price.ts'
+// GET /v1/models and /v1/models/{id}: the catalogue for two families of clients. Each object
+// carries the members of both, so that the gateway need not distinguish them. Prices are public:
+// without a key the list says what models cost, with one also how far the balance goes.
+import { setTimeout as delay } from 'node:timers/promises'
+import { isDatabaseUnavailable } from '../../platform/db/database-errors.ts'
+import { isRefusal } from '../../platform/refusal.ts'
+import type { Dimension, Model } from '../../pricing/pricing.ts'
+import { type Credits, creditsText, groupDigits } from '../../units/credits.ts'
+import { millionthsText, type Price } from '../../units/price.ts'
 import { authenticate } from '../2-authenticate.ts'
 import type { Exchange } from '../exchange.ts'
-import type { Rooms } from '../rooms.ts'
+import type { Modules } from '../modules.ts'
+import { gatewayRefusal } from '../refusals.ts'
 import { writeJson } from './json.ts'
 
 /** The vendor's own page size and its maximum. */
 const PAGE_DEFAULT = 20
 const PAGE_MAX = 1_000
 
-export async function getModels(exchange: Exchange, rooms: Rooms): Promise<void> {
-  await authenticate(exchange, rooms.keys, rooms.limits.slug)
-  const all = rooms.pricing.current().models
+/** Agents wait 3 s for the list: after this time they get the prices alone. */
+const BALANCE_WAIT_MS = 1_000
+
+export async function getModels(exchange: Exchange, modules: Modules): Promise<void> {
+  const shown = await shownTo(exchange, modules)
+  const all = modules.pricing.current().models
   const query = new URLSearchParams(exchange.query)
   const limit = limitOf(query.get('limit'))
   const [after, before] = [query.get('after_id'), query.get('before_id')]
@@ -24,54 +32,143 @@ export async function getModels(exchange: Exchange, rooms: Rooms): Promise<void>
   const page = before === null ? range.slice(0, limit) : range.slice(-limit)
   writeJson(exchange, {
     object: 'list',
-    data: page.map(modelObject),
+    data: page.map((model) => modelObject(shown(model))),
     has_more: page.length < range.length,
     first_id: page[0]?.id ?? null,
     last_id: page.at(-1)?.id ?? null,
   })
 }
 
-export async function getModel(exchange: Exchange, rooms: Rooms, id: string): Promise<void> {
-  await authenticate(exchange, rooms.keys, rooms.limits.slug)
-  const model = rooms.pricing.current().modelById.get(id)
-  if (model === undefined) throw new Refusal('model_unknown', `model: ${id}`)
-  writeJson(exchange, modelObject(model))
+export async function getModel(exchange: Exchange, modules: Modules, id: string): Promise<void> {
+  const shown = await shownTo(exchange, modules)
+  const model = modules.pricing.current().modelById.get(id)
+  if (model === undefined) throw gatewayRefusal('model_unknown', `model: ${id}`)
+  writeJson(exchange, modelObject(shown(model)))
 }
 
 function limitOf(text: string | null): number {
   if (text === null) return PAGE_DEFAULT
   const limit = Number(text)
   if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX) {
-    throw new Refusal('field_invalid', `limit: Input should be between 1 and ${PAGE_MAX}`)
+    throw gatewayRefusal('field_invalid', `limit: Input should be between 1 and ${PAGE_MAX}`)
   }
   return limit
 }
 
-function modelObject({ id, displayName, createdAt, contextWindow, outputCeiling, price }: Model) {
-  const created = `${createdAt}T00:00:00Z`
+/** A model, and how many turns the caller's balance covers, if it is known. */
+type Shown = { readonly model: Model; readonly turns: bigint | undefined }
+
+async function shownTo(exchange: Exchange, modules: Modules): Promise<(model: Model) => Shown> {
+  const available = await balanceOf(exchange, modules)
+  const { turnsAffordable } = modules.pricing
+  return (model) => ({
+    model,
+    turns: available === undefined ? undefined : turnsAffordable(model, available),
+  })
+}
+
+/**
+ * What the caller can spend. Undefined without a key, because prices are public, and when the
+ * database does not answer in time. Refuses: the refusals of keys.verify and keys.recheck.
+ */
+async function balanceOf(exchange: Exchange, modules: Modules): Promise<Credits | undefined> {
+  const late = delay(BALANCE_WAIT_MS, undefined, { ref: false })
+  try {
+    return await Promise.race([readBalance(exchange, modules), late])
+  } catch (error) {
+    const isUnknown = isRefusal(error, 'key_missing', 'ledger_unavailable')
+    if (isUnknown || isDatabaseUnavailable(error)) return undefined
+    throw error
+  }
+}
+
+async function readBalance(
+  exchange: Exchange,
+  { keys, ledger, settings }: Modules,
+): Promise<Credits | undefined> {
+  const known = await authenticate(exchange, keys, settings.slug)
+  const [, book] = await Promise.all([keys.recheck(known), ledger.balance(known.book)])
+  return book?.available
+}
+
+function modelObject(shown: Shown) {
+  const { model } = shown
+  const created = `${model.createdAt}T00:00:00Z`
   return {
     type: 'model',
-    id,
-    display_name: displayName,
+    id: model.id,
+    display_name: model.displayName.en,
+    // Coding agents show it below the name, in one line.
+    description: descriptionOf(shown),
     created_at: created,
-    max_input_tokens: Number(contextWindow),
-    max_tokens: Number(outputCeiling),
+    max_input_tokens: Number(model.contextWindow),
+    max_tokens: Number(model.outputCeiling),
     capabilities: null,
     lifecycle: 'active',
     deprecated_at: null,
     retires_at: null,
-    // For the other family.
+    // For clients of the other family.
     object: 'model',
     created: Date.parse(created) / 1_000,
     owned_by: 'system',
-    // What a reply costs here, in credits a token.
-    pricing: {
-      unit: 'credit',
-      input: '1',
-      output: millionthsText(price.coefficient),
-      cache_read: millionthsText(price.cacheRead),
-      cache_write_5m: millionthsText(price.cacheWrite5m),
-      cache_write_1h: millionthsText(price.cacheWrite1h),
-    },
+    // Our prices, in credits per token.
+    pricing: pricingOf(model),
   }
+}
+
+/** The prices by default; the other members only if the model has any of them. */
+function pricingOf({ price, tiers, multipliers, features }: Model) {
+  const factors = dimensions.flatMap((dimension) => {
+    const values = Object.entries(multipliers[dimension])
+    const texts = values.map(([value, factor]) => [value, millionthsText(factor)])
+    return values.length === 0 ? [] : [[dimension, Object.fromEntries(texts)] as const]
+  })
+  const perUse = pricedFeatures(features).map(([name, each]) => [name, creditsText(each)])
+  return {
+    unit: 'credit',
+    ...priceTexts(price),
+    ...(tiers.length > 0 && {
+      tiers: tiers.map((tier) => ({ above: Number(tier.above), ...priceTexts(tier.price) })),
+    }),
+    ...(factors.length > 0 && { multipliers: Object.fromEntries(factors) }),
+    ...(perUse.length > 0 && { per_use: Object.fromEntries(perUse) }),
+  }
+}
+
+const dimensions = ['speed', 'inference_geo', 'service_tier'] as const satisfies Dimension[]
+
+function priceTexts(price: Price) {
+  return {
+    input: millionthsText(price.input),
+    output: millionthsText(price.coefficient),
+    cache_read: millionthsText(price.cacheRead),
+    cache_write_5m: millionthsText(price.cacheWrite5m),
+    cache_write_1h: millionthsText(price.cacheWrite1h),
+  }
+}
+
+function pricedFeatures(features: Model['features']): [string, Credits][] {
+  return Object.entries(features).flatMap(([name, { perUse }]): [string, Credits][] =>
+    perUse > 0n ? [[name, perUse]] : [],
+  )
+}
+
+/** `1 in · 5 out · about 2,400 turns left`; without a known balance, only the prices. */
+function descriptionOf({ model, turns }: Shown): string {
+  const { price, tiers } = model
+  const prices = ({ input, coefficient }: Price) =>
+    `${millionthsText(input)} in · ${millionthsText(coefficient)} out`
+  return [
+    prices(price),
+    ...tiers.map((tier) => `above ${groupDigits(tier.above)}: ${prices(tier.price)}`),
+    ...(turns === undefined ? [] : [turnsText(turns)]),
+  ].join(' · ')
+}
+
+/** Two digits are enough: a turn is an example. */
+function turnsText(turns: bigint): string {
+  if (turns === 0n) return 'less than one turn left'
+  const unit = 10n ** BigInt(Math.max(0, String(turns).length - 2))
+  const about = (turns / unit) * unit
+  return `about ${groupDigits(about)} ${about === 1n ? 'turn' : 'turns'} left`
 }

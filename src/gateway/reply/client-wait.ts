@@ -1,52 +1,53 @@
-// How long a reply has waited for its client to read. It tells who is to blame when a limit passes
-// or the upstream gives up: a client that was waited for pays what was generated, as if it had
-// left; a failure of the upstream is free.
+// How long a reply has waited for its client to read. It decides who pays when a time limit passes
+// or the upstream closes: if the client was slow, it pays for what was generated, as if it had
+// left; if the upstream failed, the reply is not charged.
 
 /**
- * Servers close on a peer that does not read for 30 to 60 s, some sooner. What breaks off after a
- * shorter wait broke for another reason.
+ * Servers close a connection whose peer has not read for 30 to 60 s, some sooner. An upstream that
+ * closes after a shorter wait closed for another reason.
  */
 const UPSTREAM_MS_MIN = 10_000
 
 export class ClientWait {
-  isNow = false
+  isWaiting = false
   private begunMs = 0
   private lastMs = 0
   private pastMs = 0
 
   begin(nowMs: number): void {
-    this.isNow = true
+    this.isWaiting = true
     this.begunMs = nowMs
   }
 
-  /** May be repeated. */
+  /** Does nothing when no wait is under way. */
   end(nowMs: number): void {
-    if (!this.isNow) return
-    this.lastMs = this.lastsMs(nowMs)
+    if (!this.isWaiting) return
+    this.lastMs = this.currentMs(nowMs)
     this.pastMs += this.lastMs
-    this.isNow = false
+    this.isWaiting = false
   }
 
-  /** How long the present wait has lasted; 0 when there is none. */
-  lastsMs(nowMs: number): number {
-    return this.isNow ? nowMs - this.begunMs : 0
-  }
-
-  /**
-   * Whether the client took more than half of the time since then: all that the upstream did took
-   * less than half of what a request may last, so the limit passed because of the client.
-   */
-  isMostSince(startedMs: number, nowMs: number): boolean {
-    return this.pastMs + this.lastsMs(nowMs) > (nowMs - startedMs) / 2
+  /** The length of the wait under way; 0 when there is none. */
+  currentMs(nowMs: number): number {
+    return this.isWaiting ? nowMs - this.begunMs : 0
   }
 
   /**
-   * Whether an upstream that breaks off now has done so because it was not read. That it closed is
-   * seen only when it is read again, and after what it had sent before: at a time when the last
-   * wait is still more than half of all since its beginning.
+   * Whether more than half of the time since `startedMs` was spent waiting for the client. The
+   * upstream then took less than half of the limit, so the limit passed because of the client.
    */
-  hasBrokenUpstream(nowMs: number): boolean {
-    const lastMs = this.isNow ? this.lastsMs(nowMs) : this.lastMs
+  isMostOfTimeSince(startedMs: number, nowMs: number): boolean {
+    return this.pastMs + this.currentMs(nowMs) > (nowMs - startedMs) / 2
+  }
+
+  /**
+   * Whether an upstream that closes now did so because we did not read from it while the client was
+   * slow. We see the close only after we have resumed and read what the upstream had sent before
+   * it, so some time may have passed since the last wait ended. That wait explains the close while
+   * it makes up more than half of the time since it began.
+   */
+  explainsUpstreamClose(nowMs: number): boolean {
+    const lastMs = this.isWaiting ? this.currentMs(nowMs) : this.lastMs
     return lastMs >= UPSTREAM_MS_MIN && lastMs > (nowMs - this.begunMs) / 2
   }
 }

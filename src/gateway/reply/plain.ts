@@ -1,25 +1,26 @@
-// A plain reply on its way: taken in whole up to 4 MiB, settled, and answered in one write with
-// what it cost. A larger one is passed on as it comes, with only its last chunk held back until the
-// settle. A client that left changes nothing: the reply was ordered, and is read to its end.
+// Forwards a plain reply. Up to 4 MiB it is collected, settled and sent in one write with headers
+// that name its cost. A larger one is forwarded as it arrives, and only its last chunk waits for
+// the settle. When the client leaves, the reply is still read to its end and charged: it was
+// ordered.
 import type { ReplyHeaders } from '../../http/http.ts'
 import type { Settled } from '../../ledger/ledger.ts'
-import { Refusal } from '../../platform/refusal.ts'
+import { gatewayRefusal } from '../refusals.ts'
 import { ClientWait } from './client-wait.ts'
-import { type Passing, UNREAD_MS_MAX } from './passing.ts'
-import type { Reply } from './reply.ts'
+import { type ReplyContext, UNREAD_MS_MAX } from './context.ts'
+import type { UpstreamReply } from './reply.ts'
 
-/** Long replies stay below 1 MiB; what is larger need not be held in memory whole. */
+/** Long replies stay below 1 MiB; a larger one is not held in memory as a whole. */
 const WHOLE_BYTES_MAX = 4_194_304
 /**
- * How long the rest of a reply is awaited beyond the limit, when the time went by because its
- * client did not read: the model has written it, and only its bytes have yet to come.
+ * How long after the time limit the rest of a reply is awaited when the client was slow: the model
+ * has written the reply, and only its bytes are missing.
  */
-const REST_MS = 10_000
-/** An error body is a few hundred bytes; more than this is not worth passing on. */
+const LATE_REPLY_WAIT_MS = 10_000
+/** An error body has a few hundred bytes; bytes beyond this limit are dropped. */
 const ERROR_BYTES_MAX = 1_048_576
 
-/** Takes in an error's body. */
-export function collect(reply: Reply): Promise<Buffer> {
+/** Collects the body of an error. */
+export function collect(reply: UpstreamReply): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let bytes = 0
@@ -35,42 +36,45 @@ export function collect(reply: Reply): Promise<Buffer> {
 }
 
 /** Refuses upstream_failed and request_overdue while nothing has been sent. */
-export async function passPlain(
-  passing: Passing,
+export async function forwardPlain(
+  context: ReplyContext,
   head: ReplyHeaders,
   creditHeaders: (settled: Settled | undefined) => ReplyHeaders,
 ): Promise<void> {
-  const { exchange, reply, meter, settlement } = passing
-  const { outgoing } = exchange
-  const { chunks, bytes } = await takeIn(passing, head)
+  const { exchange, reply, meter, settlement } = context
+  const { clientReply } = exchange
+  const { chunks, bytes } = await receiveReply(context, head)
   if (settlement.isDecided) return
   const { isComplete, facts } = meter.plain
-  // An object without an id and without counters is no message, whatever status it came with.
+  // An object without an id and without counters is not a message, whatever its status.
   if (!isComplete || (facts.messageId === undefined && facts.usage === undefined)) {
-    settlement.free('upstream_failed', isComplete ? 'no message' : 'the reply is not whole')
+    settlement.void('upstream_failed', isComplete ? 'no message' : 'the reply is not whole')
     reply.abort()
-    throw new Refusal('upstream_failed', 'The upstream broke off its reply.')
+    throw gatewayRefusal('upstream_failed', 'The upstream broke off its reply.')
   }
-  const settled = await settlement.charge('complete', meter.completePlain(bytes))
-  if (exchange.isGone) return
-  if (outgoing.isBegun) {
-    outgoing.end(chunks[0])
+  const settled = await settlement.charge('complete', meter.ofCompletePlain(bytes))
+  if (exchange.isDisconnected) return
+  if (clientReply.isBegun) {
+    clientReply.end(chunks[0])
     return
   }
-  outgoing.begin(reply.status, {
+  clientReply.begin(reply.status, {
     ...head,
     'content-length': bytes,
     ...creditHeaders(settled),
   })
-  outgoing.end(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
+  clientReply.end(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
 }
 
-/** Resolves at the reply's end with what has not been sent: all of it, or the last chunk. */
-function takeIn(
-  { exchange, reply, meter, settlement, pulse, clock, requestSecondsMax }: Passing,
+/**
+ * Resolves at the reply's end with the chunks that have not been sent: all of them, or the last
+ * one.
+ */
+function receiveReply(
+  { exchange, reply, meter, settlement, ticker, clock, requestSecondsMax }: ReplyContext,
   head: ReplyHeaders,
 ): Promise<{ chunks: Buffer[]; bytes: number }> {
-  const { outgoing, startedMs } = exchange
+  const { clientReply, startedMs } = exchange
   const chunks: Buffer[] = []
   const wait = new ClientWait()
   let bytes = 0
@@ -81,31 +85,32 @@ function takeIn(
   }
   return new Promise((resolve, reject) => {
     const deadline = {
-      beat(nowMs: number) {
-        if (wait.lastsMs(nowMs) > UNREAD_MS_MAX) outgoing.destroy()
+      tick(nowMs: number) {
+        if (wait.currentMs(nowMs) > UNREAD_MS_MAX) clientReply.destroy()
         if (nowMs - startedMs < requestSecondsMax * 1_000 + restMs) return
-        if (restMs === 0 && wait.isMostSince(startedMs, nowMs)) {
-          restMs = REST_MS
-          outgoing.destroy()
+        if (restMs === 0 && wait.isMostOfTimeSince(startedMs, nowMs)) {
+          restMs = LATE_REPLY_WAIT_MS
+          clientReply.destroy()
           return
         }
         reply.abort()
-        over(new Refusal('request_overdue', 'The request took too long.'), 'it took too long')
+        over(gatewayRefusal('request_overdue', 'The request took too long.'), 'it took too long')
       },
     }
     const over = (error: Error, reason: string) => {
-      pulse.remove(deadline)
-      settlement.free('upstream_failed', reason)
+      ticker.remove(deadline)
+      settlement.void('upstream_failed', reason)
       reject(error)
     }
-    pulse.add(deadline)
-    // Nobody will take what the reply waits with; its end is what we still want, unless we stop.
-    exchange.onGone = () => {
-      if (!exchange.isStopped) resume()
+    ticker.add(deadline)
+    // The client has left, so nothing waits for it any more: read on to the reply's end, unless the
+    // gateway closed the connection.
+    exchange.onDisconnect = () => {
+      if (!exchange.isClosedByUs) resume()
       else {
         settlement.stop()
         reply.abort()
-        pulse.remove(deadline)
+        ticker.remove(deadline)
         resolve({ chunks: [], bytes })
       }
     }
@@ -113,31 +118,31 @@ function takeIn(
       data(chunk) {
         meter.plain.push(chunk)
         bytes += chunk.length
-        if (exchange.isGone) {
+        if (exchange.isDisconnected) {
           chunks.length = 0
           return
         }
         chunks.push(chunk)
         if (bytes <= WHOLE_BYTES_MAX) return
-        if (!outgoing.isBegun) outgoing.begin(reply.status, head)
+        if (!clientReply.isBegun) clientReply.begin(reply.status, head)
         const last = chunks.pop() as Buffer
-        const isRoom = chunks
+        const hasRoom = chunks
           .splice(0)
-          .map((one) => outgoing.write(one))
+          .map((one) => clientReply.write(one))
           .every(Boolean)
         chunks.push(last)
-        if (isRoom || wait.isNow) return
+        if (hasRoom || wait.isWaiting) return
         wait.begin(clock.spanMs())
         reply.pause()
-        outgoing.afterDrain(resume)
+        clientReply.afterDrain(resume)
       },
       end() {
-        pulse.remove(deadline)
+        ticker.remove(deadline)
         resolve({ chunks, bytes })
       },
       fail(error) {
         over(
-          new Refusal('upstream_failed', 'The upstream broke off its reply.', {}, error),
+          gatewayRefusal('upstream_failed', 'The upstream broke off its reply.', {}, error),
           'the upstream broke off',
         )
       },

@@ -1,143 +1,148 @@
-// A stream on its way to the client: bytes as they come, with backpressure; pings when it is
-// silent; its end only after the settle. Whatever happens first decides how it ended: the reply's
-// own end, a failure of the upstream, the client leaving or reading too slowly. Never ends cleanly
-// without message_stop.
+// Forwards a stream to the client: bytes as they arrive, with backpressure; pings while the
+// upstream is silent; message_stop only after the settle. The stream's ending is decided by what
+// happens first: the reply ends, the upstream fails, the client leaves or reads too slowly. A
+// stream without message_stop never ends cleanly.
 import type { ReplyHeaders } from '../../http/http.ts'
 import { errorRecord, PING_RECORD } from '../../wire/errors.ts'
 import { ClientWait } from './client-wait.ts'
-import { type Passing, UNREAD_MS_MAX } from './passing.ts'
+import { type ReplyContext, UNREAD_MS_MAX } from './context.ts'
 
-/** Intermediaries cut connections after 60 s of silence or more, agents complain after 20. */
+/** Proxies close connections after 60 s of silence or more; agents warn their users after 20 s. */
 const PING_AFTER_MS = 15_000
-/** What a client that left is still waited for: the counters at the reply's end. */
-const LEFT_MS = 700
-/** The same before the reply has begun: its start tells the input, which is owed. */
-const LEFT_EARLY_MS = 10_000
+/** How long to wait, after the client left, for the counters at the reply's end. */
+const FINAL_USAGE_WAIT_MS = 700
 /**
- * Bytes after message_stop, if any, come with it; the upstream's own end is not waited for longer.
+ * The same when the client left before the reply began: then we wait for message_start, because
+ * it reports the input, which is charged.
  */
+const MESSAGE_START_WAIT_MS = 10_000
+/** How long to wait after message_stop for the upstream's end, because bytes may follow it. */
 const TAIL_MS = 250
 
 const PING = Buffer.from(PING_RECORD)
 
-/** Resolves when the stream is over for the client and settled for us. */
-export function passStream(passing: Passing, head: ReplyHeaders): Promise<void> {
+/** Resolves when the client's stream has ended and the hold is settled or voided. */
+export function forwardStream(context: ReplyContext, head: ReplyHeaders): Promise<void> {
   return new Promise((resolve) => {
-    const stream = new Stream(passing, resolve)
+    const stream = new Stream(context, resolve)
     stream.start(head)
   })
 }
 
-// A class, for once: ten thousand of these live at the same time.
+// A class instead of closures: a process has ten thousand of these at a time.
 class Stream {
-  private readonly passing: Passing
+  private readonly context: ReplyContext
   private readonly done: () => void
-  private held: Buffer[] = []
+  private heldBack: Buffer[] = []
   private readonly wait = new ClientWait()
   private isUpstreamOver = false
   private isSettled = false
   private isOver = false
   private lastWriteMs: number
-  private leftTimer: NodeJS.Timeout | undefined
-  private hasLeftEarly = false
+  private abandonTimer: NodeJS.Timeout | undefined
+  private hasLeftBeforeStart = false
 
-  constructor(passing: Passing, done: () => void) {
-    this.passing = passing
+  constructor(context: ReplyContext, done: () => void) {
+    this.context = context
     this.done = done
-    this.lastWriteMs = passing.clock.spanMs()
+    this.lastWriteMs = context.clock.spanMs()
   }
 
   start(head: ReplyHeaders): void {
-    const { exchange, reply, pulse } = this.passing
-    const { outgoing } = exchange
-    outgoing.begin(reply.status, { 'cache-control': 'no-cache', ...head })
-    outgoing.flush()
-    exchange.onGone = () => this.leave()
-    pulse.add(this)
-    // First: what has come in by now came after the client left.
-    if (exchange.isGone) this.leave()
+    const { exchange, reply, ticker } = this.context
+    const { clientReply } = exchange
+    clientReply.begin(reply.status, { 'cache-control': 'no-cache', ...head })
+    clientReply.flush()
+    exchange.onDisconnect = () => this.handleDisconnect()
+    ticker.add(this)
+    // Before `attach`, which delivers the chunks that have already arrived: they count as chunks
+    // that arrived after the client left.
+    if (exchange.isDisconnected) this.handleDisconnect()
     reply.attach(this)
   }
 
   // ── from the upstream ──
 
   data(chunk: Buffer): void {
-    const { meter, settlement, exchange } = this.passing
+    const { meter, settlement, exchange } = this.context
     if (this.isOver) return
-    const holdFrom = meter.stream.push(chunk)
+    const heldBackFrom = meter.stream.push(chunk)
     if (meter.stream.facts.error !== undefined) {
-      if (!exchange.isGone) this.passError(chunk)
-      this.broken('the upstream reported an error')
+      if (!exchange.isDisconnected) this.forwardError(chunk)
+      this.endBroken('the upstream reported an error')
       return
     }
-    if (!exchange.isGone) this.pass(chunk, holdFrom)
+    if (!exchange.isDisconnected) this.forward(chunk, heldBackFrom)
     if (meter.stream.isStopComplete) {
       if (!settlement.isDecided) void this.complete()
-    } else if (exchange.isGone) this.afterLeaving()
+    } else if (exchange.isDisconnected) this.settleIfEnoughArrived()
   }
 
   end(): void {
     this.isUpstreamOver = true
-    if (this.passing.meter.stream.isStopComplete) this.finish()
-    else this.brokenOff('the upstream ended without message_stop')
+    if (this.context.meter.stream.isStopComplete) this.finish()
+    else this.handleEarlyEnd('the upstream ended without message_stop')
   }
 
   fail(error: Error): void {
     this.isUpstreamOver = true
-    if (this.passing.meter.stream.isStopComplete) this.finish()
-    else this.brokenOff(`the upstream broke off: ${error.message}`)
+    if (this.context.meter.stream.isStopComplete) this.finish()
+    else this.handleEarlyEnd(`the upstream broke off: ${error.message}`)
   }
 
-  private brokenOff(reason: string): void {
-    const { exchange, clock } = this.passing
+  private handleEarlyEnd(reason: string): void {
+    const { exchange, clock } = this.context
     if (this.isOver) return
-    if (this.wait.hasBrokenUpstream(clock.spanMs())) {
-      exchange.outgoing.destroy()
-      this.settleLeft()
-    } else this.broken(reason)
+    if (this.wait.explainsUpstreamClose(clock.spanMs())) {
+      exchange.clientReply.destroy()
+      this.settleAbandoned()
+    } else this.endBroken(reason)
   }
 
   // ── to the client ──
 
-  private pass(chunk: Buffer, holdFrom: number): void {
-    if (holdFrom < 0) {
-      this.held.push(chunk)
+  private forward(chunk: Buffer, heldBackFrom: number): void {
+    if (heldBackFrom < 0) {
+      this.heldBack.push(chunk)
       return
     }
-    for (const one of this.held.splice(0)) this.write(one)
-    if (holdFrom === chunk.length) this.write(chunk)
+    for (const one of this.heldBack.splice(0)) this.write(one)
+    if (heldBackFrom === chunk.length) this.write(chunk)
     else {
-      if (holdFrom > 0) this.write(chunk.subarray(0, holdFrom))
-      this.held.push(chunk.subarray(holdFrom))
+      if (heldBackFrom > 0) this.write(chunk.subarray(0, heldBackFrom))
+      this.heldBack.push(chunk.subarray(heldBackFrom))
     }
   }
 
-  /** The chunk that ends an error record, of which nothing has been passed on yet. */
-  private passError(chunk: Buffer): void {
-    const { upstreams, reply } = this.passing
-    const text = Buffer.concat([...this.held.splice(0), chunk]).toString('latin1')
+  /**
+   * Forwards an error record without our secrets. `chunk` is its last part; the earlier parts were
+   * held back.
+   */
+  private forwardError(chunk: Buffer): void {
+    const { upstreams, reply } = this.context
+    const text = Buffer.concat([...this.heldBack.splice(0), chunk]).toString('latin1')
     this.write(Buffer.from(upstreams.withoutSecrets(text, reply.headers), 'latin1'))
   }
 
   private write(bytes: Buffer): void {
-    const { exchange, reply, clock } = this.passing
+    const { exchange, reply, clock } = this.context
     this.lastWriteMs = clock.spanMs()
-    if (exchange.outgoing.write(bytes) || this.wait.isNow) return
+    if (exchange.clientReply.write(bytes) || this.wait.isWaiting) return
     this.wait.begin(this.lastWriteMs)
     reply.pause()
-    exchange.outgoing.afterDrain(() => {
+    exchange.clientReply.afterDrain(() => {
       this.wait.end(clock.spanMs())
       reply.resume()
     })
   }
 
-  /** message_stop is here: it goes out when the charge is durable. */
+  /** Charges when message_stop has arrived; `finish` forwards it when the charge is durable. */
   private async complete(): Promise<void> {
-    const { meter, settlement } = this.passing
+    const { meter, settlement } = this.context
     try {
-      await settlement.charge('complete', meter.completeStream())
+      await settlement.charge('complete', meter.ofCompleteStream())
     } catch {
-      this.broken('the charge was refused')
+      this.endBroken('the charge was refused')
       return
     }
     this.isSettled = true
@@ -145,89 +150,91 @@ class Stream {
     else setTimeout(() => this.finish(), TAIL_MS)
   }
 
-  /** The last bytes, once the charge is durable. */
+  /** Sends the last bytes once the charge is durable. */
   private finish(): void {
-    const { exchange } = this.passing
+    const { exchange } = this.context
     if (!this.isSettled || this.isOver) return
-    if (!exchange.isGone) {
-      const last = this.held.splice(0)
-      exchange.outgoing.end(last.length === 1 ? last[0] : Buffer.concat(last))
+    if (!exchange.isDisconnected) {
+      const last = this.heldBack.splice(0)
+      exchange.clientReply.end(last.length === 1 ? last[0] : Buffer.concat(last))
     }
     this.close()
   }
 
-  /** Broken on our side or the upstream's: free, and the client is told. */
-  private broken(reason: string): void {
-    const { exchange, settlement, meter } = this.passing
+  /** The upstream or the gateway failed: void the hold and send the client an error event. */
+  private endBroken(reason: string): void {
+    const { exchange, settlement, meter } = this.context
     if (this.isOver) return
-    settlement.free('upstream_failed', reason)
-    if (!exchange.isGone) {
-      const { requestId, outgoing } = exchange
+    settlement.void('upstream_failed', reason)
+    if (!exchange.isDisconnected) {
+      const { requestId, clientReply } = exchange
       if (meter.stream.facts.error === undefined) {
         const message = 'The upstream broke off its reply; nothing was charged.'
         const record = errorRecord({ type: 'api_error', message, requestId })
-        // A record that was cut in the middle is closed first, or ours would be part of it.
-        outgoing.end(Buffer.from(meter.stream.isBetweenRecords ? record : `\n\n${record}`))
-      } else outgoing.end()
+        // If the upstream was cut off within a record, end that record first: our error event
+        // would become part of it.
+        clientReply.end(Buffer.from(meter.stream.isBetweenRecords ? record : `\n\n${record}`))
+      } else clientReply.end()
     }
     this.close()
   }
 
   // ── the client leaves ──
 
-  private leave(): void {
-    const { exchange, settlement } = this.passing
+  private handleDisconnect(): void {
+    const { exchange, settlement } = this.context
     if (this.isOver || settlement.isDecided) return
-    if (exchange.isStopped) {
+    if (exchange.isClosedByUs) {
       settlement.stop()
       this.close()
       return
     }
-    this.hasLeftEarly = !this.hasStarted
-    this.leftTimer = setTimeout(
-      () => this.settleLeft(),
-      this.hasLeftEarly ? LEFT_EARLY_MS : LEFT_MS,
+    this.hasLeftBeforeStart = !this.hasStarted
+    this.abandonTimer = setTimeout(
+      () => this.settleAbandoned(),
+      this.hasLeftBeforeStart ? MESSAGE_START_WAIT_MS : FINAL_USAGE_WAIT_MS,
     )
-    if (this.wait.isNow) this.passing.reply.resume()
-    this.afterLeaving()
+    if (this.wait.isWaiting) this.context.reply.resume()
+    this.settleIfEnoughArrived()
   }
 
-  /** Has enough arrived to charge by? */
-  private afterLeaving(): void {
-    const hasEnded = this.passing.meter.stream.facts.stopReason !== undefined
-    if (hasEnded || (this.hasLeftEarly && this.hasStarted)) this.settleLeft()
+  /** Settles as soon as the counters needed for the charge have arrived. */
+  private settleIfEnoughArrived(): void {
+    const hasEnded = this.context.meter.stream.facts.stopReason !== undefined
+    if (hasEnded || (this.hasLeftBeforeStart && this.hasStarted)) this.settleAbandoned()
   }
 
   private get hasStarted(): boolean {
-    const { usage, messageId } = this.passing.meter.stream.facts
+    const { usage, messageId } = this.context.meter.stream.facts
     return usage !== undefined || messageId !== undefined
   }
 
-  private settleLeft(): void {
-    const { meter, settlement, reply } = this.passing
+  private settleAbandoned(): void {
+    const { meter, settlement, reply } = this.context
     if (this.isOver || settlement.isDecided) return
     reply.abort()
-    // Nobody waits any more; should the charge be refused, the ledger has logged it.
-    if (this.hasStarted) settlement.charge('client_left', meter.leftStream()).catch(() => undefined)
-    else settlement.free('given_up', 'the client left before the reply began')
+    // Not awaited: the client has left, and the ledger logs a charge that the database refuses.
+    if (this.hasStarted)
+      settlement.charge('client_left', meter.ofAbandonedStream()).catch(() => undefined)
+    else settlement.void('given_up', 'the client left before the reply began')
     this.close()
   }
 
   // ── time ──
 
-  beat(nowMs: number): void {
-    const { exchange, meter, reply, requestSecondsMax } = this.passing
-    const { startedMs, outgoing } = exchange
-    if (exchange.isGone) return // what it left is settled in a moment
+  tick(nowMs: number): void {
+    const { exchange, meter, reply, requestSecondsMax } = this.context
+    const { startedMs, clientReply } = exchange
+    if (exchange.isDisconnected) return // abandonTimer settles it
     if (nowMs - startedMs > requestSecondsMax * 1_000) {
-      if (this.wait.isMostSince(startedMs, nowMs)) outgoing.destroy()
+      if (this.wait.isMostOfTimeSince(startedMs, nowMs)) clientReply.destroy()
       else {
         reply.abort()
-        this.broken('it took too long')
+        this.endBroken('it took too long')
       }
     } else if (meter.stream.hasStop) return
-    else if (this.wait.isNow) {
-      if (this.wait.lastsMs(nowMs) > UNREAD_MS_MAX) outgoing.destroy()
+    else if (this.wait.isWaiting) {
+      if (this.wait.currentMs(nowMs) > UNREAD_MS_MAX) clientReply.destroy()
     } else if (nowMs - this.lastWriteMs > PING_AFTER_MS && meter.stream.isBetweenRecords) {
       this.write(PING)
     }
@@ -235,9 +242,9 @@ class Stream {
 
   private close(): void {
     this.isOver = true
-    clearTimeout(this.leftTimer)
-    this.passing.pulse.remove(this)
-    if (!this.isUpstreamOver) this.passing.reply.abort()
+    clearTimeout(this.abandonTimer)
+    this.context.ticker.remove(this)
+    if (!this.isUpstreamOver) this.context.reply.abort()
     this.done()
   }
 }

@@ -1,4 +1,4 @@
-// The pauses after failures, on a clock turned by hand.
+// The pauses after failures, measured with mocked timers.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createBackoff } from './backoff.ts'

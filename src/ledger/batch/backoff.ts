@@ -1,5 +1,5 @@
-// How long something rests after failures. The batcher keeps one for the database as a whole and
-// one for each lane. Without it a database that is away would be asked thousands of times a second.
+// The pause after failures. The batcher has one backoff for the whole database and one for each
+// lane. Without it, an unavailable database would get thousands of calls a second.
 
 /** The first pause; each further failure in a row doubles it, up to the maximum. */
 const RETRY_MS = 50
@@ -8,10 +8,10 @@ const RETRY_MS_MAX = 1_000
 export type Backoff = {
   /** One more failure in a row. */
   fail(): void
-  /** Ends the row of failures. */
+  /** Resets the count of failures. */
   succeed(): void
   isFailing(): boolean
-  /** Runs `next` at once, or after the pause that the failures so far ask for. */
+  /** Runs `next` at once, or after a pause that depends on the number of failures. */
   rest(next: () => void): void
 }
 

@@ -1,14 +1,14 @@
-// The batcher: who travels with whom, who waits for whom, and that an operation whose answer was
-// lost is charged once all the same. Real connections, some through a proxy that loses answers.
+// Tests of the batcher: which operations go in one call, which wait, and that an operation whose
+// answer was lost is charged once. With real connections, through a proxy that drops answers.
 import assert from 'node:assert/strict'
 import type { AddressInfo, Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Customer } from '../../../test/support/customer.ts'
-import { createCustomer } from '../../../test/support/customer.ts'
 import type { TestDatabase, TestLedger } from '../../../test/support/harness.ts'
 import { createTestDatabase, createTestLedger, settingsOf } from '../../../test/support/harness.ts'
+import type { LedgerCustomer } from '../../../test/support/ledger-customer.ts'
+import { createLedgerCustomer } from '../../../test/support/ledger-customer.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { openClient } from '../../platform/db/db.ts'
 import type { Statement } from '../../platform/db/statement.ts'
@@ -22,13 +22,15 @@ import { createBatcher } from './batch.ts'
 import type { Connection } from './connection.ts'
 import { createConnection } from './connection.ts'
 
+/** Long enough that only a lost answer exceeds it, also on a slow machine. */
+const DEADLINE_MS = 3_000
 const log = createLog({ level: 'silent' })
 const hold = holdVerb(1n, 3_900)
 let database: TestDatabase
 let proxy: Awaited<ReturnType<typeof startProxy>>
 let ledger: TestLedger
-let alice: Customer
-let bob: Customer
+let alice: LedgerCustomer
+let bob: LedgerCustomer
 let batcher: Batcher
 let sent: string[]
 
@@ -44,11 +46,11 @@ after(async () => {
 })
 beforeEach(async () => {
   sent = []
-  alice = await createCustomer(ledger, 10_000)
-  bob = await createCustomer(ledger, 10_000)
+  alice = await createLedgerCustomer(ledger, 10_000)
+  bob = await createLedgerCustomer(ledger, 10_000)
   batcher = createBatcher({
-    connections: [overheard(proxy.url)],
-    laneConnections: [overheard(proxy.url)],
+    connections: [recordingConnection(proxy.url)],
+    laneConnections: [recordingConnection(proxy.url)],
     clock: systemClock,
     log,
   })
@@ -58,73 +60,75 @@ afterEach(async () => {
   assert.deepEqual(await ledger.audit('all'), [])
 })
 
-test('an operation alone goes as one row, what waits together in arrays of 256', async () => {
-  await batcher.submit(hold, alice.holdAsk(1)).reply
+test('sends a single operation as one row, and waiting ones in arrays of up to 256', async () => {
+  await batcher.submit(hold, alice.holdInput(1)).result
   assert.deepEqual(sent, ['hold'])
-  const replies = await Promise.all(
-    Array.from({ length: 300 }, () => batcher.submit(hold, alice.holdAsk(1)).reply),
+  const results = await Promise.all(
+    Array.from({ length: 300 }, () => batcher.submit(hold, alice.holdInput(1)).result),
   )
   assert.deepEqual(sent, ['hold', 'hold_many of 256', 'hold_many of 44'])
-  assert.ok(replies.every((reply) => reply.outcome === 'granted'))
+  assert.ok(results.every((result) => result.outcome === 'granted'))
   assert.equal(await alice.balance(), '9699 301 0')
 })
 
-test('behind a call under way goes a full array, and nothing less', async () => {
-  await batcher.submit(hold, alice.holdAsk(1)).reply
+test('sends only a full array behind a call in flight', async () => {
+  await batcher.submit(hold, alice.holdInput(1)).result
   sent = []
-  const asks = Array.from({ length: 600 }, () => alice.holdAsk(1))
-  await Promise.all(asks.map((ask) => batcher.submit(hold, ask).reply))
+  const inputs = Array.from({ length: 600 }, () => alice.holdInput(1))
+  await Promise.all(inputs.map((input) => batcher.submit(hold, input).result))
   const full = 'hold_many of 256'
   assert.deepEqual(sent, [full, `${full}, behind another`, 'hold_many of 88'])
   assert.equal(await alice.balance(), '9399 601 0')
 })
 
-test('calls that are lost with their connection are all repeated, and charge once', async () => {
-  const asks = Array.from({ length: 512 }, () => alice.holdAsk(1))
-  await Promise.all(asks.map((ask) => batcher.submit(hold, ask).reply))
+test('repeats all calls that were lost with their connection, and charges once', async () => {
+  const inputs = Array.from({ length: 512 }, () => alice.holdInput(1))
+  await Promise.all(inputs.map((input) => batcher.submit(hold, input).result))
   sent = []
   proxy.lose('cut')
-  const settles = asks.map((ask) => batcher.submit(settleVerb, alice.settleAsk(ask.id, 1)).reply)
-  const replies = await Promise.all(settles)
+  const settles = inputs.map(
+    (input) => batcher.submit(settleVerb, alice.settleInput(input.id, 1)).result,
+  )
+  const results = await Promise.all(settles)
   assert.equal(proxy.lost(), 1)
-  assert.ok(replies.every((reply) => reply.outcome === 'settled'))
+  assert.ok(results.every((result) => result.outcome === 'settled'))
   assert.ok(sent.length >= 4, `${sent}`)
   assert.equal(await alice.balance(), '9488 0 0')
 })
 
-test('a locked book waits in a lane of its own, batched, while others go on', async () => {
-  const strangerIsDone = await lock(alice.book)
-  const four = Array.from({ length: 4 }, () => batcher.submit(hold, alice.holdAsk(1)).reply)
-  await batcher.submit(hold, bob.holdAsk(5)).reply
+test('batches operations of a locked book in a lane, while other books continue', async () => {
+  const releaseLock = await lock(alice.book)
+  const four = Array.from({ length: 4 }, () => batcher.submit(hold, alice.holdInput(1)).result)
+  await batcher.submit(hold, bob.holdInput(5)).result
   assert.equal(await bob.balance(), '9995 5 0')
-  const later = batcher.submit(hold, alice.holdAsk(1)).reply
-  await batcher.submit(hold, bob.holdAsk(5)).reply
+  const later = batcher.submit(hold, alice.holdInput(1)).result
+  await batcher.submit(hold, bob.holdInput(5)).result
   assert.equal(await bob.balance(), '9990 10 0')
 
-  await strangerIsDone()
-  const replies = await Promise.all([...four, later])
-  assert.ok(replies.every((reply) => reply.outcome === 'granted'))
+  await releaseLock()
+  const results = await Promise.all([...four, later])
+  assert.ok(results.every((result) => result.outcome === 'granted'))
   assert.equal(await alice.balance(), '9995 5 0')
   assert.deepEqual(sent.slice(0, 3), ['hold_many of 5', 'hold_many of 4, waiting', 'hold'])
 })
 
 for (const [how, loseAnswer] of [
   ['is lost with its connection', 'cut'],
-  ['never comes', 'silence'],
+  ['never arrives', 'silence'],
 ] as const) {
-  test(`an operation whose answer ${how} is repeated by id and charged once`, async () => {
-    const asks = [alice.holdAsk(), alice.holdAsk(), bob.holdAsk()]
-    await Promise.all(asks.map((ask) => batcher.submit(hold, ask).reply))
+  test(`repeats an operation by id whose answer ${how}, and charges it once`, async () => {
+    const inputs = [alice.holdInput(), alice.holdInput(), bob.holdInput()]
+    await Promise.all(inputs.map((input) => batcher.submit(hold, input).result))
     proxy.lose(loseAnswer)
-    const replies = await Promise.all(
-      asks.map((ask) => {
-        const customer = ask.book === alice.book ? alice : bob
-        return batcher.submit(settleVerb, customer.settleAsk(ask.id)).reply
+    const results = await Promise.all(
+      inputs.map((input) => {
+        const customer = input.book === alice.book ? alice : bob
+        return batcher.submit(settleVerb, customer.settleInput(input.id)).result
       }),
     )
     assert.equal(proxy.lost(), 1)
     assert.deepEqual(
-      replies.map((reply) => `${reply.outcome} ${reply.amount / 1_000_000n}`),
+      results.map((result) => `${result.outcome} ${result.amount / 1_000_000n}`),
       ['settled 30', 'settled 30', 'settled 30'],
     )
     assert.deepEqual(sent.slice(-2), ['settle_many of 3', 'settle_many of 3'])
@@ -133,11 +137,11 @@ for (const [how, loseAnswer] of [
   })
 }
 
-test('an operation whose connection the server ends is repeated and charged once', async () => {
-  const ask = alice.holdAsk()
-  await batcher.submit(hold, ask).reply
-  const strangerIsDone = await lock(alice.book)
-  const settled = batcher.submit(settleVerb, alice.settleAsk(ask.id)).reply
+test('repeats an operation whose connection the server ends, and charges it once', async () => {
+  const input = alice.holdInput()
+  await batcher.submit(hold, input).result
+  const releaseLock = await lock(alice.book)
+  const settled = batcher.submit(settleVerb, alice.settleInput(input.id)).result
   await until(async () => {
     const { rows } = await database.db.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
@@ -145,48 +149,53 @@ test('an operation whose connection the server ends is repeated and charged once
     )
     return rows.length > 0
   })
-  await strangerIsDone()
+  await releaseLock()
   assert.equal((await settled).outcome, 'settled')
   assert.equal(await alice.balance(), '9970 0 0')
 })
 
-test('while the database is away operations wait, and the batcher says so', async () => {
+test('keeps operations and reports isUnavailable while the database is unavailable', async () => {
   proxy.lose('everything')
   await proxy.cutAll()
-  const reply = batcher.submit(hold, alice.holdAsk()).reply
-  await until(() => batcher.isAway())
+  const result = batcher.submit(hold, alice.holdInput()).result
+  await until(() => batcher.isUnavailable())
   assert.equal([...batcher.pending()].length, 1)
   proxy.lose('nothing')
-  assert.equal((await reply).outcome, 'granted')
+  assert.equal((await result).outcome, 'granted')
   await batcher.idle()
-  assert.equal(batcher.isAway(), false)
+  assert.equal(batcher.isUnavailable(), false)
   assert.deepEqual([...batcher.pending()], [])
 })
 
-test('an element that the database refuses does not hurt its neighbours', async () => {
-  const impossible = { ...alice.holdAsk(1), floor: credits(2) }
-  const asks = [alice.holdAsk(1), impossible, bob.holdAsk(1)]
-  const replies = await Promise.allSettled(asks.map((ask) => batcher.submit(hold, ask).reply))
+test('rejects only the operation that the database refuses', async () => {
+  const impossible = { ...alice.holdInput(1), floor: credits(2) }
+  const inputs = [alice.holdInput(1), impossible, bob.holdInput(1)]
+  const results = await Promise.allSettled(
+    inputs.map((input) => batcher.submit(hold, input).result),
+  )
   assert.deepEqual(
-    replies.map((one) => (one.status === 'fulfilled' ? one.value.outcome : one.reason.constraint)),
+    results.map((one) => (one.status === 'fulfilled' ? one.value.outcome : one.reason.constraint)),
     ['granted', 'holds_grant_no_more_than_the_worst_case', 'granted'],
   )
-  assert.equal(batcher.isAway(), false)
+  assert.equal(batcher.isUnavailable(), false)
 })
 
-test('a damaged page stops the book that needs it, and no other', async () => {
-  const [first, second, third] = [alice.holdAsk(), bob.holdAsk(), bob.holdAsk()]
-  await Promise.all([first, second, third].map((ask) => batcher.submit(hold, ask).reply))
+test('stops only the book whose page is damaged', async () => {
+  const [first, second, third] = [alice.holdInput(), bob.holdInput(), bob.holdInput()]
+  await Promise.all([first, second, third].map((input) => batcher.submit(hold, input).result))
   await database.db.query(
     `create function meet_damage() returns trigger language plpgsql as $$
        begin raise exception 'invalid page' using errcode = 'XX001'; end $$;
      create trigger meet_damage before insert on entries for each row
        when (new.book_id = ${alice.book}) execute function meet_damage()`,
   )
-  const stuck = batcher.submit(settleVerb, alice.settleAsk(first.id)).reply
-  const beside = batcher.submit(settleVerb, bob.settleAsk(second.id)).reply
+  const stuck = batcher.submit(settleVerb, alice.settleInput(first.id)).result
+  const beside = batcher.submit(settleVerb, bob.settleInput(second.id)).result
   assert.equal((await beside).outcome, 'settled')
-  assert.equal((await batcher.submit(settleVerb, bob.settleAsk(third.id)).reply).outcome, 'settled')
+  assert.equal(
+    (await batcher.submit(settleVerb, bob.settleInput(third.id)).result).outcome,
+    'settled',
+  )
   assert.equal(await bob.balance(), '9940 0 0')
   assert.equal([...batcher.pending()].length, 1)
   await database.db.query('drop trigger meet_damage on entries; drop function meet_damage')
@@ -194,39 +203,39 @@ test('a damaged page stops the book that needs it, and no other', async () => {
   assert.equal(await alice.balance(), '9970 0 0')
 })
 
-test('an operation given up on leaves its lane empty, and nothing is away', async () => {
-  const strangerIsDone = await lock(alice.book)
-  const operation = batcher.submit(hold, alice.holdAsk())
+test('removes the lane of an operation that was given up, and reports no failure', async () => {
+  const releaseLock = await lock(alice.book)
+  const operation = batcher.submit(hold, alice.holdInput())
   await until(() => sent.some((name) => name.endsWith('waiting')))
   operation.isDropped = true
-  // The lane's own wait for the lock ends, and the operation is not sent again.
+  // The lane's wait for the lock times out, and the operation is not sent again.
   await batcher.idle()
-  assert.equal(batcher.isAway(), false)
-  await strangerIsDone()
+  assert.equal(batcher.isUnavailable(), false)
+  await releaseLock()
   assert.equal(await alice.balance(), '10000 0 0')
 })
 
-test('a hold that waits too long is refused, and undone in case it was made', async () => {
-  const strangerIsDone = await lock(alice.book)
-  const ask = alice.holdAsk()
-  await assert.rejects(ledger.hold(ask), { code: 'ledger_unavailable' })
-  await strangerIsDone()
+test('refuses a hold that waits too long, and voids it in case it was stored', async () => {
+  const releaseLock = await lock(alice.book)
+  const input = alice.holdInput()
+  await assert.rejects(ledger.hold(input), { code: 'ledger_unavailable' })
+  await releaseLock()
   await until(async () => {
     const given = `select from holds where id = $1 and state = 'voided' and ending = 'given_up'`
-    return (await database.db.query(given, [ask.id])).rows.length === 1
+    return (await database.db.query(given, [input.id])).rows.length === 1
   })
-  await assert.rejects(ledger.hold(ask), { name: 'Fault' })
+  await assert.rejects(ledger.hold(input), { name: 'Fault' })
   assert.equal(await alice.balance(), '10000 0 0')
 })
 
 /**
- * A connection that notes what it sends: statement, size, whether it waits for locks, and whether
- * another call was still under way.
+ * A connection that records each call: statement, size, whether it waits for locks, and whether
+ * another call was still in flight.
  */
-function overheard(url: string): Connection {
+function recordingConnection(url: string): Connection {
   const connection = createConnection({
     open: () => openClient(settingsOf(url), 'ledger', ledgerSession),
-    deadlineMs: 500,
+    deadlineMs: DEADLINE_MS,
   })
   let calls = 0
   return {
@@ -245,13 +254,13 @@ function overheard(url: string): Connection {
   }
 }
 
-/** The length of the arrays of a statement, as the head of a binary one says it. */
+/** The length of the arrays of a statement, from the header of a binary array. */
 function size({ values }: Statement): string {
   const array = values.find((value) => Buffer.isBuffer(value))
   return array === undefined ? '' : ` of ${array.readInt32BE(12)}`
 }
 
-/** A stranger locks a book; the result lets go of it. */
+/** Locks a book in another transaction; the result releases the lock. */
 async function lock(book: BookId): Promise<() => Promise<void>> {
   const held = Promise.withResolvers<void>()
   const letGo = Promise.withResolvers<void>()
@@ -268,9 +277,9 @@ async function lock(book: BookId): Promise<() => Promise<void>> {
 }
 
 /**
- * Stands between the ledger and its database. `cut`: the next answer is swallowed and its
- * connection broken. `silence`: the next answer is swallowed, and all that follows on its
- * connection. `everything`: nobody gets through.
+ * A proxy between the ledger and its database. `cut`: drops the next answer and closes its
+ * connection. `silence`: drops the next answer and all later ones of its connection.
+ * `everything`: closes every new connection.
  */
 async function startProxy(url: string) {
   const { port, hostname } = new URL(url)
@@ -323,10 +332,10 @@ async function startProxy(url: string) {
   }
 }
 
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 500; i++) {
-    if (await isSo()) return
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 2_000; i++) {
+    if (await condition()) return
     await wait(10)
   }
-  assert.fail('nothing happened in five seconds')
+  assert.fail('nothing happened in twenty seconds')
 }

@@ -1,7 +1,7 @@
-// Batching without a timer: whatever waits when a connection becomes idle goes in one call, so a
-// lone operation waits for nobody and a busy process sends arrays of up to 256. This file decides
-// when a connection is used; queue.ts what a call carries, lanes.ts where locked books wait,
-// dispatch.ts what becomes of a call, backoff.ts how long failures pause them.
+// Batching without a timer: when a connection becomes idle, all waiting operations go in one call.
+// So a single operation is sent at once, and a busy process sends arrays of up to 256. This file
+// decides when a connection is used; queue.ts what a call contains, lanes.ts where operations of
+// locked books wait, dispatch.ts handles the result of a call, backoff.ts the pause after failures.
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Verb } from '../calls.ts'
@@ -9,24 +9,24 @@ import { createBackoff } from './backoff.ts'
 import type { Connection } from './connection.ts'
 import { createDispatch } from './dispatch.ts'
 import { createLanes } from './lanes.ts'
-import type { AnyOperation, Keyed, Lane, Operation } from './queue.ts'
+import type { AnyOperation, Lane, Operation, OperationKey } from './queue.ts'
 import { BATCH_MAX, createQueue } from './queue.ts'
 
-/** A connection and how many calls it carries. */
+/** A connection and its number of calls in flight. */
 type Carrier = { readonly connection: Connection; calls: number }
 
 export type Batcher = {
-  submit<Ask extends Keyed, Reply>(
-    verb: Verb<Ask, Reply>,
-    ask: Ask,
-  ): Operation<Ask, Reply> & {
-    readonly reply: Promise<Reply>
+  submit<Input extends OperationKey, Result>(
+    verb: Verb<Input, Result>,
+    input: Input,
+  ): Operation<Input, Result> & {
+    readonly result: Promise<Result>
   }
   /** Every operation without an outcome, oldest first within its queue. */
   pending(): Iterable<AnyOperation>
-  /** True while the last call to the database failed in a way that passes. */
-  isAway(): boolean
-  /** Resolves when nothing is under way. */
+  /** True while the last call to the database failed with a transient error. */
+  isUnavailable(): boolean
+  /** Resolves when no operation waits or is in flight. */
   idle(): Promise<void>
   close(): Promise<void>
 }
@@ -40,19 +40,19 @@ export function createBatcher(options: {
   const queue = createQueue()
   const lanes = createLanes(options.laneConnections)
   const backoff = createBackoff()
-  const dispatch = createDispatch({ queue, lanes, backoff, log: options.log })
+  const dispatch = createDispatch({ ...options, queue, lanes, backoff })
   const carriers = options.connections.map((connection): Carrier => ({ connection, calls: 0 }))
   const idleWaiters: (() => void)[] = []
   const state = { isClosed: false, isScheduled: false }
 
-  function submit<Ask extends Keyed, Reply>(verb: Verb<Ask, Reply>, ask: Ask) {
-    const operation = queue.add(verb, ask, options.clock.spanMs())
+  function submit<Input extends OperationKey, Result>(verb: Verb<Input, Result>, input: Input) {
+    const operation = queue.add(verb, input, options.clock.spanMs())
     schedule()
     return operation
   }
 
-  // One turn of the event loop gathers what arrived together: thirty requests read from thirty
-  // sockets in one poll become one array instead of thirty calls.
+  // Waits for the end of this turn of the event loop: thirty requests read from thirty sockets in
+  // one poll become one array instead of thirty calls.
   function schedule(): void {
     if (state.isScheduled || state.isClosed) return
     state.isScheduled = true
@@ -65,8 +65,8 @@ export function createBatcher(options: {
   function pump(): void {
     if (state.isClosed) return
     for (const carrier of carriers) if (carrier.calls === 0) send(carrier, 1)
-    // A connection that works need not stand still while we read its answer: a second call is sent
-    // behind the first. Only a full array, since a smaller one would still grow while it waits.
+    // A second call is sent behind the first, so that the connection is not idle while we read the
+    // result. Only a full array, since a smaller one would still grow while it waits.
     for (const carrier of carriers) if (carrier.calls === 1) send(carrier, BATCH_MAX)
     for (let next = lanes.next(); next !== undefined; next = lanes.next()) {
       void sendLane(next.lane, next.connection)
@@ -91,15 +91,15 @@ export function createBatcher(options: {
 
   async function sendLane(lane: Lane, connection: Connection): Promise<void> {
     const batch = queue.takeLane(lane)
-    // Empty when everyone in it was given up on: nothing is sent, and the lane ends.
+    // Empty when all its operations were given up: nothing is sent, and the lane ends.
     await (batch.length === 0 ? undefined : dispatch.send(connection, batch, true))
-    // The connection does not wait with the lane: other books need it.
+    // The connection does not wait for the lane's pause: other books need it.
     lane.backoff.rest(() => {
-      lanes.rested(lane)
+      lanes.resume(lane)
       pump()
     })
     backoff.rest(() => {
-      lanes.giveBack(connection)
+      lanes.release(connection)
       pump()
     })
   }
@@ -111,7 +111,7 @@ export function createBatcher(options: {
       yield* queue.operations()
       yield* lanes.operations()
     },
-    isAway: backoff.isFailing,
+    isUnavailable: backoff.isFailing,
     idle() {
       return new Promise((resolve) => {
         idleWaiters.push(resolve)

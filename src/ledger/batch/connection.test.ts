@@ -1,5 +1,5 @@
-// One connection of the ledger: which answers count as answers. Everything else has an unknown
-// outcome, and the next call goes over a new connection.
+// Tests of one connection of the ledger: which answers are accepted. Otherwise the outcome is
+// unknown, and the next call uses a new connection.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { TestDatabase } from '../../../test/support/harness.ts'
@@ -11,6 +11,8 @@ import { createConnection } from './connection.ts'
 
 let database: TestDatabase
 let connection: Connection
+/** Gives up on a call that the server has not answered within a second. */
+let shortDeadline: Connection
 
 before(async () => {
   database = await createTestDatabase()
@@ -26,49 +28,57 @@ before(async () => {
      end $$`,
   )
   connection = createConnection({
-    open: () => openClient(settingsOf(database.url), 'test', ''),
-    deadlineMs: 300,
+    open: () => openClient(settingsOf(database.url), 'test', {}),
+    deadlineMs: 10_000,
+  })
+  shortDeadline = createConnection({
+    open: () => openClient(settingsOf(database.url), 'test', {}),
+    deadlineMs: 1_000,
   })
 })
 after(async () => {
   await connection.close()
+  await shortDeadline.close()
   await database.drop()
 })
 
-const run = (text: string) => connection.run({ name: '', text, values: [] })
-const backend = async () => (await run('select pg_backend_pid()'))[0]
+const run = (text: string, on = connection) => on.run({ name: '', text, values: [] })
+const backend = async (on = connection) => (await run('select pg_backend_pid()', on))[0]
 
-test('an answer with a warning counts as unknown, and its connection is dropped', async () => {
+test('treats an answer with a warning as unknown, and drops its connection', async () => {
   const before = await backend()
   await assert.rejects(run(`select say('warning')`), OutcomeUnknown)
   assert.notEqual(await backend(), before)
 })
 
-test('an answer with a notice counts', async () => {
+test('accepts an answer with a notice', async () => {
   assert.deepEqual(await run(`select say('notice')`), ['notice'])
 })
 
-test('a named statement is prepared once, and every kind of value arrives', async () => {
+test('prepares a named statement once, and sends every kind of value', async () => {
   const values = [-(2n ** 63n), 7, true, 'ключ, "key" \\ ', null, Buffer.from([0, 255])]
   const kinds = {
     name: 'kinds',
     text: 'select $1::int8, $2::int4, $3::boolean, $4::text, $5::text, $6::bytea',
     values,
   }
-  const told = ['-9223372036854775808', '7', 't', 'ключ, "key" \\ ', null, '\\x00ff']
-  assert.deepEqual(await Promise.all([connection.run(kinds), connection.run(kinds)]), [told, told])
+  const expected = ['-9223372036854775808', '7', 't', 'ключ, "key" \\ ', null, '\\x00ff']
+  assert.deepEqual(await Promise.all([connection.run(kinds), connection.run(kinds)]), [
+    expected,
+    expected,
+  ])
   const prepared = `select count(*) from pg_prepared_statements where name = 'kinds'`
   assert.deepEqual(await run(prepared), ['1'])
 })
 
-test('a statement that could not be prepared is prepared when it can be', async () => {
+test('prepares a statement again whose first preparation failed', async () => {
   const late = { name: 'late', text: 'select count(*) from late_marks', values: [] }
   await assert.rejects(connection.run(late), { code: '42P01' })
   await database.db.query('create table late_marks ()')
   assert.deepEqual(await connection.run(late), ['0'])
 })
 
-test('a statement that the server has forgotten is refused once, then prepared anew', async () => {
+test('prepares a statement again after the server deallocated it and refused it once', async () => {
   const kept = { name: 'kept', text: 'select 7', values: [] }
   assert.deepEqual(await connection.run(kept), ['7'])
   await run('deallocate all')
@@ -76,14 +86,17 @@ test('a statement that the server has forgotten is refused once, then prepared a
   assert.deepEqual(await connection.run(kept), ['7'])
 })
 
-test('no answer before the deadline counts as unknown, and nothing is cancelled', async () => {
+test('treats a missed deadline as unknown, and cancels nothing', async () => {
   await database.db.query('create table slow_marks (at timestamptz)')
   await assert.rejects(
-    run('with slept as (select pg_sleep(0.5)) insert into slow_marks select now() from slept'),
+    run(
+      'with slept as (select pg_sleep(1.5)) insert into slow_marks select now() from slept',
+      shortDeadline,
+    ),
     OutcomeUnknown,
   )
-  // The statement ran to its end, though nobody waited for it.
-  for (let i = 0; i < 100; i++) {
+  // The statement ran to its end, although its caller gave up.
+  for (let i = 0; i < 500; i++) {
     const { rows } = await database.db.query('select from slow_marks')
     if (rows.length === 1) return
     await run('select pg_sleep(0.02)')
@@ -91,15 +104,15 @@ test('no answer before the deadline counts as unknown, and nothing is cancelled'
   assert.fail('the statement was cancelled')
 })
 
-test('a refusal of the server is its own, and the connection stays', async () => {
+test('passes on an error of the server and keeps the connection', async () => {
   const before = await backend()
   await assert.rejects(run('select 1 / 0'), { code: '22012' })
   assert.equal(await backend(), before)
 })
 
-test('calls made together share a connection, in order, each its own transaction', async () => {
+test('runs calls on one connection in order, each in its own transaction', async () => {
   const fresh = createConnection({
-    open: () => openClient(settingsOf(database.url), 'test', ''),
+    open: () => openClient(settingsOf(database.url), 'test', {}),
     deadlineMs: 5_000,
   })
   const who = 'select pg_backend_pid(), pg_current_xact_id()'
@@ -113,18 +126,18 @@ test('calls made together share a connection, in order, each its own transaction
   await fresh.close()
 })
 
-test('with a connection all calls under way on it are lost, and all count as unknown', async () => {
-  const before = await backend()
-  const calls = ['select pg_sleep(0.5)', 'select 1'].map((text) => run(text))
+test('treats all calls in flight on a lost connection as unknown', async () => {
+  const before = await backend(shortDeadline)
+  const calls = ['select pg_sleep(5)', 'select 1'].map((text) => run(text, shortDeadline))
   for (const one of await Promise.allSettled(calls)) {
     assert.ok(one.status === 'rejected' && isTransient(one.reason))
   }
-  assert.notEqual(await backend(), before)
+  assert.notEqual(await backend(shortDeadline), before)
 })
 
-test('closing does not wait for a call under way', async () => {
+test('closes without waiting for a call in flight', async () => {
   const leaving = createConnection({
-    open: () => openClient(settingsOf(database.url), 'test', ''),
+    open: () => openClient(settingsOf(database.url), 'test', {}),
     deadlineMs: 60_000,
   })
   await leaving.run({ name: '', text: 'select 1', values: [] })
@@ -135,7 +148,7 @@ test('closing does not wait for a call under way', async () => {
   await rejected
 })
 
-test('a connection that the server ends is replaced by the next call', async () => {
+test('opens a new connection after the server ended one', async () => {
   const before = await backend()
   const rejected = assert.rejects(run('select pg_sleep(10)'), (error) => isTransient(error))
   await database.db.query('select pg_terminate_backend($1)', [before])
@@ -143,10 +156,10 @@ test('a connection that the server ends is replaced by the next call', async () 
   assert.notEqual(await backend(), before)
 })
 
-test('a server that does not let us in is asked again, whatever it says', async () => {
+test('treats every error while connecting as transient', async () => {
   const closed = createConnection({
     open: () =>
-      openClient(settingsOf(database.url.replace(database.name, 'no_such_database')), 'test', ''),
+      openClient(settingsOf(database.url.replace(database.name, 'no_such_database')), 'test', {}),
     deadlineMs: 5_000,
   })
   const asked = closed.run({ name: 'none', text: 'select 1', values: [] })

@@ -1,7 +1,7 @@
-// One connection of the ledger. A call that does not answer within its deadline has an unknown
-// outcome: the socket is destroyed and the caller repeats the batch by its ids. Nothing is ever
-// cancelled: a cancel that meets a commit waiting for its standby makes PostgreSQL answer success
-// for a row that can still be lost.
+// One connection of the ledger. A call without a result within its deadline has an unknown outcome:
+// the socket is destroyed and the caller repeats the batch by its ids. We never cancel a call: when
+// a commit that waits for its standby is cancelled, PostgreSQL reports success for a row that can
+// still be lost.
 import type { Socket } from 'node:net'
 import type pg from 'pg'
 import { isLockTimeout, isTransient, OutcomeUnknown } from '../../platform/db/database-errors.ts'
@@ -9,26 +9,29 @@ import type { Row, Statement } from '../../platform/db/statement.ts'
 import { send } from '../../platform/db/statement.ts'
 
 export type Connection = {
-  /** Runs one statement. Rejects with OutcomeUnknown, or with the server's own refusal. */
+  /** Runs one statement. Rejects with OutcomeUnknown, or with the server's error. */
   run(statement: Statement): Promise<Row>
   close(): Promise<void>
 }
 
-// What PostgreSQL sends instead of success when a commit's wait for its standby was cut short.
+// PostgreSQL sends this warning with success when a commit's wait for its standby was cancelled.
 const WARNING = '01000'
 
-// The server has forgotten a prepared statement: somebody reset the session behind our back.
+// The server does not know a prepared statement: a pooler or an administrator reset the session.
 const STATEMENT_UNKNOWN = '26000'
 
-/** From the moment the server let us in until something is in doubt. */
+/** From a successful connect until the first unknown outcome. */
 type Session = { readonly client: pg.Client; calls: number; warning: string | undefined }
 
 /**
- * Opened by its first call, and anew after each loss. A call made while another is under way is
- * sent at once and done behind it, in a transaction of its own; both are lost with their session.
+ * The first call opens the session, and so does the first one after a loss. A call made while
+ * another is in flight is sent at once and runs after it, in its own transaction; both are lost
+ * with their session.
  */
-export function createConnection(options: {
-  readonly open: () => pg.Client
+export function createConnection<Client extends pg.Client>(options: {
+  readonly open: () => Client
+  /** Rejects if the session or its database is not as it must be; it then takes no call. */
+  readonly verify?: (client: Client) => Promise<unknown>
   readonly deadlineMs: number
 }): Connection {
   const state: {
@@ -39,26 +42,37 @@ export function createConnection(options: {
 
   function drop(session: Session): void {
     if (state.session === session) state.session = undefined
-    // end() would wait politely for a server that may never answer.
+    // end() would wait for a server that may never answer.
     socketOf(session.client).destroy()
   }
 
   async function open(): Promise<Session> {
     const client = options.open()
     const session: Session = { client, calls: 0, warning: undefined }
-    // A connection lost while idle is noticed by the next call; the event only must not be unheard.
+    // The next call notices a lost idle connection; without a listener the event would throw.
     client.on('error', () => drop(session))
     client.on('end', () => drop(session))
     client.on('notice', ({ code, message }) => {
       if (code === WARNING) session.warning = message ?? 'warning'
     })
     await client.connect()
+    await verify(client).catch((error: unknown) => {
+      drop(session)
+      throw error
+    })
     state.session = session
     if (state.isClosed) drop(session)
     return session
   }
 
-  /** Whatever keeps us from connecting, be it a word of the server, nothing was sent: it passes. */
+  /** When the deadline passes, the statements of `verify` fail with their socket. */
+  async function verify(client: Client): Promise<void> {
+    if (options.verify === undefined) return
+    const timer = setTimeout(() => socketOf(client).destroy(), options.deadlineMs)
+    await options.verify(client).finally(() => clearTimeout(timer))
+  }
+
+  /** An error while connecting is transient, even one from the server: nothing was sent. */
   function connected({ name }: Statement): Promise<Session> {
     state.opening ??= open().finally(() => {
       state.opening = undefined
@@ -74,12 +88,12 @@ export function createConnection(options: {
   }
 
   function call(session: Session, statement: Statement): Promise<Row> {
-    const answered = Promise.withResolvers<Row>()
+    const deferred = Promise.withResolvers<Row>()
     const fail = (error: Error) => {
-      // After a server's refusal the connection is still good; after anything else it is not.
+      // After an error that the server reported the connection is usable; after others it is not.
       const isLost = (error as { code?: unknown }).code === STATEMENT_UNKNOWN
       if (isLost || (isTransient(error) && !isLockTimeout(error))) drop(session)
-      answered.reject(error)
+      deferred.reject(error)
     }
     const unknown = (why: string) => fail(new OutcomeUnknown(`${statement.name}: ${why}`))
     const timer = setTimeout(
@@ -91,12 +105,12 @@ export function createConnection(options: {
       clearTimeout(timer)
       session.calls -= 1
       if (error !== undefined) fail(error)
-      // It may have been about the call behind this one; a repeat costs little and doubt does not.
+      // The warning may belong to the other call in flight; repeating this one costs little.
       else if (session.warning !== undefined) unknown(session.warning)
-      else answered.resolve(row)
+      else deferred.resolve(row)
     }
     send(session.client, statement, done)
-    return answered.promise
+    return deferred.promise
   }
 
   return {
@@ -105,14 +119,14 @@ export function createConnection(options: {
       state.isClosed = true
       const { session } = state
       if (session === undefined) return
-      // Calls under way would make end() wait for a server that may never answer.
+      // With calls in flight, end() would wait for a server that may never answer.
       if (session.calls > 0) drop(session)
       else await session.client.end()
     },
   }
 }
 
-// pg keeps its socket on a property that its types leave out.
+// pg has its socket in a property that its types do not declare.
 function socketOf(client: pg.Client): Socket {
   return (client as unknown as { connection: { stream: Socket } }).connection.stream
 }

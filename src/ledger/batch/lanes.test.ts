@@ -1,4 +1,4 @@
-// Lanes of locked books: who shares one, in what order they get a connection, when they end.
+// Tests of the lanes of locked books: which operations share one, their order, and their end.
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import type { BookId, HoldId } from '../../platform/ids.ts'
@@ -21,7 +21,7 @@ beforeEach(() => {
   lanes = createLanes([connection])
 })
 
-test('the operations of a book share a lane, also those that come later', () => {
+test('puts all operations of a book into one lane, also later ones', () => {
   const joined = lanes.join([operation(1n), operation(2n), operation(1n)])
   assert.deepEqual(sizes(joined), ['1: 2', '2: 1'])
   const later = add(1n)
@@ -31,38 +31,38 @@ test('the operations of a book share a lane, also those that come later', () => 
   assert.equal(queue.isEmpty(), true)
 })
 
-test('lanes take turns on a connection, and one under way is not started again', () => {
+test('gives lanes the connection in turn, and starts no active lane again', () => {
   lanes.join([operation(1n), operation(2n), operation(3n)])
   const turns = Array.from({ length: 4 }, () => {
     const next = lanes.next()
     assert.equal(lanes.next(), undefined)
-    lanes.giveBack(connection)
-    if (next !== undefined) lanes.rested(next.lane)
+    lanes.release(connection)
+    if (next !== undefined) lanes.resume(next.lane)
     return next?.lane.book.id
   })
   assert.deepEqual(turns, [1n, 2n, 3n, 1n])
 })
 
-test('a lane that still rests leaves its connection to the others', () => {
+test('gives the connection to other lanes while a lane pauses', () => {
   lanes.join([operation(1n)])
   assert.equal(lanes.next()?.lane.book.id, 1n)
-  lanes.giveBack(connection)
+  lanes.release(connection)
   assert.equal(lanes.next(), undefined)
   lanes.join([operation(2n)])
   assert.equal(lanes.next()?.lane.book.id, 2n)
 })
 
-test('a lane ends when nothing waits in it; the book is served like others again', () => {
+test('removes an empty lane and queues the book like others again', () => {
   lanes.join([operation(1n)])
   const lane = lanes.next()?.lane as Lane
   assert.equal(queue.takeLane(lane).length, 1)
-  lanes.rested(lane)
+  lanes.resume(lane)
   assert.equal(lanes.isEmpty(), true)
   add(1n)
   assert.equal(queue.isEmpty(), false)
 })
 
-/** One that a call has carried and found its book locked. */
+/** An operation that was taken from the queue, as if a call had found its book locked. */
 function operation(book: bigint): AnyOperation {
   add(book)
   const [taken] = queue.takeFor(connection, 1)
@@ -72,8 +72,8 @@ function operation(book: bigint): AnyOperation {
 let count = 0
 function add(book: bigint): AnyOperation {
   const id = `${count++}` as HoldId
-  const ask = { id, book: book as BookId, tariff: 1, ending: 'refused' as const, reason: '' }
-  return queue.add(void_, ask, 0)
+  const input = { id, book: book as BookId, tariff: 1, ending: 'refused' as const, reason: '' }
+  return queue.add(void_, input, 0)
 }
 
 function sizes(joined: Iterable<Lane>): string[] {

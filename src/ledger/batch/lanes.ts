@@ -1,6 +1,6 @@
 // Lanes: the operations of a book that another transaction has locked, or whose page is damaged,
-// wait in a queue of their own and travel over connections kept for lanes, so that all other books
-// go on. This file decides which lane is next; dispatch.ts sends its batch.
+// wait in a queue of their own and use connections reserved for lanes, so that all other books
+// continue. This file decides which lane is next; dispatch.ts sends its batch.
 import { createBackoff } from './backoff.ts'
 import type { Connection } from './connection.ts'
 import type { AnyOperation, Lane } from './queue.ts'
@@ -25,13 +25,13 @@ export function createLanes(connections: readonly Connection[]) {
       return joined
     },
 
-    /** A lane that waits and an idle connection for it; undefined when either is missing. */
+    /** An inactive lane and an idle connection for it; undefined when either is missing. */
     next(): { readonly lane: Lane; readonly connection: Connection } | undefined {
       if (idle.length === 0) return undefined
       for (const lane of lanes) {
         if (lane.isActive) continue
         lane.isActive = true
-        // Behind all others, so that many locked books share few lane connections fairly.
+        // Move it to the end, so that many locked books share few lane connections fairly.
         lanes.delete(lane)
         lanes.add(lane)
         return { lane, connection: idle.pop() as Connection }
@@ -39,15 +39,15 @@ export function createLanes(connections: readonly Connection[]) {
       return undefined
     },
 
-    /** The lane may be sent again; without operations it ends, and its book has none. */
-    rested(lane: Lane): void {
+    /** The lane may send again; without operations it is removed from its book. */
+    resume(lane: Lane): void {
       lane.isActive = false
       if (lane.waiting.length > 0) return
       lanes.delete(lane)
       lane.book.lane = undefined
     },
 
-    giveBack(connection: Connection): void {
+    release(connection: Connection): void {
       idle.push(connection)
     },
 

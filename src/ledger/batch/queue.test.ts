@@ -1,10 +1,10 @@
-// Which operations travel together: by verb, by id, by connection and by size. Nothing is sent.
+// Tests of which operations go in one call: by verb, id, connection and size. Nothing is sent.
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import type { BookId } from '../../platform/ids.ts'
 import type { Verb } from '../calls.ts'
 import { createConnection } from './connection.ts'
-import type { AnyOperation, Keyed, Queue } from './queue.ts'
+import type { AnyOperation, OperationKey, Queue } from './queue.ts'
 import { BATCH_MAX, createQueue } from './queue.ts'
 
 const settle = verb('settle')
@@ -15,7 +15,7 @@ beforeEach(() => {
   queue = createQueue()
 })
 
-test('a call carries the verb of the oldest operation; other verbs wait their turn', () => {
+test('takes operations with the verb of the oldest one; other verbs wait', () => {
   add(settle, 'a')
   add(void_, 'b')
   add(settle, 'c')
@@ -24,7 +24,7 @@ test('a call carries the verb of the oldest operation; other verbs wait their tu
   assert.equal(queue.isEmpty(), true)
 })
 
-test('an id goes at most once into a call, its repeat into the next', () => {
+test('takes an id at most once per call, and its repetition with the next', () => {
   add(settle, 'a')
   add(settle, 'a')
   add(settle, 'b')
@@ -32,13 +32,13 @@ test('an id goes at most once into a call, its repeat into the next', () => {
   assert.deepEqual(ids(queue.takeFor(one, 1)), ['a'])
 })
 
-test('a call carries at most 256 operations', () => {
+test('takes at most 256 operations per call', () => {
   for (let i = 0; i < 300; i++) add(settle, `${i}`)
   assert.equal(queue.takeFor(one, 1).length, 256)
   assert.equal(queue.takeFor(one, 1).length, 44)
 })
 
-test('where a full array is asked for, a smaller one stays in the queue', () => {
+test('takes nothing when a full array is required and there is none', () => {
   for (let i = 0; i < BATCH_MAX; i++) add(i === 9 ? void_ : settle, `${i}`)
   assert.deepEqual(queue.takeFor(one, BATCH_MAX), [])
   assert.deepEqual(
@@ -47,7 +47,7 @@ test('where a full array is asked for, a smaller one stays in the queue', () => 
   )
 })
 
-test('a book travels on one connection until all its calls there are over', () => {
+test('keeps a book on one connection until all its calls there have ended', () => {
   add(settle, 'a', 1n)
   const first = queue.takeFor(one, 1)
   add(settle, 'b', 1n)
@@ -62,7 +62,7 @@ test('a book travels on one connection until all its calls there are over', () =
   assert.deepEqual(ids(queue.takeFor(two, 1)), ['d'])
 })
 
-test('an operation given up on is not taken, and leaves the queue', () => {
+test('removes an operation that was given up', () => {
   const dropped = add(settle, 'a')
   add(settle, 'b')
   dropped.isDropped = true
@@ -71,7 +71,7 @@ test('an operation given up on is not taken, and leaves the queue', () => {
   assert.equal(dropped.book.operations, 1)
 })
 
-test('what is put back goes before what came later', () => {
+test('puts a batch back before later operations', () => {
   add(settle, 'a')
   add(settle, 'b')
   const batch = queue.takeFor(one, 1)
@@ -80,7 +80,7 @@ test('what is put back goes before what came later', () => {
   assert.deepEqual(ids(queue.operations()), ['a', 'b', 'c'])
 })
 
-test('books without an operation are forgotten, all at once, beyond 10000 books', () => {
+test('removes all books without operations above 10000 books', () => {
   const busy = add(settle, 'busy', 1n)
   const idle = add(settle, 'idle', 2n)
   queue.leave(idle)
@@ -91,18 +91,18 @@ test('books without an operation are forgotten, all at once, beyond 10000 books'
   assert.equal(add(settle, 'more', 1n).book, busy.book)
 })
 
-function add(kind: Verb<Keyed, unknown>, id: string, book = 1n): AnyOperation {
+function add(kind: Verb<OperationKey, unknown>, id: string, book = 1n): AnyOperation {
   return queue.add(kind, { id, book: book as BookId }, 0)
 }
 
 function ids(batch: Iterable<AnyOperation>): string[] {
-  return [...batch].map(({ ask }) => ask.id)
+  return [...batch].map(({ input }) => input.id)
 }
 
-/** Only its identity counts here. */
-function verb(name: string): Verb<Keyed, unknown> {
+/** A verb of which the queue uses only the identity. */
+function verb(name: string): Verb<OperationKey, unknown> {
   const fail = () => assert.fail('nothing is sent')
-  return { name, one: fail, readOne: fail, many: fail, readMany: fail }
+  return { name, statement: fail, readResult: fail, arrayStatement: fail, readResults: fail }
 }
 
 function connection() {

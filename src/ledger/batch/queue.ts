@@ -1,40 +1,51 @@
-// The operations that wait for a connection, and the books they belong to. The queue decides which
-// of them travel together in one call; dispatch.ts sends it.
+// The operations that wait for a connection, and their books. The queue decides which operations
+// go together in one call; dispatch.ts sends it.
 import type { BookId } from '../../platform/ids.ts'
 import type { Verb } from '../calls.ts'
 import type { Backoff } from './backoff.ts'
 import type { Connection } from './connection.ts'
 
-/** Beyond 256 a pair costs no less, and the locks of one call are held longer. */
+/** Larger batches cost no less per operation, and their calls hold locks longer. */
 export const BATCH_MAX = 256
-/** Books without an operation that are still remembered: some 100 bytes each. */
+/** Books without operations that are kept in memory: about 100 bytes each. */
 const BOOKS_MAX = 10_000
 
-export type Keyed = { readonly id: string; readonly book: BookId }
+export type OperationKey = { readonly id: string; readonly book: BookId }
 
-/** One operation under way. It leaves the batcher only when its outcome is known. */
-export type Operation<Ask extends Keyed = Keyed, Reply = unknown> = {
-  readonly verb: Verb<Ask, Reply>
-  readonly ask: Ask
+/** One pending operation. It leaves the batcher only when its outcome is known. */
+export type Operation<Input extends OperationKey = OperationKey, Result = unknown> = {
+  readonly verb: Verb<Input, Result>
+  readonly input: Input
   readonly book: Book
   readonly sinceMs: number
-  /** True once a call has carried it: from then on the database may know it. */
+  /** True once it was sent: from then on the database may have stored it. */
   wasSent: boolean
   isDropped: boolean
-  resolve(reply: Reply): void
+  /** How many calls with it failed with a transient error. */
+  failures: number
+  /** The server's last error in calls for its book alone; `sinceMs` is the time of the first. */
+  serverFault: ServerFault | undefined
+  resolve(result: Result): void
   reject(error: unknown): void
+}
+
+export type ServerFault = {
+  readonly sinceMs: number
+  readonly lastMs: number
+  readonly error: unknown
 }
 
 // Operations of different verbs share queues; a call carries one verb, so its types agree.
 // biome-ignore lint/suspicious/noExplicitAny: the queue holds Operation<A, R> of several A and R.
 export type AnyOperation = Operation<any, any>
 
-/** A book with operations in the batcher, or which had some. */
+/** A book that has or had operations in the batcher. */
 export type Book = {
   readonly id: BookId
   operations: number
-  /** The connection that carries some of them, and how many: any other finds the book locked. */
+  /** The connection whose calls contain this book; other connections would find it locked. */
   carrier: Connection | undefined
+  /** How many operations of this book are in these calls. */
   carried: number
   lane: Lane | undefined
 }
@@ -44,7 +55,7 @@ export type Lane = {
   readonly book: Book
   readonly waiting: AnyOperation[]
   isActive: boolean
-  /** Faults of the server that this book met: no other book waits for them. */
+  /** Pauses this book alone after server faults. */
   readonly backoff: Backoff
 }
 
@@ -64,7 +75,7 @@ export function createQueue() {
 
   function leave({ book }: AnyOperation): void {
     book.operations -= 1
-    // Kept for its next request; all idle ones go together, seldom.
+    // The book is kept for its next request; above BOOKS_MAX all idle books are removed at once.
     if (book.operations === 0 && books.size > BOOKS_MAX) forgetIdle()
   }
 
@@ -73,20 +84,26 @@ export function createQueue() {
   }
 
   return {
-    /** A new operation, behind the others of its book's lane or of the common queue. */
-    add<Ask extends Keyed, Reply>(verb: Verb<Ask, Reply>, ask: Ask, sinceMs: number) {
-      const deferred = Promise.withResolvers<Reply>()
-      const book = bookOf(ask.book)
+    /** Appends a new operation to its book's lane, or to the common queue. */
+    add<Input extends OperationKey, Result>(
+      verb: Verb<Input, Result>,
+      input: Input,
+      sinceMs: number,
+    ) {
+      const deferred = Promise.withResolvers<Result>()
+      const book = bookOf(input.book)
       const operation = {
         verb,
-        ask,
+        input,
         book,
         sinceMs,
         wasSent: false,
         isDropped: false,
+        failures: 0,
+        serverFault: undefined,
         resolve: deferred.resolve,
         reject: deferred.reject,
-        reply: deferred.promise,
+        result: deferred.promise,
       }
       book.operations += 1
       const queue = book.lane?.waiting ?? waiting
@@ -94,7 +111,7 @@ export function createQueue() {
       return operation
     },
 
-    /** The next batch that this connection may carry; empty if it is smaller than `sizeMin`. */
+    /** The next batch that this connection may send; empty if it is smaller than `sizeMin`. */
     takeFor(connection: Connection, sizeMin: number): AnyOperation[] {
       const batch = take(
         waiting,
@@ -109,7 +126,7 @@ export function createQueue() {
       return batch
     },
 
-    /** The call with this batch is over: other connections may carry its books. */
+    /** The call with this batch has ended: other connections may send for its books. */
     release(batch: readonly AnyOperation[]): void {
       for (const { book } of batch) {
         book.carried -= 1
@@ -117,15 +134,15 @@ export function createQueue() {
       }
     },
 
-    /** The next batch of a lane; empty when all of it were given up on. */
+    /** The next batch of a lane; empty when all its operations were given up. */
     takeLane: (lane: Lane): AnyOperation[] => take(lane.waiting, 1, () => true, leave),
 
-    /** Puts a batch back, before all others: it has waited longest. */
+    /** Puts a batch back at the front: it has waited longest. */
     putBack(batch: readonly AnyOperation[]): void {
       waiting.unshift(...batch)
     },
 
-    /** An operation's outcome is known, or it was given up on. */
+    /** Removes an operation whose outcome is known, or which was given up. */
     leave,
 
     isEmpty: () => waiting.length === 0,
@@ -134,9 +151,9 @@ export function createQueue() {
 }
 
 /**
- * Takes the next batch out of a queue: the oldest operation that may go, and everything of its verb
- * behind it, up to the maximum; nothing if that is less than the minimum. An id goes at most once
- * into an array. Operations given up on leave.
+ * Takes the next batch out of a queue: the oldest allowed operation and the later ones of the same
+ * verb, up to BATCH_MAX; nothing if there are fewer than `sizeMin`. No batch contains an id twice.
+ * Removes operations that were given up.
  */
 function take(
   queue: AnyOperation[],
@@ -145,16 +162,16 @@ function take(
   leave: (operation: AnyOperation) => void,
 ): AnyOperation[] {
   const batch: AnyOperation[] = []
-  // Nearly always so when a full array is asked for: the queue need not be looked through.
+  // The usual case when a full array is wanted: no need to scan the queue.
   if (queue.length < sizeMin) return batch
   const ids = new Set<string>()
   for (const operation of queue) {
     if (batch.length === BATCH_MAX) break
     if (operation.isDropped || !mayGo(operation.book)) continue
     if (batch.length > 0 && operation.verb !== (batch[0] as AnyOperation).verb) continue
-    if (ids.has(operation.ask.id)) continue
+    if (ids.has(operation.input.id)) continue
     batch.push(operation)
-    ids.add(operation.ask.id)
+    ids.add(operation.input.id)
   }
   if (batch.length < sizeMin) batch.length = 0
   let [taken, kept] = [0, 0]

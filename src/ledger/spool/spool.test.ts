@@ -1,5 +1,5 @@
-// The spool: what it acknowledged is read again, whatever happened to the process, the file or the
-// disk in between; and a ledger whose spool cannot be written admits nothing.
+// Tests of the spool: every acknowledged record is read again after failures of the process, the
+// file or the disk; and a ledger whose spool is not writable accepts no holds.
 import assert from 'node:assert/strict'
 import {
   appendFile,
@@ -15,10 +15,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { createCustomer } from '../../../test/support/customer.ts'
 import { createTestDatabase, createTestLedger } from '../../../test/support/harness.ts'
+import { createLedgerCustomer } from '../../../test/support/ledger-customer.ts'
 import { mountSmallDisk, unmountSmallDisk } from '../../../test/support/small-disk.ts'
 import { createLog } from '../../platform/log.ts'
+import { credits } from '../../units/credits.ts'
+import { ONE } from '../../units/price.ts'
+import { settleText } from '../settle-text.ts'
+import { line } from './files.ts'
 import type { Spool } from './spool.ts'
 import { createSpool } from './spool.ts'
 
@@ -42,79 +46,88 @@ describe('a spool', () => {
   }
   afterEach(() => Promise.all(spools.splice(0).map((spool) => spool.close())))
 
-  test('is adopted when its process is gone, with every line in order', async () => {
+  test('is claimed when its process is dead, with every line in order', async () => {
     const spool = await spoolOf('a')
     await Promise.all(['one', 'two', 'three'].map((text) => spool.append(text)))
     assert.equal(spool.size(), 3)
-    await die('a')
-    assert.deepEqual(await adoptedBy('b'), ['one', 'two', 'three'])
+    await markDead('a')
+    assert.deepEqual(await claimedBy('b'), ['one', 'two', 'three'])
   })
 
-  test('is left alone while its process lives', async () => {
+  test('of an older version is claimed when its process number is free', async () => {
+    await writeFile(join(directory, '7.999999999.1.spool'), line('one'))
+    await writeFile(join(directory, `8.${process.pid}.${await startedAt()}.spool`), line('two'))
+    assert.deepEqual(await claimedBy('b'), ['one'])
+  })
+
+  test('is not claimed while its process lives', async () => {
     await (await spoolOf('a')).append('one')
-    assert.deepEqual(await adoptedBy('b'), [])
+    assert.deepEqual(await claimedBy('b'), [])
     assert.deepEqual(await files('a'), ['one'])
   })
 
-  test('passes over a torn last line', async () => {
+  test('skips a partly written last line', async () => {
     await (await spoolOf('a')).append('one')
     await appendFile(await fileOf('a'), '1234abcd the disk lost pow')
-    await die('a')
-    assert.deepEqual(await adoptedBy('b'), ['one'])
+    await markDead('a')
+    assert.deepEqual(await claimedBy('b'), ['one'])
   })
 
-  test('keeps what it writes behind a torn line', async () => {
+  test('keeps records after a partly written line', async () => {
     const spool = await spoolOf('a')
     await spool.append('one')
-    // A disk that was full took half of a line and then had room again.
+    // A full disk stored half of a line; afterwards it had room again.
     await appendFile(await fileOf('a'), '1234abcd half of a li')
     await spool.append('two')
-    await die('a')
-    assert.deepEqual(await adoptedBy('b'), ['one', 'two'])
+    await markDead('a')
+    assert.deepEqual(await claimedBy('b'), ['one', 'two'])
   })
 
-  test('passes over a line whose bytes have changed', async () => {
+  test('keeps a line whose bytes have changed, in a file that stays', async () => {
     const spool = await spoolOf('a')
     await spool.append('one')
     await spool.append('two')
     const text = await readFile(await fileOf('a'), 'utf8')
     await writeFile(await fileOf('a'), text.replace('one', 'own'))
-    await die('a')
-    assert.deepEqual(await adoptedBy('b'), ['two'])
+    await markDead('a')
+    assert.deepEqual(await claimedBy('b'), ['two'])
+    assert.deepEqual(await files('keptb'), ['own'])
   })
 
-  test('is adopted by one of two claimants', async () => {
+  test('is claimed by one of two processes', async () => {
     for (const owner of ['a', 'b', 'c']) {
       await (await spoolOf(owner)).append(owner)
-      await die(owner)
+      await markDead(owner)
     }
     const [x, y] = [await spoolOf('x'), await spoolOf('y')]
-    const claimed = (await Promise.all([x.adopt(), y.adopt()])).flat()
+    const claimed = (await Promise.all([x.claimOrphans(), y.claimOrphans()])).flatMap(
+      (one) => one.tickets,
+    )
     assert.deepEqual(claimed.map((ticket) => ticket.text).sort(), ['a', 'b', 'c'])
   })
 
-  test('is adopted again when the one who adopted it dies', async () => {
+  test('is claimed again when the process that claimed it dies', async () => {
     await (await spoolOf('a')).append('one')
-    await die('a')
-    assert.deepEqual(await adoptedBy('b'), ['one'])
-    await die('b')
-    assert.deepEqual(await adoptedBy('c'), ['one'])
+    await markDead('a')
+    assert.deepEqual(await claimedBy('b'), ['one'])
+    await markDead('b')
+    assert.deepEqual(await claimedBy('c'), ['one'])
   })
 
-  test('that was claimed from a living process is written anew, the newest line too', async () => {
+  test('is written again, with its newest line, when a living process lost it', async () => {
     const spool = await spoolOf('a')
     await spool.append('one')
     const done = await spool.append('done')
     await spool.done(done)
     // Two containers on one volume do not see each other's processes.
-    await die('a')
-    assert.deepEqual(await adoptedBy('b'), ['one', 'done'])
+    await markDead('a')
+    assert.deepEqual(await claimedBy('b'), ['one', 'done'])
     await spool.append('two')
-    await die('a')
-    assert.deepEqual(await adoptedBy('c'), ['one', 'two'])
+    await markDead('a')
+    assert.deepEqual(await claimedBy('c'), ['one', 'two'])
   })
 
-  test('is emptied when everything in it is done, and removed at the end', async () => {
+  test('is emptied when all its records are done, and removed at close', async () => {
     const spool = await spoolOf('a')
     const tickets = [await spool.append('one'), await spool.append('two')]
     for (const ticket of tickets) {
@@ -126,38 +139,40 @@ describe('a spool', () => {
     await spool.append('three')
     assert.deepEqual(await files('a'), ['three'])
     await spool.close()
-    assert.equal((await readdir(directory)).length, 1)
+    assert.deepEqual(await readdir(directory), ['a.spool'])
 
-    await die('a')
-    const heir = await spoolOf('b')
-    for (const ticket of await heir.adopt()) await heir.done(ticket)
+    const successor = await spoolOf('b')
+    for (const ticket of (await successor.claimOrphans()).tickets) await successor.done(ticket)
+    assert.deepEqual(await readdir(directory), ['b.lock'])
+    await successor.close()
     assert.deepEqual(await readdir(directory), [])
   })
 
-  test('on a full disk refuses, and goes on when there is room', async (t) => {
+  test('rejects records on a full disk, and continues when there is room', async (t) => {
     const disk = mountSmallDisk(t, directory)
     if (disk === undefined) return
     const spool = await spoolOf('a')
     await spool.append('one')
     await disk.fill()
-    // Longer than what is left of the file's last block.
+    // Longer than the free part of the file's last block.
     await assert.rejects(spool.append('x'.repeat(5_000)), { code: 'ENOSPC' })
     assert.equal(spool.isWritable(), false)
     assert.equal(await spool.probe(), false)
     await disk.free()
     assert.equal(await spool.probe(), true)
     await spool.append('two')
-    await die('a')
-    assert.deepEqual(await adoptedBy('b'), ['one', 'two'])
+    await markDead('a')
+    assert.deepEqual(await claimedBy('b'), ['one', 'two'])
+    assert.deepEqual(await files('keptb'), [], 'nothing of the rejected record is left')
   })
 
-  async function adoptedBy(owner: string): Promise<string[]> {
-    return (await (await spoolOf(owner)).adopt()).map((ticket) => ticket.text)
+  async function claimedBy(owner: string): Promise<string[]> {
+    return (await (await spoolOf(owner)).claimOrphans()).tickets.map((ticket) => ticket.text)
   }
 })
 
 describe('a ledger', () => {
-  test('whose spool cannot be written admits nothing until it can', async (t) => {
+  test('refuses holds until its spool is writable', async (t) => {
     const database = await createTestDatabase()
     t.after(() => database.drop())
     const inTheWay = join(directory, 'volume')
@@ -167,7 +182,7 @@ describe('a ledger', () => {
       log,
     })
     t.after(() => ledger.end())
-    const customer = await createCustomer(ledger)
+    const customer = await createLedgerCustomer(ledger)
     await assert.rejects(customer.hold(), { code: 'ledger_unavailable' })
     await rm(inTheWay)
     await until(() => ledger.health().isSpoolWritable)
@@ -180,14 +195,14 @@ describe('a ledger', () => {
     const spoolDirectory = directory
     const first = await createTestLedger(database.url, { spoolDirectory, spoolAfterMs: 0, log })
     t.after(() => first.end())
-    const customer = await createCustomer(first)
+    const customer = await createLedgerCustomer(first)
     const id = await customer.hold()
     await database.db.transaction(async (tx) => {
       await tx.query('select from books where id = $1 for update', [customer.book])
       assert.deepEqual(await customer.settle(id), { isSpooled: true })
       assert.equal(first.health().spooled, 1)
       // As if the process had died here: another one finds its file.
-      const [own = ''] = await readdir(directory)
+      const own = `${first.instance}.spool`
       await copyFile(join(directory, own), join(directory, 'x.999999999.1.spool'))
     })
     await until(() => first.health().spooled === 0)
@@ -197,20 +212,63 @@ describe('a ledger', () => {
     assert.equal(await customer.balance(), '970 0 0')
     assert.deepEqual(await second.audit('all'), [])
   })
+
+  test('charges lines of the version before, and lines with parts and details', async (t) => {
+    const database = await createTestDatabase()
+    t.after(() => database.drop())
+    const ledger = await createTestLedger(database.url, { log })
+    t.after(() => ledger.end())
+    const customer = await createLedgerCustomer(ledger)
+    const [old, fresh] = [await customer.hold(), await customer.hold()]
+    const tariff = await ledger.tariff({
+      ...{ catalogueVersion: 1, model: 'model', list: 'speed=fast' },
+      price: { input: ONE, coefficient: ONE, cacheRead: ONE, cacheWrite5m: ONE, cacheWrite1h: ONE },
+    })
+    const uses = [{ feature: 'web_search', count: 2, each: credits(5) }]
+    const details = { stopReason: 'end_turn', status: 200 }
+    const settle = { ...customer.settleInput(fresh), priced: credits(40), tariff, details }
+    const counts = '["29","1","0","0","0"]'
+    const lines = [
+      `["${old}","${customer.book}",${counts},"30000000","complete",false,"msg_${old}"]`,
+      settleText({ ...settle, parts: { uses } }),
+    ]
+    await writeFile(join(directory, 'x.999999999.1.spool'), lines.map(line).join(''))
+    for (const _ of ['once', 'and again']) {
+      await ledger.replayDirectory(directory)
+      assert.equal(await customer.balance(), '930 0 0')
+    }
+    const [second, first] = await ledger.statement({
+      ...{ book: customer.book, beforeSeq: null, limit: 2 },
+    })
+    assert.deepEqual([first?.list, first?.parts, first?.details], ['', null, {}])
+    assert.deepEqual(
+      [second?.list, second?.parts, second?.details],
+      ['speed=fast', { uses }, details],
+    )
+    assert.deepEqual(await ledger.audit('all'), [])
+  })
 })
 
+/** As versions before 0.2 named the start of a process. */
+async function startedAt(): Promise<string> {
+  const text = await readFile('/proc/self/stat', 'utf8')
+  return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+}
+
 async function namesOf(owner: string): Promise<string[]> {
-  return (await readdir(directory)).filter((name) => name.startsWith(`${owner}.`))
+  return (await readdir(directory)).filter((name) =>
+    new RegExp(`^${owner}\\b.*\\.spool$`).test(name),
+  )
 }
 
 async function fileOf(owner: string): Promise<string> {
   return join(directory, (await namesOf(owner))[0] ?? '')
 }
 
-/** Renames a process's files as if another process, now gone, had written them. */
-async function die(owner: string): Promise<void> {
+/** Renames a process's files as if another process, whose lock is free, had written them. */
+async function markDead(owner: string): Promise<void> {
   for (const [i, name] of (await namesOf(owner)).entries()) {
-    await rename(join(directory, name), join(directory, `${owner}.999999999.1.${i}.spool`))
+    await rename(join(directory, name), join(directory, `dead${owner}-${owner}-${i}.spool`))
   }
 }
 

@@ -1,29 +1,42 @@
-// The spool: settlements that the database cannot take now, kept on disk until it can. A reply may
-// end once its charge is here. One file per process, appended in groups with one fsync each,
-// replayed until committed. A file whose process is gone is claimed by renaming it, which only one
-// claimant can do. Replaying twice is harmless: a settle is repeatable by its id.
+// The spool: settles that wait on disk while the database is unavailable or refuses them. A reply
+// may end once its charge is here. One file per process; settles are appended in groups with one
+// fsync each, and sent until they commit or are in quarantine. A process holds a lock while it
+// lives. Another process claims the files of a dead one under its lock, by renaming them. Sending a
+// settle twice is harmless: it is repeatable by its id.
 import type { FileHandle } from 'node:fs/promises'
-import { mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { mkdir, open, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Log } from '../../platform/log.ts'
-import { ignoreMissing, isOwnerAlive, line, ownPrefix, readLines, syncDirectory } from './files.ts'
+import { type CanSend, createClaims } from './claim.ts'
+import { ignoreMissing, line, syncDirectory } from './files.ts'
+import { type FileLock, tryLock } from './lock.ts'
 
-/** A probe writes a block: on a full disk the last block of a file may still have room. */
+/** The probe writes a whole block: on a full disk a file's last block may still have room. */
 const PROBE = '\n'.repeat(4_096)
 
-/** A record kept on disk; `done` forgets it. */
+/** A record on disk; `done` removes it. */
 export type Ticket = { readonly text: string; readonly file: string }
 
+export type Orphans = {
+  readonly tickets: Ticket[]
+  /** How many files were claimed. */
+  readonly files: number
+  /** Processes of which no file is left. */
+  readonly processes: string[]
+}
+
 export type Spool = {
-  /** Resolves when the text is on disk. Rejects when the disk refuses; then stop admitting. */
+  /** Resolves when the text is on disk. If it rejects, the caller must admit no new requests. */
   append(text: string): Promise<Ticket>
-  /** The record has committed. A file with nothing left in it is emptied or removed. */
+  /** The record has committed. A file without further records is emptied or removed. */
   done(ticket: Ticket): Promise<void>
-  /** Claims the files of processes that are gone and returns what they hold. */
-  adopt(): Promise<Ticket[]>
+  /** Claims the files of dead processes. What it cannot send stays, in files of its own. */
+  claimOrphans(canSend?: CanSend): Promise<Orphans>
+  /** Files that the last `claimOrphans` left because of such records, or could not read. */
+  left(): number
   /** False from a failed write until a write succeeds again. */
   isWritable(): boolean
-  /** Tries the disk again after a failure. */
+  /** Tries to write again after a failure. */
   probe(): Promise<boolean>
   size(): number
   close(): Promise<void>
@@ -31,28 +44,39 @@ export type Spool = {
 
 export async function createSpool(options: {
   readonly directory: string
+  /** Random for each start of a process, and of letters and digits only. */
   readonly owner: string
   readonly log: Log
 }): Promise<Spool> {
-  const { directory, log } = options
-  const me = await ownPrefix(options.owner)
-  const ownFile = join(directory, `${me}.spool`)
+  const { directory, log, owner } = options
+  const ownFile = join(directory, `${owner}.spool`)
   const outstanding = new Map<string, Set<Ticket>>()
   const state: {
     handle: FileHandle | undefined
+    lock: FileLock | undefined
     isWritable: boolean
-    adopted: number
-    group: { text: string; settled: PromiseWithResolvers<Ticket> }[]
+    group: { text: string; deferred: PromiseWithResolvers<Ticket> }[]
     writing: Promise<void>
-  } = { handle: undefined, isWritable: true, adopted: 0, group: [], writing: Promise.resolve() }
+  } = {
+    ...{ handle: undefined, lock: undefined, isWritable: true },
+    ...{ group: [], writing: Promise.resolve() },
+  }
+
+  const claims = createClaims({ directory, owner, log, takeOwnLock })
 
   async function ownHandle(): Promise<FileHandle> {
     if (state.handle === undefined) {
       await mkdir(directory, { recursive: true })
+      takeOwnLock()
       state.handle = await open(ownFile, 'a')
       await syncDirectory(directory)
     }
     return state.handle
+  }
+
+  function takeOwnLock(): void {
+    state.lock ??= tryLock(join(directory, `${owner}.lock`))
+    if (state.lock === undefined) throw new Error(`another process spools as ${owner}`)
   }
 
   // Everything that arrived during the last fsync shares the next one.
@@ -63,23 +87,24 @@ export async function createSpool(options: {
     try {
       await write(group.map((one) => line(one.text)).join(''))
       for (const one of group) {
-        const ticket = { text: one.text, file: ownFile }
-        ticketsOf(ownFile).add(ticket)
-        one.settled.resolve(ticket)
+        one.deferred.resolve(add(one.text, ownFile))
       }
     } catch (error) {
-      for (const one of group) one.settled.reject(error)
+      for (const one of group) one.deferred.reject(error)
     }
   }
 
-  // Someone who took this process for dead may have claimed its file. What was written into the
-  // claimed file may never be read, so all that is outstanding is written again, to a new one.
+  // Another process may have considered this one dead and claimed its file. Lines written to the
+  // claimed file may never be read, so all outstanding records are written again, to a new file.
   async function write(lines: string): Promise<void> {
     let text = lines
+    let whole: number | undefined
     try {
       for (;;) {
+        whole = undefined
         const handle = await ownHandle()
-        // The newline ends a line that a full disk tore; what follows would be lost with it.
+        whole = (await handle.stat()).size
+        // The newline ends a line that a full disk cut off; else the next record would extend it.
         await handle.appendFile(`\n${text}`)
         await handle.sync()
         const there = await stat(ownFile).catch(() => undefined)
@@ -92,10 +117,18 @@ export async function createSpool(options: {
       state.isWritable = true
     } catch (error) {
       state.isWritable = false
-      await state.handle?.close().catch(() => undefined) // the write's own error is what counts
+      // Nothing of it was acknowledged. Half a line in the middle of the file would look damaged.
+      if (whole !== undefined) await state.handle?.truncate(whole).catch(() => undefined)
+      await state.handle?.close().catch(() => undefined) // throw the write's error instead
       state.handle = undefined
       throw error
     }
+  }
+
+  function add(text: string, file: string): Ticket {
+    const ticket = { text, file }
+    ticketsOf(file).add(ticket)
+    return ticket
   }
 
   function ticketsOf(file: string): Set<Ticket> {
@@ -116,10 +149,10 @@ export async function createSpool(options: {
   }
 
   function append(text: string): Promise<Ticket> {
-    const settled = Promise.withResolvers<Ticket>()
-    state.group.push({ text, settled })
+    const deferred = Promise.withResolvers<Ticket>()
+    state.group.push({ text, deferred })
     void inTurn(writeGroup)
-    return settled.promise
+    return deferred.promise
   }
 
   async function done(ticket: Ticket): Promise<void> {
@@ -133,32 +166,17 @@ export async function createSpool(options: {
     })
   }
 
-  async function adopt(): Promise<Ticket[]> {
-    const found: Ticket[] = []
-    const names = await readdir(directory).catch(() => [])
-    for (const name of names.filter((one) => one.endsWith('.spool'))) {
-      if (await isOwnerAlive(name)) continue
-      state.adopted += 1
-      const mine = join(directory, `${me}.${state.adopted}.spool`)
-      try {
-        await rename(join(directory, name), mine)
-      } catch {
-        continue // another process was faster
-      }
-      for (const text of readLines(await readFile(mine), mine, log)) {
-        const ticket = { text, file: mine }
-        ticketsOf(mine).add(ticket)
-        found.push(ticket)
-      }
-      if (ticketsOf(mine).size === 0) await unlink(mine)
-    }
-    return found
+  async function claimOrphans(canSend: CanSend = () => true): Promise<Orphans> {
+    const { claimed, processes } = await claims.claimAll(canSend)
+    const tickets = claimed.flatMap(({ texts, file }) => texts.map((text) => add(text, file)))
+    return { tickets, files: claimed.length, processes }
   }
 
   return {
     append,
     done,
-    adopt,
+    claimOrphans,
+    left: claims.left,
     isWritable: () => state.isWritable,
     async probe() {
       await inTurn(async () => {
@@ -172,6 +190,8 @@ export async function createSpool(options: {
       await state.writing
       await state.handle?.close()
       if (ticketsOf(ownFile).size === 0) await unlink(ownFile).catch(ignoreMissing)
+      state.lock?.release()
+      state.lock = undefined
     },
   }
 }

@@ -1,12 +1,12 @@
--- What the verbs that take arrays share: locking books in order, and refusing an id that comes
--- twice in one array.
+-- Shared by the functions that take arrays: they lock books in order and refuse an array that
+-- contains an id twice.
 
--- The places of an array whose book is in a sorted list, such as the locked ones. (`= any` would
--- compare up to 256 with 256.)
+-- The positions in p_books whose book is in the sorted array p_of, such as the locked books. It
+-- searches by bisection: `= any` would compare up to 256 books with 256.
 --
--- `rows 1` tells the planner what is not so, on purpose: from one row it always goes by index to
--- what belongs to it. Told of hundreds, it reads a table from end to end while that is short, and
--- the plan is still there when it is long: settles were four times slower after 150,000 holds.
+-- `rows 1` is too low on purpose: with one row the planner always joins by index. With hundreds it
+-- chooses a sequential scan while the table is small, and keeps that plan when the table has grown:
+-- settles were four times slower after 150,000 holds.
 create or replace function ledger_places(p_books int8[], p_of int8[])
 returns table (n int4, book int8) language plpgsql immutable rows 1 as $$
 begin
@@ -14,9 +14,9 @@ begin
   where p_of[width_bucket(o.book, p_of)] = o.book;
 end $$;
 
--- Locks the books of an array and returns those it got, sorted. Without p_wait a busy book is left
--- out, so that one locked book stalls nobody else; its operations come back as 'busy' and go to a
--- lane of their own, which waits.
+-- Locks the books of an array and returns the locked ones, sorted. Without p_wait it skips a book
+-- that another transaction has locked, so that no other book waits. The operations of that book
+-- return 'busy', and the ledger sends them again in a lane, with p_wait.
 create or replace function ledger_lock(p_wait boolean, p_books int8[])
 returns int8[] language plpgsql as $$
 declare
@@ -38,7 +38,7 @@ begin
   return coalesce(v_locked, '{}');
 end $$;
 
--- The outcomes of an array as text; one without an outcome had a book that was not locked.
+-- The outcomes of an array as text. An operation without an outcome has a book that is not locked.
 create or replace function ledger_outcomes(p_outcomes text[], p_books int8[]) returns text
 language plpgsql as $$
 begin
@@ -52,12 +52,12 @@ begin
   return array_to_string(p_outcomes, ',');
 end $$;
 
--- Why a book could not be locked: someone has it, or there is none.
+-- Why a book was not locked: another transaction has locked it, or it does not exist.
 create or replace function ledger_missing(p_book int8) returns text language sql stable as $$
   select case when exists (select from books where id = p_book) then 'busy' else 'book_unknown' end
 $$;
 
--- An id twice in one array is a bug of the caller: which of the two would be the repeat?
+-- Refuses an array that contains an id twice: a bug of the caller. A repeat comes in a later call.
 create or replace function ledger_refuse_doubles(p_ids uuid[]) returns void language plpgsql as $$
 begin
   if (select count(distinct id) from unnest(p_ids) as o (id)) <> cardinality(p_ids) then

@@ -10,6 +10,9 @@
 --      id with other parameters answers 'mismatch', which is a fault.
 --   3. What is added to a book comes from rows inserted or closed, never from the arguments.
 --   4. An array form means exactly "the one-row form, element after element".
+--   5. A book's day never goes back: it is the later of today and the day of its last entry. A
+--      clock that stepped back over midnight would otherwise write a later entry to an earlier
+--      day, and the chain could not be read day by day. `entries.at` is always the real time.
 -- plpgsql and not sql: LANGUAGE sql functions measured half the speed (no plan kept).
 
 -- What a book can still promise: what is available, within what the day allows.
@@ -20,11 +23,12 @@ returns int8 language sql immutable as $$
   select greatest(0, least(p_available, coalesce(p_day_limit - p_day_spent - p_held, p_available)))
 $$;
 
--- Half of what is left, but never less than the floor nor more than the worst case: one request
--- cannot lock its owner out, and a small reply always fits while it can be paid.
+-- The worst case whenever it fits: a lone client never gets less than it can pay for. Otherwise
+-- half of what is left, so that one request cannot lock its owner out, but never less than the
+-- floor: a small reply fits as long as it can be paid. More than the headroom means a refusal.
 create or replace function ledger_grant(p_worst int8, p_floor int8, p_headroom int8)
 returns int8 language sql immutable as $$
-  select least(p_worst, greatest(p_floor, p_headroom / 2))
+  select case when p_worst <= p_headroom then p_worst else greatest(p_floor, p_headroom / 2) end
 $$;
 
 -- The answer to an id that is already there.
@@ -52,7 +56,8 @@ end $$;
 -- Holds for one request. It reads the columns that it needs instead of a whole row, and checks the
 -- isolation in place: `perform` is a statement of its own. A refusal for the day's limit or for
 -- want of credits leaves a mark on the book, once a day or once per change of the book, so that
--- guards can write to the owner without reading the hot tables.
+-- guards can write to the owner without reading the hot tables. The day's mark has the figures of
+-- the day's first refusal: what the request needed, and what was left.
 create or replace function ledger_hold(
   p_wait boolean, p_instance int8, p_seconds int4,
   p_day int4, p_id uuid, p_book int8, p_tariff int4, p_fence int8, p_worst int8, p_floor int8,
@@ -89,7 +94,7 @@ begin
   end if;
 
   v_now := ledger_now();
-  v_today := (v_now at time zone 'UTC')::date;
+  v_today := greatest((v_now at time zone 'UTC')::date, v_day);
   available := ledger_headroom(v_available, v_day_limit,
     case when v_day = v_today then v_day_spent else 0 end, v_held);
   granted := ledger_grant(p_worst, p_floor, available);
@@ -122,7 +127,9 @@ begin
   else
     granted := 0;
     if outcome = 'day_limit' then
-      update books b set day_limit_met = v_today
+      update books b
+      set day_limit_met = v_today, day_limit_needed = p_floor,
+        day_limit_left = ledger_hold.available
       where b.id = p_book and b.day_limit_met is distinct from v_today;
     elsif outcome = 'credits' then
       update books b set short_seq = b.seq
@@ -131,14 +138,14 @@ begin
   end if;
 end $$;
 
--- Holds for at most 256 requests. The set-based body is for rich books: one that has twice what the
--- whole array asks of it grants each request its worst case, whatever their order, since half of
--- what is left always covers the next. Other books are decided one request after the other, each
--- grant leaving less for the next. Answers are comma-separated lists in the order given (256 result
--- rows cost the client more than the database), or the one word 'granted' for "each its worst
--- case". Nothing is joined back to the operations: the planner takes both sides for one row, and
--- the nested loop over 256 by 256 cost more than everything else together. Arrays are read by
--- subscript where a row is written: unnest() of all of them would first store each apart.
+-- Holds for at most 256 requests. The set-based body is for rich books: one whose headroom covers
+-- all that the array asks of it grants each request its worst case, whatever their order. Other
+-- books are decided one request after the other, each grant leaving less for the next. Answers are
+-- comma-separated lists in the order given (256 result rows cost the client more than the
+-- database), or the one word 'granted' for "each its worst case". Nothing is joined back to the
+-- operations: the planner takes both sides for one row, and the nested loop over 256 by 256 cost
+-- more than everything else together. Arrays are read by subscript where a row is written: unnest()
+-- of all of them would first store each apart.
 create or replace function ledger_hold_many(
   p_wait boolean, p_instance int8, p_seconds int4,
   p_days int4[], p_ids uuid[], p_books int8[], p_tariffs int4[], p_fences int8[],
@@ -170,7 +177,7 @@ begin
   where b.fence = a.fence_min and b.fence = a.fence_max
     and b.debt = 0 and b.blocked_reason is null
     and a.worst <= ledger_headroom(b.available, b.day_limit,
-      case when b.day = v_today then b.day_spent else 0 end, b.held) / 2;
+      case when b.day >= v_today then b.day_spent else 0 end, b.held);
 
   begin
     with inserted as (

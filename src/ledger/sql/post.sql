@@ -3,13 +3,15 @@
 -- transaction (a payment's, a promo code's), which has locked its own rows already: the ledger
 -- comes last.
 
--- Posts one rare entry to a book the caller has locked. Answers 'posted', 'repeated' or 'mismatch'.
+-- Posts one rare entry to a book the caller has locked, and moves the book to the entry's day; the
+-- caller changes its amounts. Answers 'posted', 'repeated' or 'mismatch'.
 create or replace function ledger_post(
   b books, p_kind entry_kind, p_ref text, p_amount int8, p_lot int8, p_contra contra,
   p_note text, out outcome text, out seq int8
 ) language plpgsql as $$
 declare
   v_now timestamptz := ledger_now();
+  v_today date := greatest((v_now at time zone 'UTC')::date, b.day);
   v_stored postings;
 begin
   insert into postings (kind, ref, book_id, amount, seq, lot, at)
@@ -25,7 +27,8 @@ begin
   seq := b.seq + 1;
   insert into entries (book_id, seq, amount, balance, at, day, kind, contra, ref, note)
   values (b.id, seq, p_amount, b.available + b.held - b.debt + p_amount, v_now,
-    (v_now at time zone 'UTC')::date, p_kind, p_contra, p_ref, p_note);
+    v_today, p_kind, p_contra, p_ref, p_note);
+  update books set day = v_today, day_spent = 0 where books.id = b.id and books.day < v_today;
   outcome := 'posted';
 end $$;
 

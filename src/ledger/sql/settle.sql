@@ -19,10 +19,18 @@ $$;
 -- Charges a hold at most what it was granted and writes off the rest. It reads the columns that it
 -- needs instead of whole rows, and changes the book itself: a call of another function would be a
 -- statement of its own.
-create or replace function ledger_settle(
+--
+-- p_numbers and p_texts say what the request was like, in the order of src/ledger/details.ts; the
+-- array forms have 9 numbers and 10 texts for each operation, one operation after the other. Two
+-- arrays instead of 19: PostgreSQL unpacks each one apart. Either may be null. The first number is
+-- the price list of the charge: null means that of the hold. The last text is the parts as JSON.
+--
+-- A repeat is the same when counts, price, ending and price list are. A caller that names no price
+-- list is of the version before, and the list is not compared.
+create or replace function ledger_settle_request(
   p_wait boolean, p_day int4, p_id uuid, p_book int8, p_input int8, p_output int8,
   p_cache_read int8, p_cache_write_5m int8, p_cache_write_1h int8, p_priced int8, p_ending ending,
-  p_estimated boolean, p_message_id text,
+  p_estimated boolean, p_message_id text, p_numbers int4[], p_texts text[],
   out outcome text, out amount int8, out written_off int8, out available int8
 ) language plpgsql as $$
 declare
@@ -36,16 +44,19 @@ declare
   h holds;
   e entries;
   v_now timestamptz;
+  v_day date;
   v_today date;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     perform ledger_assert_read_committed();
   end if;
   if p_wait then
-    select b.seq, b.available, b.available + b.held - b.debt into v_seq, v_available, v_balance
+    select b.seq, b.available, b.available + b.held - b.debt, b.day
+    into v_seq, v_available, v_balance, v_day
     from books b where b.id = p_book for no key update;
   else
-    select b.seq, b.available, b.available + b.held - b.debt into v_seq, v_available, v_balance
+    select b.seq, b.available, b.available + b.held - b.debt, b.day
+    into v_seq, v_available, v_balance, v_day
     from books b where b.id = p_book for no key update skip locked;
   end if;
   if not found then
@@ -53,7 +64,7 @@ begin
     return;
   end if;
   v_now := ledger_now();
-  v_today := (v_now at time zone 'UTC')::date;
+  v_today := greatest((v_now at time zone 'UTC')::date, v_day);
   update holds set state = 'settled', ending = p_ending, closed_at = v_now,
     charged = least(p_priced, holds.granted), entry_seq = v_seq + 1
   where holds.day = p_day and holds.id = p_id and holds.state = 'open' and holds.book_id = p_book
@@ -69,13 +80,15 @@ begin
       outcome := 'mismatch';
       return;
     elsif h.state = 'settled' then
-      -- The day keeps the look-up to one partition.
+      -- The days keep the look-up to few partitions: an entry is never on an earlier day than its
+      -- time, nor on a later one than its book.
       select * into e from entries where book_id = p_book and seq = h.entry_seq
-        and day = (h.closed_at at time zone 'UTC')::date and hold_id = p_id;
+        and day >= (h.closed_at at time zone 'UTC')::date and day <= v_today and hold_id = p_id;
       outcome := case when (e.input, e.output, e.cache_read, e.cache_write_5m, e.cache_write_1h,
           e.priced, e.ending, e.estimated) = (p_input, p_output, p_cache_read, p_cache_write_5m,
           p_cache_write_1h, p_priced, p_ending, p_estimated)
-        and e.message_id is not distinct from p_message_id then 'settled' else 'mismatch' end;
+        and e.message_id is not distinct from p_message_id
+        and coalesce(e.tariff = p_numbers[1], true) then 'settled' else 'mismatch' end;
       amount := h.charged;
       written_off := e.written_off;
       available := v_available;
@@ -96,10 +109,15 @@ begin
   written_off := p_priced - amount;
   insert into entries (book_id, seq, amount, balance, at, hold_id, input, output, cache_read,
     cache_write_5m, cache_write_1h, priced, written_off, day, tariff, kind, contra, ending,
-    estimated, message_id)
+    estimated, message_id, first_byte_ms, total_ms, waited_ms, bytes_in, bytes_out, status,
+    retries, streamed, stop_reason, error_type, target, vendor_request_id, service_tier,
+    session_id, agent_id, parent_agent_id, label, parts)
   values (p_book, v_seq + 1, -amount, v_balance - amount, v_now, p_id, p_input,
     p_output, p_cache_read, p_cache_write_5m, p_cache_write_1h, p_priced, written_off,
-    v_today, v_tariff, 'charge', 'revenue', p_ending, p_estimated, p_message_id);
+    v_today, coalesce(p_numbers[1], v_tariff), 'charge', 'revenue', p_ending, p_estimated,
+    p_message_id, p_numbers[2], p_numbers[3], p_numbers[4], p_numbers[5], p_numbers[6],
+    p_numbers[7], p_numbers[8], p_numbers[9] = 1, p_texts[1], p_texts[2], p_texts[3], p_texts[4],
+    p_texts[5], p_texts[6], p_texts[7], p_texts[8], p_texts[9], p_texts[10]::jsonb);
   -- Debt is paid before anything is available.
   update books b set
     held = b.held - v_unheld,
@@ -128,11 +146,12 @@ end $$;
 -- what is charged depends on that hold alone. Amounts are given only where less than the price was
 -- charged, as place:amount; what is available afterwards is given by book, not by element. Between
 -- its parts the body carries places, and reads the arrays where a row is written.
-create or replace function ledger_settle_many(
+create or replace function ledger_settle_requests(
   p_wait boolean,
   p_days int4[], p_ids uuid[], p_books int8[], p_inputs int8[], p_outputs int8[],
   p_cache_reads int8[], p_cache_writes_5m int8[], p_cache_writes_1h int8[], p_priced int8[],
-  p_endings ending[], p_estimated boolean[], p_message_ids text[],
+  p_endings ending[], p_estimated boolean[], p_message_ids text[], p_numbers int4[],
+  p_texts text[],
   out outcomes text, out amounts text, out books text, out available text
 ) language plpgsql as $$
 declare
@@ -155,16 +174,25 @@ begin
       from ops o join books b on b.id = o.book
       where h.day = p_days[o.n] and h.id = p_ids[o.n] and h.state = 'open' and h.book_id = o.book
       returning o.n, o.book, h.entry_seq as seq, h.tariff, h.granted, h.charged,
-        b.available + b.held - b.debt as balance
+        b.available + b.held - b.debt as balance, greatest(v_today, b.day) as day
     ), written as (
       insert into entries (book_id, seq, amount, balance, at, hold_id, input, output, cache_read,
         cache_write_5m, cache_write_1h, priced, written_off, day, tariff, kind, contra, ending,
-        estimated, message_id)
+        estimated, message_id, first_byte_ms, total_ms, waited_ms, bytes_in, bytes_out, status,
+        retries, streamed, stop_reason, error_type, target, vendor_request_id, service_tier,
+        session_id, agent_id, parent_agent_id, label, parts)
       select c.book, c.seq, -c.charged,
         c.balance - sum(c.charged) over (partition by c.book order by c.seq), v_now, p_ids[c.n],
         p_inputs[c.n], p_outputs[c.n], p_cache_reads[c.n], p_cache_writes_5m[c.n],
-        p_cache_writes_1h[c.n], p_priced[c.n], p_priced[c.n] - c.charged, v_today, c.tariff,
-        'charge', 'revenue', p_endings[c.n], p_estimated[c.n], p_message_ids[c.n]
+        p_cache_writes_1h[c.n], p_priced[c.n], p_priced[c.n] - c.charged, c.day,
+        coalesce(p_numbers[9 * c.n - 8], c.tariff), 'charge', 'revenue', p_endings[c.n],
+        p_estimated[c.n], p_message_ids[c.n], p_numbers[9 * c.n - 7], p_numbers[9 * c.n - 6],
+        p_numbers[9 * c.n - 5], p_numbers[9 * c.n - 4], p_numbers[9 * c.n - 3],
+        p_numbers[9 * c.n - 2], p_numbers[9 * c.n - 1], p_numbers[9 * c.n] = 1,
+        p_texts[10 * c.n - 9], p_texts[10 * c.n - 8], p_texts[10 * c.n - 7],
+        p_texts[10 * c.n - 6], p_texts[10 * c.n - 5], p_texts[10 * c.n - 4],
+        p_texts[10 * c.n - 3], p_texts[10 * c.n - 2], p_texts[10 * c.n - 1],
+        p_texts[10 * c.n]::jsonb
       from closed c
     ), sums as (
       select c.book, count(*) as requests, sum(c.charged)::int8 as charged,
@@ -179,8 +207,8 @@ begin
         seq = b.seq + s.requests,
         requests = b.requests + s.requests,
         spent_total = b.spent_total + s.charged,
-        day = v_today,
-        day_spent = case when b.day = v_today then b.day_spent else 0 end + s.charged,
+        day = greatest(v_today, b.day),
+        day_spent = case when b.day >= v_today then b.day_spent else 0 end + s.charged,
         velocity_spent = ledger_velocity_spent(b.velocity_limit, b.velocity_until,
           b.velocity_spent, v_now, s.charged),
         velocity_until = ledger_velocity_until(b.velocity_limit, b.velocity_until,
@@ -217,9 +245,10 @@ begin
   amounts := null;
   for i in 1..v_count loop
     if p_books[i] = any (v_locked) then
-      v_one := ledger_settle(true, p_days[i], p_ids[i], p_books[i], p_inputs[i], p_outputs[i],
-        p_cache_reads[i], p_cache_writes_5m[i], p_cache_writes_1h[i], p_priced[i], p_endings[i],
-        p_estimated[i], p_message_ids[i]);
+      v_one := ledger_settle_request(true, p_days[i], p_ids[i], p_books[i], p_inputs[i],
+        p_outputs[i], p_cache_reads[i], p_cache_writes_5m[i], p_cache_writes_1h[i], p_priced[i],
+        p_endings[i], p_estimated[i], p_message_ids[i], p_numbers[9 * i - 8:9 * i],
+        p_texts[10 * i - 9:10 * i]);
       v_outcomes[i] := v_one.outcome;
       if v_one.amount < p_priced[i] then
         amounts := concat_ws(',', amounts, i || ':' || v_one.amount);
@@ -229,4 +258,34 @@ begin
   outcomes := ledger_outcomes(v_outcomes, p_books);
   select string_agg(b.id::text, ','), string_agg(b.available::text, ',') into books, available
   from books b where b.id = any (v_locked);
+end $$;
+
+-- For the version before 0026, which does not say what a request was like.
+create or replace function ledger_settle(
+  p_wait boolean, p_day int4, p_id uuid, p_book int8, p_input int8, p_output int8,
+  p_cache_read int8, p_cache_write_5m int8, p_cache_write_1h int8, p_priced int8, p_ending ending,
+  p_estimated boolean, p_message_id text,
+  out outcome text, out amount int8, out written_off int8, out available int8
+) language plpgsql as $$
+begin
+  select s.outcome, s.amount, s.written_off, s.available
+  into outcome, amount, written_off, available
+  from ledger_settle_request(p_wait, p_day, p_id, p_book, p_input, p_output, p_cache_read,
+    p_cache_write_5m, p_cache_write_1h, p_priced, p_ending, p_estimated, p_message_id, null,
+    null) s;
+end $$;
+
+-- For the version before 0026.
+create or replace function ledger_settle_many(
+  p_wait boolean,
+  p_days int4[], p_ids uuid[], p_books int8[], p_inputs int8[], p_outputs int8[],
+  p_cache_reads int8[], p_cache_writes_5m int8[], p_cache_writes_1h int8[], p_priced int8[],
+  p_endings ending[], p_estimated boolean[], p_message_ids text[],
+  out outcomes text, out amounts text, out books text, out available text
+) language plpgsql as $$
+begin
+  select s.outcomes, s.amounts, s.books, s.available into outcomes, amounts, books, available
+  from ledger_settle_requests(p_wait, p_days, p_ids, p_books, p_inputs, p_outputs, p_cache_reads,
+    p_cache_writes_5m, p_cache_writes_1h, p_priced, p_endings, p_estimated, p_message_ids, null,
+    null) s;
 end $$;

@@ -1,48 +1,45 @@
-// The audit: a clean ledger yields nothing, also after old days were taken away, and each way of
-// being wrong is found by the rule that is meant to find it. Corruptions are planted one at a time
-// in a transaction that is rolled back, past the triggers and constraints that would refuse them.
+// Tests of the audit: it finds nothing in a correct ledger, also after old days were detached, and
+// each corruption is found by its rule. Corruptions are planted one at a time in a transaction that
+// is rolled back, with the triggers and constraints that would refuse them switched off.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import pg from 'pg'
-import type { Customer } from '../../../test/support/customer.ts'
-import { createCustomer } from '../../../test/support/customer.ts'
 import type { TestDatabase, TestLedger } from '../../../test/support/harness.ts'
-import {
-  createTestDatabase,
-  createTestLedger,
-  onServer,
-  turnClock,
-} from '../../../test/support/harness.ts'
+import { createTestDatabase, createTestLedger, turnClock } from '../../../test/support/harness.ts'
+import type { LedgerCustomer } from '../../../test/support/ledger-customer.ts'
+import { createLedgerCustomer } from '../../../test/support/ledger-customer.ts'
 import type { BookId, HoldId } from '../../platform/ids.ts'
 import { credits } from '../../units/credits.ts'
+import { millionths, ONE, type Price } from '../../units/price.ts'
+import { noTokens, tokens } from '../../units/tokens.ts'
 
 const DAY_MS = 86_400_000
 const startMs = Date.now()
 let database: TestDatabase
 let ledger: TestLedger
-let alice: Customer
-let bob: Customer
+let alice: LedgerCustomer
+let bob: LedgerCustomer
 
 before(async () => {
   database = await createTestDatabase()
   ledger = await createTestLedger(database.url)
-  alice = await createCustomer(ledger, 0)
-  bob = await createCustomer(ledger, 0)
+  alice = await createLedgerCustomer(ledger, 0)
+  bob = await createLedgerCustomer(ledger, 0)
 })
 after(async () => {
   await ledger.end()
   await database.drop()
 })
 
-test('a clean ledger yields nothing, on the first day and on the next', async () => {
+test('finds nothing in a correct ledger, on the first day and on the next', async () => {
   assert.deepEqual(await findings(), [])
-  await liveDay(0)
+  await simulateDay(0)
   assert.deepEqual(await findings(), [])
-  await liveDay(1)
+  await simulateDay(1)
   assert.deepEqual(await findings(), [])
 })
 
-test('what the continuous audit finds is reported until someone has dealt with it', async () => {
+test('reports a finding in every run until it is repaired', async () => {
   const add = (by: number) =>
     database.db.query(`update books set available = available + ${by} where id = $1`, [bob.book])
   await add(1)
@@ -57,31 +54,42 @@ test('what the continuous audit finds is reported until someone has dealt with i
   assert.deepEqual(await findings(), [])
 })
 
-test('old days leave oldest first, and only when they tie out', async () => {
-  await assert.rejects(detach(1), /does not tie out/)
-  await onServer(async (client) => {
-    await client.query('set session_replication_role = replica')
-    const change = (by: number) =>
-      client.query(
-        `update entries set amount = amount + ${by} where seq = 1 and book_id = ${bob.book}`,
-      )
-    await change(1)
-    await assert.rejects(detach(0), /does not tie out/)
-    await change(-1)
-  }, database.url)
-  assert.deepEqual(await findings(), [])
+test('a finding in one book does not stop the marks of the others', async () => {
+  const isMarked = async ({ book }: LedgerCustomer) => {
+    const { rows } = await database.db.query(
+      `select b.seq = m.seq as is_marked from books b join audit_marks m on m.book_id = b.id
+       where b.id = $1`,
+      [book],
+    )
+    return (rows[0] as { is_marked: boolean }).is_marked
+  }
+  for (const customer of [alice, bob]) await customer.credit('promo', 'mark', 5)
+  const add = (by: number) =>
+    database.db.query(`update books set available = available + ${by} where id = $1`, [bob.book])
+  await add(1)
+  assert.deepEqual(
+    (await ledger.audit('new')).map(({ book }) => book),
+    [bob.book],
+  )
+  assert.deepEqual([await isMarked(alice), await isMarked(bob)], [true, false])
+  await add(-1)
 })
 
-test('the chain goes on from checkpoints when old days are taken away', async () => {
-  // The continuous audit has read the first two days and not yet the next three.
-  for (const day of [2, 3, 4]) await liveDay(day)
-  const detached = await ledger.detachEntriesBefore(dateOf(3))
-  assert.deepEqual(
-    detached.slice(-3),
-    [0, 1, 2].map((day) => partitionOf(day)),
+test('writes checkpoints of days oldest first only', async () => {
+  await assert.rejects(
+    database.db.query(`select ledger_day_checkpoint('${dateOf(1)}')`),
+    /an older day .* has no checkpoints/,
   )
+})
+
+test('continues the chain from checkpoints after old days were detached', async () => {
+  // The audit of new entries has read the first two days, but not the next three.
+  for (const day of [2, 3, 4]) await simulateDay(day)
+  const { checkpointed, detached } = await ledger.days.retire(1)
+  assert.deepEqual(detached.slice(-3), [0, 1, 2].map(dateOf))
+  assert.deepEqual(checkpointed, detached)
   assert.deepEqual(await findings(), [])
-  await liveDay(5)
+  await simulateDay(5)
   assert.deepEqual(await findings(), [])
   const left = await ledger.statement({ book: alice.book, beforeSeq: null, limit: 1_000 })
   assert.equal(left.at(-1)?.at.toISOString().slice(0, 10), dateOf(3))
@@ -143,20 +151,36 @@ describe('a planted corruption is found by its rule', () => {
     ],
     ['a hold is gone', 'charge_without_hold', 'delete from holds where HOLD'],
     ['a price list is changed', 'price', 'update tariffs set coefficient = 3'],
+    ['an input price is changed', 'price', 'update tariffs set input = 3'],
+    ['a pass is forgotten', 'price', `update entries set parts = parts - 'passes' where PARTS`],
+    ['a use is forgotten', 'price', `update entries set parts = parts - 'uses' where PARTS`],
+    [
+      'another model answered',
+      'price',
+      `update entries set parts = parts || jsonb_build_object('served',
+         parts #> '{passes,0}') where PARTS`,
+    ],
+    [
+      'a pass is dearer',
+      'price',
+      `update entries set parts = jsonb_set(parts, '{passes,0,price,1}', '"3"') where PARTS`,
+    ],
+    [
+      'a price with parts is changed and the book agrees',
+      'price',
+      'update entries set priced = priced + 1, written_off = written_off + 1 where PARTS',
+    ],
     [
       'an entry changes its tariff',
       'charge_and_hold_differ',
-      `update entries set tariff = 2
+      `update entries set tariff = 99
        where CHARGE`,
     ],
     ['a token count is changed', 'price', 'update entries set input = input + 1 where CHARGE'],
     ['a price is changed', 'price', 'update entries set priced = 1, written_off = 1 where CHARGE'],
     ['a loss is hidden', 'written_off', 'update entries set written_off = 1 where CHARGE'],
-    [
-      'an entry stands on a wrong day',
-      'entry_day',
-      'update entries set day = day + 1 where CHARGE',
-    ],
+    ['an entry is before its day', 'entry_day', 'update entries set day = day - 1 where CHARGE'],
+    ['a day goes back', 'day_back', 'update entries set day = day + 1 where ADJUST'],
     ['an entry has no book', 'book_missing', 'update entries set book_id = 99999 where CHARGE'],
     ['a charge is no revenue', 'contra', `update entries set contra = 'loss' where CHARGE`],
     ['a gift is revenue', 'contra', `update entries set contra = 'revenue' where ADJUST`],
@@ -225,11 +249,13 @@ describe('a planted corruption is found by its rule', () => {
     places.ADJUST = `book_id = ${alice.book} and seq = ${adjust.seq}`
     places.HOLD = `id = '${charge.hold}'`
     places.OPEN = `id = '${open.hold}'`
+    const withParts = await newest('parts is not null')
+    places.PARTS = `book_id = ${alice.book} and seq = ${withParts.seq}`
     places.VOIDED = `id = '${voided.hold}'`
     places.BOOK = `id = ${alice.book}`
   })
 
-  /** What the whole audit says with one thing planted; nothing of it stays. */
+  /** The rules that the whole audit reports with one corruption; it is rolled back afterwards. */
   async function rulesWith(sql: string): Promise<string[]> {
     const planted = sql.replace(/[A-Z]{4,}/g, (word) => places[word] ?? word)
     await client.query('begin')
@@ -248,7 +274,7 @@ describe('a planted corruption is found by its rule', () => {
 
   after(() => client.end())
 
-  test('nothing planted, nothing found', async () => {
+  test('finds nothing without a corruption', async () => {
     assert.deepEqual(await rulesWith('select'), [])
   })
   for (const [what, rule, sql] of plants) {
@@ -260,8 +286,8 @@ describe('a planted corruption is found by its rule', () => {
   }
 })
 
-/** A day of business: something of everything, and a hold left open over midnight. */
-async function liveDay(day: number): Promise<void> {
+/** Simulates a day with every kind of entry, and a hold that stays open over midnight. */
+async function simulateDay(day: number): Promise<void> {
   await turnClock(database.db, `${day} days`)
   await ledger.makePartitions()
   for (const customer of [alice, bob]) {
@@ -276,6 +302,7 @@ async function liveDay(day: number): Promise<void> {
     const late = await hold(30)
     await customer.void(late, 'process_lost')
     await customer.settle(late, 12)
+    await settleWithParts(customer, await hold(100))
     await postRareKinds(customer.book, day, lot)
     const last = await hold(9)
     carried.set(customer, await hold(25))
@@ -283,7 +310,34 @@ async function liveDay(day: number): Promise<void> {
   }
 }
 
-const carried = new Map<Customer, HoldId>()
+/** A charge by another list, with a pass of another model, two uses, and something unlisted. */
+async function settleWithParts(customer: LedgerCustomer, id: HoldId): Promise<void> {
+  const [price, dear] = [priceOf(2n), priceOf(3n)]
+  const list = 'speed=fast'
+  const tariff = await ledger.tariff({ catalogueVersion: 1, model: 'model', list, price })
+  const counts = { ...noTokens, input: tokens(4), output: tokens(1) }
+  await ledger.settle({
+    ...customer.settleInput(id),
+    counts,
+    tariff,
+    priced: credits(5 * 2 + 5 * 3 + 2 * 7),
+    parts: {
+      passes: [{ model: 'other', list: '', price: dear, counts }],
+      uses: [{ feature: 'web_search', count: 2, each: credits(7) }],
+      unlisted: ['speed'],
+    },
+  })
+}
+
+function priceOf(each: bigint): Price {
+  const price = millionths(each * ONE)
+  return {
+    ...{ input: price, coefficient: price },
+    ...{ cacheRead: price, cacheWrite5m: price, cacheWrite1h: price },
+  }
+}
+
+const carried = new Map<LedgerCustomer, HoldId>()
 
 async function postRareKinds(book: BookId, day: number, lot: bigint): Promise<void> {
   const ref = `${day} ${book}`
@@ -301,14 +355,6 @@ async function findings() {
   return [...(await ledger.audit('new')), ...(await ledger.audit('all'))]
 }
 
-async function detach(day: number): Promise<void> {
-  await database.db.query('select ledger_entries_detach($1::text::regclass)', [partitionOf(day)])
-}
-
 function dateOf(day: number): string {
   return new Date(startMs + day * DAY_MS).toISOString().slice(0, 10)
-}
-
-function partitionOf(day: number): string {
-  return `entries_${dateOf(day).replaceAll('-', '')}`
 }

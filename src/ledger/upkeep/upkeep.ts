@@ -1,16 +1,21 @@
-// The SQL that keeps the ledger in order: heartbeats, what the sweeper looks for, partitions, and
-// the audit's checks. One function per statement.
+// The SQL of the ledger's maintenance: heartbeats, the sweeper's searches and its mark. One
+// function per statement. The audit's statements are in audit-queries.ts.
+import { hostname } from 'node:os'
 import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId, HoldId, InstanceId } from '../../platform/ids.ts'
-import { one } from '../queries.ts'
+import { queryRow } from '../queries.ts'
 
-/** Says that a process is alive. Locks only its own row. */
-export async function instanceBeat(db: Executor, id: InstanceId, role: string): Promise<void> {
+/** Writes the heartbeat of a process. Locks only its own row. */
+export async function instanceBeat(
+  db: Executor,
+  p: { id: InstanceId; role: string; spoolDirectory: string },
+): Promise<void> {
   await db.query(
-    `insert into instances (id, role, started_at, beat_at)
-     values ($1, $2, ledger_now(), ledger_now())
-     on conflict (id) do update set beat = instances.beat + 1, beat_at = ledger_now()`,
-    [id, role],
+    `insert into instances (id, role, host, spool_directory, started_at, beat_at)
+     values ($1, $2, $3, $4, ledger_now(), ledger_now())
+     on conflict (id) do update set beat = instances.beat + 1, beat_at = ledger_now(),
+       spool_directory = excluded.spool_directory, lost_at = null`,
+    [p.id, p.role, hostname(), p.spoolDirectory],
   )
 }
 
@@ -18,20 +23,65 @@ export async function instanceBeat(db: Executor, id: InstanceId, role: string): 
 export async function instanceList(
   db: Executor,
 ): Promise<{ id: InstanceId; beat: bigint; beatAt: Date }[]> {
-  const { rows } = await db.query('select id, beat, beat_at as "beatAt" from instances', [])
+  const { rows } = await db.query(
+    'select id, beat, beat_at as "beatAt" from instances where lost_at is null',
+    [],
+  )
   return rows as { id: InstanceId; beat: bigint; beatAt: Date }[]
 }
 
-/** Forgets an instance that has no open hold. */
-export async function instanceDelete(db: Executor, id: InstanceId): Promise<void> {
-  await db.query('delete from instances where id = $1', [id])
+/**
+ * False if another session has locked the row of an instance, or it is gone. A heartbeat may then
+ * be waiting for that lock.
+ */
+export async function instanceIsFree(db: Executor, id: InstanceId): Promise<boolean> {
+  const { rows } = await db.query('select from instances where id = $1 for update skip locked', [
+    id,
+  ])
+  return rows.length > 0
+}
+
+/** For a dead process without open holds. Its row stays while its spool has not been claimed. */
+export async function instanceLost(db: Executor, id: InstanceId): Promise<void> {
+  await db.query('update instances set lost_at = ledger_now() where id = $1', [id])
+  await db.query('delete from instances where id = $1 and spool_directory is null', [id])
+}
+
+/** Nothing is left in the spool of this process, or another process sends what was. */
+export async function spoolClaimed(db: Executor, id: string): Promise<void> {
+  // As text: the name of a file that somebody put into the directory may be no number.
+  await db.query('update instances set spool_directory = null where id::text = $1', [id])
+  await db.query('delete from instances where id::text = $1 and lost_at is not null', [id])
+}
+
+export type LostSpool = {
+  readonly instance: InstanceId
+  readonly role: string
+  readonly host: string
+  readonly directory: string
+  readonly lostAt: Date
+}
+
+/**
+ * Spools of lost processes that nobody has claimed for two minutes: a process that can reach the
+ * directory claims them within thirty seconds. A time in the future is from a clock that ran ahead.
+ */
+export async function lostSpoolList(db: Executor): Promise<LostSpool[]> {
+  const { rows } = await db.query(
+    `select id as instance, role, host, spool_directory as directory, lost_at as "lostAt"
+     from instances
+     where lost_at not between ledger_now() - interval '2 minutes' and ledger_now()
+       and spool_directory is not null
+     order by lost_at`,
+  )
+  return rows as LostSpool[]
 }
 
 export type OpenHold = { id: HoldId; book: BookId; tariff: number }
 
 /**
- * Open holds of a dead process: made within a hold's life before its last beat. No lock; the
- * ordinary void decides. The block-range index keeps it to the pages of that span.
+ * Open holds of a dead process: created at most `holdSeconds` before its last heartbeat. No lock;
+ * the void that follows decides. The BRIN index limits the scan to the pages of that time.
  */
 export async function holdFindOfInstance(
   db: Executor,
@@ -47,112 +97,83 @@ export async function holdFindOfInstance(
   return rows as OpenHold[]
 }
 
-/**
- * Open holds past their deadline, made within the window before it. No lock, as above. The clock
- * is asked in a subquery: a volatile function beside the column would forbid the index.
- */
-export async function holdFindOverdue(
+/** When this process last created a hold, `seconds` or more after a time. No lock. */
+export async function holdFindNewest(
   db: Executor,
-  p: { holdSeconds: number; windowSeconds: number; limit: number },
-): Promise<OpenHold[]> {
-  const { rows } = await db.query(
-    `select id, book_id as book, tariff from holds
-     where state = 'open' and deadline_at < (select ledger_now())
-       and created_at >= (select ledger_now() - make_interval(secs => $1::int4 + $2::int4))
-     limit $3`,
-    [p.holdSeconds, p.windowSeconds, p.limit],
+  p: { instance: InstanceId; after: Date; seconds: number },
+): Promise<Date | undefined> {
+  const row = await queryRow<{ newest: Date | null }>(
+    db,
+    `select max(created_at) as newest from holds
+     where instance = $1 and created_at > $2::timestamptz + make_interval(secs => $3)`,
+    [p.instance, p.after, p.seconds],
   )
-  return rows as OpenHold[]
+  return row.newest ?? undefined
 }
 
-/** Lets the block-range index of holds learn the newest pages; without it they are all read. */
-export async function holdSummarize(db: Executor): Promise<void> {
+export type AgedHold = OpenHold & { createdAt: Date; deadlineAt: Date }
+
+/**
+ * Holds created in this time that are still open, oldest first; without `from`, since ever. No
+ * lock, as above.
+ */
+export async function holdListOpen(
+  db: Executor,
+  p: { from: Date | undefined; until: Date; limit: number },
+): Promise<AgedHold[]> {
+  const { rows } = await db.query(
+    `select id, book_id as book, tariff, created_at as "createdAt", deadline_at as "deadlineAt"
+     from holds
+     where state = 'open' and created_at >= coalesce($1::timestamptz, '-infinity')
+       and created_at < $2
+     order by created_at limit $3`,
+    [p.from ?? null, p.until, p.limit],
+  )
+  return rows as AgedHold[]
+}
+
+/**
+ * The time of the ledger or of this process (`now`), whichever is earlier, and before when a hold
+ * was created that is old by then.
+ */
+export function lookTimes(
+  db: Executor,
+  p: { readonly holdSeconds: number; readonly now: Date },
+): Promise<{ now: Date; until: Date }> {
+  return queryRow(
+    db,
+    `select now, now - make_interval(secs => $1) as until
+     from (select least(ledger_now(), $2) as now offset 0) clock`,
+    [p.holdSeconds, p.now],
+  )
+}
+
+/** Every hold created before the mark is closed; undefined before the first complete look. */
+export async function sweepMarkFind(db: Executor): Promise<Date | undefined> {
+  const { rows } = await db.query('select closed_before as mark from sweep_marks')
+  return (rows[0] as { mark: Date } | undefined)?.mark
+}
+
+export async function sweepMarkStore(db: Executor, mark: Date): Promise<void> {
   await db.query(
+    `insert into sweep_marks (closed_before) values ($1)
+     on conflict (is_only) do update set closed_before = excluded.closed_before`,
+    [mark],
+  )
+}
+
+/**
+ * Summarizes the newest pages of holds in the BRIN index; else every search reads them all, until
+ * an autovacuum that at 100 million holds comes after 20 million more. A running autovacuum has the
+ * lock; a wait above deadlock_timeout (1 s) would cancel it, so this gives up sooner.
+ */
+export async function holdSummarize(tx: Tx): Promise<void> {
+  await tx.query(`set local lock_timeout = '50ms'`)
+  await tx.query(
     `select brin_summarize_new_values(c.oid)
      from pg_class c join pg_index x on x.indexrelid = c.oid
      join pg_inherits i on i.inhrelid = x.indrelid
      where i.inhparent = 'holds'::regclass
        and c.relam = (select oid from pg_am where amname = 'brin')`,
-    [],
   )
-}
-
-/** Makes missing partitions. The advisory lock lets several processes ask at once. */
-export async function partitionsMake(tx: Tx): Promise<string[]> {
-  await tx.query(`select pg_advisory_xact_lock(hashtext('ledger_partitions'))`)
-  const row = await one<{ made: string[] }>(
-    tx,
-    `select ledger_partitions_make((ledger_now() at time zone 'UTC')::date) as made`,
-    [],
-  )
-  return row.made
-}
-
-/** Daily partitions of entries, oldest first, with the day each ends before. */
-export async function entriesPartitionList(
-  db: Executor,
-): Promise<{ name: string; until: string }[]> {
-  const { rows } = await db.query(
-    `select c.relname as name, to_char(to_date(right(c.relname, 8), 'YYYYMMDD') + 1, 'YYYY-MM-DD')
-       as until
-     from pg_inherits i join pg_class c on c.oid = i.inhrelid
-     where i.inhparent = 'entries'::regclass and c.relname ~ '^entries_[0-9]{8}$'
-     order by c.relname`,
-  )
-  return rows as { name: string; until: string }[]
-}
-
-/** Folds a day into checkpoints and detaches it, in the caller's transaction. */
-export async function entriesPartitionDetach(tx: Tx, name: string): Promise<void> {
-  await tx.query('select ledger_entries_detach($1::text::regclass)', [name])
-}
-
-/** Weekly partitions of holds that ended at least a week ago. */
-export async function holdsPartitionList(db: Executor): Promise<string[]> {
-  const { rows } = await db.query(
-    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-     where i.inhparent = 'holds'::regclass and c.relname ~ '^holds_[0-9]+$'
-       and (substr(c.relname, 7)::int4 + 2) * 7 * 86400 <= extract(epoch from ledger_now())
-     order by c.relname`,
-  )
-  return (rows as { name: string }[]).map((row) => row.name)
-}
-
-/** Drops a week of holds unless one of them is open; true when dropped. The name is ours. */
-export async function holdsPartitionDrop(tx: Tx, name: string): Promise<boolean> {
-  if (!/^holds_[0-9]+$/.test(name)) return false
-  const { rows } = await tx.query(`select from ${name} where state = 'open' limit 1`)
-  if (rows.length > 0) return false
-  await tx.query(`drop table ${name}`)
-  return true
-}
-
-export type Finding = { rule: string; book: BookId; detail: string }
-
-/** The checks of one audit, in one snapshot; each only reads. */
-export async function findingList(tx: Tx, scope: 'new' | 'all'): Promise<Finding[]> {
-  const checks =
-    scope === 'new'
-      ? ['ledger_audit_chain(false)']
-      : [
-          'ledger_audit_chain(true)',
-          'ledger_audit_holds()',
-          'ledger_audit_charges()',
-          'ledger_audit_entries()',
-          'ledger_audit_postings()',
-          'ledger_audit_sums()',
-        ]
-  const findings: Finding[] = []
-  for (const check of checks) {
-    const { rows } = await tx.query(
-      `select rule, book_id as book, detail from ${check} order by 1, 2, 3 limit 1000`,
-    )
-    findings.push(...(rows as Finding[]))
-  }
-  return findings
-}
-
-/** Notes how far the chain was read. */
-export async function auditMark(tx: Tx): Promise<void> {
-  await tx.query('select ledger_audit_mark()')
 }

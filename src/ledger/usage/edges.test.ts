@@ -1,15 +1,15 @@
-// Days and hours of zones that are odd quarters away from UTC, and days when clocks are changed:
-// every bucket of a whole year is what its quarters add up to, and a model that was used just
-// before or after a bucket is not in it.
+// Tests of charts in time zones with offsets of 15 or 30 minutes, and on days when clocks change:
+// every bucket of a whole year is the sum of its quarters of an hour, and does not contain a model
+// that was used only just before or after it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { TestDatabase, TestLedger } from '../../../test/support/harness.ts'
 import { createTestDatabase, createTestLedger } from '../../../test/support/harness.ts'
 import type { BookId } from '../../platform/ids.ts'
-import type { UsedStep } from '../ledger.ts'
+import type { UsageStep } from '../ledger.ts'
 
 const YEAR = { from: '2026-01-01', to: '2026-12-31' }
-/** Two weeks about each change of clocks in 2026. */
+/** Two weeks around each change of clocks in 2026; two weeks in June for zones without one. */
 const zones: Record<string, readonly (readonly [from: string, to: string])[]> = {
   UTC: [['2026-06-01', '2026-06-14']],
   'Europe/Moscow': [['2026-06-01', '2026-06-14']],
@@ -38,7 +38,7 @@ const zones: Record<string, readonly (readonly [from: string, to: string])[]> = 
     ['2026-03-29', '2026-04-11'],
     ['2026-09-27', '2026-10-10'],
   ],
-  // Clocks are changed at midnight: one day begins at one.
+  // Clocks are changed at midnight: one day begins at 01:00.
   'America/Santiago': [
     ['2026-03-29', '2026-04-11'],
     ['2026-08-30', '2026-09-12'],
@@ -49,8 +49,8 @@ const at = {} as { database: TestDatabase; ledger: TestLedger; book: BookId }
 before(async () => {
   at.database = await createTestDatabase()
   at.ledger = await createTestLedger(at.database.url)
-  at.book = await at.ledger.open(at.database.db)
-  await at.database.db.query(PLANT, [at.book])
+  at.book = await at.ledger.createBook(at.database.db)
+  await at.database.db.query(INSERT_SUMS, [at.book])
 })
 after(async () => {
   await at.ledger.end()
@@ -58,10 +58,10 @@ after(async () => {
 })
 
 for (const [zone, fortnights] of Object.entries(zones)) {
-  test(`${zone}: every day of a year is what its quarters are`, async () => {
+  test(`${zone}: every day of a year is the sum of its quarters of an hour`, async () => {
     const chart = await at.ledger.usage.steps({ book: at.book, zone, ...YEAR, step: 'day' })
     assert.equal(chart.steps.length, 365)
-    const plain = await plainly('(at at time zone $2)::date::text', zone, YEAR)
+    const plain = await sumQuarters('(at at time zone $2)::date::text', zone, YEAR)
     assert.ok(plain.length > 365)
     assert.deepEqual(
       shown(chart.steps, ({ local }) => local),
@@ -69,17 +69,17 @@ for (const [zone, fortnights] of Object.entries(zones)) {
     )
     assert.deepEqual(
       shown([{ local: 'all', at: new Date(0), models: chart.totals }], () => 'all'),
-      await plainly(`'all'::text`, zone, YEAR),
+      await sumQuarters(`'all'::text`, zone, YEAR),
     )
   })
 
   for (const [from, to] of fortnights) {
-    test(`${zone}: every hour from ${from} is what its quarters are`, async () => {
+    test(`${zone}: every hour from ${from} is the sum of its quarters`, async () => {
       const period = { from, to }
       const chart = await at.ledger.usage.steps({ book: at.book, zone, ...period, step: 'hour' })
       const hour = `floor(extract(epoch from at - ($3::date::timestamp at time zone $2)) / 3600)
         ::int4::text`
-      const plain = await plainly(hour, zone, period)
+      const plain = await sumQuarters(hour, zone, period)
       assert.ok(plain.length > 336)
       assert.deepEqual(
         shown(chart.steps, (_, i) => String(i)),
@@ -90,8 +90,8 @@ for (const [zone, fortnights] of Object.entries(zones)) {
 }
 
 function shown(
-  steps: readonly UsedStep[],
-  nameOf: (step: UsedStep, i: number) => string,
+  steps: readonly UsageStep[],
+  nameOf: (step: UsageStep, i: number) => string,
 ): string[] {
   return steps
     .flatMap((step, i) =>
@@ -113,8 +113,8 @@ function shown(
     .sort()
 }
 
-/** The same from the quarters, by PostgreSQL's own calendar and nothing of ours. */
-async function plainly(
+/** The expected lines: sums of the quarters, computed by PostgreSQL alone. */
+async function sumQuarters(
   bucket: string,
   zone: string,
   { from, to }: { from: string; to: string },
@@ -130,9 +130,9 @@ async function plainly(
   return (rows as { line: string }[]).map(({ line }) => line).sort()
 }
 
-// Every quarter of the year and a day more at each end: one model nearly always, another seldom, a
-// third for some hours of a month only. The coarser steps come from these.
-const PLANT = `
+// Inserts sums for every quarter of an hour of the year, and some days more at each end: one model
+// nearly always, one seldom, one for some hours of a month. Longer sums are computed from these.
+const INSERT_SUMS = `
   with quarters as (
     select at, model, abs(hashint8extended(extract(epoch from at)::int8, length(model))) as h
     from generate_series('2025-12-30 00:00+00'::timestamptz, '2027-01-02 00:00+00', '15 minutes')

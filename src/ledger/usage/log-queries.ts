@@ -1,23 +1,23 @@
-// The SQL of the request log and of the statement: where the requests are that a filter asks for,
-// and the entries themselves. One function per statement; all only read, and each names the days it
-// needs as constants: a partition that is not needed is neither planned for nor locked.
+// The SQL of the request log and of the statement: where the requests of a filter are, and the
+// entries themselves. One function per statement; all only read, and each passes the days it needs
+// as constants, so that PostgreSQL neither plans nor locks other partitions.
 import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId, HoldId } from '../../platform/ids.ts'
 import type { Ending } from '../calls.ts'
-import { ENTRY, type Entry, entryOf, one } from '../queries.ts'
+import { ENTRY_COLUMNS, type Entry, entryOf, queryRow } from '../queries.ts'
 
-/** Entries by number, and the UTC days they are on. */
-export type Range = {
+/** A range of entry numbers, and the UTC days of these entries. */
+export type SeqRange = {
   readonly firstSeq: bigint
   readonly lastSeq: bigint
   readonly dayMin: string
   readonly dayMax: string
 }
 
-/** Times that entries lie between; the second is the first moment that is not asked for. */
-export type Between = { readonly from: Date | null; readonly to: Date | null }
+/** A range of times; `to` is exclusive. */
+export type TimeRange = { readonly from: Date | null; readonly to: Date | null }
 
-/** Models of the spans. Steps from one to the next in the index: a row is read for each. */
+/** Models of the spans. Jumps from one model to the next in the index: one row read for each. */
 export async function modelList(tx: Tx, book: BookId): Promise<string[]> {
   const { rows } = await tx.query(
     `with recursive known as (
@@ -33,10 +33,10 @@ export async function modelList(tx: Tx, book: BookId): Promise<string[]> {
   return (rows as { model: string }[]).map(({ model }) => model)
 }
 
-/** Models of the entries behind the mark. */
-export async function modelListFresh(
+/** Models of the entries after the mark. */
+export async function modelListUnsummed(
   tx: Tx,
-  p: { readonly book: BookId } & Range,
+  p: { readonly book: BookId } & SeqRange,
 ): Promise<string[]> {
   const { rows } = await tx.query(
     `select t.model
@@ -49,15 +49,15 @@ export async function modelListFresh(
 }
 
 /**
- * Numbers of the entries in a time, from the sums: a little more than the time at its ends. Looks
- * at the outermost 500 sums, some days of them: a clock would have to be set back by more to hide
- * an entry, and a year has 50,000.
+ * First and last entry number of a time range, from the sums, so a little wider than the range.
+ * Reads the outermost 500 sums at each end, some days: only a clock set back by more could hide an
+ * entry. A year has 50,000 sums.
  */
 export async function seqFindBetween(
   db: Executor,
-  p: { readonly book: BookId; readonly minutes: 15 | 60 } & Between,
+  p: { readonly book: BookId; readonly minutes: 15 | 60 } & TimeRange,
 ): Promise<{ first: bigint | null; last: bigint | null }> {
-  return one(
+  return queryRow(
     db,
     `select
        (select min(first_seq) from (select first_seq from usage_sums
@@ -78,13 +78,13 @@ export type Span = {
   readonly firstSeq: bigint
   readonly lastSeq: bigint
   readonly day: string
-  /** Requests that are surely below `before`; 0 where some may be above. */
+  /** Requests of the span if all are below `before`; else 0. */
   readonly requests: number
 }
 
 /**
- * The newest spans of each model and ending that have something between two numbers (the second is
- * not asked for). At most `limit` of each, in the order of their last entries, newest first.
+ * The newest spans of each model and ending that overlap a range of numbers (`before` is
+ * exclusive). At most `limit` of each, by their last entries, newest first.
  */
 export async function spanList(
   tx: Tx,
@@ -116,43 +116,44 @@ export async function spanList(
   return rows as Span[]
 }
 
-/** Tariffs of a model: one for each version of the catalogue that it was used with. */
+/** Tariffs of a model: one for each price list and catalogue version under which it was used. */
 export async function tariffListOf(tx: Tx, model: string): Promise<number[]> {
   const { rows } = await tx.query('select id from tariffs where model = $1', [model])
   return (rows as { id: number }[]).map(({ id }) => id)
 }
 
 /**
- * Requests within the ranges, newest first. Each range is a part of its own, with its own days: one
- * join would open every partition for each of them. With 50 rare matches on 50 days planning is
- * most of it: what is not asked for is not mentioned, and a range of one entry has no order. That
- * saves a tenth (12.1 ms of the server became 10.8); one part for all of the days took 48.
+ * Requests within the ranges, newest first. Each range is a subquery with its own days: a join
+ * would open every partition for each of them. With 50 rare matches on 50 days most of the time is
+ * planning, so unused conditions are left out and a range of one entry has no `order by`. That
+ * saves a tenth (10.8 ms of the server instead of 12.1); one subquery for all days took 48 ms.
  */
 export async function requestList(
   tx: Tx,
   p: {
     readonly book: BookId
-    readonly ranges: readonly Range[]
+    readonly ranges: readonly SeqRange[]
     readonly endings: readonly Ending[]
     /** Null: of any model. */
     readonly tariffs: readonly number[] | null
     readonly limit: number
-  } & Between,
+  } & TimeRange,
 ): Promise<Entry[]> {
   const values: unknown[] = [p.book, p.endings, p.limit]
   const given = (value: unknown, condition: string) =>
     value === null ? '' : ` and ${condition.replace('?', `$${values.push(value)}`)}`
-  const asked =
+  const conditions =
     given(p.tariffs, 'tariff = any (?::int4[])') + given(p.from, 'at >= ?') + given(p.to, 'at < ?')
   const parts = p.ranges.map(({ firstSeq, lastSeq, dayMin, dayMax }) => {
     const n = values.push(firstSeq, lastSeq, dayMin, dayMax)
     return `(select * from entries
       where book_id = $1 and seq between $${n - 3} and $${n - 2}
-        and day between $${n - 1}::date and $${n}::date and ending = any ($2::ending[])${asked}
+        and day between $${n - 1}::date and $${n}::date and ending = any ($2::ending[])${conditions}
       ${firstSeq === lastSeq ? '' : 'order by seq desc limit $3'})`
   })
   const { rows } = await tx.query(
-    `select ${ENTRY} from (${parts.join(' union all ')}) e left join tariffs t on t.id = e.tariff
+    `select ${ENTRY_COLUMNS}
+     from (${parts.join(' union all ')}) e left join tariffs t on t.id = e.tariff
      order by e.seq desc limit $3`,
     values,
   )
@@ -163,25 +164,29 @@ export type HoldEnd = {
   readonly book: BookId
   readonly entrySeq: bigint | null
   readonly closedDay: string | null
+  /** The day of the book's last entry: no entry of the book is on a later one. */
+  readonly bookDay: string
 }
 
-/** How a hold ended, and undefined of one that is not there. */
+/** How a hold ended; undefined when there is no such hold. */
 export async function holdFindEnd(
   db: Executor,
   p: { readonly id: HoldId; readonly day: number },
 ): Promise<HoldEnd | undefined> {
-  return one(
+  return queryRow(
     db,
-    `select book_id as book, entry_seq as "entrySeq",
-       (closed_at at time zone 'UTC')::date::text as "closedDay"
-     from holds where day = $1 and id = $2`,
+    `select h.book_id as book, h.entry_seq as "entrySeq",
+       (h.closed_at at time zone 'UTC')::date::text as "closedDay",
+       greatest(b.day, (h.closed_at at time zone 'UTC')::date)::text as "bookDay"
+     from holds h join books b on b.id = h.book_id
+     where h.day = $1 and h.id = $2`,
     [p.day, p.id],
   )
 }
 
-/** Whether the week of holds with this day is still there. */
+/** Whether the weekly partition of holds with this day still exists. */
 export async function holdWeekExists(db: Executor, day: number): Promise<boolean> {
-  const row = await one<{ exists: boolean }>(
+  const row = await queryRow<{ exists: boolean }>(
     db,
     `select to_regclass('holds_' || $1::int4) is not null as exists`,
     [Math.floor(day / 7)],
@@ -192,10 +197,10 @@ export async function holdWeekExists(db: Executor, day: number): Promise<boolean
 /** The first entry of a hold within a range, of one kind or of any. */
 export async function entryFindOfHold(
   db: Executor,
-  p: { readonly book: BookId; readonly id: HoldId; readonly kind: 'charge' | null } & Range,
+  p: { readonly book: BookId; readonly id: HoldId; readonly kind: 'charge' | null } & SeqRange,
 ): Promise<Entry | undefined> {
   const { rows } = await db.query(
-    `select ${ENTRY}
+    `select ${ENTRY_COLUMNS}
      from (select * from entries
        where book_id = $1 and seq between $2 and $3 and day between $4::date and $5::date
          and hold_id = $6 and ($7::entry_kind is null or kind = $7)
@@ -204,6 +209,31 @@ export async function entryFindOfHold(
     [p.book, p.firstSeq, p.lastSeq, p.dayMin, p.dayMax, p.id, p.kind],
   )
   return rows[0] === undefined ? undefined : entryOf(rows[0] as Record<string, unknown>)
+}
+
+/**
+ * The last day on which entries of a period are: the period's own last day, or a later one when the
+ * clock stepped back, since a book's day does not. Sums name the last entry of the period; the
+ * entries after the mark are read.
+ */
+export async function dayFindLast(
+  db: Executor,
+  p: { readonly book: BookId; readonly from: Date; readonly to: Date; readonly day: string },
+): Promise<string> {
+  const row = await queryRow<{ day: string }>(
+    db,
+    `select greatest($4::date,
+       (select max(e.day) from entries e where e.book_id = $1 and e.day > $4::date and e.seq = (
+          select max(last_seq) from (select last_seq from usage_sums
+            where book_id = $1 and minutes = 60 and at > $2::timestamptz - interval '1 hour'
+              and at < $3::timestamptz
+            order by at desc limit 500) s)),
+       (select max(e.day) from entries e where e.book_id = $1 and e.day > $4::date
+          and e.seq > coalesce((select m.seq from usage_marks m where m.book_id = $1), 0)
+          and e.at >= $2 and e.at < $3))::text as day`,
+    [p.book, p.from, p.to, p.day],
+  )
+  return row.day
 }
 
 /** A page of a book's entries of one UTC day, oldest first, above one number and up to another. */
@@ -215,10 +245,10 @@ export async function entryListOfDay(
     readonly afterSeq: bigint
     readonly untilSeq: bigint
     readonly limit: number
-  } & Between,
+  } & TimeRange,
 ): Promise<Entry[]> {
   const { rows } = await db.query(
-    `select ${ENTRY}
+    `select ${ENTRY_COLUMNS}
      from (select * from entries
        where book_id = $1 and day = $2::date and seq > $3 and seq <= $4
          and ($5::timestamptz is null or at >= $5) and ($6::timestamptz is null or at < $6)

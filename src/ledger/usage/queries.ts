@@ -1,26 +1,30 @@
-// The SQL of what a book used when: days of a time zone, sums, and what is younger than them. One
-// function per statement; all only read. Those that add up need one snapshot with the mark.
+// The SQL that reads a book's usage: days of a time zone, sums, and entries after the mark. One
+// function per statement; all only read. Sums and entries after the mark may be added up only if
+// they are read in the same snapshot as the mark.
 import { dateAt } from '../../platform/clock.ts'
 import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId } from '../../platform/ids.ts'
 import type { Credits } from '../../units/credits.ts'
 
-/** How far a book is added up, and how far it goes. */
+/** How far the entries of a book have been added to the sums. */
 export type Mark = {
-  /** In the sums and spans up to this entry; the book's newest one. */
+  /** `seq`: the last entry in the sums and spans; `bookSeq`: the book's newest entry. */
   readonly seq: bigint
   readonly bookSeq: bigint
-  /** UTC days that the entries between them can be on. */
+  /** The first and the last UTC day that entries after `seq` can have. */
   readonly dayMin: string
   readonly dayMax: string
 }
 
-/** Reads without a lock. The clock may have been set back over a midnight, hence a day more. */
+/**
+ * Reads without a lock. The range of days is one day longer on each side: before migration 0024 a
+ * clock that was set back across midnight wrote entries to an earlier day.
+ */
 export async function markFind(tx: Tx, book: BookId): Promise<Mark | undefined> {
   const { rows } = await tx.query(
     `select coalesce(m.seq, 0) as seq, b.seq as "bookSeq",
        (coalesce(m.day, '-infinity') - 1)::text as "dayMin",
-       ((ledger_now() at time zone 'UTC')::date + 1)::text as "dayMax"
+       greatest((ledger_now() at time zone 'UTC')::date + 1, b.day)::text as "dayMax"
      from books b left join usage_marks m on m.book_id = b.id
      where b.id = $1`,
     [book],
@@ -28,7 +32,7 @@ export async function markFind(tx: Tx, book: BookId): Promise<Mark | undefined> 
   return rows[0] as Mark | undefined
 }
 
-/** The day it is in a time zone, as the database has it. */
+/** Today in a time zone, by the database's clock. */
 export async function todayFind(db: Executor, zone: string): Promise<string> {
   const { rows } = await db.query(`select (ledger_now() at time zone $1)::date::text as today`, [
     zone,
@@ -36,12 +40,12 @@ export async function todayFind(db: Executor, zone: string): Promise<string> {
   return (rows[0] as { today: string }).today
 }
 
-export type Step = 'hour' | 'day'
+export type ChartStep = 'hour' | 'day'
 export type Bound = { readonly at: Date; readonly local: string }
-export type Days = { readonly zone: string; readonly from: string; readonly to: string }
+export type DayRange = { readonly zone: string; readonly from: string; readonly to: string }
 
-/** When each day of a time zone begins, oldest first; the last one is the end of the period. */
-export async function dayList(db: Executor, p: Days): Promise<Bound[]> {
+/** When each day of a time zone begins, oldest first; the last element is the period's end. */
+export async function dayList(db: Executor, p: DayRange): Promise<Bound[]> {
   const { rows } = await db.query(
     `select d at time zone $1 as at, to_char(d, 'YYYY-MM-DD') as local
      from generate_series($2::date::timestamp, $3::date + 1, interval '1 day') as d
@@ -51,8 +55,8 @@ export async function dayList(db: Executor, p: Days): Promise<Bound[]> {
   return rows as Bound[]
 }
 
-/** The same for hours, as they pass: a day when clocks are changed has 23 or 25. */
-export async function hourList(db: Executor, p: Days): Promise<Bound[]> {
+/** The same for hours: a day on which clocks change has 23 or 25 of them. */
+export async function hourList(db: Executor, p: DayRange): Promise<Bound[]> {
   const { rows } = await db.query(
     `with period as (
        select $2::date::timestamp at time zone $1 as begins,
@@ -69,7 +73,7 @@ export async function hourList(db: Executor, p: Days): Promise<Bound[]> {
   return rows as Bound[]
 }
 
-/** The moments a period begins and ends with; null where no day is named. */
+/** When a period begins and ends; null where no day is given. */
 export async function periodFind(
   db: Executor,
   p: { readonly zone: string; readonly from: string | null; readonly to: string | null },
@@ -82,9 +86,9 @@ export async function periodFind(
   return rows[0] as { from: Date | null; to: Date | null }
 }
 
-export type Used = {
+export type UsageTotals = {
   readonly requests: bigint
-  /** Those of them that cost nothing. */
+  /** Requests that cost nothing. */
   readonly free: bigint
   readonly input: bigint
   readonly output: bigint
@@ -94,28 +98,31 @@ export type Used = {
   readonly spent: Credits
 }
 
-/** What one model used between two bounds; `bucket` counts from 1. */
-export type UsedRow = Used & { readonly bucket: number; readonly model: string }
+/** The usage of one model in one bucket; bucket n lies between the bounds n - 1 and n. */
+export type UsageRow = UsageTotals & { readonly bucket: number; readonly model: string }
 
-/** Whole steps on the way from a mid to its bound, added or taken away. */
-export type Piece = {
+/**
+ * Sums of one length between a bound and its grid point, to be added or subtracted. The grid point
+ * of a bound is the nearest multiple of the chart's step.
+ */
+export type SumCorrection = {
   /** Number of the bound, from 0. */
   readonly bound: number
   readonly sign: 1 | -1
   readonly minutes: number
-  /** Minutes after the first mid, or before it. */
+  /** Minutes after the first grid point; negative before it. */
   readonly from: number
   readonly to: number
 }
 
 /**
- * Sums of one model, each a bucket (int4) and eight numbers (int8), one after the other. As rows,
- * 27,000 fields of a year's chart took 7.6 ms of our own processor to read; as bytes they take 0.9,
- * and PostgreSQL 2 ms more to pack.
+ * Sums of one model as bytes: a bucket (int4) and eight numbers (int8), repeated. As rows, the
+ * 27,000 fields of a year's chart took Node 7.6 ms to read; as bytes they take 0.9 ms, and
+ * PostgreSQL 2 ms more to pack.
  */
 export type PackedSums = {
   readonly model: string
-  /** 0: of whole steps. Else of pieces, added or taken away; their buckets are bounds. */
+  /** 0: sums of the chart's step. 1 or -1: corrections; their bucket is the number of the bound. */
   readonly sign: 0 | 1 | -1
   readonly packed: Uint8Array
 }
@@ -125,19 +132,19 @@ const PACKED = `int8send(requests) || int8send(free) || int8send(input) || int8s
   || int8send(spent)`
 
 /**
- * Sums up to the mark: of the whole steps between the mids, which are one range, and of the pieces
- * between the mids and their bounds, each read once. `offset 0` keeps a piece a look-up of its own:
- * a plan that is free to join may read every row for every piece. Nothing is added up here: the sum
- * of int8 is a numeric, and to group first took 10.7 ms of the server instead of 8.7 in Moscow's
- * zone, 14.4 instead of 15.4 twelve hours away.
+ * Sums up to the mark: those between the grid points, in one range, and those of the corrections,
+ * one range each. `offset 0` makes PostgreSQL look each correction up by the index: with a join it
+ * may read every row for every correction. PostgreSQL does not add up here, because sum(int8)
+ * returns a numeric: with sums by bucket it took 10.7 ms instead of 8.7 for Moscow's time zone, and
+ * saved only a millisecond, 14.4 instead of 15.4, for a time zone twelve hours away.
  */
 export async function sumList(
   tx: Tx,
   p: {
     readonly book: BookId
     readonly minutes: number
-    readonly mids: readonly number[]
-    readonly pieces: readonly Piece[]
+    readonly gridPoints: readonly number[]
+    readonly corrections: readonly SumCorrection[]
   },
 ): Promise<PackedSums[]> {
   const { rows } = await tx.query(
@@ -160,19 +167,19 @@ export async function sumList(
      ) s
      group by model, sign`,
     [
-      ...[p.book, p.minutes, times(p.mids)],
-      ...[dateAt(p.mids[0] ?? 0), dateAt(p.mids.at(-1) ?? 0)],
-      list(p.pieces.map(({ bound }) => bound)),
-      list(p.pieces.map(({ sign }) => sign)),
-      list(p.pieces.map(({ minutes }) => minutes)),
-      list(p.pieces.map(({ from }) => from)),
-      list(p.pieces.map(({ to }) => to)),
+      ...[p.book, p.minutes, times(p.gridPoints)],
+      ...[dateAt(p.gridPoints[0] ?? 0), dateAt(p.gridPoints.at(-1) ?? 0)],
+      list(p.corrections.map(({ bound }) => bound)),
+      list(p.corrections.map(({ sign }) => sign)),
+      list(p.corrections.map(({ minutes }) => minutes)),
+      list(p.corrections.map(({ from }) => from)),
+      list(p.corrections.map(({ to }) => to)),
     ],
   )
   return rows as PackedSums[]
 }
 
-/** An array as PostgreSQL reads it; pg would look for quotes in each of a thousand elements. */
+/** Builds an array literal, because pg would scan each of a thousand elements to escape it. */
 function list(elements: readonly (number | string)[]): string {
   return `{${elements.join(',')}}`
 }
@@ -181,8 +188,8 @@ function times(moments: readonly number[]): string {
   return list(moments.map((ms) => dateAt(ms).toISOString()))
 }
 
-/** The same of the entries behind the mark, which are on these days. */
-export async function freshList(
+/** Usage of the entries after the mark, which lie on these days. */
+export async function unsummedList(
   tx: Tx,
   p: {
     readonly book: BookId
@@ -191,7 +198,7 @@ export async function freshList(
     readonly dayMax: string
     readonly bounds: readonly number[]
   },
-): Promise<UsedRow[]> {
+): Promise<UsageRow[]> {
   const { rows } = await tx.query(
     `select width_bucket(at, $2::timestamptz[]) as bucket, model, sum(requests)::int8 as requests,
        sum(free)::int8 as free, sum(input)::int8 as input,
@@ -213,10 +220,10 @@ export async function freshList(
       ...[dateAt(p.bounds[0] ?? 0), dateAt(p.bounds.at(-1) ?? 0)],
     ],
   )
-  return rows as UsedRow[]
+  return rows as UsageRow[]
 }
 
-/** When the book's oldest charge was made; undefined without one. */
+/** The time of the book's first charge; undefined without one. */
 export async function chargeFindFirst(db: Executor, book: BookId): Promise<Date | undefined> {
   const { rows } = await db.query(
     `select at from entries where book_id = $1 and kind = 'charge' order by seq limit 1`,
@@ -225,7 +232,7 @@ export async function chargeFindFirst(db: Executor, book: BookId): Promise<Date 
   return (rows[0] as { at: Date } | undefined)?.at
 }
 
-/** When credits were last bought. */
+/** The time of the last purchase. */
 export async function purchaseFindLast(db: Executor, book: BookId): Promise<Date | null> {
   const { rows } = await db.query(
     `select max(at) as at from postings where book_id = $1 and kind = 'purchase'`,

@@ -2,29 +2,29 @@
 import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId } from '../../platform/ids.ts'
 
-/** The next entries of a book to be added: above `seq`, up to `until`. */
-export type Piece = {
+/** The next entries of a book to add: above `seq`, up to `until`. */
+export type RollupRange = {
   readonly book: BookId
   readonly seq: bigint
   readonly until: bigint
-  /** No younger entry is on an older day. */
+  /** The first day on which these entries can lie. */
   readonly day: string
 }
 
-export type Due = { readonly book: BookId; readonly seq: bigint }
+export type DueBook = { readonly book: BookId; readonly seq: bigint }
 
 /** Books that have entries beyond their mark, with their newest number. Reads without a lock. */
-export async function bookFindDue(db: Executor, limit: number): Promise<Due[]> {
+export async function bookListDue(db: Executor, limit: number): Promise<DueBook[]> {
   const { rows } = await db.query(
     `select b.id as book, b.seq from books b left join usage_marks m on m.book_id = b.id
      where b.seq > coalesce(m.seq, 0)
      limit $1`,
     [limit],
   )
-  return rows as Due[]
+  return rows as DueBook[]
 }
 
-/** Marks of books that have none yet. Two workers may ask for the same. */
+/** Inserts the marks of books that have none. Two workers may insert the same. */
 export async function markEnsure(db: Executor, books: readonly BookId[]): Promise<void> {
   await db.query(
     `insert into usage_marks (book_id)
@@ -35,14 +35,14 @@ export async function markEnsure(db: Executor, books: readonly BookId[]): Promis
 }
 
 /**
- * Locks the marks that nobody else has locked, until the transaction ends: whoever has the mark
- * adds. At most so many entries of each book, and none beyond the number that was seen before, so
- * that all of them are committed.
+ * Locks the marks that no other worker has locked, until the transaction ends; the owner of the
+ * lock adds the entries. At most `entriesMax` of each book, and none above the number that was read
+ * before, so that all of them are committed.
  */
 export async function markLock(
   tx: Tx,
-  p: { readonly due: readonly Due[]; readonly entriesMax: number },
-): Promise<Piece[]> {
+  p: { readonly due: readonly DueBook[]; readonly entriesMax: number },
+): Promise<RollupRange[]> {
   const { rows } = await tx.query(
     `select m.book_id as book, m.seq, m.day::text as day,
        least(d.seq, m.seq + $3::int8) as until
@@ -52,31 +52,31 @@ export async function markLock(
      for update of m skip locked`,
     [p.due.map(({ book }) => String(book)), p.due.map(({ seq }) => String(seq)), p.entriesMax],
   )
-  return rows as Piece[]
+  return rows as RollupRange[]
 }
 
 /**
- * Adds the pieces and moves their marks, in one statement; needs the marks locked. A book whose
- * entries are not all found, one for each number, is left as it was. Answers those that moved. The
- * least of the days is a constant beside them, so that older partitions are not even planned for.
+ * Adds the ranges and moves their marks, in one statement; needs the marks locked. A book with a
+ * missing entry number is left unchanged. Returns the books that moved. The first of all days is a
+ * parameter of its own, so that PostgreSQL prunes older partitions when it plans.
  */
-export async function pieceAdd(tx: Tx, pieces: readonly Piece[]): Promise<BookId[]> {
-  if (pieces.length === 0) return []
-  const days = pieces.map(({ day }) => day)
+export async function usageAdd(tx: Tx, ranges: readonly RollupRange[]): Promise<BookId[]> {
+  if (ranges.length === 0) return []
+  const days = ranges.map(({ day }) => day)
   const { rows } = await tx.query(
-    `with pieces as materialized (
+    `with ranges as materialized (
        select * from unnest($1::int8[], $2::int8[], $3::int8[], $4::date[])
          as d (book_id, seq, until, day)
      ), fresh as materialized (
        select e.book_id, e.seq, e.at, e.day, e.kind, e.ending, e.amount, e.input, e.output,
          e.cache_read, e.cache_write_5m, e.cache_write_1h, t.model
-       from pieces d
+       from ranges d
        join entries e on e.book_id = d.book_id and e.seq > d.seq and e.seq <= d.until
          and e.day >= d.day and e.day >= $5::date
        left join tariffs t on t.id = e.tariff
      ), whole as materialized (
        select d.book_id, d.until, max(f.day) as day
-       from pieces d join fresh f on f.book_id = d.book_id
+       from ranges d join fresh f on f.book_id = d.book_id
        group by d.book_id, d.seq, d.until
        having count(*) = d.until - d.seq
      ), used as materialized (
@@ -112,24 +112,24 @@ export async function pieceAdd(tx: Tx, pieces: readonly Piece[]): Promise<BookId
      from whole w where m.book_id = w.book_id
      returning m.book_id as book`,
     [
-      pieces.map(({ book }) => String(book)),
-      pieces.map(({ seq }) => String(seq)),
-      pieces.map(({ until }) => String(until)),
+      ranges.map(({ book }) => String(book)),
+      ranges.map(({ seq }) => String(seq)),
+      ranges.map(({ until }) => String(until)),
       days,
-      // As text `-infinity` is the least too.
+      // `-infinity` sorts first as text, too.
       days.toSorted()[0],
     ],
   )
   return (rows as { book: BookId }[]).map(({ book }) => book)
 }
 
-/** The database's time, before a round looks around. */
+/** The database's time when a run starts. */
 export async function roundBegin(db: Executor): Promise<Date> {
   const { rows } = await db.query('select ledger_now() as now')
   return (rows[0] as { now: Date }).now
 }
 
-/** A round left nothing behind that was committed before it began. Never moves back. */
+/** Notes that everything committed before the run began is added. Never moves back. */
 export async function roundEnd(db: Executor, began: Date): Promise<void> {
   await db.query('update usage_rounds set until = greatest(until, $1::timestamptz)', [began])
 }

@@ -1,63 +1,63 @@
-// Adds entries up behind the settles, so that a year's chart reads thousands of rows and not
-// millions. A book's entries are numbered without gaps under its lock, so "everything up to this
-// number" is exact: the mark says how far, and moves in the transaction that adds. A worker that
-// dies leaves all as it was; several at once share the books by the locks of the marks.
+// A worker job that adds new entries to sums and spans, so that a year's chart reads thousands of
+// rows instead of millions. A book's entries are numbered without gaps under its lock, so the mark,
+// the last number added, is exact; it moves in the transaction that adds. When a worker dies, that
+// transaction is rolled back; several workers share the books by locking the marks.
 import type { Clock } from '../../platform/clock.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
 import type { BookId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import {
-  bookFindDue,
-  type Due,
+  bookListDue,
+  type DueBook,
   markEnsure,
   markLock,
-  type Piece,
-  pieceAdd,
+  type RollupRange,
   roundBegin,
   roundEnd,
   roundLag,
+  usageAdd,
 } from './rollup-queries.ts'
 
-/** Some 0.6 s of work for the database, in one transaction. */
+/** About 0.6 s of database work in one transaction. */
 const ENTRIES_MAX = 50_000
 const BOOKS_MAX = 500
-/** Books of one look; a look reads all books, so it should not be made for a few. */
+/** Books per search; a search reads all books, so it returns many at once. */
 const DUE_MAX = 10_000
-/** A round is over before the next one is due; what is left is the next one's. */
+/** A run ends before the next one starts, a minute later; the next one continues. */
 const ROUND_MS = 50_000
 export function createRollup({ db, clock, log }: { db: Db; clock: Clock; log: Log }) {
-  /** Adds a piece of each of these books, in one transaction. */
-  function step(due: readonly Due[]): Promise<{ doneCount: number; left: Due[] }> {
+  /** Adds the next range of entries of each of these books, in one transaction. */
+  function step(due: readonly DueBook[]): Promise<{ doneCount: number; left: DueBook[] }> {
     return db.transaction(async (tx) => {
       const entriesMax = Math.ceil(ENTRIES_MAX / due.length)
       const locked = new Map(
-        (await markLock(tx, { due, entriesMax })).map((piece) => [piece.book, piece]),
+        (await markLock(tx, { due, entriesMax })).map((range) => [range.book, range]),
       )
-      const pieces = [...locked.values()].filter(({ seq, until }) => until > seq)
-      const added = await add(tx, pieces)
-      for (const { book, seq } of pieces.filter((piece) => !added.has(piece.book))) {
+      const ranges = [...locked.values()].filter(({ seq, until }) => until > seq)
+      const added = await add(tx, ranges)
+      for (const { book, seq } of ranges.filter((range) => !added.has(range.book))) {
         log.error({ book, seq }, 'entries are missing: the usage of this book stands still')
         locked.delete(book)
       }
-      // Nobody waits for a book that another worker has, or that stands still.
+      // Skip books that another worker has locked, or whose entries are missing.
       const left = due.filter(({ book, seq }) => (locked.get(book)?.until ?? seq) < seq)
       return { doneCount: locked.size - left.length, left }
     })
   }
 
   /**
-   * Adds what is new in all books. False when some of it was left: to another worker, to the next
-   * round, or because entries are missing.
+   * Adds the new entries of all books. False when some were left to another worker or the next run,
+   * or when entries are missing.
    */
-  async function round(): Promise<boolean> {
+  async function aggregate(): Promise<boolean> {
     const startedMs = clock.spanMs()
     const isOver = () => clock.spanMs() - startedMs > ROUND_MS
     const began = await roundBegin(db)
     for (;;) {
-      const due = await bookFindDue(db, DUE_MAX)
+      const due = await bookListDue(db, DUE_MAX)
       let doneCount = 0
       for (let at = 0; at < due.length; at += BOOKS_MAX) {
-        let some: readonly Due[] = due.slice(at, at + BOOKS_MAX)
+        let some: readonly DueBook[] = due.slice(at, at + BOOKS_MAX)
         await markEnsure(
           db,
           some.map(({ book }) => book),
@@ -76,16 +76,16 @@ export function createRollup({ db, clock, log }: { db: Db; clock: Clock; log: Lo
     return true
   }
 
-  return { round, lagSeconds: () => roundLag(db) }
+  return { aggregate, lagSeconds: () => roundLag(db) }
 }
 
 export type Rollup = ReturnType<typeof createRollup>
 
-/** First on the days that the marks know of; who is not whole there, on all days there are. */
-async function add(tx: Tx, pieces: readonly Piece[]): Promise<Set<BookId>> {
-  const added = new Set(await pieceAdd(tx, pieces))
-  const others = pieces.filter(({ book }) => !added.has(book))
-  const anywhere = others.map((piece) => ({ ...piece, day: '-infinity' }))
-  for (const book of await pieceAdd(tx, anywhere)) added.add(book)
+/** Searches from the mark's day on; for books with entries missing there, on all days. */
+async function add(tx: Tx, ranges: readonly RollupRange[]): Promise<Set<BookId>> {
+  const added = new Set(await usageAdd(tx, ranges))
+  const others = ranges.filter(({ book }) => !added.has(book))
+  const anywhere = others.map((range) => ({ ...range, day: '-infinity' }))
+  for (const book of await usageAdd(tx, anywhere)) added.add(book)
   return added
 }

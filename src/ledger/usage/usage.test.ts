@@ -1,14 +1,14 @@
-// Usage added up: charts, pages and single requests agree with the entries at every moment, before
-// the job has run, after it and in between, whichever zone is asked for and however rare a match.
+// Tests of usage: charts, log pages and single requests agree with the entries before, between and
+// after runs of the aggregation, in every time zone and for rare filters.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createCustomer } from '../../../test/support/customer.ts'
 import type { TestDatabase, TestLedger } from '../../../test/support/harness.ts'
 import { createTestDatabase, createTestLedger, turnClock } from '../../../test/support/harness.ts'
-import { makePast, models, plantRequests } from '../../../test/support/usage.ts'
+import { createLedgerCustomer } from '../../../test/support/ledger-customer.ts'
+import { insertPastRequests, models, preparePastUsage } from '../../../test/support/past-usage.ts'
 import type { BookId, HoldId } from '../../platform/ids.ts'
 import type { Entry } from '../queries.ts'
-import type { LogAsk } from './log.ts'
+import type { LogQuery } from './log.ts'
 
 const DAY_MS = 86_400_000
 const DAYS = 20
@@ -23,37 +23,37 @@ const at = {} as { database: TestDatabase; ledger: TestLedger; book: BookId }
 before(async () => {
   at.database = await createTestDatabase()
   at.ledger = await createTestLedger(at.database.url)
-  at.book = await at.ledger.open(at.database.db)
-  await makePast(at.ledger, at.book, DAYS)
+  at.book = await at.ledger.createBook(at.database.db)
+  await preparePastUsage(at.ledger, at.book, DAYS)
   const half = (startMs + nowMs) / 2
   const { book } = at
-  await plantRequests(at.database.db, { book, fromMs: startMs, toMs: half, requests: 2_500 })
+  await insertPastRequests(at.database.db, { book, fromMs: startMs, toMs: half, requests: 2_500 })
 })
 after(async () => {
   await at.ledger.end()
   await at.database.drop()
 })
 
-test('a planted past is a ledger that the audit finds nothing in', async () => {
+test('inserts test data in which the audit finds nothing', async () => {
   assert.deepEqual(await at.ledger.audit('all'), [])
 })
 
-// One test, because the second half comes after the first was added up.
-test('charts and pages are the entries’ own, before, between and after adding up', async () => {
-  await everything('before any of it is added up')
-  assert.equal(await at.ledger.addUp(), true)
-  await everything('when all is added up')
+// One test, because the second half of the requests must be inserted after the first run.
+test('shows the same usage as the entries before, between and after aggregation', async () => {
+  await checkAll('before the first aggregation')
+  assert.equal(await at.ledger.aggregateUsage(), true)
+  await checkAll('after the first aggregation')
   const fromMs = (startMs + nowMs) / 2 + 1
   const more = { book: at.book, fromMs, toMs: nowMs, requests: 2_500, seed: 9 }
-  await plantRequests(at.database.db, more)
-  await everything('when half is younger than the mark')
-  assert.equal(await at.ledger.addUp(), true)
-  assert.equal(await at.ledger.addUp(), true)
-  await everything('when all is added up again')
-  assert.ok((await at.ledger.addedUpLagSeconds()) < 60)
+  await insertPastRequests(at.database.db, more)
+  await checkAll('with half of the entries after the mark')
+  assert.equal(await at.ledger.aggregateUsage(), true)
+  assert.equal(await at.ledger.aggregateUsage(), true)
+  await checkAll('after the second aggregation')
+  assert.ok((await at.ledger.aggregationLagSeconds()) < 60)
 })
 
-test('a request opens by its number, with its hold and after it', async () => {
+test('finds a request by its id, with its hold and without it', async () => {
   const entries = (await entriesOf(at.book)).filter(({ holdId }) => holdId !== null)
   const some = entries.filter((_, i) => i % 97 === 0 || i === entries.length - 1)
   for (const entry of some) {
@@ -68,13 +68,13 @@ test('a request opens by its number, with its hold and after it', async () => {
   }
 })
 
-test('a charge that came after the hold was freed is what its number opens', async () => {
-  const customer = await createCustomer(at.ledger)
+test('finds the charge of a hold that was settled after the sweep voided it', async () => {
+  const customer = await createLedgerCustomer(at.ledger)
   const id = await customer.hold()
   await customer.void(id, 'process_lost')
   await customer.settle(id, 30)
   assert.equal((await at.ledger.usage.find(customer.book, id))?.kind, 'charge')
-  await at.ledger.addUp()
+  await at.ledger.aggregateUsage()
   await at.database.db.query('delete from holds where id = $1', [id])
   await at.database.db.query(`alter table ${await weekOf(id)} rename to holds_forgotten`)
   try {
@@ -84,14 +84,14 @@ test('a charge that came after the hold was freed is what its number opens', asy
   }
 })
 
-test('an entry that a clock set back put on the day before is added up too', async () => {
-  const customer = await createCustomer(at.ledger)
+test('aggregates an entry that has an earlier day because the clock was set back', async () => {
+  const customer = await createLedgerCustomer(at.ledger)
   await turnClock(at.database.db, '3 days')
   await customer.settle(await customer.hold(), 30)
-  await at.ledger.addUp()
+  await at.ledger.aggregateUsage()
   await turnClock(at.database.db, '0 seconds')
   await customer.settle(await customer.hold(), 20)
-  assert.equal(await at.ledger.addUp(), true)
+  assert.equal(await at.ledger.aggregateUsage(), true)
   const { rows } = await at.database.db.query(
     'select sum(spent)::int8 as spent from usage_sums where book_id = $1 and minutes = 60',
     [customer.book],
@@ -99,12 +99,14 @@ test('an entry that a clock set back put on the day before is added up too', asy
   assert.deepEqual(rows, [{ spent: 50_000_000n }])
 })
 
-test('workers at once, while requests run, add each entry once', async () => {
+test('adds each entry once with several workers while requests run', async () => {
   const workers = await Promise.all([1, 2, 3].map(() => createTestLedger(at.database.url)))
-  const customers = await Promise.all([1, 2, 3, 4].map(() => createCustomer(at.ledger, 100_000)))
+  const customers = await Promise.all(
+    [1, 2, 3, 4].map(() => createLedgerCustomer(at.ledger, 100_000)),
+  )
   const state = { isOver: false }
   const adding = workers.map(async (worker) => {
-    while (!state.isOver) await worker.addUp()
+    while (!state.isOver) await worker.aggregateUsage()
   })
   await Promise.all(
     customers.map(async (customer) => {
@@ -114,59 +116,57 @@ test('workers at once, while requests run, add each entry once', async () => {
   state.isOver = true
   await Promise.all(adding)
   for (const worker of workers) await worker.end()
-  assert.equal(await at.ledger.addUp(), true)
+  assert.equal(await at.ledger.aggregateUsage(), true)
   for (const { book } of customers) assert.equal(await difference(book), 0n)
 })
 
-test('a book that lacks an entry stands still, and the others go on', async () => {
-  const [broken, whole] = [await createCustomer(at.ledger), await createCustomer(at.ledger)]
+test('stops at a missing entry of one book and aggregates the others', async () => {
+  const [broken, whole] = [
+    await createLedgerCustomer(at.ledger),
+    await createLedgerCustomer(at.ledger),
+  ]
   await broken.settle(await broken.hold(), 30)
   const set = (by: number) =>
     at.database.db.query(`update books set seq = seq + ${by} where id = $1`, [broken.book])
   await set(1)
   await whole.settle(await whole.hold(), 30)
-  assert.equal(await at.ledger.addUp(), false)
+  assert.equal(await at.ledger.aggregateUsage(), false)
   assert.equal(await difference(whole.book), 0n)
   await set(-1)
-  assert.equal(await at.ledger.addUp(), true)
+  assert.equal(await at.ledger.aggregateUsage(), true)
   assert.equal(await difference(broken.book), 0n)
 })
 
-test('a day leaves the ledger only when it is added up; its chart stays', async () => {
+test('detaches a day only after its aggregation, and keeps its chart', async () => {
   const day = new Date(startMs).toISOString().slice(0, 10)
   const next = new Date(startMs + DAY_MS).toISOString().slice(0, 10)
   const { db } = at.database
-  const detach = () =>
-    db.query('select ledger_entries_detach($1::text::regclass)', [
-      `entries_${day.replaceAll('-', '')}`,
-    ])
   const { book } = at
-  const ask = { book, zone: 'UTC', from: day, to: next, step: 'day' } as const
-  const chart = await at.ledger.usage.steps(ask)
+  const query = { book, zone: 'UTC', from: day, to: next, step: 'day' } as const
+  const chart = await at.ledger.usage.steps(query)
   const mark = await db.query('delete from usage_marks where book_id = $1 returning *', [book])
-  await assert.rejects(detach(), /not all added up/)
+  await assert.rejects(db.query('select ledger_day_checkpoint($1)', [day]), /not all added up/)
   const { seq, day: marked } = mark.rows[0] as { seq: bigint; day: Date }
   await db.query('insert into usage_marks values ($1, $2, $3)', [book, seq, marked])
-  assert.deepEqual(await at.ledger.detachEntriesBefore(next), [
-    `entries_${day.replaceAll('-', '')}`,
-  ])
-  assert.deepEqual(await at.ledger.usage.steps(ask), chart)
-  await everyPage({ book, ...any, limit: 200 }, await entriesOf(book), 'after a day has left')
+  const kept = (Date.parse(await at.ledger.usage.today('UTC')) - Date.parse(next)) / DAY_MS
+  assert.deepEqual((await at.ledger.days.retire(kept)).detached, [day])
+  assert.deepEqual(await at.ledger.usage.steps(query), chart)
+  await checkPages({ book, ...any, limit: 200 }, await entriesOf(book), 'after a day was detached')
 })
 
 const any = { model: null, endings: null, before: null, from: null, to: null } as const
 
 /** Compares every chart and every filter with the entries. */
-async function everything(when: string): Promise<void> {
+async function checkAll(when: string): Promise<void> {
   const entries = await entriesOf(at.book)
   for (const zone of zones) {
-    for (const step of ['day', 'hour'] as const) await oneChart(entries, zone, step, when)
+    for (const step of ['day', 'hour'] as const) await checkChart(entries, zone, step, when)
   }
-  await recentDays(entries, when)
+  await checkRecentDays(entries, when)
   const { book } = at
   const noon = new Date(startMs + 5.3 * DAY_MS)
   const later = new Date(startMs + 6.1 * DAY_MS)
-  const asks: Partial<LogAsk>[] = [
+  const queries: Partial<LogQuery>[] = [
     { limit: 200 },
     { model: models[1] ?? null },
     { model: models[3] ?? null, limit: 3 },
@@ -181,26 +181,28 @@ async function everything(when: string): Promise<void> {
     { to: noon, model: models[2] ?? null, limit: 50 },
     { from: later, to: noon },
   ]
-  for (const ask of asks) {
-    await everyPage({ book, ...any, limit: 50, ...ask }, entries, when)
+  for (const query of queries) {
+    await checkPages({ book, ...any, limit: 50, ...query }, entries, when)
   }
 }
 
-async function everyPage(ask: LogAsk, entries: readonly Entry[], when: string): Promise<void> {
+async function checkPages(query: LogQuery, entries: readonly Entry[], when: string): Promise<void> {
   const expected = entries
     .filter(({ kind }) => kind === 'charge' || kind === 'void')
-    .filter((one) => ask.model === null || one.model === ask.model)
-    .filter(({ ending }) => ask.endings === null || (ending && ask.endings.includes(ending)))
-    .filter((one) => (ask.from === null || one.at >= ask.from) && (!ask.to || one.at < ask.to))
+    .filter((one) => query.model === null || one.model === query.model)
+    .filter(({ ending }) => query.endings === null || (ending && query.endings.includes(ending)))
+    .filter(
+      (one) => (query.from === null || one.at >= query.from) && (!query.to || one.at < query.to),
+    )
   const found: Entry[] = []
   for (let before: bigint | null = null; ; ) {
-    const page = await at.ledger.usage.page({ ...ask, before })
+    const page = await at.ledger.usage.page({ ...query, before })
     found.push(...page.entries)
     if (page.next === null) break
-    assert.equal(page.entries.length, ask.limit)
+    assert.equal(page.entries.length, query.limit)
     before = page.next
   }
-  const what = JSON.stringify({ ...ask, book: '' })
+  const what = JSON.stringify({ ...query, book: '' })
   assert.deepEqual(
     found,
     expected.toSorted((a, b) => (a.seq > b.seq ? -1 : 1)),
@@ -208,8 +210,8 @@ async function everyPage(ask: LogAsk, entries: readonly Entry[], when: string): 
   )
 }
 
-/** What a client is told of its account, and the days of the first page. */
-async function recentDays(entries: readonly Entry[], when: string): Promise<void> {
+/** Compares the recent usage of the API and the days of the overview with the entries. */
+async function checkRecentDays(entries: readonly Entry[], when: string): Promise<void> {
   const charges = entries.filter(({ kind }) => kind === 'charge')
   const spent = (list: readonly Entry[]) => list.reduce((sum, { amount }) => sum - amount, 0n)
   const dayOf = (entry: Entry) => entry.at.toISOString().slice(0, 10)
@@ -225,15 +227,15 @@ async function recentDays(entries: readonly Entry[], when: string): Promise<void
   }
 }
 
-/** Days and hours by PostgreSQL's own calendar, from the entries and from nothing of ours. */
-async function oneChart(
+/** Compares a chart with days or hours that PostgreSQL computes from the entries alone. */
+async function checkChart(
   entries: readonly Entry[],
   zone: string,
   step: 'day' | 'hour',
   when: string,
 ): Promise<void> {
   const today = await at.ledger.usage.today(zone)
-  // By hours, days about the middle: there the second half of the requests begins.
+  // For hours, the days around the middle, where the second half of the requests starts.
   const [first, last] = step === 'day' ? [DAYS + 3, 0] : [DAYS / 2 + 2, DAYS / 2 - 2]
   const dayAgo = (days: number) =>
     new Date(Date.parse(today) - days * DAY_MS).toISOString().slice(0, 10)
@@ -242,7 +244,7 @@ async function oneChart(
   const { rows } = await at.database.db.query(
     `select to_char(date_trunc($2, e.at at time zone $3), 'YYYY-MM-DD HH24') as local, t.model,
        count(*) as requests, count(*) filter (where e.kind = 'void') as free,
-       coalesce(sum(input), 0)::int8 as input, coalesce(sum(output), 0)::int8 as output,
+       coalesce(sum(e.input), 0)::int8 as input, coalesce(sum(output), 0)::int8 as output,
        coalesce(sum(e.cache_read), 0)::int8 as "cacheRead",
        coalesce(sum(e.cache_write_5m), 0)::int8 as "cacheWrite5m",
        coalesce(sum(e.cache_write_1h), 0)::int8 as "cacheWrite1h", -sum(amount)::int8 as spent
@@ -265,7 +267,7 @@ async function entriesOf(book: BookId): Promise<Entry[]> {
   return (await at.ledger.statement({ book, beforeSeq: null, limit: 100_000 })).reverse()
 }
 
-/** What the sums of a book say more than its entries. */
+/** How much more the sums and spans of a book contain than its entries. */
 async function difference(book: BookId): Promise<bigint> {
   const { rows } = await at.database.db.query(
     `select (select coalesce(sum(spent * 1000 + requests), 0) from usage_sums where book_id = $1)

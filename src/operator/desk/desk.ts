@@ -1,46 +1,50 @@
-// Where a command is carried out: it shows its plan, asks, acts through a room's door, says what it
-// did and leaves its line. The line is written in the transaction of the deed; a deed with
-// transactions of its own, or outside of our house, has one line before it and one after.
+// Carries out a command: shows its plan, asks, acts, reports, and records the act. The record is
+// written in the action's transaction; an action that has transactions of its own, or calls another
+// service, is recorded before it begins and after it ends.
+import { styleText } from 'node:util'
 import type { Executor, Tx } from '../../platform/db/db.ts'
 import { isRefusal } from '../../platform/refusal.ts'
-import { isSameTyped } from './figures.ts'
-import { EXIT_DONE, EXIT_NO, Halt, mistake } from './halt.ts'
+import { isSameTyped } from './amounts.ts'
+import { CommandError, EXIT_DONE, EXIT_FAILED, usageError } from './command-error.ts'
+import type { OperatorModules } from './modules.ts'
 import { actInsert, type Outcome } from './queries.ts'
-import type { OperatorRooms } from './rooms.ts'
-import { cut } from './table.ts'
+import { cut, visible } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
 export type DeskOptions = {
-  readonly rooms: OperatorRooms
+  readonly modules: OperatorModules
   readonly terminal: Terminal
-  /** What was typed, fit to be kept. */
+  /** The command line, without secrets. */
   readonly command: string
   readonly by: string
   readonly osUser: string
   readonly options: Readonly<Record<string, unknown>>
 }
 
-type Told = {
+type Report = {
   /** For scripts. */
   readonly result: object
-  /** For people, and for the line that stays. */
+  /** For people, and for the record. */
   readonly line: string
 }
 
-type Deed<T> = {
-  /** What is about to happen; the first line says to whom or what. */
+type Action<T> = {
+  /** What is about to happen; the first line names the customer or object. */
   readonly plan: readonly string[]
-  /** What must be typed again before money moves; absent: a yes will do. */
-  readonly again?: string
-  tell(done: T): Told
+  /** What the operator must type again before money moves; absent: yes is enough. */
+  readonly typeAgain?: string
+  report(done: T): Report
 }
+
+/** A line for people; in red, if the terminal has colours. */
+export type Line = string | { readonly red: string }
 
 const DETAIL_MAX = 1_000
 
-export function createDesk({ rooms, terminal, options, ...who }: DeskOptions) {
+export function createDesk({ modules, terminal, options, ...who }: DeskOptions) {
   const isJson = options.json === true
 
-  function note(
+  function recordAct(
     executor: Executor,
     outcome: Outcome,
     detail: string,
@@ -50,45 +54,58 @@ export function createDesk({ rooms, terminal, options, ...who }: DeskOptions) {
   }
 
   /** One object for scripts, or lines for people. */
-  function say(result: object, lines: readonly string[]): void {
+  function say(result: object, lines: readonly Line[]): void {
     if (isJson) terminal.print(jsonText(result))
-    else for (const line of lines) terminal.print(line)
+    else for (const line of lines) terminal.print(shown(line))
   }
 
-  async function isAgreed({ plan, again }: Deed<never>): Promise<boolean> {
-    for (const line of plan) terminal.note(line)
+  function shown(line: Line): string {
+    if (typeof line === 'string') return visible(line)
+    const text = visible(line.red)
+    // validateStream would read the environment again; the terminal was asked before.
+    return terminal.hasColours ? styleText('red', text, { validateStream: false }) : text
+  }
+
+  function note(line: string): void {
+    terminal.note(visible(line))
+  }
+
+  async function confirm({ plan, typeAgain }: Action<never>): Promise<boolean> {
+    for (const line of plan) note(line)
     if (options.yes === true) return true
-    const question = again === undefined ? 'Do it? [y/N] ' : `Type ${again} to do it: `
+    const word = typeAgain === undefined ? undefined : visible(typeAgain)
+    const question = word === undefined ? 'Do it? [y/N] ' : `Type ${word} to do it: `
     const typed = (await terminal.ask(question)) ?? ''
-    return again === undefined ? /^\s*y(?:es)?\s*$/i.test(typed) : isSameTyped(typed, again)
+    return word === undefined ? /^\s*y(?:es)?\s*$/i.test(typed) : isSameTyped(typed, word)
   }
 
   function decline(): number {
     say({ isDone: false }, ['nothing was changed'])
-    return EXIT_NO
+    return EXIT_FAILED
   }
 
-  /** The line of a deed that did not happen; the reason goes on to whoever typed it. */
-  async function noteFailure(error: unknown, of: bigint | null): Promise<void> {
+  /** Records an action that failed; the caller rethrows the error. */
+  async function recordFailure(error: unknown, of: bigint | null): Promise<void> {
     const why = error instanceof Error ? error.message : String(error)
     const detail = isRefusal(error) ? `${error.code}: ${why}` : why
-    const outcome = isRefusal(error) || error instanceof Halt ? 'refused' : 'failed'
-    // The database may be what failed; the reason of the deed is the one to tell.
-    await note(rooms.db, outcome, detail, of).catch(() => undefined)
+    const outcome = isRefusal(error) || error instanceof CommandError ? 'refused' : 'failed'
+    // If the database itself failed, recording fails too; the action's error is the one to report.
+    await recordAct(modules.db, outcome, detail, of).catch(() => undefined)
   }
 
-  function done(act: bigint, { result, line }: Told): number {
+  function finish(act: bigint, { result, line }: Report): number {
     say({ isDone: true, act, ...result }, [line])
     return EXIT_DONE
   }
 
   return {
-    rooms,
+    modules: modules,
     isJson,
     columns: terminal.columns,
     by: who.by,
     say,
-    note: terminal.note,
+    note,
+    /** Prints a line of CSV as it is: a program reads it. */
     print: terminal.print,
     lines: terminal.lines,
 
@@ -97,45 +114,49 @@ export function createDesk({ rooms, terminal, options, ...who }: DeskOptions) {
       const value = options[name]
       return typeof value === 'string' ? value : undefined
     },
-    /** Reads an option, or says how it is typed. */
+    /** Parses an option, or fails with a sentence about its format. */
     read<T>(name: string, reader: (text: string) => T | undefined, form: string): T | undefined {
       const text = this.text(name)
       if (text === undefined) return undefined
       const value = reader(text)
-      if (value === undefined) throw mistake(`--${name} is ${form}, not ${text}`)
+      if (value === undefined) throw usageError(`--${name} is ${form}, not ${text}`)
       return value
     },
 
-    /** A deed in one transaction, together with its line. */
-    async act<T>(deed: Deed<T> & { work(tx: Tx): Promise<T> }): Promise<number> {
-      if (!(await isAgreed(deed))) return decline()
+    /** Runs an action in one transaction, together with its record. */
+    async act<T>(action: Action<T> & { work(tx: Tx): Promise<T> }): Promise<number> {
+      if (!(await confirm(action))) return decline()
       try {
-        const [act, told] = await rooms.db.transaction(async (tx) => {
-          const said = deed.tell(await deed.work(tx))
-          return [await note(tx, 'done', said.line), said] as const
+        const [act, report] = await modules.db.transaction(async (tx) => {
+          const report = action.report(await action.work(tx))
+          return [await recordAct(tx, 'done', report.line), report] as const
         })
-        return done(act, told)
+        return finish(act, report)
       } catch (error) {
-        await noteFailure(error, null)
+        await recordFailure(error, null)
         throw error
       }
     },
 
-    /** A deed that has transactions of its own: noted before it begins, and when it has ended. */
-    async actApart<T>(deed: Deed<T> & { work(): Promise<T> }): Promise<number> {
-      if (!(await isAgreed(deed))) return decline()
-      return this.begin(deed)
+    /**
+     * Runs an action that has transactions of its own: recorded before it begins and at its end.
+     */
+    async actWithOwnTransactions<T>(action: Action<T> & { work(): Promise<T> }): Promise<number> {
+      if (!(await confirm(action))) return decline()
+      return this.actWithoutAsking(action)
     },
 
-    /** The same without a question, where standard input has other things to say. */
-    async begin<T>(deed: Pick<Deed<T>, 'tell'> & { work(): Promise<T> }): Promise<number> {
-      const act = await note(rooms.db, 'begun', '')
+    /** The same without asking, for commands that read their data from standard input. */
+    async actWithoutAsking<T>(
+      action: Pick<Action<T>, 'report'> & { work(): Promise<T> },
+    ): Promise<number> {
+      const act = await recordAct(modules.db, 'begun', '')
       try {
-        const told = deed.tell(await deed.work())
-        await note(rooms.db, 'done', told.line, act)
-        return done(act, told)
+        const report = action.report(await action.work())
+        await recordAct(modules.db, 'done', report.line, act)
+        return finish(act, report)
       } catch (error) {
-        await noteFailure(error, act)
+        await recordFailure(error, act)
         throw error
       }
     },
@@ -144,7 +165,7 @@ export function createDesk({ rooms, terminal, options, ...who }: DeskOptions) {
 
 export type Desk = ReturnType<typeof createDesk>
 
-/** JSON with amounts as digits: they may be larger than a JavaScript number. */
+/** JSON with bigints as strings: they may not fit a JavaScript number. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? String(one) : one))
 }

@@ -1,23 +1,23 @@
-// What somebody may have meant: the nearest of some names, when one is near enough to be a slip.
+// Suggests the name that the operator probably meant, if one is close enough to be a typing error.
 
-/** Undefined when nothing is near: a wrong guess is worse than none. */
+/** Undefined when no name is close: a wrong suggestion is worse than none. */
 export function nearest(typed: string, names: readonly string[]): string | undefined {
   const wanted = typed.toLowerCase()
   const ranked = names
     .map((name) => ({ name, slips: distance(wanted, name.toLowerCase()) }))
     .toSorted((a, b) => a.slips - b.slips)
   const [best] = ranked
-  // One slip in three letters, as in the suggestions for commands.
+  // One error in three letters, as commander allows for command names.
   return best !== undefined && best.slips <= Math.max(1, wanted.length / 3) ? best.name : undefined
 }
 
 /** `; did you mean anna@example.org?`, or nothing. */
-export function guess(typed: string, names: readonly string[]): string {
+export function suggestion(typed: string, names: readonly string[]): string {
   const name = nearest(typed, names)
   return name === undefined ? '' : `; did you mean ${name}?`
 }
 
-/** Letters to add, drop or change; two that changed places are one slip. */
+/** The edit distance (Damerau-Levenshtein): a swap of two neighbouring letters counts as one. */
 function distance(a: string, b: string): number {
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, i) => i)

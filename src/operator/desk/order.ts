@@ -1,26 +1,26 @@
-// Which order a command is about, by any number that somebody has of it.
+// Finds the order that a command is about by any related id.
 import type { FoundOrder, FoundPurchase } from '../../payments/payments.ts'
+import { formatRubles } from './amounts.ts'
+import { commandError } from './command-error.ts'
 import type { Desk } from './desk.ts'
-import { rublesShown } from './figures.ts'
-import { absent } from './halt.ts'
 
-/** By its own id, its payment's, or that of a refund or dispute of it. */
-export async function purchaseOf(
-  { rooms }: Desk,
+/** By the order's id or the id of its payment, of a refund or of a dispute. */
+export async function requirePurchase(
+  { modules }: Desk,
   text: string,
 ): Promise<FoundPurchase & { readonly order: FoundOrder }> {
-  const found = await rooms.payments.search(text.trim())
+  const found = await modules.payments.search(text.trim())
   if (found?.order) return { ...found, order: found.order }
-  throw absent(`there is no order of ${text}${numberHint(text)}`)
+  throw commandError(`there is no order of ${text}${idHint(text)}`)
 }
 
-/** The head of a plan: which order, and what was sold to whom. */
-export function soldLines({ id, packTitle, price, email }: FoundOrder): string[] {
-  return [id, `  ${packTitle} for ${rublesShown(price)}, ${email}`]
+/** The first lines of a plan: the order, what was sold, and the buyer. */
+export function orderLines({ id, packTitle, price, email }: FoundOrder): string[] {
+  return [id, `  ${packTitle} for ${formatRubles(price)}, ${email}`]
 }
 
-/** What is wrong with the look of a number; nothing when it looks right. */
-export function numberHint(text: string): string {
+/** What is wrong with the format of an id; empty when it is right. */
+export function idHint(text: string): string {
   const match = /^(pay|rfd|dsp|req)_(.*)$/.exec(text)
   if (match === null) return ''
   const [, prefix, digits = ''] = match

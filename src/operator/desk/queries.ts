@@ -1,4 +1,4 @@
-// The SQL of what operators did. Rows are only ever added; the table refuses anything else.
+// The SQL of operators' acts. Rows are only inserted; the table refuses changes and deletions.
 import type { Executor } from '../../platform/db/db.ts'
 
 export type Outcome = 'begun' | 'done' | 'refused' | 'failed'
@@ -9,12 +9,12 @@ export type ActRow = {
   readonly by: string
   readonly osUser: string
   readonly command: string
-  /** `begun` for one that never said how it ended. */
+  /** `begun` when no end was recorded. */
   readonly outcome: Outcome
   readonly detail: string
 }
 
-/** One line. Locks the new row, and the one it ends against deletion only. */
+/** Inserts one row. Locks it, and the row that it ends against deletion only. */
 export async function actInsert(
   db: Executor,
   p: Omit<ActRow, 'id' | 'at'> & { readonly of: bigint | null },
@@ -28,7 +28,7 @@ export async function actInsert(
   return (rows[0] as { id: bigint }).id
 }
 
-/** Acts, newest first, each with how it ended. Reads without a lock. */
+/** Acts, newest first, each with its outcome. Reads without a lock. */
 export async function actList(
   db: Executor,
   p: { readonly by: string | null; readonly limit: number },

@@ -1,23 +1,23 @@
-// Where a command speaks and listens. Results go to standard output and nothing else does, so that
-// a script reads only those; plans, questions and complaints go to standard error.
+// A command's input and output. Only results go to standard output, so that scripts can read them;
+// plans, questions and errors go to standard error.
 import { createInterface } from 'node:readline'
 
 export type Terminal = {
   print(text: string): void
   note(text: string): void
-  /** The line that somebody types; undefined when nobody is there. */
+  /** The line that the operator types; undefined at the end of input. */
   ask(question: string): Promise<string | undefined>
   /** All lines of standard input. */
   lines(): AsyncIterable<string>
-  /** What a table may fill. */
+  /** The terminal's width; Infinity for a file or a pipe, where nothing is cut. */
   readonly columns: number
-  /** The exit code, when everything has been let go of. */
-  leave(code: number): void
-  /** Ends at once: nothing was begun. */
-  end(code: number): never
+  /** True when standard output is a terminal that shows colours and NO_COLOR is not set. */
+  readonly hasColours: boolean
+  /** Sets the exit code for when the process ends by itself. */
+  setExitCode(code: number): void
+  /** Ends the process immediately; only before a command has begun. */
+  exitNow(code: number): never
 }
-
-const COLUMNS = 80
 
 export function openTerminal(): Terminal {
   const lines = () => createInterface({ input: process.stdin, terminal: false })
@@ -30,10 +30,12 @@ export function openTerminal(): Terminal {
       return undefined
     },
     lines,
-    columns: process.stdout.columns ?? COLUMNS,
-    leave(code) {
+    columns: process.stdout.columns ?? Infinity,
+    // Node's own check reads NO_COLOR and TERM.
+    hasColours: process.stdout.isTTY && process.stdout.hasColors(),
+    setExitCode(code) {
       process.exitCode = code
     },
-    end: (code) => process.exit(code),
+    exitNow: (code) => process.exit(code),
   }
 }

@@ -1,4 +1,4 @@
-// Whatever somebody has of a customer leads to the customer, and to nothing that is secret.
+// op find: any id of a customer leads to the customer's overview, which contains no secret.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { CabinetStage } from '../../../test/stages/cabinet.ts'
@@ -21,21 +21,21 @@ const at = {
 before(async () => {
   at.stage = await createOperatorStage()
   at.anna = await at.stage.person('anna.petrova')
-  at.order = (await at.stage.bought(at.anna)).id
-  at.key = (await at.anna.must<typeof at.key>('POST /api/key')).body
-  await at.anna.must(`POST /api/key/${at.key.id}/confirm`)
+  at.order = (await at.stage.buyPack(at.anna)).id
+  at.key = (await at.anna.expectOk<typeof at.key>('POST /api/key')).body
+  await at.anna.expectOk(`POST /api/key/${at.key.id}/confirm`)
   await at.stage.spend(at.anna.book, 1_287)
   await at.stage.person('annette')
 })
 after(() => at.stage.end())
 
-/** Kinds of what was found, and whose surroundings are shown. */
+/** The kinds of the results, and the customer whose overview is shown. */
 async function found(text: string) {
   const said = await at.stage.json<Found>('find', text)
   return [said.found.map(({ kind }) => kind).join(), said.around?.account?.email]
 }
 
-test('every number of a customer leads to the customer', async () => {
+test('finds a customer by every related id', async () => {
   const { anna, order, key, stage } = at
   const refund = await stage.json('refund', order, '--reason', 'x', '--amount', '10')
   const dispute = await stage.json('disputes', 'open', order, '--note', 'x', '--amount', '10')
@@ -61,7 +61,7 @@ test('every number of a customer leads to the customer', async () => {
   }
 })
 
-test('what is no customer is found too', async () => {
+test('finds things without a customer', async () => {
   const { stage } = at
   const book = await stage.newBook()
   assert.deepEqual(await found(`${book}`), ['book', undefined])
@@ -69,13 +69,13 @@ test('what is no customer is found too', async () => {
   assert.deepEqual(await found('winter-26'), ['promo', undefined])
 })
 
-test('a part of several addresses gives a list to choose from', async () => {
+test('lists the accounts when a part matches several addresses', async () => {
   const { code, out } = await at.stage.op(['find', 'ann'])
   assert.equal(code, 0)
   assert.match(out, /^account +book +e-mail\nacc_\S+ +\d+ +anna.petrova@.*\nacc_\S+ +\d+ +annette@/)
 })
 
-test('everything around a customer fits a screen, without a secret', async () => {
+test('the overview of a customer fits a screen and has no secret', async () => {
   const { out } = await at.stage.op(['find', at.order])
   const { rows } = await at.stage.db.query('select hash from keys')
   const secrets = [at.key.plain, (rows[0] as { hash: string }).hash, 'confirmation', 'http']
@@ -86,7 +86,7 @@ test('everything around a customer fits a screen, without a secret', async () =>
   }
 })
 
-test('a whole key is told by its end only', async () => {
+test('a pasted key is shown by its last four characters only', async () => {
   const { code, out, err } = await at.stage.op(['find', at.key.plain])
   assert.equal(code, 0)
   assert.match(err, /whole API key/)
@@ -94,7 +94,7 @@ test('a whole key is told by its end only', async () => {
   assert.ok(out.includes(at.anna.email))
 })
 
-test('what is nowhere is said with the nearest guess, and is 1', async () => {
+test('exits with 1 and the nearest suggestion when nothing is found', async () => {
   const cases: [string, RegExp][] = [
     ['anna.petrova@exmaple.org', /did you mean anna.petrova@example.org\?/],
     ['ana.petrova@example.org', /did you mean anna.petrova@example.org\?/],
@@ -111,7 +111,7 @@ test('what is nowhere is said with the nearest guess, and is 1', async () => {
   }
 })
 
-test('commands that move credits take no part of an address for the whole', async () => {
+test('commands that move credits require the whole address', async () => {
   for (const text of ['petrova', 'ann', 'anna.petrova@example', at.key.plain.slice(-4)]) {
     const { code } = await at.stage.op(['grant', text, '5', '--reason', 'x', '--yes'])
     assert.equal(code, 1, text)

@@ -1,5 +1,6 @@
-// op find: says what a number, an address or a part of one is, and shows everything around it. Each
-// room is asked for what it knows; what several rooms know is shown as a list to choose from.
+// op find: finds what an id, an e-mail address or a part of one belongs to, and shows the
+// customer's overview. It asks every module; if the results belong to several customers, it lists
+// them.
 import type { FoundAccount } from '../../accounts/accounts.ts'
 import type { FoundKey } from '../../keys/keys.ts'
 import type { RequestFacts } from '../../ledger/ledger.ts'
@@ -7,18 +8,18 @@ import type { FoundPurchase } from '../../payments/payments.ts'
 import { type BookId, holdIdOf, requestIdOf } from '../../platform/ids.ts'
 import { creditsText } from '../../units/credits.ts'
 import { rublesText } from '../../units/kopecks.ts'
+import { formatCredits, formatMinute, formatRubles, formatTime } from '../desk/amounts.ts'
+import { commandError, EXIT_DONE } from '../desk/command-error.ts'
+import { customerOfBook, isBookNumber, keyEnd, unknownCustomer } from '../desk/customer.ts'
 import type { Desk } from '../desk/desk.ts'
-import { creditsShown, minuteShown, rublesShown, timeShown } from '../desk/figures.ts'
-import { absent, EXIT_DONE } from '../desk/halt.ts'
-import { guess } from '../desk/nearest.ts'
-import { numberHint } from '../desk/order.ts'
+import { suggestion } from '../desk/nearest.ts'
+import { idHint } from '../desk/order.ts'
 import { cardOf, tableOf } from '../desk/table.ts'
-import { isBookNumber, keyEnd, unknownWhom, whomOf } from '../desk/whom.ts'
-import { disputeLines, disputePlain } from '../money/disputes.ts'
-import { reviewLines, reviewPlain } from '../money/reviews.ts'
-import { around, refundPlain, section } from './around.ts'
+import { disputeJson, disputeLines } from '../money/disputes.ts'
+import { reviewJson, reviewLines } from '../money/reviews.ts'
+import { customerOverview, refundJson, section } from './overview.ts'
 
-/** One thing that was found. */
+/** One search result. */
 type Hit = {
   readonly kind: 'account' | 'book' | 'key' | 'order' | 'review' | 'request' | 'promo'
   readonly book: BookId | undefined
@@ -31,12 +32,13 @@ const HITS_MAX = 20
 
 export async function find(desk: Desk, given: string): Promise<number> {
   const text = keyEnd(given.trim())
-  const hits = (await Promise.all(LOOKS.map((look) => look(desk, text)))).flat()
-  if (hits.length === 0) throw absent(await nothing(desk, text))
+  const hits = (await Promise.all(SEARCHES.map((search) => search(desk, text)))).flat()
+  if (hits.length === 0) throw commandError(await notFoundSentence(desk, text))
   const books = [...new Set(hits.flatMap(({ book }) => book ?? []))]
   const [only, ...others] = books
-  const near = only === undefined || others.length > 0 ? undefined : await whomOf(desk, only)
-  const shown = near && (await around(desk, near))
+  const near =
+    only === undefined || others.length > 0 ? undefined : await customerOfBook(desk, only)
+  const shown = near && (await customerOverview(desk, near))
   desk.say(
     {
       found: hits.map(({ kind, book, result }) => ({ kind, book: book ?? null, ...result })),
@@ -47,21 +49,21 @@ export async function find(desk: Desk, given: string): Promise<number> {
   return EXIT_DONE
 }
 
-type Look = (desk: Desk, text: string) => Promise<readonly Hit[]>
+type Search = (desk: Desk, text: string) => Promise<readonly Hit[]>
 
-/** In the order in which they are shown. */
-const LOOKS: readonly Look[] = [findPurchase, findRequest, findKeys, findPromo, findAccounts]
+/** Results are shown in this order. */
+const SEARCHES: readonly Search[] = [findPurchase, findRequest, findKeys, findPromo, findAccounts]
 
-async function findAccounts({ rooms }: Desk, text: string): Promise<Hit[]> {
-  // One letter is part of everybody's address.
+async function findAccounts({ modules }: Desk, text: string): Promise<Hit[]> {
+  // A single letter matches too many addresses.
   if (text.length < 2 && !isBookNumber(text)) return []
-  const found = await rooms.accounts.search(text, HITS_MAX)
+  const found = await modules.accounts.search(text, HITS_MAX)
   const isExact = ({ id, email, book }: FoundAccount) =>
     id === text || email === text.toLowerCase() || String(book) === text
   const exact = found.filter(isExact)
   const accounts = exact.length > 0 ? exact : found
   if (accounts.length > 0 || !isBookNumber(text)) return accounts.map(accountHit)
-  const book = await rooms.ledger.balance(BigInt(text) as BookId)
+  const book = await modules.ledger.balance(BigInt(text) as BookId)
   return book === undefined ? [] : [{ kind: 'book', book: book.id, result: {}, lines: [] }]
 }
 
@@ -70,9 +72,9 @@ function accountHit(account: FoundAccount): Hit {
   return { kind: 'account', book, result: { id, email, closedAt }, lines: [] }
 }
 
-async function findKeys({ rooms }: Desk, text: string): Promise<Hit[]> {
+async function findKeys({ modules }: Desk, text: string): Promise<Hit[]> {
   if (!text.startsWith('key_') && text.length !== 4) return []
-  return (await rooms.keys.search(text, HITS_MAX)).map(keyHit)
+  return (await modules.keys.search(text, HITS_MAX)).map(keyHit)
 }
 
 function keyHit({ keyId, last4, state, book, createdAt }: FoundKey): Hit {
@@ -80,21 +82,21 @@ function keyHit({ keyId, last4, state, book, createdAt }: FoundKey): Hit {
     kind: 'key',
     book,
     result: { key: keyId, last4, state, createdAt },
-    lines: [`key ${keyId} (…${last4}), ${state}, of ${minuteShown(createdAt)} UTC`],
+    lines: [`key ${keyId} (…${last4}), ${state}, of ${formatMinute(createdAt)} UTC`],
   }
 }
 
-async function findPurchase({ rooms }: Desk, text: string): Promise<Hit[]> {
-  // Providers' numbers are long; a short text is none.
-  const found = text.length < 8 ? undefined : await rooms.payments.search(text)
+async function findPurchase({ modules }: Desk, text: string): Promise<Hit[]> {
+  // All ids of orders and payments are longer.
+  const found = text.length < 8 ? undefined : await modules.payments.search(text)
   return found === undefined ? [] : [purchaseHit(found)]
 }
 
 function purchaseHit({ order, refunds, disputes, reviews }: FoundPurchase): Hit {
   const more = {
-    refunds: refunds.map(refundPlain),
-    disputes: disputes.map(disputePlain),
-    reviews: reviews.map(reviewPlain),
+    refunds: refunds.map(refundJson),
+    disputes: disputes.map(disputeJson),
+    reviews: reviews.map(reviewJson),
   }
   const waiting = reviews.flatMap(reviewLines)
   if (order === null) return { kind: 'review', book: undefined, result: more, lines: waiting }
@@ -115,22 +117,22 @@ function purchaseHit({ order, refunds, disputes, reviews }: FoundPurchase): Hit 
     lines: [
       `order ${id}, ${state}`,
       ...cardOf([
-        ['sold', `${packTitle}: ${creditsShown(credits)} credits for ${rublesShown(price)}`],
+        ['sold', `${packTitle}: ${formatCredits(credits)} credits for ${formatRubles(price)}`],
         ['to', email],
-        ['made', timeShown(order.createdAt)],
+        ['made', formatTime(order.createdAt)],
         ['payment', `${paymentId ?? 'none yet'} at ${provider}, by ${order.method}`],
-        ['captured', order.capturedAt ? timeShown(order.capturedAt) : undefined],
+        ['captured', order.capturedAt ? formatTime(order.capturedAt) : undefined],
         [
           'credited',
-          order.creditedAt ? `${timeShown(order.creditedAt)} by ${order.creditedBy}` : 'no',
+          order.creditedAt ? `${formatTime(order.creditedAt)} by ${order.creditedBy}` : 'no',
         ],
         ['ended', order.cancelReason ?? undefined],
-        ['given back', refunded > 0n ? rublesShown(refunded) : undefined],
+        ['given back', refunded > 0n ? formatRubles(refunded) : undefined],
         ['receipt', order.receiptState ?? undefined],
       ]),
       ...section(
         'its refunds',
-        refunds.map((one) => `${one.id}  ${rublesShown(one.amount)}  ${one.state}`),
+        refunds.map((one) => `${one.id}  ${formatRubles(one.amount)}  ${one.state}`),
       ),
       ...section('its disputes', disputes.flatMap(disputeLines)),
       ...section('its reviews', waiting),
@@ -138,9 +140,9 @@ function purchaseHit({ order, refunds, disputes, reviews }: FoundPurchase): Hit 
   }
 }
 
-async function findRequest({ rooms }: Desk, text: string): Promise<Hit[]> {
+async function findRequest({ modules }: Desk, text: string): Promise<Hit[]> {
   const hold = holdIdOf(text)
-  const request = hold && (await rooms.ledger.request(hold))
+  const request = hold && (await modules.ledger.request(hold))
   return request === undefined ? [] : [requestHit(request)]
 }
 
@@ -156,18 +158,18 @@ function requestHit(request: RequestFacts): Hit {
       `request ${id}, ${ending ?? 'under way'}`,
       ...cardOf([
         ['model', model],
-        ['began', timeShown(createdAt)],
-        ['ended', closedAt ? timeShown(closedAt) : undefined],
-        ['held', creditsShown(granted)],
-        ['charged', charged === null ? 'nothing' : `${creditsShown(charged)}, entry ${entry}`],
+        ['began', formatTime(createdAt)],
+        ['ended', closedAt ? formatTime(closedAt) : undefined],
+        ['held', formatCredits(granted)],
+        ['charged', charged === null ? 'nothing' : `${formatCredits(charged)}, entry ${entry}`],
       ]),
     ],
   }
 }
 
-async function findPromo({ rooms }: Desk, text: string): Promise<Hit[]> {
+async function findPromo({ modules }: Desk, text: string): Promise<Hit[]> {
   const code = text.toUpperCase()
-  const promo = (await rooms.payments.promos()).find((one) => one.code === code)
+  const promo = (await modules.payments.promos()).find((one) => one.code === code)
   if (promo === undefined) return []
   const { credits, redeemed, redemptionsMax, startsAt, endsAt, by, note } = promo
   return [
@@ -176,10 +178,10 @@ async function findPromo({ rooms }: Desk, text: string): Promise<Hit[]> {
       book: undefined,
       result: { ...promo, credits: creditsText(credits) },
       lines: [
-        `promo code ${code}: ${creditsShown(credits)} credits`,
+        `promo code ${code}: ${formatCredits(credits)} credits`,
         ...cardOf([
           ['used', `${redeemed} of ${redemptionsMax}`],
-          ['in force', `${timeShown(startsAt)} to ${timeShown(endsAt)}`],
+          ['in force', `${formatTime(startsAt)} to ${formatTime(endsAt)}`],
           ['by', by],
           ['note', note === '' ? undefined : note],
         ]),
@@ -188,14 +190,14 @@ async function findPromo({ rooms }: Desk, text: string): Promise<Hit[]> {
   ]
 }
 
-/** What was found, and what is around it when that is one book; else accounts to choose from. */
+/** The results, and the overview if they belong to one book; otherwise a table of accounts. */
 function linesOf(
   desk: Desk,
   hits: readonly Hit[],
-  surroundings: readonly string[] | undefined,
+  overview: readonly string[] | undefined,
 ): string[] {
   const things = hits.flatMap(({ lines }) => (lines.length === 0 ? [] : [...lines, '']))
-  if (surroundings !== undefined) return [...things, ...surroundings]
+  if (overview !== undefined) return [...things, ...overview]
   const accounts = hits.filter(({ kind }) => kind === 'account')
   const rows = accounts.map(({ book, result }) => {
     const { id, email } = result as { id: string; email: string }
@@ -210,13 +212,13 @@ function linesOf(
   ]
 }
 
-async function nothing(desk: Desk, text: string): Promise<string> {
+async function notFoundSentence(desk: Desk, text: string): Promise<string> {
   if (text.startsWith('msg_')) return 'messages are not kept by their id; ask for the request id'
   if (/^req_/.test(text)) {
-    return `no request ${text}${numberHint(text)}; those of months ago are only in the statement`
+    return `no request ${text}${idHint(text)}; those of months ago are only in the statement`
   }
-  if (/^(?:pay|rfd|dsp)_/.test(text)) return `there is no ${text}${numberHint(text)}`
-  if (text.includes('@')) return unknownWhom(desk, text)
-  const codes = (await desk.rooms.payments.promos()).map(({ code }) => code)
-  return `nothing is called ${text}${guess(text, codes)}`
+  if (/^(?:pay|rfd|dsp)_/.test(text)) return `there is no ${text}${idHint(text)}`
+  if (text.includes('@')) return unknownCustomer(desk, text)
+  const codes = (await desk.modules.payments.promos()).map(({ code }) => code)
+  return `nothing is called ${text}${suggestion(text, codes)}`
 }

@@ -1,17 +1,23 @@
-// op statement: the entries of a book, newest first, as a table, as CSV with everything an entry
-// has, or as one object. Read page by page, so that a book of millions is no harm.
+// op statement: the entries of a book, newest first, as a table, as CSV with all fields, or as one
+// JSON object. Entries are read page by page; CSV is printed as it is read.
 import type { Entry } from '../../ledger/ledger.ts'
 import type { BookId } from '../../platform/ids.ts'
 import { requestIdOf } from '../../platform/ids.ts'
 import { creditsText } from '../../units/credits.ts'
+import {
+  formatCredits,
+  formatMinute,
+  parseCount,
+  parsePeriodEnd,
+  parsePeriodStart,
+} from '../desk/amounts.ts'
+import { EXIT_DONE } from '../desk/command-error.ts'
+import { customerTitle, findCustomer } from '../desk/customer.ts'
 import type { Desk } from '../desk/desk.ts'
-import { countFrom, creditsShown, minuteShown, momentFrom, momentTo } from '../desk/figures.ts'
-import { EXIT_DONE } from '../desk/halt.ts'
 import { tableOf } from '../desk/table.ts'
-import { named, whom } from '../desk/whom.ts'
 
 const PAGE = 1_000
-/** More than a screen; who needs all of it says so, or takes the CSV. */
+/** More than a screen; --limit or --csv gives more. */
 const ROWS = 50
 const MOMENT = 'a day, such as 2026-11-01, or a moment, such as 2026-11-01T10:00:00Z'
 
@@ -24,13 +30,14 @@ const COLUMNS = [
 ] as const
 
 export async function statement(desk: Desk, text: string): Promise<number> {
-  const of = await whom(desk, text)
-  const from = desk.read('from', momentFrom, MOMENT)
-  const to = desk.read('to', momentTo, MOMENT)
+  const customer = await findCustomer(desk, text)
+  const from = desk.read('from', parsePeriodStart, MOMENT)
+  const to = desk.read('to', parsePeriodEnd, MOMENT)
   const isCsv = desk.flag('csv')
   const isWhole = isCsv || desk.isJson
-  const limit = desk.read('limit', countFrom, 'a whole number') ?? (isWhole ? Infinity : ROWS)
-  const entries = entriesOf(desk, { book: of.book.id, from, to, limit })
+  const limit =
+    desk.read('limit', parseCount, 'a whole number above 0') ?? (isWhole ? Infinity : ROWS)
+  const entries = entriesOf(desk, { book: customer.book.id, from, to, limit })
   if (isCsv) {
     desk.print(FIELDS.join(','))
     for await (const entry of entries) desk.print(csvLine(entry))
@@ -38,31 +45,38 @@ export async function statement(desk: Desk, text: string): Promise<number> {
   }
   const list = await Array.fromAsync(entries)
   const rows = list.map((entry) => [
-    minuteShown(entry.at),
+    formatMinute(entry.at),
     entry.kind,
-    creditsShown(entry.amount),
-    creditsShown(entry.balance),
+    formatCredits(entry.amount),
+    formatCredits(entry.balance),
     aboutOf(entry),
   ])
-  desk.say({ book: of.book.id, email: of.account?.email ?? null, entries: list.map(plainOf) }, [
-    named(of),
-    ...tableOf(COLUMNS, rows, desk.columns),
-    list.length < limit ? sumOf(list) : `the newest ${limit}; --limit or --csv has more`,
-  ])
+  desk.say(
+    {
+      book: customer.book.id,
+      email: customer.account?.email ?? null,
+      entries: list.map(entryJson),
+    },
+    [
+      customerTitle(customer),
+      ...tableOf(COLUMNS, rows, desk.columns),
+      list.length < limit ? sumOf(list) : `the newest ${limit}; --limit or --csv has more`,
+    ],
+  )
   return EXIT_DONE
 }
 
 async function* entriesOf(
-  { rooms }: Desk,
+  { modules }: Desk,
   p: { book: BookId; from: Date | undefined; to: Date | undefined; limit: number },
 ): AsyncGenerator<Entry> {
   let beforeSeq: bigint | null = null
   let left = p.limit
   for (;;) {
-    const page: Entry[] = await rooms.ledger.statement({ book: p.book, beforeSeq, limit: PAGE })
+    const page: Entry[] = await modules.ledger.statement({ book: p.book, beforeSeq, limit: PAGE })
     for (const entry of page) {
       if (p.to !== undefined && entry.at >= p.to) continue
-      // Entries of a book are in the order of their times, but for a clock that was set back.
+      // A book's entries are in the order of their times, unless a clock was set back.
       if (left === 0 || (p.from !== undefined && entry.at < p.from)) return
       left -= 1
       yield entry
@@ -81,7 +95,7 @@ function sumOf(entries: readonly Entry[]): string {
   const sum = (isIn: (amount: bigint) => boolean) =>
     entries.reduce((all, { amount }) => (isIn(amount) ? all + amount : all), 0n)
   const [came, went] = [sum((amount) => amount > 0n), sum((amount) => amount < 0n)]
-  return `${entries.length} entries: ${creditsShown(came)} in, ${creditsShown(-went)} out`
+  return `${entries.length} entries: ${formatCredits(came)} in, ${formatCredits(-went)} out`
 }
 
 const FIELDS = [
@@ -93,6 +107,7 @@ const FIELDS = [
   'contra',
   'request',
   'model',
+  'list',
   'ending',
   'input',
   'output',
@@ -102,10 +117,12 @@ const FIELDS = [
   'writtenOff',
   'ref',
   'note',
+  'parts',
+  'details',
 ] as const
 
-/** An entry for scripts: amounts as exact text, the request by the id that its client saw. */
-function plainOf(entry: Entry): Record<(typeof FIELDS)[number], string | null> {
+/** An entry for scripts: amounts as exact text, the request by the id that the client received. */
+function entryJson(entry: Entry): Record<(typeof FIELDS)[number], string | null> {
   const text = (value: bigint | null) => (value === null ? null : String(value))
   return {
     seq: String(entry.seq),
@@ -116,6 +133,7 @@ function plainOf(entry: Entry): Record<(typeof FIELDS)[number], string | null> {
     contra: entry.contra,
     request: entry.holdId === null ? null : requestIdOf(entry.holdId),
     model: entry.model,
+    list: entry.list,
     ending: entry.ending,
     input: text(entry.input),
     output: text(entry.output),
@@ -125,15 +143,23 @@ function plainOf(entry: Entry): Record<(typeof FIELDS)[number], string | null> {
     writtenOff: entry.writtenOff === null ? null : creditsText(entry.writtenOff),
     ref: entry.ref,
     note: entry.note,
+    parts: objectText(entry.parts),
+    details: objectText(entry.details),
   }
 }
 
-function csvLine(entry: Entry): string {
-  const plain = plainOf(entry)
-  return FIELDS.map((field) => csvCell(plain[field] ?? '')).join(',')
+/** As JSON; null when it is empty. */
+function objectText(object: object | null): string | null {
+  if (object === null || Object.keys(object).length === 0) return null
+  return JSON.stringify(object, (_, value) => (typeof value === 'bigint' ? String(value) : value))
 }
 
-/** RFC 4180; and a text that a spreadsheet would run as a formula begins with an apostrophe. */
+function csvLine(entry: Entry): string {
+  const fields = entryJson(entry)
+  return FIELDS.map((field) => csvCell(fields[field] ?? '')).join(',')
+}
+
+/** RFC 4180. An apostrophe is put before text that a spreadsheet would run as a formula. */
 function csvCell(text: string): string {
   const safe = /^[=@\t\r]|^[+-](?![\d.])/.test(text) ? `'${text}` : text
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

@@ -1,25 +1,25 @@
-// op disputes: payers who went to their bank. The provider tells it by letter, so it is entered
-// here, and how it ended as well.
-import type { Dispute, DisputeAsk } from '../../payments/payments.ts'
+// op disputes: payments that the payer disputes at the bank. The provider reports them by post, so
+// an operator enters their beginning and their end here.
+import type { Dispute, DisputeInput } from '../../payments/payments.ts'
 import { creditsText } from '../../units/credits.ts'
 import { rublesText } from '../../units/kopecks.ts'
+import { formatCredits, formatRubles, formatTime, parseRubles } from '../desk/amounts.ts'
+import { EXIT_DONE } from '../desk/command-error.ts'
 import type { Desk } from '../desk/desk.ts'
-import { creditsShown, kopecksFrom, rublesShown, timeShown } from '../desk/figures.ts'
-import { EXIT_DONE } from '../desk/halt.ts'
-import { purchaseOf, soldLines } from '../desk/order.ts'
+import { orderLines, requirePurchase } from '../desk/order.ts'
 
 export async function listDisputes(desk: Desk): Promise<number> {
-  const disputes = await desk.rooms.payments.disputes()
+  const disputes = await desk.modules.payments.disputes()
   const lines = disputes.flatMap(disputeLines)
   desk.say(
-    { disputes: disputes.map(disputePlain) },
+    { disputes: disputes.map(disputeJson) },
     lines.length === 0 ? ['nobody went to the bank'] : lines,
   )
   return EXIT_DONE
 }
 
 export async function openDispute(desk: Desk, text: string): Promise<number> {
-  const asked = desk.read('amount', kopecksFrom, 'roubles, such as 500.00')
+  const asked = desk.read('amount', parseRubles, 'roubles, such as 500.00')
   const isBlocking = desk.flag('block')
   return decide(
     desk,
@@ -46,24 +46,24 @@ export function loseDispute(desk: Desk, text: string): Promise<number> {
   ])
 }
 
-type Act = Omit<Extract<DisputeAsk, { act: 'open' }>, 'order' | 'by' | 'note'> | Ended
+type Act = Omit<Extract<DisputeInput, { act: 'open' }>, 'order' | 'by' | 'note'> | Ended
 type Ended = { readonly act: 'won' | 'lost' }
 
 async function decide(desk: Desk, text: string, act: Act, plan: string[]): Promise<number> {
-  const { order } = await purchaseOf(desk, text)
+  const { order } = await requirePurchase(desk, text)
   const note = desk.text('note') ?? ''
-  return desk.actApart({
-    plan: [...soldLines(order), ...plan, '  the owner is told by letter'],
-    again: order.email,
-    work: () => desk.rooms.payments.dispute({ order: order.id, by: desk.by, note, ...act }),
-    tell: (dispute) => ({
+  return desk.actWithOwnTransactions({
+    plan: [...orderLines(order), ...plan, '  the owner gets an e-mail'],
+    typeAgain: order.email,
+    work: () => desk.modules.payments.dispute({ order: order.id, by: desk.by, note, ...act }),
+    report: (dispute) => ({
       result: { dispute, order: order.id, state: act.act },
       line: `dispute ${dispute}: ${act.act}`,
     }),
   })
 }
 
-export function disputePlain(dispute: Dispute) {
+export function disputeJson(dispute: Dispute) {
   return {
     ...dispute,
     amount: rublesText(dispute.amount),
@@ -75,10 +75,10 @@ export function disputePlain(dispute: Dispute) {
 export function disputeLines(dispute: Dispute): string[] {
   const { id, order, state, amount, reserved, taken, openedAt } = dispute
   const credits =
-    state === 'lost' ? `${creditsShown(taken)} taken` : `${creditsShown(reserved)} set aside`
+    state === 'lost' ? `${formatCredits(taken)} taken` : `${formatCredits(reserved)} set aside`
   return [
     `dispute ${id}  ${state}`,
-    `  ${rublesShown(amount)}, ${credits}, since ${timeShown(openedAt)}`,
+    `  ${formatRubles(amount)}, ${credits}, since ${formatTime(openedAt)}`,
     `  ${order}`,
   ]
 }

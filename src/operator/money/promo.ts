@@ -1,20 +1,20 @@
-// op promo: codes that give credits. Making one is giving credits away, so the sum that it may cost
-// is typed again.
+// op promo: promo codes. A new code gives credits away, so the operator types again what it may
+// cost in total.
 import { dateAt } from '../../platform/clock.ts'
 import { creditsText } from '../../units/credits.ts'
-import type { Desk } from '../desk/desk.ts'
 import {
-  countFrom,
-  countShown,
-  creditsFrom,
-  creditsShown,
-  minuteShown,
-  momentFrom,
-  momentTo,
-  timeShown,
-} from '../desk/figures.ts'
-import { absent, EXIT_DONE, mistake } from '../desk/halt.ts'
-import { guess } from '../desk/nearest.ts'
+  formatCount,
+  formatCredits,
+  formatMinute,
+  formatTime,
+  parseCount,
+  parseCredits,
+  parsePeriodEnd,
+  parsePeriodStart,
+} from '../desk/amounts.ts'
+import { commandError, EXIT_DONE, usageError } from '../desk/command-error.ts'
+import type { Desk } from '../desk/desk.ts'
+import { suggestion } from '../desk/nearest.ts'
 import { tableOf } from '../desk/table.ts'
 
 const DAY = 'a day, such as 2026-12-31'
@@ -29,14 +29,14 @@ const COLUMNS = [
 ] as const
 
 export async function listPromos(desk: Desk): Promise<number> {
-  const promos = await desk.rooms.payments.promos()
-  const nowMs = desk.rooms.clock.nowMs()
+  const promos = await desk.modules.payments.promos()
+  const nowMs = desk.modules.clock.nowMs()
   const rows = promos.map((one) => [
     one.code,
-    creditsShown(one.credits),
-    `${countShown(one.redeemed)}/${countShown(one.redemptionsMax)}`,
-    minuteShown(one.startsAt),
-    one.endsAt.getTime() <= nowMs ? 'over' : minuteShown(one.endsAt),
+    formatCredits(one.credits),
+    `${formatCount(one.redeemed)}/${formatCount(one.redemptionsMax)}`,
+    formatMinute(one.startsAt),
+    one.endsAt.getTime() <= nowMs ? 'over' : formatMinute(one.endsAt),
     one.note,
   ])
   const result = promos.map((one) => ({ ...one, credits: creditsText(one.credits) }))
@@ -46,42 +46,44 @@ export async function listPromos(desk: Desk): Promise<number> {
 }
 
 export async function createPromo(desk: Desk, code: string, amount: string): Promise<number> {
-  const credits = creditsFrom(amount)
-  if (credits === undefined) throw mistake(`${amount} is no number of credits`)
-  const times = desk.read('times', countFrom, 'a whole number')
-  const endsAt = desk.read('until', momentTo, DAY)
+  const credits = parseCredits(amount)
+  if (credits === undefined) throw usageError(`${amount} is no number of credits`)
+  const times = desk.read('times', parseCount, 'a whole number above 0')
+  const endsAt = desk.read('until', parsePeriodEnd, DAY)
   if (times === undefined || endsAt === undefined) {
-    throw mistake('say how often (--times) and how long (--until) it can be used')
+    throw usageError('say how often (--times) and how long (--until) it can be used')
   }
-  const startsAt = desk.read('from', momentFrom, DAY) ?? dateAt(desk.rooms.clock.nowMs())
+  const startsAt = desk.read('from', parsePeriodStart, DAY) ?? dateAt(desk.modules.clock.nowMs())
   const note = desk.text('note') ?? ''
   const all = credits * BigInt(times)
   const promo = { code, credits, redemptionsMax: times, startsAt, endsAt, by: desk.by, note }
   return desk.act({
     plan: [
-      `code ${code.toUpperCase()}: ${creditsShown(credits)} credits, ${countShown(times)} accounts`,
-      `  from ${timeShown(startsAt)} to ${timeShown(endsAt)}`,
-      `  it may cost ${creditsShown(all)} credits in all`,
+      `code ${code.toUpperCase()}: ${formatCredits(credits)} credits, ` +
+        `${formatCount(times)} accounts`,
+      `  from ${formatTime(startsAt)} to ${formatTime(endsAt)}`,
+      `  it may cost ${formatCredits(all)} credits in all`,
     ],
-    again: creditsShown(all),
-    work: (tx) => desk.rooms.payments.createPromo(promo, tx),
-    tell: (made) => ({ result: made, line: `code ${made.code} is made` }),
+    typeAgain: formatCredits(all),
+    work: (tx) => desk.modules.payments.createPromo(promo, tx),
+    report: (made) => ({ result: made, line: `code ${made.code} is made` }),
   })
 }
 
 export async function endPromo(desk: Desk, code: string): Promise<number> {
-  const promos = await desk.rooms.payments.promos()
+  const promos = await desk.modules.payments.promos()
   const mine = promos.find((one) => one.code === code.trim().toUpperCase())
   if (mine === undefined) {
     const names = promos.map((one) => one.code)
-    throw absent(`there is no code ${code}${guess(code, names)}`)
+    throw commandError(`there is no code ${code}${suggestion(code, names)}`)
   }
   return desk.act({
     plan: [
-      `code ${mine.code}, used ${countShown(mine.redeemed)} of ${countShown(mine.redemptionsMax)}`,
+      `code ${mine.code}, used ${formatCount(mine.redeemed)} ` +
+        `of ${formatCount(mine.redemptionsMax)}`,
       '  nobody can use it any more; what was given stays',
     ],
-    work: (tx) => desk.rooms.payments.endPromo(mine.code, tx),
-    tell: () => ({ result: { code: mine.code }, line: `code ${mine.code} is over` }),
+    work: (tx) => desk.modules.payments.endPromo(mine.code, tx),
+    report: () => ({ result: { code: mine.code }, line: `code ${mine.code} is over` }),
   })
 }

@@ -1,5 +1,5 @@
-// Our books beside the provider's: agreement is silent and 0, every kind of difference is named and
-// 1, and what only waited to be asked about is credited on the way.
+// op reconcile: exits with 0 when both sides agree and with 1 when they differ, names every kind of
+// difference, and with --apply credits what was not credited.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { createOperatorStage, type OperatorStage } from '../../../test/stages/operator.ts'
@@ -9,13 +9,13 @@ import { credits } from '../../units/credits.ts'
 const at = { stage: undefined as unknown as OperatorStage }
 before(async () => {
   at.stage = await createOperatorStage()
-  // Nobody brings news in these tests but the operator.
+  // In these tests nothing but the operator triggers checks.
   await at.stage.sim('settings', { webhookUrl: '' })
 })
 after(() => at.stage.end())
 afterEach(() => at.stage.sim('faults', {}, 'DELETE'))
 
-/** All of today and tomorrow, so that money of this very second is in it. */
+/** Today and tomorrow, so that a payment of this second is included. */
 const period = ['--to', '2099-12-31']
 
 async function differences(): Promise<readonly Mismatch[]> {
@@ -31,7 +31,7 @@ async function paid() {
   return { book, id }
 }
 
-test('books that agree are 0', async () => {
+test('exits with 0 when both sides agree', async () => {
   const { id } = await paid()
   await at.stage.payments.check(id)
   const { code, out } = await at.stage.op(['reconcile', ...period])
@@ -39,7 +39,7 @@ test('books that agree are 0', async () => {
   assert.match(out, /yookassa: payments there 1, orders credited here 1; all agree$/)
 })
 
-test('money that is not credited is named, and credited when told to ask', async () => {
+test('names a payment that is not credited, and credits it with --apply', async () => {
   const { book, id } = await paid()
   const [one] = await differences()
   assert.deepEqual([one?.what, one?.order], ['not_credited', id])
@@ -51,7 +51,7 @@ test('money that is not credited is named, and credited when told to ask', async
   assert.equal((await at.stage.ledger.balance(book))?.available, credits(35_000_000))
 })
 
-test('a refund at the provider’s desk is on one side only, until asked about', async () => {
+test('names a refund in the provider’s merchant portal until --apply', async () => {
   const { id } = await paid()
   await at.stage.payments.check(id)
   await at.stage.sim('refund', { orderId: id })
@@ -60,10 +60,10 @@ test('a refund at the provider’s desk is on one side only, until asked about',
   assert.equal((await at.stage.op(['reconcile', ...period, '--apply', '--yes'])).code, 0)
 })
 
-test('a payment that only one side has is named, whichever side that is', async () => {
+test('names a payment that only one side has', async () => {
   const [missing, unknown] = [await paid(), await paid()]
   for (const { id } of [missing, unknown]) await at.stage.payments.check(id)
-  // As after a backup that was restored: the tables' own guards would refuse it otherwise.
+  // As after restoring a backup: without this the table's triggers would refuse the change.
   await at.stage.db.transaction(async (tx) => {
     await tx.query('set local session_replication_role = replica')
     const other = '2d9f0b2a-000f-5000-8000-1a2b3c4d5e6f'
@@ -75,7 +75,7 @@ test('a payment that only one side has is named, whichever side that is', async 
   assert.deepEqual(whats, ['order_unknown', 'order_unknown', 'payment_missing'])
 })
 
-test('a provider that does not answer is no agreement', async () => {
+test('exits with 1 when the provider does not answer', async () => {
   await at.stage.sim('faults', { kind: 'error', when: 'before', method: 'GET' })
   const { code, out } = await at.stage.op(['reconcile', ...period])
   assert.deepEqual([code, /its list could not be read/.test(out)], [1, true])

@@ -1,13 +1,13 @@
-// op refund: gives back what is unspent of an order, or a part of it. The policy binds owners, not
-// operators. The provider is asked by the payments room, again and again until it has said; the
-// same reference asks once.
+// op refund: refunds the unspent part of an order, or less. The refund policy does not apply to
+// operators. The payments module posts the refund until the provider has confirmed it; the same
+// reference refunds once.
 import type { Refund } from '../../payments/payments.ts'
 import { randomText } from '../../platform/ids.ts'
 import { rublesText } from '../../units/kopecks.ts'
+import { formatCredits, formatRubles, parseRubles } from '../desk/amounts.ts'
+import { commandError, EXIT_DONE } from '../desk/command-error.ts'
 import type { Desk } from '../desk/desk.ts'
-import { creditsShown, kopecksFrom, rublesShown } from '../desk/figures.ts'
-import { absent, EXIT_DONE } from '../desk/halt.ts'
-import { purchaseOf, soldLines } from '../desk/order.ts'
+import { orderLines, requirePurchase } from '../desk/order.ts'
 
 const NOTHING = {
   not_credited: 'it was never credited',
@@ -17,39 +17,48 @@ const NOTHING = {
 }
 
 export async function refund(desk: Desk, text: string): Promise<number> {
-  const { payments } = desk.rooms
-  const { order, refunds } = await purchaseOf(desk, text)
-  const asked = desk.read('amount', kopecksFrom, 'roubles, such as 500.00')
+  const { payments } = desk.modules
+  const { order, refunds } = await requirePurchase(desk, text)
+  const asked = desk.read('amount', parseRubles, 'roubles, such as 500.00')
   const attempt = `op ${desk.text('ref') ?? randomText(9)}`
   const same = refunds.find((one) => one.attempt === attempt)
   if (same !== undefined) {
-    desk.say({ isDone: false, ...plain(same) }, [`${same.id} has this reference: ${same.state}`])
+    desk.say({ isDone: false, ...refundResult(same) }, [
+      `${same.id} has this reference: ${same.state}`,
+    ])
     return EXIT_DONE
   }
   const rest = await payments.refundable(order.id)
-  if (rest.why !== null) throw absent(`${order.id}: nothing to give back, ${NOTHING[rest.why]}`)
+  if (rest.why !== null)
+    throw commandError(`${order.id}: nothing to give back, ${NOTHING[rest.why]}`)
   const amount = asked ?? rest.amountKopecks
   const reason = desk.text('reason') ?? ''
-  return desk.actApart({
+  return desk.actWithOwnTransactions({
     plan: [
-      ...soldLines(order),
-      `  unspent: ${creditsShown(rest.credits)} credits, ${rublesShown(rest.amountKopecks)}`,
-      `  ${rublesShown(amount)} goes back through ${order.provider}; its credits are set aside now`,
+      ...orderLines(order),
+      `  unspent: ${formatCredits(rest.credits)} credits, ${formatRubles(rest.amountKopecks)}`,
+      `  ${formatRubles(amount)} goes back through ${order.provider}; ` +
+        'its credits are set aside now',
       `  reason: ${reason}`,
     ],
-    again: rublesShown(amount),
+    typeAgain: formatRubles(amount),
     work: () =>
       payments.requestRefund({
         ...{ order: order.id, attempt, by: desk.by, reason },
         ...(asked !== undefined && { amountKopecks: asked }),
       }),
-    tell: (made) => ({
-      result: plain(made),
-      line: `${made.id} of ${rublesShown(made.amount)} is ${made.state}`,
+    report: (made) => ({
+      result: refundResult(made),
+      line: `${made.id} of ${formatRubles(made.amount)} is ${made.state}`,
     }),
   })
 }
 
-function plain({ id, order, state, amount }: Pick<Refund, 'id' | 'order' | 'state' | 'amount'>) {
+function refundResult({
+  id,
+  order,
+  state,
+  amount,
+}: Pick<Refund, 'id' | 'order' | 'state' | 'amount'>) {
   return { refund: id, order, state, amount: rublesText(amount) }
 }

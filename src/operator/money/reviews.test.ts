@@ -1,5 +1,4 @@
-// What only a person can decide about money, typed by a person: reviews, disputes, promo codes; and
-// whether our books agree with the provider's.
+// op reviews, op disputes and op promo as an operator types them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createOperatorStage, type OperatorStage } from '../../../test/stages/operator.ts'
@@ -28,7 +27,7 @@ async function inReview(value = '1299.00') {
   return { book, id, review: review.id }
 }
 
-test('money that differs waits in the list and is credited by a person, once', async () => {
+test('lists a payment that differs, and credits it once', async () => {
   const { book, review } = await inReview()
   const { out } = await at.stage.op(['reviews'])
   assert.match(out, new RegExp(`^review ${review}  amount, 1 299\\.00 RUB paid$`, 'm'))
@@ -41,7 +40,7 @@ test('money that differs waits in the list and is credited by a person, once', a
   assert.deepEqual([code, /no review \d+ waits/.test(err)], [1, true])
 })
 
-test('what the room refuses about a review is said, and noted', async () => {
+test('prints and records what the payments module refuses about a review', async () => {
   const { review } = await inReview()
   await at.stage.sim('faults', { kind: 'error', when: 'before', method: 'GET', times: 1 })
   const said = await at.stage.json('reviews', 'resolve', review, 'credit', '--note', 'x')
@@ -51,9 +50,9 @@ test('what the room refuses about a review is said, and noted', async () => {
   assert.equal(over.isDone, true)
 })
 
-test('a dispute sets the pack aside; won frees it, lost takes it', async () => {
+test('a dispute reserves the pack; won releases it, lost takes it', async () => {
   const anna = await at.stage.person('anna')
-  const order = await at.stage.bought(anna)
+  const order = await at.stage.buyPack(anna)
   const { op } = at.stage
   const open = ['disputes', 'open', order.id, '--note', 'letter 17', '--block']
   assert.equal((await op(open, 'somebody@example.org')).code, 1)
@@ -67,7 +66,7 @@ test('a dispute sets the pack aside; won frees it, lost takes it', async () => {
   assert.equal((await at.stage.ledger.balance(anna.book))?.blockedReason, 'operator_blocked')
 })
 
-test('a promo code is made, listed, used and ended', async () => {
+test('creates, lists, redeems and ends a promo code', async () => {
   const { op, payments } = at.stage
   const make = ['promo', 'create', 'winter-26', '1000', '--times', '500', '--until', '2099-12-31']
   assert.equal((await op(make, '1000')).code, 1, 'what is typed again is what it may cost in all')
@@ -84,7 +83,7 @@ test('a promo code is made, listed, used and ended', async () => {
   assert.equal((await at.stage.json('promo', 'end', 'WINTER-26')).refusal, 'field_invalid')
 })
 
-test('a code that was to come is ended before it comes', async () => {
+test('ends a code that has not started', async () => {
   const later = ['--times', '1', '--from', '2090-01-01', '--until', '2099-12-31']
   await at.stage.json('promo', 'create', 'SPRING', '10', ...later)
   assert.equal((await at.stage.json('promo', 'end', 'SPRING')).isDone, true)

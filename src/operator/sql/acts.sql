@@ -1,4 +1,4 @@
--- The list of operators' acts only grows.
+-- Rows of operator_acts are only inserted, never changed or deleted.
 
 create or replace function operator_acts_refuse_change() returns trigger
 language plpgsql as $$

@@ -1,12 +1,12 @@
-// How a worker takes what is due: one thing at a time, for a minute. A worker that is killed then
-// leaves one order, notice or refund waiting for its minute to pass. Twenty taken at once would all
-// wait, and payers with them; a claim for each costs a millisecond beside a call of a hundred.
+// Workers claim due orders, notifications and refunds one at a time, each for a minute. A killed
+// worker then delays one of them by at most a minute; had it claimed twenty at once, twenty payers
+// would wait. A claim costs about 1 ms, the call to the provider that follows about 100 ms.
 
-/** Longer than a call may take: its turn of 10 s, a post of 35 s, and writing its outcome. */
+/** Longer than a call can take: 10 s in the limiter, 35 s for a post, and writing its outcome. */
 export const LEASE_SECONDS = 60
 
-/** What is due now, at most so many; the number there was. Failures are the work's own affair. */
-export async function oneByOne<T>(
+/** Claims and processes up to `max` due items; returns how many. `work` handles its own errors. */
+export async function processDue<T>(
   max: number,
   claim: () => Promise<T | undefined>,
   work: (due: T) => Promise<void>,

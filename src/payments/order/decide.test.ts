@@ -1,5 +1,5 @@
-// The state machine as a table: an order's state, what the provider shows, what follows. What a
-// decision does to the database is purchase/apply.test.ts.
+// The state machine as a table: an order's state, the payment's status, the decision. How decisions
+// are applied is tested in purchase/apply.test.ts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newOrderId } from '../../platform/ids.ts'
@@ -9,7 +9,7 @@ import { decide } from './decide.ts'
 import type { OrderState } from './order.ts'
 
 const id = newOrderId(0, 1_700_000_000_000)
-const rules = { shopRef: '100500', takesTest: false }
+const rules = { shopRef: '100500', acceptsTestPayments: false }
 
 const order = {
   id,
@@ -48,7 +48,7 @@ const creditedStates: OrderState[] = [
   'dispute_lost',
 ]
 
-// from | snapshot | act. A star is any state of a credited order.
+// from | snapshot | act; a star is any state of a credited order
 const plain = `
   created            | pending    | open
   created            | authorized | open
@@ -86,12 +86,12 @@ for (const [from = '', status = '', act = ''] of rowsOf(plain)) {
         { ...snapshot, status: status as PaymentStatus },
         rules,
       )
-      assert.equal(told(found), act, state)
+      assert.equal(textOf(found), act, state)
     }
   })
 }
 
-// What differs | from | snapshot | act.
+// what differs | from | snapshot | act
 const different = `
   provider         | pending  | succeeded | review provider
   payment_id       | pending  | succeeded | review payment_id
@@ -138,11 +138,11 @@ for (const [what = '', from = '', status = '', act = ''] of rowsOf(different)) {
     const state = from as OrderState
     const creditedAt = state === 'credited' ? new Date(1_700_000_090_000) : null
     const changed = { ...snapshot, status: status as PaymentStatus, ...changes[what] }
-    assert.equal(told(decide({ ...order, state, creditedAt }, changed, rules)), act)
+    assert.equal(textOf(decide({ ...order, state, creditedAt }, changed, rules)), act)
   })
 }
 
-test('no difference of any kind is ever credited, from any state', () => {
+test('never credits a payment that differs from its order, in any state', () => {
   const states: OrderState[] = ['created', 'pending', 'failed', 'canceled', 'expired', 'review']
   for (const state of states) {
     for (const [name, change] of Object.entries(changes)) {
@@ -158,12 +158,12 @@ test('no difference of any kind is ever credited, from any state', () => {
   }
 })
 
-test('a deployment that takes test money refuses real money', () => {
+test('a deployment that accepts test payments sends a real one to review', () => {
   const found = decide({ ...order, state: 'pending', creditedAt: null }, snapshot, {
     ...rules,
-    takesTest: true,
+    acceptsTestPayments: true,
   })
-  assert.equal(told(found), 'review test_flag')
+  assert.equal(textOf(found), 'review test_flag')
 })
 
 function rowsOf(table: string): string[][] {
@@ -173,6 +173,6 @@ function rowsOf(table: string): string[][] {
     .map((line) => line.split('|').map((cell) => cell.trim()))
 }
 
-function told(decision: ReturnType<typeof decide>): string {
+function textOf(decision: ReturnType<typeof decide>): string {
   return decision.act === 'review' ? `review ${decision.difference.reason}` : decision.act
 }

@@ -1,6 +1,6 @@
-// What a snapshot means for an order: the state machine, as a pure function. It answers what to do
-// and never does it. Two rules stand above the rest: money whose facts differ from the order's is
-// never credited, and a credited order is never un-credited by a status.
+// The state machine of orders as a pure function: from an order and a snapshot of its payment to
+// what must be done. Two rules come first: a payment that differs from its order is never credited,
+// and no payment status takes a credit back.
 import { cellOfOrder, isOrderId } from '../../platform/ids.ts'
 import { rublesText } from '../../units/kopecks.ts'
 import type { Snapshot } from '../port.ts'
@@ -8,8 +8,8 @@ import type { Order } from './order.ts'
 
 export type Rules = {
   readonly shopRef: string
-  /** What money this deployment takes: real money, or a test shop's. */
-  readonly takesTest: boolean
+  /** Whether this deployment takes a test shop's money instead of real money. */
+  readonly acceptsTestPayments: boolean
 }
 
 export type Difference = { readonly reason: DifferenceReason; readonly detail: string }
@@ -29,36 +29,37 @@ export type DifferenceReason = (typeof differenceReasons)[number]
 
 export type Decision =
   | { readonly act: 'nothing'; readonly why: string }
-  /** The provider has it: keep its id and the way to pay it. */
+  /** The provider has the payment: store its id and confirmation. */
   | { readonly act: 'open' }
   | { readonly act: 'credit' }
   | { readonly act: 'cancel' }
-  /** A person decides. The order itself changes only while it is not credited. */
+  /** An operator decides. The state of an order that is credited already does not change. */
   | { readonly act: 'review'; readonly difference: Difference }
 
-/** Whose money a succeeded payment is cannot be told from these alone: they need a person. */
+/** With one of these differences the payment may be another order's: it is ignored until paid. */
 const IDENTITY: ReadonlySet<DifferenceReason> = new Set([
   'provider',
   'payment_id',
   'order_reference',
 ])
 
-type Known = Pick<
+type DecidableOrder = Pick<
   Order,
   'id' | 'provider' | 'paymentId' | 'price' | 'state' | 'creditedAt' | 'confirmation'
 >
 
-export function decide(order: Known, snapshot: Snapshot, rules: Rules): Decision {
+export function decide(order: DecidableOrder, snapshot: Snapshot, rules: Rules): Decision {
   const difference = differenceOf(order, snapshot, rules)
   if (difference !== undefined) return decideDifferent(order, snapshot, difference)
   if (order.creditedAt !== null) {
-    const why = snapshot.status === 'succeeded' ? 'credited already' : 'never un-credited'
+    const why = snapshot.status === 'succeeded' ? 'credited already' : 'credits are not taken back'
     return { act: 'nothing', why }
   }
-  if (['review', 'refund_pending', 'refunded'].includes(order.state)) return decideHeld(snapshot)
+  if (['review', 'refund_pending', 'refunded'].includes(order.state))
+    return decideInReview(snapshot)
   switch (snapshot.status) {
     case 'succeeded':
-      // Also after our own expiry, a cancellation or a refused creation: the money is here.
+      // Also after our own expiry, a cancellation or a refused creation: the money has arrived.
       return { act: 'credit' }
     case 'canceled':
       return order.state === 'canceled'
@@ -71,26 +72,32 @@ export function decide(order: Known, snapshot: Snapshot, rules: Rules): Decision
 }
 
 /**
- * A person has the order, for other money or for facts that differed a moment ago. This money is
- * in order, but whether it is owed is no longer ours to say.
+ * An operator already has the order, because of another payment or of an earlier difference. This
+ * payment matches, but the operator decides whether it is credited.
  */
-function decideHeld({ status, paymentId }: Snapshot): Decision {
+function decideInReview({ status, paymentId }: Snapshot): Decision {
   if (status !== 'succeeded') return { act: 'nothing', why: 'a person decides' }
   const detail = `${paymentId} was paid while the order was in review`
   return { act: 'review', difference: { reason: 'paid_in_review', detail } }
 }
 
-function decideOpen(order: Known): Decision {
+function decideOpen(order: DecidableOrder): Decision {
   if (order.state === 'created' || order.state === 'failed') return { act: 'open' }
-  // A notice that overtook the answer brought the id but not the way to pay.
+  // A notification arrived before the answer of `createPayment`: we have the id but no
+  // confirmation.
   if (order.state === 'pending' && order.confirmation === null) return { act: 'open' }
   return { act: 'nothing', why: 'waiting for the payer' }
 }
 
-function decideDifferent(order: Known, snapshot: Snapshot, difference: Difference): Decision {
+function decideDifferent(
+  order: DecidableOrder,
+  snapshot: Snapshot,
+  difference: Difference,
+): Decision {
   const { status } = snapshot
   if (status === 'canceled') {
-    // No money, so nothing to decide; but another payment's end is not this order's.
+    // No money arrived, so there is nothing to review. If it is another payment, its cancellation
+    // must not cancel this order.
     const isOpen = ['created', 'pending', 'expired'].includes(order.state)
     if (isOpen && !IDENTITY.has(difference.reason)) return { act: 'cancel' }
     return { act: 'nothing', why: `canceled, and its ${difference.reason} differs` }
@@ -101,7 +108,7 @@ function decideDifferent(order: Known, snapshot: Snapshot, difference: Differenc
   return { act: 'review', difference }
 }
 
-/** The first fact that differs, in the order of how much it says. */
+/** The first fact that differs; the facts that identify the payment are compared first. */
 export function differenceOf(
   order: Pick<Order, 'id' | 'provider' | 'paymentId' | 'price'>,
   snapshot: Snapshot,
@@ -123,8 +130,8 @@ export function differenceOf(
     ['currency', snapshot.currency === 'RUB', 'RUB', snapshot.currency],
     [
       'test_flag',
-      snapshot.isTestMoney === rules.takesTest,
-      String(rules.takesTest),
+      snapshot.isTestMoney === rules.acceptsTestPayments,
+      String(rules.acceptsTestPayments),
       String(snapshot.isTestMoney),
     ],
   ]
@@ -134,7 +141,10 @@ export function differenceOf(
   return { reason, detail: `expected ${expected}, found ${found}` }
 }
 
-/** Whether a reference is an order of this cell: payments of others are none of our business. */
-export function isOfCell(orderRef: string | null, cell: number): boolean {
+/**
+ * Whether a reference is an order id of this cell. Payments of other cells and other sites are
+ * ignored.
+ */
+export function isOrderOfCell(orderRef: string | null, cell: number): boolean {
   return orderRef !== null && isOrderId(orderRef) && cellOfOrder(orderRef) === cell
 }

@@ -1,5 +1,4 @@
-// An order as the room holds it, and what its owner is shown of it. The words of its life are the
-// states; README.md has them as a table.
+// The types of an order and of the part that its owner sees. README.md has the states as a table.
 import type { BookId, OrderId } from '../../platform/ids.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
@@ -20,10 +19,10 @@ export type OrderState =
   | 'dispute_won'
   | 'dispute_lost'
 
-/** Who brought the news. */
+/** What reported the payment's state. */
 export type Trigger = 'buy' | 'webhook' | 'return' | 'sweep' | 'poll' | 'recovery' | 'operator'
 
-export type BuyAsk = {
+export type BuyInput = {
   readonly book: BookId
   readonly email: string
   readonly locale: Locale
@@ -35,18 +34,18 @@ export type BuyAsk = {
     readonly catalogueVersion: number
   }
   readonly method: Method
-  /** Made by the browser, one per purchase. */
+  /** An id that the browser generates once per purchase. */
   readonly attempt: string
-  /** Where the payer comes back to; `{order}` in it becomes the order's id. */
+  /** Where the provider sends the payer back to; `{order}` in it becomes the order's id. */
   readonly returnUrl: string
-  /** The payer agreed that the card is kept for top-ups. */
+  /** The payer agreed that the card is saved for top-ups. */
   readonly savesMethod?: boolean
 }
 
-/** An order to be stored: a purchase, or a top-up that a kept method pays. */
-export type OrderAsk = Required<BuyAsk> & {
+/** An order to be stored: a purchase, or a top-up paid by a saved method. */
+export type OrderInput = Required<BuyInput> & {
   readonly savedMethodId: string | null
-  /** The agreement that a top-up is bought by. */
+  /** The agreement that a top-up is bought under. */
   readonly consent: bigint | null
 }
 
@@ -76,12 +75,12 @@ export type Order = {
   readonly creditedBy: Trigger | null
   readonly lot: bigint | null
   readonly refunded: Kopecks
-  readonly looks: number
+  readonly tries: number
   readonly polledFrom: Date
   readonly createdAt: Date
-  /** Asked for by us, at the owner's standing word. */
+  /** We bought it under the owner's agreement, without the owner present. */
   readonly isTopUp: boolean
-  /** The payer agreed that the method is kept for top-ups. */
+  /** The payer agreed that the method is saved for top-ups. */
   readonly savesMethod: boolean
 }
 
@@ -93,12 +92,12 @@ export type OrderView = {
   readonly pack: { readonly id: string; readonly title: string; readonly credits: Credits }
   readonly priceKopecks: Kopecks
   readonly refundedKopecks: Kopecks
-  /** Only while the payer can still use it. */
+  /** Null once the payer can no longer use it. */
   readonly confirmation: Confirmation | null
   readonly payableUntil: Date | null
-  /** The provider's own word; the list of words is open. */
+  /** The provider's own code; new ones may appear. */
   readonly cancelReason: string | null
-  /** What became of the fiscal receipt; null: none is made. */
+  /** State of the fiscal receipt; null: there is none. */
   readonly receiptState: Order['receiptState']
   readonly createdAt: Date
   readonly creditedAt: Date | null

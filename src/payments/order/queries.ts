@@ -1,5 +1,5 @@
-// The SQL of orders. What an order may become is decided in decide.ts and refused, if wrong, by the
-// table. Locks go: the order's row, then its refunds and disputes, then, last, the ledger's book.
+// The SQL of orders. decide.ts decides about state changes; the table's constraints refuse wrong
+// ones. Lock order: the order's row, then its refunds and disputes, last the ledger's book.
 import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId, OrderId } from '../../platform/ids.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
@@ -13,7 +13,7 @@ const COLUMNS = `
   provider_payment_id as "paymentId", confirmation_kind as "confirmationKind", confirmation,
   payable_until as "payableUntil", cancel_reason as "cancelReason",
   receipt_state as "receiptState", captured_at as "capturedAt", credited_at as "creditedAt",
-  credited_by as "creditedBy", lot, refunded_kopecks as refunded, looks,
+  credited_by as "creditedBy", lot, refunded_kopecks as refunded, looks as tries,
   polled_from as "polledFrom", created_at as "createdAt", is_top_up as "isTopUp",
   saves_method as "savesMethod"`
 
@@ -34,9 +34,9 @@ function orderOf(row: unknown): Order {
 }
 
 /**
- * Until the end of the transaction, purchases of this book are made one at a time: two tabs that
- * press Buy at once must see each other's order. Advisory, because there may be no row yet, and a
- * statement of its own: the next one must see what the previous owner committed.
+ * Serialises the purchases of a book until the transaction ends: two tabs that press Buy at once
+ * must see each other's order. An advisory lock, because there may be no row yet. A statement of
+ * its own, because the next statement must see what the lock's previous holder committed.
  */
 export async function bookOrdersLock(tx: Tx, book: BookId): Promise<void> {
   await tx.query(
@@ -58,7 +58,7 @@ export async function orderFindByAttempt(
   return rows.map(orderOf)[0]
 }
 
-/** The newest order that can still be paid, for the same thing at the same price. Locks nothing. */
+/** The newest order for the same pack and price that can still be paid. Locks nothing. */
 export async function orderFindReopenable(
   db: Executor,
   p: Pick<Order, 'book' | 'provider' | 'method' | 'packId' | 'credits' | 'price' | 'savesMethod'>,
@@ -78,8 +78,9 @@ export async function orderFindReopenable(
 }
 
 /**
- * A new order, before anybody has been asked. Locks its row, and the book's against deletion only.
- * If this process dies before the provider answers, the order is due after the given seconds.
+ * Inserts an order, before the provider is called. Locks its row, and the book's row against
+ * deletion only. If this process dies before the provider answers, the order is due after
+ * `dueSeconds`.
  */
 export async function orderInsert(
   tx: Tx,
@@ -140,13 +141,15 @@ export async function orderFind(db: Executor, id: OrderId): Promise<Order | unde
   return rows.map(orderOf)[0]
 }
 
-/** Locks the order's row: the first lock of everything that changes an order. */
+/** Locks the order's row. Everything that changes an order takes this lock first. */
 export async function orderLock(tx: Tx, id: OrderId): Promise<Order | undefined> {
   const { rows } = await tx.query(`select ${COLUMNS} from orders where id = $1 for update`, [id])
   return rows.map(orderOf)[0]
 }
 
-/** The order of a payment: the one bound to it, else the one it names. Locks nothing. */
+/**
+ * The order that stores this payment's id, else the order that the payment names. Locks nothing.
+ */
 export async function orderFindByPayment(
   db: Executor,
   p: { readonly provider: string; readonly paymentId: string; readonly orderRef: string | null },
@@ -161,7 +164,7 @@ export async function orderFindByPayment(
   return rows.map(orderOf)[0]
 }
 
-/** A page of a book's orders, newest first, below an id. Locks nothing. */
+/** A page of a book's orders with ids below `before`, newest first. Locks nothing. */
 export async function orderList(
   db: Executor,
   p: { readonly book: BookId; readonly before: OrderId | null; readonly limit: number },
@@ -176,7 +179,7 @@ export async function orderList(
   return rows.map(orderOf)
 }
 
-/** Whether anything was ever credited to the book. Locks nothing. */
+/** Whether any order of the book was ever credited. Locks nothing. */
 export async function orderExistsCredited(db: Executor, book: BookId): Promise<boolean> {
   const { rows } = await db.query(
     'select from orders where book_id = $1 and credited_at is not null limit 1',
@@ -185,7 +188,9 @@ export async function orderExistsCredited(db: Executor, book: BookId): Promise<b
   return rows.length > 0
 }
 
-/** The provider has it. The row is locked by the caller. Its bytes are needed no longer. */
+/**
+ * The provider has the payment, so the stored request body is deleted. The caller holds the lock.
+ */
 export async function orderOpen(
   tx: Tx,
   p: {
@@ -216,7 +221,10 @@ export async function orderOpen(
   )
 }
 
-/** The row is locked by the caller, and the entry is in the ledger. Seconds from capture to now. */
+/**
+ * Marks the order credited; returns the seconds since capture. The caller holds the row's lock and
+ * has written the ledger's entry.
+ */
 export async function orderCredit(
   tx: Tx,
   p: {
@@ -240,7 +248,7 @@ export async function orderCredit(
   return (rows[0] as { seconds: number | null }).seconds
 }
 
-/** An end without money, or a wait for a person. The row is locked by the caller. */
+/** Ends the order without a credit, or sends it to review. The caller holds the row's lock. */
 export async function orderEnd(
   tx: Tx,
   p: {
@@ -259,7 +267,7 @@ export async function orderEnd(
   )
 }
 
-/** What a refund or a dispute made of it. The row is locked by the caller. */
+/** Sets the state that follows from a refund or dispute. The caller holds the row's lock. */
 export async function orderSetState(
   tx: Tx,
   p: { readonly id: OrderId; readonly state: OrderState; readonly refunded: Kopecks },
@@ -271,7 +279,7 @@ export async function orderSetState(
   ])
 }
 
-/** Locks the order's row. True when the receipt has just failed. */
+/** Sets the receipt's state; true if that changed it to `canceled`. Locks the order's row. */
 export async function orderSetReceipt(
   db: Executor,
   id: OrderId,
@@ -286,7 +294,7 @@ export async function orderSetReceipt(
   return (rows[0] as { failed: boolean } | undefined)?.failed ?? false
 }
 
-/** Locks the order's row. When to look at it again, if it is still open; null: never. */
+/** When to poll an open order again; null: never. Locks its row. */
 export async function orderSetDue(
   db: Executor,
   id: OrderId,
@@ -300,8 +308,8 @@ export async function orderSetDue(
 }
 
 /**
- * Takes the order that is due first for this process, for a while: if it dies, it is due again.
- * Locks the row and passes over those that somebody else has.
+ * Claims the order that has been due longest, for `leaseSeconds`: if this process dies, the order
+ * is due again after that. Locks the row; skips rows that others have locked.
  */
 export async function orderClaimDue(
   db: Executor,
@@ -331,10 +339,10 @@ export async function orderClaimDue(
 }
 
 /**
- * The payer is back: polling starts anew. Undefined when somebody looked a moment ago, so that a
- * page that asks every second does not ask the provider every second. Locks the order's row.
+ * The payer has returned: polling starts anew. Undefined when the provider was asked less than
+ * `quietSeconds` ago, because the payer's page polls us every second. Locks the order's row.
  */
-export async function orderClaimLook(
+export async function orderClaimCheck(
   db: Executor,
   id: OrderId,
   quietSeconds: number,
@@ -350,8 +358,8 @@ export async function orderClaimLook(
 }
 
 /**
- * Ends the hour of the payer, with a grace. Soft: it hides the button, and polling goes on. Locks
- * the rows and passes over those that are being changed: the next minute sees them as they are.
+ * Expires orders whose payment time is over. This only hides the link to pay; polling continues.
+ * Locks the rows and skips locked ones: the next minute's run reads them again.
  */
 export async function orderExpire(db: Executor, graceSeconds: number): Promise<OrderId[]> {
   const { rows } = await db.query(
@@ -367,7 +375,10 @@ export async function orderExpire(db: Executor, graceSeconds: number): Promise<O
   return (rows as { id: OrderId }[]).map(({ id }) => id)
 }
 
-/** Locks the book's orders. Open ones keep their bytes: they may still have to be posted again. */
+/**
+ * Erases the e-mail address. Orders in state `created` keep their request body, because they may
+ * have to be posted again. Locks the book's orders.
+ */
 export async function orderErase(tx: Tx, book: BookId): Promise<void> {
   await tx.query(
     `update orders set email = 'erased@invalid',

@@ -1,4 +1,4 @@
-// The SQL of reviews: money that waits for a person.
+// The SQL of reviews: payments that wait for an operator's decision.
 import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { OrderId } from '../../platform/ids.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
@@ -23,8 +23,8 @@ const COLUMNS = `
   closed_at as "closedAt", decision`
 
 /**
- * Opens a review once per payment and reason; a later look may find that money has come meanwhile.
- * Says whether it is open: what a person has closed stays closed. Locks the row.
+ * Opens a review once per payment and reason, or sets `has_money` on it if the payment was paid
+ * meanwhile. A review that an operator closed stays closed: then `isOpen` is false. Locks the row.
  */
 export async function reviewOpen(
   db: Executor,
@@ -42,7 +42,7 @@ export async function reviewOpen(
   return rows[0] as { isNew: boolean; isOpen: boolean }
 }
 
-/** What waits for a person, oldest first. Reads without a lock. */
+/** Open reviews, oldest first. Reads without a lock. */
 export async function reviewListOpen(db: Executor, limit: number): Promise<Review[]> {
   const { rows } = await db.query(
     `select ${COLUMNS} from payment_reviews where closed_at is null order by id limit $1`,
@@ -70,14 +70,14 @@ export async function reviewFind(db: Executor, id: bigint): Promise<Review | und
   return rows[0] as Review | undefined
 }
 
-/** How a review was closed, and by whom. */
+/** The decision that closes a review, and who made it. */
 type Closing = {
   readonly decision: NonNullable<Review['decision']>
   readonly by: string
   readonly note: string
 }
 
-/** Closes it once; false when somebody was faster. Locks the row, after the order's. */
+/** Closes a review; false when it was closed already. Locks the row, after the order's. */
 export async function reviewClose(tx: Tx, p: Closing & { readonly id: bigint }): Promise<boolean> {
   const { rows } = await tx.query(
     `update payment_reviews
@@ -89,7 +89,7 @@ export async function reviewClose(tx: Tx, p: Closing & { readonly id: bigint }):
   return rows.length > 0
 }
 
-/** Closes what waits for this reason alone; false when nothing did. Locks the row. */
+/** Closes the payment's open review with this `reason`; false if there is none. Locks the row. */
 export async function reviewCloseOf(
   tx: Tx,
   p: Closing & Pick<Review, 'provider' | 'paymentId' | 'reason'>,
@@ -104,7 +104,7 @@ export async function reviewCloseOf(
   return rows.length > 0
 }
 
-/** The same payment may wait for several reasons; one credit answers them all. Locks the rows. */
+/** Closes the payment's open reviews of all reasons, because it is credited. Locks the rows. */
 export async function reviewCloseOthers(
   tx: Tx,
   p: {

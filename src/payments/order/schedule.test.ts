@@ -1,40 +1,40 @@
-// When orders are looked at, as lists of moments, and which numbers wake an operator.
+// At which ages (in seconds) an order is polled, and which numbers raise an alarm.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { alarmsOf } from '../reviews/alarms.ts'
-import { firstLookSeconds, nextLookSeconds, repeatSeconds } from './schedule.ts'
+import { firstPollSeconds, nextPollSeconds, retryDelaySeconds } from './schedule.ts'
 
-function looks(hasSettledList: boolean): number[] {
-  const found = [firstLookSeconds(hasSettledList)]
+function pollAges(hasSettledList: boolean): number[] {
+  const ages = [firstPollSeconds(hasSettledList)]
   for (let i = 0; i < 1_000; i++) {
-    const age = found.at(-1) ?? 0
-    const pause = nextLookSeconds(age, hasSettledList)
-    if (pause === null) return found
-    found.push(age + pause)
+    const age = ages.at(-1) ?? 0
+    const pause = nextPollSeconds(age, hasSettledList)
+    if (pause === null) return ages
+    ages.push(age + pause)
   }
-  return assert.fail('it is looked at for ever')
+  return assert.fail('polling never ends')
 }
 
-test('without a list an order is polled often at first, and for 25 hours', () => {
-  const found = looks(false)
-  assert.deepEqual(found.slice(0, 9), [3, 6, 10, 15, 20, 30, 60, 90, 120])
-  const pauses = found.slice(1).map((at, i) => at - (found[i] ?? 0))
+test('without a sweep an order is polled often at first, and for 25 hours', () => {
+  const ages = pollAges(false)
+  assert.deepEqual(ages.slice(0, 9), [3, 6, 10, 15, 20, 30, 60, 90, 120])
+  const pauses = ages.slice(1).map((at, i) => at - (ages[i] ?? 0))
   assert.ok(pauses.every((pause) => pause <= 3_600))
-  const last = found.at(-1) ?? 0
+  const last = ages.at(-1) ?? 0
   assert.ok(last >= 25 * 3_600 && last <= 26 * 3_600)
 })
 
-test('beside a sweep it is looked at twice in its hour, once after, then each hour', () => {
-  assert.deepEqual(looks(true).slice(0, 5), [600, 2_400, 4_500, 8_100, 11_700])
+test('with a sweep an order is polled after 10, 40 and 75 minutes, then every hour', () => {
+  assert.deepEqual(pollAges(true).slice(0, 5), [600, 2_400, 4_500, 8_100, 11_700])
 })
 
-test('unknown outcomes are repeated with growing pauses, up to an hour', () => {
-  const pauses = Array.from({ length: 20 }, (_, i) => repeatSeconds(i + 1))
+test('unknown outcomes are retried with growing pauses, up to an hour', () => {
+  const pauses = Array.from({ length: 20 }, (_, i) => retryDelaySeconds(i + 1))
   assert.deepEqual(pauses.slice(0, 6), [2, 3, 5, 8, 13, 21])
   assert.equal(pauses.at(-1), 3_600)
 })
 
-const well = {
+const healthy = {
   delayP99: 20,
   credited: 100,
   byWebhook: 90,
@@ -47,7 +47,7 @@ const well = {
   refundsCanceled: 0,
   receiptsFailed: 0,
 }
-const table: [Partial<typeof well>, string[]][] = [
+const table: [Partial<typeof healthy>, string[]][] = [
   [{}, []],
   [{ delayP99: 46 }, ['credits_late']],
   [{ byWebhook: 49 }, ['webhooks_missing']],
@@ -62,9 +62,9 @@ const table: [Partial<typeof well>, string[]][] = [
   [{ receiptsFailed: 1 }, ['receipts_failed']],
 ]
 for (const [change, names] of table) {
-  test(`${JSON.stringify(change)} wakes ${names.join() || 'nobody'}`, () => {
+  test(`${JSON.stringify(change)} raises ${names.join() || 'no alarm'}`, () => {
     assert.deepEqual(
-      alarmsOf({ ...well, ...change }).map(({ name }) => name),
+      alarmsOf({ ...healthy, ...change }).map(({ name }) => name),
       names,
     )
   })

@@ -1,4 +1,4 @@
-// Promo codes: limited in number, time and account by the tables, and silent about why not.
+// Promo codes: the tables limit number, time and account; a refusal does not say why.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createTestPayments, type TestPayments } from '../../../test/stages/payments.ts'
@@ -30,7 +30,7 @@ async function newCode(changes: { redemptionsMax?: number; endsAt?: Date } = {})
   return code
 }
 
-/** What a person is told. */
+/** The refusal that the owner sees. */
 async function said(redeeming: Promise<unknown>): Promise<string> {
   return redeeming.then(
     () => 'credited',
@@ -38,7 +38,7 @@ async function said(redeeming: Promise<unknown>): Promise<string> {
   )
 }
 
-test('a code adds its credits once, by an entry of its own kind', async () => {
+test('a code adds its credits once, as a promo entry', async () => {
   const { payments, newBook, entries } = at.room
   const [code, book] = [await newCode(), await newBook()]
   assert.deepEqual(await payments.redeem(book, ` ${code.toLowerCase()} `), {
@@ -50,7 +50,7 @@ test('a code adds its credits once, by an entry of its own kind', async () => {
   )
 })
 
-test('fast clicks redeem once, and the last redemption goes to one account', async () => {
+test('concurrent clicks redeem once, and the last redemption goes to one account', async () => {
   const { payments, newBook, ledger } = at.room
   const code = await newCode()
   const book = await newBook()
@@ -66,7 +66,7 @@ test('fast clicks redeem once, and the last redemption goes to one account', asy
   assert.equal(tries.filter((one) => one === 'credited').length, 1)
 })
 
-test('wrong, used, used up and over are told in the same words', async () => {
+test('wrong, used, exhausted and ended codes get the same refusal', async () => {
   const { payments, newBook } = at.room
   const book = await newBook()
   const used = await newCode()
@@ -81,7 +81,7 @@ test('wrong, used, used up and over are told in the same words', async () => {
   assert.equal(list.find((one) => one.code === up)?.redeemed, 1, 'a refused try takes none')
 })
 
-test('an account that guesses is stopped for an hour', async () => {
+test('an account that guesses codes is blocked for an hour', async () => {
   const { payments, newBook, db } = at.room
   const book = await newBook()
   for (let i = 0; i < 10; i++)
@@ -95,7 +95,7 @@ test('an account that guesses is stopped for an hour', async () => {
   await turnClock(db, '0')
 })
 
-test('a code that gives nothing, to nobody, or that exists is refused', async () => {
+test('refuses a code without credits, without redemptions, or that exists', async () => {
   const good = {
     code: 'GOOD-ONE',
     credits: credits(1),

@@ -1,4 +1,4 @@
-// The SQL of promo codes. Limits in number, time and account are the tables' own.
+// The SQL of promo codes. The tables enforce the limits of number, time and account.
 import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId } from '../../platform/ids.ts'
 import type { Credits } from '../../units/credits.ts'
@@ -13,7 +13,7 @@ export type Promo = {
   readonly note: string
 }
 
-/** A new code; false when there is one of that name. */
+/** Inserts a code; false when it exists already. */
 export async function promoInsert(db: Executor, p: Promo): Promise<boolean> {
   const { rows } = await db.query(
     `insert into promo_codes (code, credits, redemptions_max, starts_at, ends_at, created_by, note)
@@ -37,8 +37,8 @@ export async function promoList(db: Executor): Promise<(Promo & { readonly redee
 }
 
 /**
- * Ends a code that is in force, or that was to come; false when there is none such. Locks its row.
- * One that was to come has then been in force for a second in which nobody could ask for it.
+ * Ends a code that is in force or has not started; false when there is none. Locks its row. For one
+ * that has not started, `starts_at` is set a second back, because it must be before `ends_at`.
  */
 export async function promoEnd(db: Executor, code: string): Promise<boolean> {
   const { rows } = await db.query(
@@ -52,8 +52,8 @@ export async function promoEnd(db: Executor, code: string): Promise<boolean> {
 }
 
 /**
- * Takes one redemption of a code that is in force; undefined when there is none left, or no such
- * code. Locks the code's row, so that the last one is given once.
+ * Takes one redemption of a code in force; undefined when none is left or there is no such code.
+ * Locks the code's row, so that the last redemption goes to one account.
  */
 export async function promoTake(
   tx: Tx,
@@ -69,7 +69,7 @@ export async function promoTake(
   return rows[0] as { credits: Credits } | undefined
 }
 
-/** Once per account and code: false for a second time. Locks the new row. */
+/** False when the account has used the code before. Locks the new row. */
 export async function redemptionInsert(tx: Tx, code: string, book: BookId): Promise<boolean> {
   const { rows } = await tx.query(
     `insert into promo_redemptions (code, book_id) values ($1, $2)
@@ -80,7 +80,7 @@ export async function redemptionInsert(tx: Tx, code: string, book: BookId): Prom
   return rows.length > 0
 }
 
-/** Counts a try within the hour, and says how many there were. Locks the account's count. */
+/** Counts a try and returns the number within the hour. Locks the account's row. */
 export async function attemptCount(db: Executor, book: BookId): Promise<number> {
   const { rows } = await db.query(
     `insert into promo_attempts (book_id, since, tries) values ($1, ledger_now(), 1)

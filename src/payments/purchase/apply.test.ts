@@ -1,5 +1,5 @@
-// Snapshots against a real PostgreSQL and a real ledger: whoever brings them, in whatever order and
-// however often, an order is credited once, and never on facts that differ.
+// Snapshots applied to a real PostgreSQL and a real ledger, by any trigger, in any order and
+// repeatedly: an order is credited once, and never for a payment that differs.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
@@ -23,11 +23,11 @@ before(async () => {
 })
 after(() => at.room.end())
 
-/** The core function, as one process has it. */
-function applier(takesTest = true) {
+/** `applySnapshot` of one process. */
+function applier(acceptsTestPayments = true) {
   const { db, ledger, mail, metrics, provider } = at.room
   const providers = new Map([[provider.name, provider]])
-  const shared = { db, ledger, mail, brand, metrics, cell: 0, providers, takesTest }
+  const shared = { db, ledger, mail, brand, metrics, cell: 0, providers, acceptsTestPayments }
   const ownerOf = async () => undefined
   const topUpEndings = createTopUpEndings({ ...shared, log: quiet, ownerOf })
   return createApply({ ...shared, log: quiet, topUpEndings }).applySnapshot
@@ -71,7 +71,7 @@ const stateOf = async (id: OrderId) => {
   return (rows[0] as { state: string }).state
 }
 
-test('fifty orders, hundreds of news at once in any order: fifty entries', async () => {
+test('hundreds of concurrent snapshots of fifty orders make fifty entries', async () => {
   const { room } = at
   const books = await Promise.all(Array.from({ length: 50 }, () => room.newBook()))
   const orders = await Promise.all(books.map((book) => room.buy(book)))
@@ -99,7 +99,7 @@ test('fifty orders, hundreds of news at once in any order: fifty entries', async
   assert.deepEqual(await room.ledger.audit('all'), [])
 })
 
-test('right and wrong facts at once never make more than one credit', async () => {
+test('matching and differing snapshots at once never make more than one credit', async () => {
   const { room } = at
   const apply = applier()
   for (let round = 0; round < 10; round++) {
@@ -124,7 +124,7 @@ test('a canceled payment after the credit changes nothing', async () => {
   assert.equal(await stateOf(order.id), 'credited')
 })
 
-test('a success that comes after our own expiry is honoured', async () => {
+test('credits a payment that arrives after our own expiry', async () => {
   const { room } = at
   const order = await room.buy(await room.newBook())
   const paid = await paymentOf(order)
@@ -150,7 +150,7 @@ const facts: [string, Partial<Snapshot>][] = [
   ['payment_id', { paymentId: 'a-second-payment' }],
 ]
 for (const [reason, change] of facts) {
-  test(`a payment whose ${reason} differs goes to a person and is not credited`, async () => {
+  test(`a payment whose ${reason} differs goes to review and is not credited`, async () => {
     const { room } = at
     const order = await room.buy(await room.newBook())
     const paid = { ...(await paymentOf(order)), ...change }
@@ -165,7 +165,7 @@ for (const [reason, change] of facts) {
   })
 }
 
-test('a second payment of a credited order is reviewed and the credit stays', async () => {
+test('a second payment of a credited order goes to review, and the credit stays', async () => {
   const { room } = at
   const order = await room.buy(await room.newBook())
   const paid = await paymentOf(order)
@@ -180,7 +180,7 @@ test('a second payment of a credited order is reviewed and the credit stays', as
   )
 })
 
-test('another provider cannot settle an order', async () => {
+test('another provider’s payment does not credit an order', async () => {
   const order = await at.room.buy(await at.room.newBook())
   const paid = { ...(await paymentOf(order)), provider: 'another', paymentId: 'theirs' }
   await applier()(paid, 'webhook')
@@ -188,7 +188,7 @@ test('another provider cannot settle an order', async () => {
   assert.deepEqual(await purchasesOf(order.id), [])
 })
 
-test('money for an order that this database lost is told, another cell’s is not ours', async () => {
+test('opens a review for a payment of a lost order, and ignores another cell’s', async () => {
   const { room } = at
   const paid = await paymentOf(await room.buy(await room.newBook()))
   const strange = (cell: number) => ({
@@ -205,7 +205,7 @@ test('money for an order that this database lost is told, another cell’s is no
   )
 })
 
-test('a failed receipt is told and withholds nothing', async () => {
+test('a failed receipt is logged and does not delay the credit', async () => {
   const order = await at.room.buy(await at.room.newBook())
   const paid = { ...(await paymentOf(order)), receipt: 'canceled' as const }
   await applier()(paid, 'webhook')
@@ -213,7 +213,7 @@ test('a failed receipt is told and withholds nothing', async () => {
   assert.ok((await at.room.payments.health()).receiptsFailed >= 1)
 })
 
-test('the table itself refuses a new price, another payment and a credit taken back', async () => {
+test('the table refuses a new price, another payment and a revoked credit', async () => {
   const { db } = at.room
   const order = await at.room.buy(await at.room.newBook())
   await applier()(await paymentOf(order), 'webhook')
@@ -238,7 +238,7 @@ async function bookOf(id: OrderId) {
   return (rows[0] as { book_id: Parameters<TestPayments['buy']>[0] }).book_id
 }
 
-/** In another order each run; the outcome must not depend on it. */
+/** Shuffles; the outcome must not depend on the order. */
 function shuffled<T>(items: readonly T[]): T[] {
   return items
     .map((item) => ({ item, at: Math.random() }))

@@ -1,15 +1,15 @@
-// The one function that turns a snapshot into a change of an order, and the only place that credits
-// one. Whoever brought the snapshot (a webhook, the returning payer, the sweep, a poll), the order
-// is locked, the decision is made again under the lock, and state, letter and ledger posting commit
-// together or not at all. The posting is unique by the order's id, so twice is once.
+// Applies a snapshot to its order; the only place that credits one. Whatever the trigger (webhook,
+// returning payer, sweep, poll), the order's row is locked, the decision is made under the lock,
+// and state, e-mail and ledger posting commit in one transaction. The ledger's posting is unique by
+// the order's id, so a repeat credits nothing.
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import type { OrderId } from '../../platform/ids.ts'
 import { type Decision, decide, type Rules } from '../order/decide.ts'
-import { letterOf } from '../order/letters.ts'
+import { orderEmail } from '../order/emails.ts'
 import type { Order, Trigger } from '../order/order.ts'
 import * as queries from '../order/queries.ts'
-import { firstLookSeconds } from '../order/schedule.ts'
+import { firstPollSeconds } from '../order/schedule.ts'
 import type { Provider, Snapshot } from '../port.ts'
 import type { TopUpEndings } from '../top-ups/endings.ts'
 import { createReviewOpening, type ReviewOpeningOptions } from './review-opening.ts'
@@ -17,15 +17,15 @@ import { createReviewOpening, type ReviewOpeningOptions } from './review-opening
 export type ApplyOptions = {
   readonly ledger: Pick<Ledger, 'credit'>
   readonly providers: ReadonlyMap<string, Provider>
-  readonly takesTest: boolean
+  readonly acceptsTestPayments: boolean
   readonly topUpEndings: TopUpEndings
 } & ReviewOpeningOptions
 
 export type Applied = {
   readonly act: Decision['act'] | 'unknown_order' | 'foreign'
   readonly order?: OrderId
-  /** The provider gave back more than we know of: its refunds must be read. */
-  readonly hasStrangeRefunds: boolean
+  /** The provider refunded more than we know of: the caller must read its refunds. */
+  readonly hasUnknownRefunds: boolean
 }
 
 export function createApply(options: ApplyOptions) {
@@ -34,14 +34,14 @@ export function createApply(options: ApplyOptions) {
 
   function rulesOf(snapshot: Snapshot): Rules {
     const provider = options.providers.get(snapshot.provider)
-    return { shopRef: provider?.shopRef ?? '', takesTest: options.takesTest }
+    return { shopRef: provider?.shopRef ?? '', acceptsTestPayments: options.acceptsTestPayments }
   }
 
   async function credit(tx: Tx, order: Order, snapshot: Snapshot, by: Trigger) {
-    if (order.isTopUp) await topUpEndings.credited(tx, order)
-    else await mail.post(tx, letterOf('payment-credited', order, brand, order.id))
-    if (order.savesMethod) await topUpEndings.saved(tx, order, snapshot)
-    // Last of all locks. Its answer is the lot; the order's row is ours already.
+    if (order.isTopUp) await topUpEndings.onCredited(tx, order)
+    else await mail.post(tx, orderEmail('payment-credited', order, brand, order.id))
+    if (order.savesMethod) await topUpEndings.onMethodSaved(tx, order, snapshot)
+    // The ledger's lock is the last one taken. The entry's number becomes the order's lot.
     const { seq } = await ledger.credit(tx, {
       book: order.book,
       kind: 'purchase',
@@ -73,14 +73,14 @@ export function createApply(options: ApplyOptions) {
           confirmation: snapshot.confirmation,
           createdAt: snapshot.createdAt,
           payerTermSeconds,
-          dueSeconds: firstLookSeconds(hasSettledList),
+          dueSeconds: firstPollSeconds(hasSettledList),
         })
         return null
       }
       case 'cancel': {
         const { paymentId, cancelReason: reason } = snapshot
         await queries.orderEnd(tx, { id, state: 'canceled', paymentId, reason })
-        if (order.isTopUp) await topUpEndings.canceled(tx, order)
+        if (order.isTopUp) await topUpEndings.onCanceled(tx, order)
         return null
       }
       case 'review':
@@ -97,21 +97,21 @@ export function createApply(options: ApplyOptions) {
     return provider.capabilities()
   }
 
-  /** Decides and acts under the order's lock. May be repeated, by anybody, in any order. */
+  /** Decides and acts under the order's lock. Idempotent; calls may come in any order. */
   async function applySnapshot(snapshot: Snapshot, by: Trigger): Promise<Applied> {
     const seen = await queries.orderFindByPayment(db, snapshot)
     if (seen === undefined) {
-      return { act: await reviews.unknownOrder(snapshot), hasStrangeRefunds: false }
+      return { act: await reviews.unknownOrder(snapshot), hasUnknownRefunds: false }
     }
-    await noteReceipt(seen, snapshot)
-    const hasStrangeRefunds = (order: Order) =>
+    await updateReceiptState(seen, snapshot)
+    const hasUnknownRefunds = (order: Order) =>
       order.paymentId === snapshot.paymentId && (snapshot.refunded ?? 0n) > order.refunded
-    // The sweep reads the same credited payments again and again: no lock for those.
+    // Every sweep reads recently credited payments again; they need no lock.
     if (seen.creditedAt !== null && decide(seen, snapshot, rulesOf(snapshot)).act === 'nothing') {
       if (snapshot.status === 'canceled') {
         log.warn({ order: seen.id, by }, 'canceled after it was credited: ignored')
       }
-      return { act: 'nothing', order: seen.id, hasStrangeRefunds: hasStrangeRefunds(seen) }
+      return { act: 'nothing', order: seen.id, hasUnknownRefunds: hasUnknownRefunds(seen) }
     }
     const done = await db.transaction(async (tx) => {
       const order = await queries.orderLock(tx, seen.id)
@@ -120,19 +120,19 @@ export function createApply(options: ApplyOptions) {
       const seconds = await act(tx, order, snapshot, by, decision)
       return { order, decision, seconds }
     })
-    tell(done, snapshot, by)
+    logOutcome(done, snapshot, by)
     return {
       act: done.decision.act,
       order: seen.id,
-      hasStrangeRefunds:
+      hasUnknownRefunds:
         done.decision.act === 'credit'
           ? (snapshot.refunded ?? 0n) > 0n
-          : hasStrangeRefunds(done.order),
+          : hasUnknownRefunds(done.order),
     }
   }
 
-  /** After the commit: what did not happen is not counted. */
-  function tell(
+  /** Called after the commit, so that a rolled-back change is neither counted nor logged. */
+  function logOutcome(
     done: { readonly order: Order; readonly decision: Decision; readonly seconds: number | null },
     snapshot: Snapshot,
     by: Trigger,
@@ -141,17 +141,17 @@ export function createApply(options: ApplyOptions) {
     if (decision.act === 'nothing') return
     const fields = { order: order.id, payment: snapshot.paymentId, from: order.state, by }
     if (decision.act === 'credit') {
-      metrics.credited(by, seconds)
+      metrics.countCredit(by, seconds)
       log.info({ ...fields, seconds }, 'an order was credited')
     } else log.info({ ...fields, act: decision.act }, 'an order changed')
   }
 
-  /** A receipt that failed is the operator's trouble; the credit does not wait for it. */
-  async function noteReceipt(order: Order, snapshot: Snapshot): Promise<void> {
+  /** A failed receipt is for the operator to fix; the credit does not wait for it. */
+  async function updateReceiptState(order: Order, snapshot: Snapshot): Promise<void> {
     if (snapshot.receipt === null || snapshot.receipt === order.receiptState) return
     if (snapshot.paymentId !== order.paymentId) return
     if (await queries.orderSetReceipt(db, order.id, snapshot.receipt)) {
-      metrics.receiptFailed()
+      metrics.countReceiptFailure()
       log.error({ order: order.id }, 'the tax receipt of an order was not registered')
     }
   }

@@ -1,6 +1,7 @@
-// The provider of an order by its name, and the refusal when none takes it.
-import { Refusal } from '../../platform/refusal.ts'
+// Finds an order's provider by name, and makes the refusal when there is none.
+import type { Refusal } from '../../platform/refusal.ts'
 import type { Provider } from '../port.ts'
+import { paymentRefusal } from '../refusals.ts'
 
 export type Providers = ReadonlyMap<string, Provider>
 
@@ -12,5 +13,5 @@ export function providerOf(providers: Providers, name: string): Provider {
 }
 
 export function unavailable(detail: Record<string, unknown>): Refusal {
-  return new Refusal('payment_unavailable', 'This payment is not available right now.', detail)
+  return paymentRefusal('payment_unavailable', 'This payment is not available right now.', detail)
 }

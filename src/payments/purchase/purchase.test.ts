@@ -1,11 +1,11 @@
-// Buying, from the click to the credit, against the bank's stand-in: by each of the four triggers,
-// through slow answers and lost ones, and never twice for one wish.
+// Purchases against the bank's stand-in: credited by each of the four triggers, through slow and
+// lost answers, and never twice for one attempt.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { createTestPayments, pack, type TestPayments } from '../../../test/stages/payments.ts'
 import { turnClock } from '../../../test/support/harness.ts'
 import type { BookId, OrderId } from '../../platform/ids.ts'
-import { isRefusal, type RefusalCode } from '../../platform/refusal.ts'
+import { isRefusal } from '../../platform/refusal.ts'
 import { credits } from '../../units/credits.ts'
 import { kopecks } from '../../units/kopecks.ts'
 
@@ -19,7 +19,7 @@ beforeEach(async () => {
   await turnClock(at.room.db, '0')
 })
 
-const refused = (code: RefusalCode) => (error: unknown) => isRefusal(error, code)
+const refused = (code: string) => (error: unknown) => isRefusal(error, code)
 
 async function orderOf(id: OrderId) {
   const { rows } = await at.room.db.query('select * from orders where id = $1', [id])
@@ -31,7 +31,7 @@ async function paymentsOf(id: OrderId): Promise<{ id: string }[]> {
   return payments as { id: string }[]
 }
 
-/** A job takes some at a time, and other tests' orders are due as well. */
+/** Repeats a job: each run takes only some orders, and orders of other tests are due as well. */
 async function all(job: () => Promise<number>): Promise<void> {
   for (let rounds = 0; rounds < 100; rounds++) if ((await job()) === 0) return
   assert.fail('the job is never done')
@@ -39,7 +39,7 @@ async function all(job: () => Promise<number>): Promise<void> {
 
 const balanceOf = async (book: BookId) => (await at.room.ledger.balance(book))?.available
 
-test('an order is frozen and tells where to pay; paid, it is credited on return', async () => {
+test('an order stores terms and a payment link, and is credited on return', async () => {
   const { payments, newBook, buy, sim } = at.room
   const book = await newBook()
   const order = await buy(book)
@@ -62,14 +62,14 @@ test('an order is frozen and tells where to pay; paid, it is credited on return'
   assert.match(await at.room.registry.metrics(), /payments_credit_delay_seconds_count 1/)
 })
 
-test('the return page names the order', async () => {
+test('the return URL contains the order', async () => {
   const order = await at.room.buy(await at.room.newBook())
   const { payments } = await at.room.sim(`payments?orderId=${order.id}`, {}, 'GET')
   const [payment] = payments as { sim: { returnUrl: string } }[]
   assert.equal(payment?.sim.returnUrl, `https://cabinet.example.org/orders/${order.id}`)
 })
 
-test('the sweep credits what nobody told us of, and reads on from where it was', async () => {
+test('the sweep credits payments without notifications, from its watermark on', async () => {
   const { newBook, buy, sim, payments } = at.room
   const books = [await newBook(), await newBook(), await newBook()]
   const orders = await Promise.all(books.map((book) => buy(book, { method: 'sbp' })))
@@ -89,7 +89,7 @@ test('the sweep credits what nobody told us of, and reads on from where it was',
   assert.ok(later.watermark > before.watermark)
 })
 
-test('a sweep that is broken off moves no watermark, and the next one catches up', async () => {
+test('an incomplete sweep leaves the watermark, and the next one catches up', async () => {
   const { newBook, buy, sim, payments, db } = at.room
   const book = await newBook()
   const order = await buy(book)
@@ -110,7 +110,7 @@ test('a sweep that is broken off moves no watermark, and the next one catches up
   assert.equal(await balanceOf(book), pack.credits)
 })
 
-test('a worker credits what was paid although every notice is lost', async () => {
+test('a worker credits paid orders although every notification is lost', async () => {
   const { newBook, buy, sim, open } = at.room
   const workers = [open({ sweepSeconds: 1 }), open({ sweepSeconds: 1 })]
   for (const worker of workers) worker.start()
@@ -133,7 +133,7 @@ test('two workers never sweep at once', async () => {
   await at.room.db.query(`update payment_sweeps set leased_until = '-infinity'`)
 })
 
-test('our clock may be wrong by five minutes, and the sweep still finds the payment', async () => {
+test('the sweep finds a payment although our clock is wrong by five minutes', async () => {
   const { newBook, buy, sim, payments, db } = at.room
   for (const wrong of ['5 minutes', '-5 minutes']) {
     await turnClock(db, wrong)
@@ -146,7 +146,7 @@ test('our clock may be wrong by five minutes, and the sweep still finds the paym
   }
 })
 
-test('a second click is the same order, and so is a second tab', async () => {
+test('a second click or a second tab returns the same order', async () => {
   const { newBook, buy } = at.room
   const book = await newBook()
   const clicks = await Promise.all(
@@ -160,7 +160,7 @@ test('a second click is the same order, and so is a second tab', async () => {
   assert.equal(last?.confirmation?.value, (await buy(book)).confirmation?.value)
 })
 
-test('another pack, method or price is another order; an attempt is for one purchase', async () => {
+test('another pack, method or price makes another order; attempts are not shared', async () => {
   const { newBook, buy } = at.room
   const book = await newBook()
   const first = await buy(book, { attempt: 'mine' })
@@ -177,7 +177,7 @@ test('another pack, method or price is another order; an attempt is for one purc
   )
 })
 
-test('an hour later a new order is made, and the old one may still be paid', async () => {
+test('after an hour a new order is created, and the old one can still be paid', async () => {
   const { newBook, buy, sim, payments, db } = at.room
   const book = await newBook()
   const old = await buy(book)
@@ -189,7 +189,7 @@ test('an hour later a new order is made, and the old one may still be paid', asy
   assert.equal(await balanceOf(book), pack.credits)
 })
 
-test('a declined payment says why, and nothing is credited', async () => {
+test('a declined payment stores the reason and is not credited', async () => {
   const { newBook, buy, sim, payments } = at.room
   const book = await newBook()
   const order = await buy(book)
@@ -199,7 +199,7 @@ test('a declined payment says why, and nothing is credited', async () => {
   assert.equal(await balanceOf(book), 0n)
 })
 
-test('a refused creation is a failed order', async () => {
+test('a refused creation fails the order', async () => {
   const { newBook, buy, open } = at.room
   const book = await newBook()
   const order = await buy(book, { returnUrl: 'x'.repeat(3_000) })
@@ -227,7 +227,7 @@ test('a refused creation is a failed order', async () => {
 
 for (const kind of ['error', 'reset', 'processing', 'html', 'truncated']) {
   for (const when of ['before', 'after']) {
-    test(`an order whose creation ended as ${kind} ${when} the deed is recovered`, async () => {
+    test(`recovers an order whose creation ended as ${kind} ${when} its effect`, async () => {
       const { newBook, buy, sim, payments, db } = at.room
       await sim('faults', { kind, when, method: 'POST', path: '/payments' })
       const order = await buy(await newBook())
@@ -243,7 +243,7 @@ for (const kind of ['error', 'reset', 'processing', 'html', 'truncated']) {
   }
 }
 
-test('a throttled creation waits and is made', async () => {
+test('a throttled creation is retried after a pause', async () => {
   const { newBook, buy, sim, payments, db } = at.room
   await sim('faults', { kind: 'too-many-requests', method: 'POST', retryAfterMs: 50 })
   const order = await buy(await newBook())
@@ -265,7 +265,7 @@ test('a success is credited even when the creation’s answer never came', async
   assert.equal(row.provider_payment_id, (await paymentsOf(order.id))[0]?.id)
 })
 
-test('after 23 hours nothing is posted again: the order is looked for', async () => {
+test('after 23 hours an order is searched at the provider instead of posted again', async () => {
   const { newBook, buy, sim, payments, db } = at.room
   await sim('faults', { kind: 'reset', when: 'after', method: 'POST', path: '/payments' })
   const made = await buy(await newBook())
@@ -281,7 +281,7 @@ test('after 23 hours nothing is posted again: the order is looked for', async ()
   assert.equal((await orderOf(lost.id)).state, 'failed')
 })
 
-test('polling finds a cancellation that nobody told, then stops', async () => {
+test('polling finds a cancellation without a notification, then stops', async () => {
   const { newBook, buy, sim, payments, db } = at.room
   const order = await buy(await newBook())
   await sim('expire', { orderId: order.id })
@@ -294,7 +294,7 @@ test('polling finds a cancellation that nobody told, then stops', async () => {
   )
 })
 
-test('an order that nobody pays expires, is polled each hour, and for a day', async () => {
+test('an unpaid order expires and is polled every hour for a day', async () => {
   const { newBook, buy, payments, db } = at.room
   const order = await buy(await newBook())
   await turnClock(db, '69 minutes')
@@ -312,12 +312,12 @@ test('an order that nobody pays expires, is polled each hour, and for a day', as
   assert.equal((await orderOf(order.id)).next_at, null)
 })
 
-test('test money is not credited where real money is taken, nor the other way round', async () => {
+test('a deployment for real money does not credit test money, and vice versa', async () => {
   const { newBook, sim, buy } = at.room
-  const production = at.room.open({ takesTest: false })
+  const production = at.room.open({ acceptsTestPayments: false })
   const book = await newBook()
-  const ask = { email: 'a@b.ru', locale: 'ru', pack, method: 'card', attempt: 't' } as const
-  const order = await production.buy({ ...ask, book, returnUrl: 'https://x.example' })
+  const input = { email: 'a@b.ru', locale: 'ru', pack, method: 'card', attempt: 't' } as const
+  const order = await production.buy({ ...input, book, returnUrl: 'https://x.example' })
   assert.equal(order.state, 'review', 'found before anybody paid')
   await sim('pay', { orderId: order.id })
   await production.jobs.sweep()
@@ -331,7 +331,7 @@ test('test money is not credited where real money is taken, nor the other way ro
   assert.equal(await balanceOf(other), 0n)
 })
 
-test('orders are listed newest first, page by page, and only to their owner', async () => {
+test('lists orders newest first, page by page, and only to their owner', async () => {
   const { newBook, buy, payments } = at.room
   const book = await newBook()
   const ids: OrderId[] = []
@@ -348,7 +348,7 @@ test('orders are listed newest first, page by page, and only to their owner', as
   await assert.rejects(payments.order(ids[0] as OrderId, stranger), refused('order_unknown'))
 })
 
-test('an erased owner leaves the sums and not the address', async () => {
+test('erasing an owner removes the e-mail address and keeps the amounts', async () => {
   const { newBook, buy, payments, db } = at.room
   const book = await newBook()
   const order = await buy(book)

@@ -1,16 +1,15 @@
-// Orders from the click on: buying, reading, and looking when the payer asks. A second click never
-// makes a second payment. posting.ts brings an order to the provider; waiting-orders.ts looks after
-// those that are not over.
+// Creates orders, reads them, and checks one when its payer asks. A second click never creates a
+// second payment. posting.ts posts an order to the provider; waiting-orders.ts polls open ones.
 import type { Clock } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { type BookId, newOrderId, type OrderId } from '../../platform/ids.ts'
-import { Refusal } from '../../platform/refusal.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
-import type { BuyAsk, Order, OrderAsk, OrderView } from '../order/order.ts'
+import type { BuyInput, Order, OrderInput, OrderView } from '../order/order.ts'
 import { viewOf } from '../order/order.ts'
 import * as queries from '../order/queries.ts'
-import { firstLookSeconds } from '../order/schedule.ts'
+import { firstPollSeconds } from '../order/schedule.ts'
 import type { Method, Provider } from '../port.ts'
+import { paymentRefusal } from '../refusals.ts'
 import { createPosting, type PostingOptions } from './posting.ts'
 import { providerOf, unavailable } from './providers.ts'
 import { createWaitingOrders, type WaitingOptions } from './waiting-orders.ts'
@@ -19,15 +18,15 @@ export type OrderOptions = {
   readonly clock: Clock
   readonly cell: number
   readonly isOpen: boolean
-  /** Who takes new orders; an old order stays with its own provider. */
+  /** The provider of new orders; an existing order stays with its own. */
   readonly provider: string
   readonly hasTopUps: boolean
 } & PostingOptions &
   Omit<WaitingOptions, 'posting'>
 
-/** Longer than a post may take: nobody posts the same order beside the process that is at it. */
+/** Longer than a post can take, so that no other process posts the same order meanwhile. */
 const POST_SECONDS = 45
-/** A page that asks every second must not ask the provider every second. */
+/** The payer's page polls every second; the provider must not be called that often. */
 const QUIET_SECONDS = 2
 
 export function createOrders(options: OrderOptions) {
@@ -35,26 +34,26 @@ export function createOrders(options: OrderOptions) {
   const posting = createPosting(options)
   const waiting = createWaitingOrders({ ...options, posting })
 
-  /** The provider for a new order, or a refusal. */
-  function providerFor(ask: BuyAsk): Provider {
+  /** The provider for a new order. Refuses: payment_unavailable. */
+  function providerFor(input: BuyInput): Provider {
     if (!options.isOpen) throw unavailable({ why: 'closed' })
     const provider = providerOf(providers, options.provider)
-    const { min, max } = provider.capabilities().methods[ask.method]
-    const { priceKopecks } = ask.pack
+    const { min, max } = provider.capabilities().methods[input.method]
+    const { priceKopecks } = input.pack
     if (priceKopecks < min || priceKopecks > max) throw unavailable({ priceKopecks, min, max })
     return provider
   }
 
-  /** The order of this attempt, one that is open for the same thing, or a new one. */
-  async function place(tx: Tx, ask: BuyAsk, provider: Provider) {
-    const { book, pack, method, attempt, savesMethod = false } = ask
+  /** The order of this attempt, or an open order for the same pack, or a new order. */
+  async function place(tx: Tx, input: BuyInput, provider: Provider) {
+    const { book, pack, method, attempt, savesMethod = false } = input
     await queries.bookOrdersLock(tx, book)
     const same = await queries.orderFindByAttempt(tx, book, attempt)
     if (same !== undefined) {
       const isSame =
         same.packId === pack.id && same.method === method && same.savesMethod === savesMethod
       if (isSame) return { order: same, isNew: false }
-      throw new Refusal('order_attempt_reused', 'This attempt was for another purchase.', {
+      throw paymentRefusal('order_attempt_reused', 'This attempt was for another purchase.', {
         order: same.id,
       })
     }
@@ -67,20 +66,21 @@ export function createOrders(options: OrderOptions) {
     })
     if (open !== undefined) return { order: open, isNew: false }
     const own = { savesMethod, savedMethodId: null, consent: null }
-    const order = await insert(tx, { ...ask, ...own }, provider)
+    const order = await insert(tx, { ...input, ...own }, provider)
     return { order, isNew: true }
   }
 
-  /** Stores an order and the bytes to post; nobody is asked yet. */
-  function insert(tx: Tx, ask: OrderAsk, provider: Provider): Promise<Order> {
-    const { book, pack, method, attempt, email, locale, savesMethod, savedMethodId, consent } = ask
+  /** Stores an order and its request body; the provider is called later. */
+  function insert(tx: Tx, input: OrderInput, provider: Provider): Promise<Order> {
+    const { book, pack, method, attempt, email, locale, savesMethod, savedMethodId, consent } =
+      input
     const id = newOrderId(options.cell, options.clock.nowMs())
     const { body, receipt } = provider.draftPayment({
       ...{ order: id, method, email, locale, savesMethod, savedMethodId },
       price: pack.priceKopecks,
       title: pack.title,
       credits: pack.credits,
-      returnUrl: ask.returnUrl.replaceAll('{order}', id),
+      returnUrl: input.returnUrl.replaceAll('{order}', id),
     })
     return queries.orderInsert(tx, {
       ...{ id, book, attempt, method, email, locale, receipt, savesMethod, consent },
@@ -99,11 +99,11 @@ export function createOrders(options: OrderOptions) {
   async function find(id: OrderId, book?: BookId): Promise<Order> {
     const order = await queries.orderFind(db, id)
     if (order !== undefined && (book === undefined || order.book === book)) return order
-    throw new Refusal('order_unknown', 'There is no such order.', { order: id })
+    throw paymentRefusal('order_unknown', 'There is no such order.', { order: id })
   }
 
   return {
-    /** Ways to pay a sum now, SBP first: it costs us least. None while nothing is sold. */
+    /** Payment methods for an amount, SBP first: its fee is lowest. None while sales are closed. */
     methods(price: Kopecks): Method[] {
       const { methods } = providerOf(providers, options.provider).capabilities()
       const isTaken = (method: Method) =>
@@ -111,19 +111,19 @@ export function createOrders(options: OrderOptions) {
       return options.isOpen ? (['sbp', 'card'] as const).filter(isTaken) : []
     },
 
-    async buy(ask: BuyAsk): Promise<OrderView> {
-      const provider = providerFor(ask)
-      if (ask.savesMethod === true && !options.hasTopUps) {
-        throw new Refusal('top_up_refused', 'Nothing is kept for automatic top-ups here.')
+    async buy(input: BuyInput): Promise<OrderView> {
+      const provider = providerFor(input)
+      if (input.savesMethod === true && !options.hasTopUps) {
+        throw paymentRefusal('top_up_refused', 'Nothing is kept for automatic top-ups here.')
       }
-      const { order, isNew } = await db.transaction((tx) => place(tx, ask, provider))
+      const { order, isNew } = await db.transaction((tx) => place(tx, input, provider))
       if (isNew) await posting.post(order, 1, 'buy')
       return viewOf(await find(order.id))
     },
 
-    /** For top-ups: an order that its kept method pays, to be posted after the commit. */
-    placeTopUp: (tx: Tx, ask: OrderAsk, provider: string): Promise<Order> =>
-      insert(tx, ask, providerOf(providers, provider)),
+    /** For top-ups: an order paid by the saved method, to be posted after the commit. */
+    placeTopUp: (tx: Tx, input: OrderInput, provider: string): Promise<Order> =>
+      insert(tx, input, providerOf(providers, provider)),
     post: (order: Order): Promise<void> => posting.post(order, 1, 'buy'),
 
     find: async (id: OrderId, book?: BookId): Promise<OrderView> => viewOf(await find(id, book)),
@@ -134,19 +134,19 @@ export function createOrders(options: OrderOptions) {
 
     hasPurchased: (book: BookId): Promise<boolean> => queries.orderExistsCredited(db, book),
 
-    /** The payer is back, or asks: look now, unless somebody has just looked. */
+    /** The payer returned or pressed check: fetch the payment, unless that was just done. */
     async check(id: OrderId): Promise<OrderView> {
-      const order = await queries.orderClaimLook(db, id, QUIET_SECONDS)
+      const order = await queries.orderClaimCheck(db, id, QUIET_SECONDS)
       const provider = order && providers.get(order.provider)
       if (order !== undefined && order.paymentId !== null && provider !== undefined) {
         await reread.reread(provider, order.paymentId, 'return')
         const { hasSettledList } = provider.capabilities()
-        if (!hasSettledList) await queries.orderSetDue(db, id, firstLookSeconds(false))
+        if (!hasSettledList) await queries.orderSetDue(db, id, firstPollSeconds(false))
       }
       return viewOf(await find(id))
     },
 
-    /** For workers: recover, poll, expire. */
+    /** Jobs of workers: recover, poll, expire. */
     ...waiting,
   }
 }

@@ -1,5 +1,5 @@
-// Brings what a provider says now into our books: the payment, and its refunds when there are any
-// that we do not know of. The four triggers all end here, so there is one way to be right.
+// Fetches a payment from its provider and applies it, with those of its refunds that we do not know
+// yet. Every trigger ends here, except an operator's decision.
 import type { Log } from '../../platform/log.ts'
 import type { Trigger } from '../order/order.ts'
 import type { Answer, Provider, Snapshot } from '../port.ts'
@@ -13,26 +13,30 @@ export function createReread(options: {
 }) {
   const { apply, refunds, log } = options
 
-  async function bring(provider: Provider, snapshot: Snapshot, by: Trigger): Promise<Applied> {
+  async function applyWithRefunds(
+    provider: Provider,
+    snapshot: Snapshot,
+    by: Trigger,
+  ): Promise<Applied> {
     const applied = await apply.applySnapshot(snapshot, by)
-    if (applied.hasStrangeRefunds && !(await refunds.sync(provider, snapshot.paymentId))) {
+    if (applied.hasUnknownRefunds && !(await refunds.sync(provider, snapshot.paymentId))) {
       log.warn({ payment: snapshot.paymentId }, 'refunds of a payment could not be read')
     }
     return applied
   }
 
-  /** Asks about one payment. What the provider said, for whoever must decide about asking again. */
+  /** Fetches one payment and applies it. Returns the answer, so that the caller can retry. */
   async function reread(
     provider: Provider,
     paymentId: string,
     by: Trigger,
   ): Promise<Answer<Snapshot>> {
     const answer = await provider.fetchPayment(paymentId)
-    if (answer.kind === 'ok') await bring(provider, answer.value, by)
+    if (answer.kind === 'ok') await applyWithRefunds(provider, answer.value, by)
     return answer
   }
 
-  return { bring, reread }
+  return { applyWithRefunds, reread }
 }
 
 export type Reread = ReturnType<typeof createReread>

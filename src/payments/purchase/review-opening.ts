@@ -1,10 +1,10 @@
-// Money that is not credited by itself: its facts differ from the order, or we have no such order.
-// Opens a review, once for each payment and reason, and a person decides.
+// Opens a review for a payment that differs from its order or names an order that we do not have.
+// There is one review per payment and reason; an operator decides.
 import type { Db, Tx } from '../../platform/db/db.ts'
 import type { Log } from '../../platform/log.ts'
 import type { PaymentMetrics } from '../metrics.ts'
-import { type Difference, isOfCell } from '../order/decide.ts'
-import { type Brand, letterOf, type Mailer } from '../order/letters.ts'
+import { type Difference, isOrderOfCell } from '../order/decide.ts'
+import { type Brand, type Mailer, orderEmail } from '../order/emails.ts'
 import type { Order } from '../order/order.ts'
 import * as queries from '../order/queries.ts'
 import { reviewOpen } from '../order/review-queries.ts'
@@ -22,7 +22,7 @@ export type ReviewOpeningOptions = {
 export function createReviewOpening(options: ReviewOpeningOptions) {
   const { db, mail, brand, log, metrics } = options
 
-  /** The facts of a payment differ from its order's: no credit, and the payer is told. */
+  /** A payment differs from its order: it is not credited, and the payer gets an e-mail. */
   async function differs(tx: Tx, order: Order, snapshot: Snapshot, difference: Difference) {
     const { reason, detail } = difference
     const hasMoney = snapshot.status === 'succeeded'
@@ -36,25 +36,27 @@ export function createReviewOpening(options: ReviewOpeningOptions) {
       hasMoney,
     })
     if (order.creditedAt === null && isOpen && order.state !== 'review') {
-      // Whose payment it is may be the very question, and then it is not bound to the order.
+      // With these reasons it is unclear whose payment it is, so the order does not store its id.
       const isBound = !['provider', 'payment_id', 'order_reference'].includes(reason)
       const paymentId = isBound ? snapshot.paymentId : null
       await queries.orderEnd(tx, { id: order.id, state: 'review', paymentId, reason })
     }
     if (hasMoney && isOpen) {
       const once = `${order.id} ${snapshot.paymentId}`
-      await mail.post(tx, letterOf('payment-review', order, brand, once))
+      await mail.post(tx, orderEmail('payment-review', order, brand, once))
     }
     if (isNew) {
-      metrics.reviewed(reason)
+      metrics.countReview(reason)
       const fields = { order: order.id, payment: snapshot.paymentId, reason, detail, hasMoney }
       log.error(fields, 'a payment differs from its order: a person must decide')
     }
   }
 
-  /** Money under a reference of ours that this database never saw: lost, not made up. */
+  /**
+   * A payment names an order id of this cell that the database does not have: the order was lost.
+   */
   async function unknownOrder(snapshot: Snapshot): Promise<'foreign' | 'unknown_order'> {
-    if (!isOfCell(snapshot.orderRef, options.cell)) return 'foreign'
+    if (!isOrderOfCell(snapshot.orderRef, options.cell)) return 'foreign'
     if (snapshot.status === 'succeeded') {
       const { isNew } = await reviewOpen(db, {
         order: null,

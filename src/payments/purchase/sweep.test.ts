@@ -1,5 +1,5 @@
-// The sweep where nothing else brings the news: no notice arrives and no order is due for a poll,
-// from the moment an operator starts an empty shop. Both clocks are turned together, 15 s a sweep.
+// The sweep alone, from an empty shop on: no notification arrives and no order is due for a poll.
+// The clocks of the bank and of the database move together, 15 s per sweep.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { createTestPayments, type TestPayments } from '../../../test/stages/payments.ts'
@@ -14,7 +14,7 @@ beforeEach(async () => {
 })
 afterEach(() => at.room.end())
 
-/** Turns our clock and the bank's forward. */
+/** Moves our clock and the bank's forward. */
 async function pass(seconds: number): Promise<void> {
   at.seconds += seconds
   await turnClock(at.room.db, `${at.seconds} seconds`)
@@ -28,7 +28,7 @@ async function sweepTimes(count: number): Promise<void> {
   }
 }
 
-/** An order that is paid now; the bank has no address to send a notice to. */
+/** An order that is paid now; the bank has no address to send a notification to. */
 async function paid(): Promise<OrderId> {
   const { id } = await at.room.buy(await at.room.newBook())
   await at.room.sim('pay', { orderId: id })
@@ -50,7 +50,7 @@ async function assertSwept(id: OrderId): Promise<void> {
   assert.ok((seconds ?? Number.NaN) < 30, `${seconds} s after the capture`)
 }
 
-test('sweeps of an empty shop hide no payment that comes after them', async () => {
+test('sweeps of an empty shop do not hide later payments', async () => {
   await sweepTimes(4)
   const first = await paid()
   await sweepTimes(1)
@@ -61,7 +61,7 @@ test('sweeps of an empty shop hide no payment that comes after them', async () =
   await assertSwept(second)
 })
 
-test('a watermark in the future is brought back, and the last day is read', async () => {
+test('a watermark in the future is reset, and the last day is read', async () => {
   const { db } = at.room
   await sweepTimes(1)
   const early = await paid()
@@ -73,7 +73,7 @@ test('a watermark in the future is brought back, and the last day is read', asyn
   await assertSwept(late)
 })
 
-test('a capture time in the future hides no payment that comes after it', async () => {
+test('a capture time in the future does not hide later payments', async () => {
   const absurd = await paid()
   const members = { captured_at: '2099-01-01T00:00:00.000Z' }
   await at.room.sim('alter', { orderId: absurd, members })
@@ -84,7 +84,7 @@ test('a capture time in the future hides no payment that comes after it', async 
   await assertSwept(next)
 })
 
-test('a database clock set back two hours is an alarm, and stops no sweep', async () => {
+test('a database clock set back two hours raises an alarm and does not stop sweeps', async () => {
   const worker = at.room.open({ sweepSeconds: 15 })
   await pass(15)
   assert.equal(await worker.jobs.sweep(), 1)
@@ -99,17 +99,17 @@ test('a database clock set back two hours is an alarm, and stops no sweep', asyn
   assert.deepEqual(await alarms(), [])
 })
 
-test('a sweep that another worker has is left to it', async () => {
+test('skips a sweep that another worker has claimed', async () => {
   const [one, two] = [at.room.open({ sweepSeconds: 300 }), at.room.open({ sweepSeconds: 300 })]
   assert.equal(await one.jobs.sweep(), 1)
   await pass(15)
   assert.equal(await two.jobs.sweep(), 0)
 })
 
-test('after ten minutes away the last day is read, whatever the watermark says', async () => {
+test('after ten minutes without a sweep the last day is read, whatever the watermark', async () => {
   await sweepTimes(1)
   const id = await paid()
-  // As an early version stored it: by now it is past, and hides the payment.
+  // As an early version stored it: it is in the past by now and hides the payment.
   await at.room.db.query(
     `update payment_sweeps set watermark = ledger_now() + interval '10 minutes'`,
   )

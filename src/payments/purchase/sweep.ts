@@ -1,7 +1,7 @@
-// The guarantee behind "paid is credited within a minute": every fifteen seconds the provider's
-// list of settled payments is read from a watermark on, to its end, and each is applied. A few
-// calls a minute, whatever the number of open orders, and no notice is needed for it. The watermark
-// is the provider's time, so a wrong clock here hides nothing.
+// The sweep guarantees that a paid order is credited within a minute. Every fifteen seconds it
+// reads the provider's list of settled payments from a watermark to the end and applies each. It
+// takes a few calls a minute, whatever the number of open orders, and needs no notifications. The
+// watermark is a time of the provider's clock, so a wrong clock here hides no payment.
 import { dateAt } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { InstanceId } from '../../platform/ids.ts'
@@ -23,25 +23,26 @@ export type SweepOptions = {
   readonly sweepSeconds: number
 }
 
-/** Payments that settle out of order, or show late in the list, are found within this. */
+/** Payments that settle out of order or appear late in the list do so within this time. */
 const OVERLAP_MS = 180_000
 /**
- * A page takes a second, and 20 s at most to read; renewed with each page. A worker that is killed
- * in the middle delays the next sweep by this much, which is well within the minute we promise.
- * Should it be too short after all, two sweep at once, which harms nothing.
+ * Renewed with each page, which takes about 1 s and at most 20 s. A killed worker delays the next
+ * sweep by this much, which is well within the promised minute. If it is too short, two workers
+ * sweep at once, which does no harm.
  */
 const LEASE_SECONDS = 25
 const PAGES_MAX = 1_000
-/** A refund may take three days from its making to its success. */
+/** A refund may take three days from its creation to its success. */
 const REFUND_DAYS = 4
 
 export function createSweep(options: SweepOptions) {
   const { db, instance, log, metrics, reread } = options
 
   /**
-   * Applies a page; the newest capture, and whether all of it went well. A capture later than the
-   * database's time is applied but not counted: as a watermark it would hide every payment until
-   * then. If the provider's clock is ahead, a later sweep reads the payment again and counts it.
+   * Applies a page; returns the newest capture time and whether every payment was applied. A
+   * capture later than the database's time does not count as newest: as a watermark it would hide
+   * every payment until then. If the provider's clock is ahead, a later sweep reads that payment
+   * again.
    */
   async function applyAll(provider: Provider, page: Page<Snapshot>, now: Date) {
     let newestMs = 0
@@ -50,9 +51,9 @@ export function createSweep(options: SweepOptions) {
       const capturedMs = snapshot.capturedAt?.getTime() ?? 0
       if (capturedMs <= now.getTime()) newestMs = Math.max(newestMs, capturedMs)
       try {
-        await reread.bring(provider, snapshot, 'sweep')
+        await reread.applyWithRefunds(provider, snapshot, 'sweep')
       } catch (error) {
-        // The others must not wait for it; the watermark does.
+        // The other payments are applied all the same; only the watermark stays.
         log.error({ payment: snapshot.paymentId, err: error }, 'a payment could not be applied')
         isWhole = false
       }
@@ -68,7 +69,7 @@ export function createSweep(options: SweepOptions) {
     for (let pages = 0; pages < PAGES_MAX; pages++) {
       const page: Answer<Page<Snapshot>> = await provider.listSettled(since, cursor)
       if (page.kind !== 'ok') {
-        log.warn({ provider: provider.name, why: whyOf(page) }, 'a sweep was broken off')
+        log.warn({ provider: provider.name, why: whyOf(page) }, 'a sweep was cut short')
         return { newestMs, isWhole: false }
       }
       const applied = await applyAll(provider, page.value, now)
@@ -83,7 +84,7 @@ export function createSweep(options: SweepOptions) {
 
   async function sweepOne(provider: Provider): Promise<boolean> {
     const own = { provider: provider.name, instance }
-    // A little less than the pace, or the loop would find it taken every other time.
+    // A little less than the interval; else the loop would find the lease taken every other time.
     const pauseSeconds = options.sweepSeconds * 0.8
     const leaseSecondsMax = Math.max(LEASE_SECONDS, pauseSeconds)
     const claimed = await sweepClaim(db, { ...own, leaseSeconds: LEASE_SECONDS, leaseSecondsMax })
@@ -95,13 +96,13 @@ export function createSweep(options: SweepOptions) {
       watermark: newestMs === 0 ? null : dateAt(newestMs),
       pauseSeconds,
     })
-    metrics.swept(isWhole ? 'done' : 'failed')
+    metrics.countSweep(isWhole ? 'done' : 'failed')
     if (failures >= 3) log.error({ provider: provider.name, failures }, 'sweeps keep failing')
     return true
   }
 
   return {
-    /** One sweep of every provider that has a list; the number that this process did. */
+    /** Sweeps every provider that has a list; returns how many this process swept. */
     async sweep(): Promise<number> {
       let done = 0
       for (const provider of options.providers.values()) {
@@ -111,10 +112,13 @@ export function createSweep(options: SweepOptions) {
       return done
     },
 
-    /** Refunds of the last days that we may not know of: their notice was lost. */
+    /** Applies refunds of the last days whose notification was lost. */
     async sweepRefunds(): Promise<void> {
       for (const provider of options.providers.values()) {
-        for (const paymentId of await options.refunds.strange(provider, REFUND_DAYS)) {
+        for (const paymentId of await options.refunds.paymentsWithUnknownRefunds(
+          provider,
+          REFUND_DAYS,
+        )) {
           await reread.reread(provider, paymentId, 'sweep')
         }
       }

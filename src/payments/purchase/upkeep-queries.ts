@@ -1,8 +1,8 @@
-// The SQL of notices, sweeps, and what the alarms look at.
+// The SQL of notifications, of sweeps, and of the numbers behind the alarms.
 import type { Executor } from '../../platform/db/db.ts'
 import type { InstanceId } from '../../platform/ids.ts'
 
-export type NoticeRow = {
+export type NotificationRow = {
   readonly id: bigint
   readonly provider: string
   readonly event: string
@@ -13,16 +13,18 @@ export type NoticeRow = {
 }
 
 /**
- * An honest payment has two or three. Whoever makes up different ones about his own payment could
- * fill the disk with them; when so many wait, those that wait will bring any news there is.
+ * A payment normally has two or three notifications. Without this limit a payer could forge
+ * different notifications about his own payment and fill the disk. When this many wait, one more is
+ * not needed: each of them makes us fetch the payment.
  */
 const WAITING_MAX = 20
 
 /**
- * Stores a notice once. One payment is asked about at most every ten seconds, however many notices
- * name it, so that nobody can make us spend our calls on his own payment. Locks the new row.
+ * Stores a notification once. A payment is fetched at most every ten seconds, however many
+ * notifications name it, so that a payer cannot use up our calls with notifications about his own
+ * payment. Locks the new row.
  */
-export async function noticeInsert(
+export async function notificationInsert(
   db: Executor,
   p: {
     readonly provider: string
@@ -47,11 +49,13 @@ export async function noticeInsert(
   return rows.length > 0
 }
 
-/** Takes the notice that is due first, for a while. Locks it and passes over those of others. */
-export async function noticeClaimDue(
+/**
+ * Claims the notification that has been due longest. Locks its row; skips rows that others locked.
+ */
+export async function notificationClaimDue(
   db: Executor,
   leaseSeconds: number,
-): Promise<NoticeRow | undefined> {
+): Promise<NotificationRow | undefined> {
   const { rows } = await db.query(
     `update payment_notices
      set tries = tries + 1, next_at = ledger_now() + make_interval(secs => $1)
@@ -66,11 +70,11 @@ export async function noticeClaimDue(
        ledger_now() as "claimedAt"`,
     [leaseSeconds],
   )
-  return rows[0] as NoticeRow | undefined
+  return rows[0] as NotificationRow | undefined
 }
 
 /** Locks the row. */
-export async function noticeRetry(db: Executor, id: bigint, seconds: number): Promise<void> {
+export async function notificationRetry(db: Executor, id: bigint, seconds: number): Promise<void> {
   await db.query(
     `update payment_notices set next_at = ledger_now() + make_interval(secs => $2)
      where id = $1 and done_at is null`,
@@ -79,10 +83,14 @@ export async function noticeRetry(db: Executor, id: bigint, seconds: number): Pr
 }
 
 /**
- * Ends a notice, and with it all of its kind that had come for the same payment when it was taken:
- * one answer of the provider's is the answer to them all. Locks those rows.
+ * Ends a notification, and all notifications of the same event and payment received before it was
+ * claimed: one answer of the provider covers them all. Locks those rows.
  */
-export async function noticeEnd(db: Executor, row: NoticeRow, outcome: string): Promise<void> {
+export async function notificationEnd(
+  db: Executor,
+  row: NotificationRow,
+  outcome: string,
+): Promise<void> {
   await db.query(
     `update payment_notices set outcome = $4, done_at = ledger_now(), next_at = null
      where provider = $1 and provider_payment_id = $2 and event = $3 and done_at is null
@@ -91,8 +99,8 @@ export async function noticeEnd(db: Executor, row: NoticeRow, outcome: string): 
   )
 }
 
-/** Old notices are evidence that nobody needs any more. */
-export async function noticeDeleteOld(db: Executor, days: number): Promise<void> {
+/** Deletes processed notifications older than `days`. */
+export async function notificationDeleteOld(db: Executor, days: number): Promise<void> {
   await db.query(
     `delete from payment_notices
      where received_at < ledger_now() - make_interval(days => $1) and done_at is not null`,
@@ -101,12 +109,12 @@ export async function noticeDeleteOld(db: Executor, days: number): Promise<void>
 }
 
 /**
- * Takes the sweep for this process, or finds that somebody has it or that it was just done. The
- * first sweep ever reads 25 hours: no clock is wrong by more, and no order is polled for longer.
- * So does the first after ten minutes without a whole one: a clock that was wrong meanwhile, or an
- * early version, may have left a watermark that hides a payment. And so does one whose watermark
- * is later than the database's time, from where nothing is read. A lease that ends later than any
- * can is of a clock that was set back, and holds nobody up.
+ * Claims the sweep for this process; undefined when another process has it or has just finished.
+ * In three cases the last 25 hours are read, because no clock is wrong by more and no order is
+ * polled for longer: in the first sweep ever; after ten minutes without a complete sweep, because a
+ * wrong clock or an early version may have left a watermark that hides a payment; and when the
+ * watermark is later than the database's time. A lease that ends later than any lease can was set
+ * before the clock was set back, and is ignored.
  */
 export async function sweepClaim(
   db: Executor,
@@ -139,7 +147,7 @@ export async function sweepClaim(
   return rows[0] as { watermark: Date; now: Date } | undefined
 }
 
-/** One more page is read: the lease goes on. Locks the row. */
+/** Renews the lease after each page. Locks the row. */
 export async function sweepRenew(
   db: Executor,
   p: { readonly provider: string; readonly instance: InstanceId; readonly leaseSeconds: number },
@@ -153,7 +161,7 @@ export async function sweepRenew(
 
 /**
  * Ends a sweep. The watermark only grows, and only when everything was applied; null leaves it
- * where it is, because PostgreSQL's `greatest` passes over nulls. Locks the row.
+ * unchanged, because PostgreSQL's `greatest` ignores nulls. Locks the row.
  */
 export async function sweepEnd(
   db: Executor,
@@ -180,14 +188,14 @@ export async function sweepEnd(
 }
 
 export type Health = {
-  /** Of the last hour; null without a credit. */
+  /** Of the last hour; null if nothing was credited. */
   readonly delayP99: number | null
   readonly credited: number
   readonly byWebhook: number
   readonly reviews: number
   readonly createdOld: number
   readonly noticesOld: number
-  /** Between now and the last whole sweep; one in the future is as wrong as an old one. */
+  /** Since the last complete sweep, as an absolute value: a time in the future is wrong as well. */
   readonly sweepSeconds: number | null
   readonly sweepFailures: number
   readonly refundsOld: number
@@ -195,7 +203,7 @@ export type Health = {
   readonly receiptsFailed: number
 }
 
-/** The numbers of the alarms, from the tables, so that they are the same in every process. */
+/** The numbers behind the alarms, read from the tables: the same in every process. */
 export async function healthRead(db: Executor): Promise<Health> {
   const { rows } = await db.query(
     `select

@@ -1,25 +1,25 @@
-// Orders that are not over, looked after by workers: those whose posting has an unknown outcome,
-// those that wait for their payer, and those that have waited too long.
+// The worker's jobs for open orders: post again after an unknown outcome, poll orders that wait for
+// their payer, and expire those that have waited too long.
 import type { Db } from '../../platform/db/db.ts'
 import type { OrderId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
-import { LEASE_SECONDS, oneByOne } from '../order/claims.ts'
+import { LEASE_SECONDS, processDue } from '../order/claims.ts'
 import type { Order } from '../order/order.ts'
 import * as queries from '../order/queries.ts'
 import {
-  LOOKED_FOR_SECONDS,
-  nextLookSeconds,
-  repeatSeconds,
-  UNRESOLVED_LOOK_SECONDS,
+  nextPollSeconds,
+  POLL_AGE_SECONDS_MAX,
+  retryDelaySeconds,
+  UNRESOLVED_POLL_SECONDS,
 } from '../order/schedule.ts'
 import type { TopUpEndings } from '../top-ups/endings.ts'
 import type { Posting } from './posting.ts'
 import { type Providers, providerOf } from './providers.ts'
 import type { Reread } from './reread.ts'
 
-/** On top of the payer's hour: a bank that answers at its end still finds the order open. */
+/** Added to the payer's hour, so that a payment in its last minute finds the order open. */
 const GRACE_SECONDS = 600
-/** At five calls a second a round lasts four seconds; the next one goes on. */
+/** At five calls a second a run takes four seconds; the next run continues. */
 const ROUND_MAX = 20
 
 export type WaitingOptions = {
@@ -28,64 +28,68 @@ export type WaitingOptions = {
   readonly providers: Providers
   readonly posting: Posting
   readonly reread: Reread
-  readonly topUpEndings: Pick<TopUpEndings, 'unresolved' | 'isInForce'>
+  readonly topUpEndings: Pick<TopUpEndings, 'onUnresolved' | 'isInForce'>
 }
 
-type Due = Order & { readonly ageSeconds: number; readonly pollSeconds: number }
+type DueOrder = Order & { readonly ageSeconds: number; readonly pollSeconds: number }
 
 export function createWaitingOrders(options: WaitingOptions) {
   const { db, log, posting, reread } = options
 
-  async function recoverOne(order: Due): Promise<void> {
+  async function recoverOne(order: DueOrder): Promise<void> {
     const provider = providerOf(options.providers, order.provider)
-    const { keySeconds } = provider.capabilities()
-    if (order.ageSeconds < keySeconds) return posting.post(order, order.looks + 1, 'recovery')
-    // The key would make a second payment now. If there is a first, it is in the list.
-    await posting.lookFor(order, async () => {
+    const { idempotencyKeySeconds } = provider.capabilities()
+    if (order.ageSeconds < idempotencyKeySeconds)
+      return posting.post(order, order.tries + 1, 'recovery')
+    // The provider has forgotten the key: a post would create a second payment. Search the list.
+    await posting.findAtProvider(order, async () => {
       const isEnded = order.isTopUp && !(await options.topUpEndings.isInForce(order))
-      if (isEnded) await posting.waitOrCancel(order)
+      if (isEnded) await posting.retryOrCancel(order)
       else await posting.fail(order.id, 'it never reached the provider')
     })
   }
 
-  async function pollOne(order: Due): Promise<void> {
+  async function pollOne(order: DueOrder): Promise<void> {
     if (order.paymentId === null) return queries.orderSetDue(db, order.id, null)
     const provider = providerOf(options.providers, order.provider)
     const answer = await reread.reread(provider, order.paymentId, 'poll')
     const { hasSettledList } = provider.capabilities()
-    const isOver = order.ageSeconds >= LOOKED_FOR_SECONDS
+    const isPastPolling = order.ageSeconds >= POLL_AGE_SECONDS_MAX
     if (answer.kind === 'ok' || answer.kind === 'absent') {
       if (answer.kind === 'absent') log.error({ order: order.id }, 'the provider lost a payment')
-      const pause = isOver ? null : nextLookSeconds(order.pollSeconds, hasSettledList)
-      if (isOver && order.isTopUp) return leaveUnresolved(order.id)
+      const pause = isPastPolling ? null : nextPollSeconds(order.pollSeconds, hasSettledList)
+      if (isPastPolling && order.isTopUp) return markUnresolved(order.id)
       await queries.orderSetDue(db, order.id, pause)
-    } else await queries.orderSetDue(db, order.id, repeatSeconds(order.looks + 4))
+    } else await queries.orderSetDue(db, order.id, retryDelaySeconds(order.tries + 4))
   }
 
-  /** An open top-up keeps the next one from being bought, so it is looked at until it ends. */
-  async function leaveUnresolved(id: OrderId): Promise<void> {
+  /** An open top-up prevents the next one, so it is polled until it ends. */
+  async function markUnresolved(id: OrderId): Promise<void> {
     await db.transaction(async (tx) => {
       const order = await queries.orderLock(tx, id)
-      if (order !== undefined) await options.topUpEndings.unresolved(tx, order)
+      if (order !== undefined) await options.topUpEndings.onUnresolved(tx, order)
     })
-    await queries.orderSetDue(db, id, UNRESOLVED_LOOK_SECONDS)
+    await queries.orderSetDue(db, id, UNRESOLVED_POLL_SECONDS)
   }
 
-  function each(isCreated: boolean, work: (order: Due) => Promise<void>): Promise<number> {
+  function processEach(
+    isCreated: boolean,
+    work: (order: DueOrder) => Promise<void>,
+  ): Promise<number> {
     const claim = () => queries.orderClaimDue(db, isCreated, LEASE_SECONDS)
-    return oneByOne(ROUND_MAX, claim, (order) =>
+    return processDue(ROUND_MAX, claim, (order) =>
       work(order).catch((error: unknown) =>
-        log.error({ order: order.id, err: error }, 'an order could not be looked at'),
+        log.error({ order: order.id, err: error }, 'an order could not be processed'),
       ),
     )
   }
 
   return {
-    /** Orders whose creation had an unknown outcome. */
-    recover: () => each(true, recoverOne),
+    /** Posts orders again whose creation had an unknown outcome, or searches them. */
+    recover: () => processEach(true, recoverOne),
 
-    /** Orders that wait for their payer. */
-    poll: () => each(false, pollOne),
+    /** Polls orders that wait for their payer. */
+    poll: () => processEach(false, pollOne),
 
     async expire(): Promise<number> {
       const expired = await queries.orderExpire(db, GRACE_SECONDS)

@@ -1,11 +1,11 @@
-// Disputes, as an operator enters them: what is set aside while the bank thinks, what comes back
-// when it is won, and what is taken when it is lost.
+// Disputes as an operator enters them: what is reserved while one is open, what is released when it
+// is won, and what is taken when it is lost.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createTestPayments, pack, type TestPayments } from '../../../test/stages/payments.ts'
 import type { BookId, OrderId } from '../../platform/ids.ts'
 import { newOrderId } from '../../platform/ids.ts'
-import { isRefusal, type RefusalCode } from '../../platform/refusal.ts'
+import { isRefusal } from '../../platform/refusal.ts'
 import { credits } from '../../units/credits.ts'
 import { kopecks } from '../../units/kopecks.ts'
 
@@ -15,7 +15,7 @@ before(async () => {
 })
 after(() => at.room.end())
 
-const refused = (code: RefusalCode) => (error: unknown) => isRefusal(error, code)
+const refused = (code: string) => (error: unknown) => isRefusal(error, code)
 const by = { by: 'anna', note: 'letter of the bank' }
 
 async function bought(spent = 0) {
@@ -33,7 +33,7 @@ const sumsOf = async (book: BookId) => {
 }
 const stateOf = async (id: OrderId, book: BookId) => (await at.room.payments.order(id, book)).state
 
-test('an open dispute sets the unspent part aside, and won it comes back', async () => {
+test('an open dispute reserves the unspent part, and releases it when won', async () => {
   const { book, id } = await bought(5_000_000)
   await at.room.payments.dispute({ order: id, act: 'open', ...by })
   assert.equal(await stateOf(id, book), 'disputed')
@@ -56,7 +56,7 @@ test('a lost dispute takes the whole pack: what was spent becomes debt', async (
   for (const kind of ['dispute-opened', 'dispute-lost']) assert.ok(kinds.includes(kind))
 })
 
-test('a dispute about a part freezes and takes that part', async () => {
+test('a dispute about a part of the price reserves and takes that part', async () => {
   const { book, id } = await bought()
   const amountKopecks = kopecks(65_000)
   await at.room.payments.dispute({ order: id, act: 'open', amountKopecks, ...by })
@@ -65,7 +65,7 @@ test('a dispute about a part freezes and takes that part', async () => {
   assert.deepEqual(await sumsOf(book), [(pack.credits as bigint) / 2n, 0n])
 })
 
-test('a lost dispute that the provider then shows as a refund is not taken twice', async () => {
+test('a lost dispute that the provider also reports as a refund is taken once', async () => {
   const { book, id } = await bought(5_000_000)
   await at.room.payments.dispute({ order: id, act: 'open', ...by })
   await at.room.payments.dispute({ order: id, act: 'lost', ...by })
@@ -75,7 +75,7 @@ test('a lost dispute that the provider then shows as a refund is not taken twice
   assert.equal(await stateOf(id, book), 'dispute_lost')
 })
 
-test('a dispute whose money went back meanwhile can only be lost', async () => {
+test('a dispute whose payment was refunded meanwhile can only be lost', async () => {
   const { book, id } = await bought(5_000_000)
   await at.room.payments.dispute({ order: id, act: 'open', ...by })
   await at.room.sim('refund', { orderId: id })
@@ -89,13 +89,13 @@ test('a dispute whose money went back meanwhile can only be lost', async () => {
   assert.deepEqual(await at.room.ledger.audit('all'), [])
 })
 
-test('the whole account may be stopped with it', async () => {
+test('a dispute can suspend the account', async () => {
   const { book, id } = await bought()
   await at.room.payments.dispute({ order: id, act: 'open', mustBlock: true, ...by })
   assert.equal((await at.room.ledger.balance(book))?.blockedReason, 'operator_blocked')
 })
 
-test('what cannot be disputed, won or lost is refused', async () => {
+test('refuses disputes that the order’s state does not allow', async () => {
   const { payments } = at.room
   const { id } = await bought()
   const order = id

@@ -1,33 +1,34 @@
-// Disputes: a payer who went to the bank. The provider tells it by letter, so an operator enters it
-// here. While it lasts, what is unspent of the pack is set aside; lost, it is taken together with
-// what was spent, as debt if need be; won, it comes back.
+// Disputes: the payer asked the bank to return the money. The provider reports them by post, so an
+// operator enters them. While a dispute is open, the pack's unspent credits are reserved. If it is
+// lost, all of the pack's credits are taken, spent ones as debt; if it is won, they are released.
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
 import { type DisputeId, newDisputeId, type OrderId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
-import { Refusal } from '../../platform/refusal.ts'
+import { isRefusal, type Refusal } from '../../platform/refusal.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
-import { type Brand, letterOf, type Mailer } from '../order/letters.ts'
+import { type Brand, type Mailer, orderEmail } from '../order/emails.ts'
 import type { Order } from '../order/order.ts'
 import * as queries from '../order/queries.ts'
+import { type PaymentRefusalCode, paymentDeskRefusal, paymentRefusal } from '../refusals.ts'
 import type { TopUpEndings } from '../top-ups/endings.ts'
-import { backOf, type Locked, lockWhole, settleState } from './apply.ts'
+import { lockPurchase, type Purchase, returnedTotals, updateOrderState } from './apply.ts'
 import type { Dispute } from './queries.ts'
 import { disputeClose, disputeInsert, disputeList } from './queries.ts'
-import { creditsOf, creditsToTake } from './sums.ts'
+import { creditsForAmount, creditsToTake } from './sums.ts'
 
-export type DisputeAsk = {
+export type DisputeInput = {
   readonly order: OrderId
   readonly by: string
   readonly note: string
 } & (
   | {
       readonly act: 'open'
-      /** Absent: all of the price that has not gone back. */
+      /** Absent: all of the price that was not refunded. */
       readonly amountKopecks?: Kopecks
-      /** Stops the whole account too; lifting that is the operator's own act. */
+      /** Also suspends the account, until an operator lifts that. */
       readonly mustBlock?: boolean
     }
   | { readonly act: 'won' | 'lost' }
@@ -44,16 +45,16 @@ export type DisputeOptions = {
   readonly clock: Clock
   readonly log: Log
   readonly cell: number
-  readonly topUpEndings: Pick<TopUpEndings, 'ended'>
+  readonly topUpEndings: Pick<TopUpEndings, 'stopWithEmail'>
 }
 
-/** A busy book spends while we count; as with refunds. */
+/** Attempts while the book spends concurrently; see COUNTS_MAX in refunds.ts. */
 const COUNTS_MAX = 30
 
 export function createDisputes(options: DisputeOptions) {
   const { db, ledger, mail, brand } = options
 
-  /** What of the pack can be set aside now. */
+  /** How many of the pack's credits can be reserved now. */
   async function unspentOf(order: Order): Promise<bigint> {
     const [lots, book] = [await ledger.lots(order.book), await ledger.balance(order.book)]
     const unspent = lots.find(({ seq }) => seq === order.lot)?.unspent ?? 0n
@@ -61,49 +62,60 @@ export function createDisputes(options: DisputeOptions) {
     return unspent < available ? unspent : available
   }
 
-  async function open(tx: Tx, ask: DisputeAsk & { act: 'open' }, unspent: bigint) {
-    const whole = await locked(tx, ask.order)
-    const { order } = whole
-    const back = backOf(whole)
-    const rest = (order.price - back.promised) as Kopecks
-    const amount = ask.amountKopecks ?? rest
-    if (order.lot === null || whole.disputes.some((one) => one.state === 'opened')) {
+  async function open(tx: Tx, input: DisputeInput & { act: 'open' }, unspent: bigint) {
+    const purchase = await lockOrRefuse(tx, input.order)
+    const { order } = purchase
+    const returned = returnedTotals(purchase)
+    const rest = (order.price - returned.promised) as Kopecks
+    const amount = input.amountKopecks ?? rest
+    if (order.lot === null || purchase.disputes.some((one) => one.state === 'opened')) {
       throw wrong('This order cannot be disputed now.', order)
     }
     if (amount <= 0n || amount > rest) throw wrong('More than is left of the price.', order)
-    const disputed = creditsOf(order, amount, back)
+    const disputed = creditsForAmount(order, amount, returned)
     const reserved = (disputed < unspent ? disputed : unspent) as Credits
     const id = newDisputeId(options.cell, options.clock.nowMs())
-    await disputeInsert(tx, { id, order: order.id, amount, reserved, by: ask.by, note: ask.note })
-    await settleState(tx, { ...whole, disputes: await disputeList(tx, order.id) })
-    await letter(tx, 'dispute-opened', order, id, { amount, credits: reserved })
-    await options.topUpEndings.ended(tx, order.book, 'disputed')
+    await disputeInsert(tx, {
+      id,
+      order: order.id,
+      amount,
+      reserved,
+      by: input.by,
+      note: input.note,
+    })
+    await updateOrderState(tx, { ...purchase, disputes: await disputeList(tx, order.id) })
+    await postEmail(tx, 'dispute-opened', order, id, { amount, credits: reserved })
+    await options.topUpEndings.stopWithEmail(tx, order.book, 'disputed')
     const { book, lot } = order
     if (reserved > 0n) await ledger.refund(tx, { book, lot, ref: id, amount: reserved, note: '' })
-    if (ask.mustBlock) await ledger.block(tx, book, 'operator_blocked')
+    if (input.mustBlock) await ledger.block(tx, book, 'operator_blocked')
     return id
   }
 
-  async function close(tx: Tx, ask: DisputeAsk & { act: 'won' | 'lost' }): Promise<DisputeId> {
-    const whole = await locked(tx, ask.order)
-    const { order } = whole
-    const dispute = whole.disputes.find((one) => one.state === 'opened')
+  async function close(tx: Tx, input: DisputeInput & { act: 'won' | 'lost' }): Promise<DisputeId> {
+    const purchase = await lockOrRefuse(tx, input.order)
+    const { order } = purchase
+    const dispute = purchase.disputes.find((one) => one.state === 'opened')
     if (dispute === undefined || order.lot === null) {
       throw wrong('This order has no open dispute.', order)
     }
-    if (ask.act === 'won' && isOwed(whole, dispute)) {
+    if (input.act === 'won' && isOwed(purchase, dispute)) {
       throw wrong('The money went back meanwhile: close it as lost.', order)
     }
-    const more = ask.act === 'lost' ? moreToTake(whole, dispute) : (0n as Credits)
-    const taken = (ask.act === 'lost' ? dispute.reserved + more : 0n) as Credits
-    await disputeClose(tx, { id: dispute.id, state: ask.act, taken, by: ask.by })
-    await settleState(tx, { ...whole, disputes: await disputeList(tx, order.id) })
+    const more = input.act === 'lost' ? moreToTake(purchase, dispute) : (0n as Credits)
+    const taken = (input.act === 'lost' ? dispute.reserved + more : 0n) as Credits
+    await disputeClose(tx, { id: dispute.id, state: input.act, taken, by: input.by })
+    await updateOrderState(tx, { ...purchase, disputes: await disputeList(tx, order.id) })
     const { book, lot } = order
     const ref = dispute.id
-    const facts = { amount: dispute.amount, credits: ask.act === 'lost' ? taken : dispute.reserved }
-    if (ask.act === 'won') {
-      await letter(tx, 'dispute-won', order, ref, facts)
-      if (dispute.reserved > 0n) await ledger.reverseRefund(tx, { book, lot, ref, note: ask.note })
+    const facts = {
+      amount: dispute.amount,
+      credits: input.act === 'lost' ? taken : dispute.reserved,
+    }
+    if (input.act === 'won') {
+      await postEmail(tx, 'dispute-won', order, ref, facts)
+      if (dispute.reserved > 0n)
+        await ledger.reverseRefund(tx, { book, lot, ref, note: input.note })
       return ref
     }
     const note = 'a dispute was lost'
@@ -111,35 +123,38 @@ export function createDisputes(options: DisputeOptions) {
       more > 0n
         ? await ledger.forceDebit(tx, { book, lot, ref, amount: more, contra: 'clearing', note })
         : undefined
-    await letter(tx, 'dispute-lost', order, ref, { ...facts, ...(forced && { debt: forced.debt }) })
+    await postEmail(tx, 'dispute-lost', order, ref, {
+      ...facts,
+      ...(forced && { debt: forced.debt }),
+    })
     return ref
   }
 
-  async function letter(
+  async function postEmail(
     tx: Tx,
-    kind: Parameters<typeof letterOf>[0],
+    kind: Parameters<typeof orderEmail>[0],
     order: Order,
     id: string,
-    facts: Parameters<typeof letterOf>[4],
+    facts: Parameters<typeof orderEmail>[4],
   ) {
-    await mail.post(tx, letterOf(kind, order, brand, id, facts))
+    await mail.post(tx, orderEmail(kind, order, brand, id, facts))
   }
 
   return {
     /**
      * Opens, wins or loses a dispute. Refuses: order_unknown, order_state_wrong, and
-     * refund_exceeds_unspent when the account spends faster than we can count.
+     * refund_exceeds_unspent when the account spends faster than we can reserve.
      */
-    async dispute(ask: DisputeAsk): Promise<DisputeId> {
-      if (ask.act !== 'open') return db.transaction((tx) => close(tx, ask))
+    async dispute(input: DisputeInput): Promise<DisputeId> {
+      if (input.act !== 'open') return db.transaction((tx) => close(tx, input))
       for (let counts = 1; ; counts++) {
-        const order = await queries.orderFind(db, ask.order)
-        if (order === undefined) throw unknown(ask.order)
+        const order = await queries.orderFind(db, input.order)
+        if (order === undefined) throw unknown(input.order)
         const unspent = await unspentOf(order)
         try {
-          return await db.transaction((tx) => open(tx, ask, unspent))
+          return await db.transaction((tx) => open(tx, input, unspent))
         } catch (error) {
-          const isMoved = error instanceof Refusal && error.code === 'refund_exceeds_unspent'
+          const isMoved = isRefusal<PaymentRefusalCode>(error, 'refund_exceeds_unspent')
           if (!isMoved || counts >= COUNTS_MAX) throw error
         }
       }
@@ -147,29 +162,29 @@ export function createDisputes(options: DisputeOptions) {
   }
 }
 
-async function locked(tx: Tx, id: OrderId): Promise<Locked> {
-  const whole = await lockWhole(tx, id)
-  if (whole === undefined) throw unknown(id)
-  return whole
+async function lockOrRefuse(tx: Tx, id: OrderId): Promise<Purchase> {
+  const purchase = await lockPurchase(tx, id)
+  if (purchase === undefined) throw unknown(id)
+  return purchase
 }
 
-/** What the lost money was worth, less what was taken or set aside for it already. */
-function moreToTake(whole: Locked, dispute: Dispute): Credits {
-  const { promised, taken } = backOf(whole)
+/** The credits that the lost money bought, less those already taken or reserved for it. */
+function moreToTake(purchase: Purchase, dispute: Dispute): Credits {
+  const { promised, taken } = returnedTotals(purchase)
   const gone = (promised + dispute.amount) as Kopecks
-  return creditsToTake(whole.order, gone, taken)
+  return creditsToTake(purchase.order, gone, taken)
 }
 
-/** Whether refunds at the provider's desk count on the credits that the dispute set aside. */
-function isOwed(whole: Locked, dispute: Dispute): boolean {
-  const { promised, taken } = backOf(whole)
-  return creditsToTake(whole.order, promised, (taken - dispute.reserved) as Credits) > 0n
+/** Whether refunds in the provider's merchant portal need the credits that the dispute reserved. */
+function isOwed(purchase: Purchase, dispute: Dispute): boolean {
+  const { promised, taken } = returnedTotals(purchase)
+  return creditsToTake(purchase.order, promised, (taken - dispute.reserved) as Credits) > 0n
 }
 
 function unknown(order: OrderId): Refusal {
-  return new Refusal('order_unknown', 'There is no such order.', { order })
+  return paymentRefusal('order_unknown', 'There is no such order.', { order })
 }
 
 function wrong(sentence: string, order: Order): Refusal {
-  return new Refusal('order_state_wrong', sentence, { order: order.id, state: order.state })
+  return paymentDeskRefusal('order_state_wrong', sentence, { order: order.id, state: order.state })
 }

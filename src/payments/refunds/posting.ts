@@ -1,18 +1,18 @@
-// Brings a stored refund to its provider, with one key and the same bytes, until the provider says
-// what became of it; and reads the provider's own list for refunds whose notice was lost.
+// Posts a stored refund to its provider, always with the same key and bytes, until its outcome is
+// known; and reads the provider's list for refunds whose notification was lost.
 import type { Clock } from '../../platform/clock.ts'
 import { dateAt } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { Log } from '../../platform/log.ts'
-import { Refusal } from '../../platform/refusal.ts'
-import { LEASE_SECONDS, oneByOne } from '../order/claims.ts'
+import { LEASE_SECONDS, processDue } from '../order/claims.ts'
 import { orderFindByPayment } from '../order/queries.ts'
-import { refundLookSeconds, repeatSeconds } from '../order/schedule.ts'
+import { refundPollSeconds, retryDelaySeconds } from '../order/schedule.ts'
 import { type Answer, type Page, type Provider, type RefundSnapshot, whyOf } from '../port.ts'
+import { paymentRefusal } from '../refusals.ts'
 import type { RefundApply } from './apply.ts'
 import { type Refund, refundClaimDue, refundIsKnown, refundSetDue } from './queries.ts'
 
-/** At five calls a second a minute holds this many and more; the next minute takes the rest. */
+/** Fits in a minute at five calls a second; the next minute's run takes the rest. */
 const ROUND_MAX = 200
 const PAGES_MAX = 100
 
@@ -27,7 +27,7 @@ export type RefundPostingOptions = {
 export function createRefundPosting(options: RefundPostingOptions) {
   const { db, log, apply } = options
 
-  /** Asks the provider for a refund that is stored; the same bytes each time. */
+  /** Posts a stored refund, always with the stored bytes. */
   async function post(refund: Refund): Promise<void> {
     if (refund.requestBody === null) return
     const answer = await providerOf(options.providers, refund.provider).createRefund(
@@ -36,37 +36,37 @@ export function createRefundPosting(options: RefundPostingOptions) {
     )
     if (answer.kind === 'ok') {
       await apply.applyRefund(answer.value, refund.order)
-    } else if (isNo(answer) && (refund.looks === 0 || !isOurs(answer))) {
+    } else if (isRejected(answer) && (refund.tries === 0 || !isOurFault(answer))) {
       log.error({ refund: refund.id, why: whyOf(answer) }, 'the provider refused a refund')
       await apply.release(refund, whyOf(answer))
     } else {
       log.warn({ refund: refund.id, why: whyOf(answer) }, 'the outcome of a refund is unknown')
-      await refundSetDue(db, refund.id, repeatSeconds(refund.looks + 1))
+      await refundSetDue(db, refund.id, retryDelaySeconds(refund.tries + 1))
     }
   }
 
-  /** Its key is too old to repeat: it is among the payment's refunds, or it never was. */
+  /** The key is too old to post again: searches the payment's refunds; if absent, releases it. */
   async function find(refund: Refund): Promise<void> {
     const found = await listAll(providerOf(options.providers, refund.provider), {
       paymentId: refund.paymentId,
     })
-    if (found === undefined) return refundSetDue(db, refund.id, repeatSeconds(refund.looks))
+    if (found === undefined) return refundSetDue(db, refund.id, retryDelaySeconds(refund.tries))
     const same = found.find((one) => one.refundRef === refund.id)
     if (same === undefined) await apply.release(refund, 'it never reached the provider')
     else await apply.applyRefund(same, refund.order)
   }
 
-  async function look(refund: Refund & { readonly ageSeconds: number }): Promise<void> {
+  async function checkRefund(refund: Refund & { readonly ageSeconds: number }): Promise<void> {
     const provider = providerOf(options.providers, refund.provider)
     if (refund.state === 'created') {
-      const isYoung = refund.ageSeconds < provider.capabilities().keySeconds
+      const isYoung = refund.ageSeconds < provider.capabilities().idempotencyKeySeconds
       return isYoung ? post(refund) : find(refund)
     }
     const answer = await provider.fetchRefund(refund.refundId ?? '')
     if (answer.kind === 'ok') await apply.applyRefund(answer.value, refund.order)
     else log.warn({ refund: refund.id, why: whyOf(answer) }, 'a refund could not be read')
     const isOpen = answer.kind !== 'ok' || answer.value.status === 'pending'
-    if (isOpen) await refundSetDue(db, refund.id, refundLookSeconds(refund.looks))
+    if (isOpen) await refundSetDue(db, refund.id, refundPollSeconds(refund.tries))
   }
 
   /** Every page; undefined when one could not be read. */
@@ -89,12 +89,12 @@ export function createRefundPosting(options: RefundPostingOptions) {
   return {
     post,
 
-    /** The job: refunds that are due are posted again, or asked about. */
+    /** The job: posts due refunds again, or fetches their state. */
     async poll(): Promise<void> {
       const claim = () => refundClaimDue(db, LEASE_SECONDS)
-      await oneByOne(ROUND_MAX, claim, (refund) =>
-        look(refund).catch((error: unknown) =>
-          log.error({ refund: refund.id, err: error }, 'a refund could not be looked at'),
+      await processDue(ROUND_MAX, claim, (refund) =>
+        checkRefund(refund).catch((error: unknown) =>
+          log.error({ refund: refund.id, err: error }, 'a refund could not be processed'),
         ),
       )
     },
@@ -106,8 +106,8 @@ export function createRefundPosting(options: RefundPostingOptions) {
       return found !== undefined
     },
 
-    /** Payments of ours with a refund of the last days that we do not know: its notice was lost. */
-    async strange(provider: Provider, days: number): Promise<string[]> {
+    /** Payments of our orders with a refund of the last days whose notification was lost. */
+    async paymentsWithUnknownRefunds(provider: Provider, days: number): Promise<string[]> {
       const since = dateAt(options.clock.nowMs() - days * 86_400_000)
       const payments = new Set<string>()
       for (const one of (await listAll(provider, { since })) ?? []) {
@@ -124,13 +124,13 @@ export function createRefundPosting(options: RefundPostingOptions) {
 export function providerOf(providers: ReadonlyMap<string, Provider>, name: string): Provider {
   const provider = providers.get(name)
   if (provider !== undefined) return provider
-  throw new Refusal('payment_unavailable', 'Payments are not available right now.', { name })
+  throw paymentRefusal('payment_unavailable', 'Payments are not available right now.', { name })
 }
 
-function isNo(answer: Answer<unknown>): boolean {
+function isRejected(answer: Answer<unknown>): boolean {
   return answer.kind === 'rejected' || answer.kind === 'absent'
 }
 
-function isOurs(answer: Answer<unknown>): boolean {
-  return answer.kind === 'rejected' && answer.isOurs
+function isOurFault(answer: Answer<unknown>): boolean {
+  return answer.kind === 'rejected' && answer.isOurFault
 }

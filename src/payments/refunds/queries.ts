@@ -1,4 +1,5 @@
-// The SQL of refunds and disputes. Callers have locked the order's row; the ledger comes after.
+// The SQL of refunds and disputes. Lock order: the order's row, then these rows, last the ledger's
+// book.
 import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId, DisputeId, OrderId, RefundId } from '../../platform/ids.ts'
 import type { Credits } from '../../units/credits.ts'
@@ -22,7 +23,7 @@ export type Refund = {
   readonly reason: string
   readonly requestBody: string | null
   readonly cancelReason: string | null
-  readonly looks: number
+  readonly tries: number
   readonly createdAt: Date
   readonly endedAt: Date | null
 }
@@ -31,10 +32,13 @@ const COLUMNS = `
   id, order_id as "order", provider, provider_payment_id as "paymentId",
   provider_refund_id as "refundId", attempt, state, amount_kopecks as amount, credits,
   is_forced as "isForced", review_id as review, asked_by as "askedBy", reason,
-  request_body as "requestBody", cancel_reason as "cancelReason", looks,
+  request_body as "requestBody", cancel_reason as "cancelReason", looks as tries,
   created_at as "createdAt", ended_at as "endedAt"`
 
-/** A refund that is to be asked for. Locks the new row. Due after the seconds if we die first. */
+/**
+ * Inserts a refund before it is posted. If this process dies, another one claims the refund after
+ * `dueSeconds`. Locks the new row.
+ */
 export async function refundInsert(
   tx: Tx,
   p: Pick<
@@ -76,8 +80,8 @@ export async function refundInsert(
   return rows[0] as Refund
 }
 
-/** A refund that was made at the provider's own desk. Locks the new row. */
-export async function refundInsertOutside(
+/** Inserts a refund that was made in the provider's merchant portal. Locks the new row. */
+export async function refundInsertExternal(
   tx: Tx,
   p: Pick<Refund, 'id' | 'order' | 'provider' | 'paymentId' | 'refundId' | 'amount' | 'credits'>,
 ): Promise<void> {
@@ -90,7 +94,7 @@ export async function refundInsertOutside(
   )
 }
 
-/** All refunds of an order, oldest first; locks them when it is inside the order's transaction. */
+/** All refunds of an order, oldest first. Locks them. */
 export async function refundListLocked(tx: Tx, order: OrderId): Promise<Refund[]> {
   const { rows } = await tx.query(
     `select ${COLUMNS} from refunds where order_id = $1 order by id for update`,
@@ -124,7 +128,7 @@ export async function refundListByBook(
   return rows as Refund[]
 }
 
-/** Whether a refund of the provider's is in our books. Reads without a lock. */
+/** Whether we have recorded this refund as succeeded. Reads without a lock. */
 export async function refundIsKnown(
   db: Executor,
   provider: string,
@@ -138,7 +142,7 @@ export async function refundIsKnown(
   return rows.length > 0
 }
 
-/** The provider has it. The row is locked by the caller. */
+/** Stores that the provider has created the refund. The caller holds the row's lock. */
 export async function refundSetPending(
   tx: Tx,
   p: { readonly id: RefundId; readonly refundId: string; readonly dueSeconds: number },
@@ -151,7 +155,7 @@ export async function refundSetPending(
   )
 }
 
-/** The row is locked by the caller. */
+/** The caller holds the row's lock. */
 export async function refundEnd(
   tx: Tx,
   p: {
@@ -159,7 +163,7 @@ export async function refundEnd(
     readonly state: Extract<RefundState, 'succeeded' | 'canceled'>
     readonly refundId: string | null
     readonly cancelReason: string | null
-    /** When the credits had been released before and were now taken by force. */
+    /** The refund was canceled, which released its credits, and now they are debited by force. */
     readonly isForced: boolean
   },
 ): Promise<void> {
@@ -172,7 +176,7 @@ export async function refundEnd(
   )
 }
 
-/** Locks the row. When to look at it again; null: never, a person must. */
+/** When to poll the refund again; null: never, an operator must act. Locks the row. */
 export async function refundSetDue(
   db: Executor,
   id: RefundId,
@@ -185,7 +189,7 @@ export async function refundSetDue(
   )
 }
 
-/** Takes the refund that is due first, for a while. Locks it and passes over those of others. */
+/** Claims the refund that has been due longest. Locks its row; skips rows that others locked. */
 export async function refundClaimDue(
   db: Executor,
   leaseSeconds: number,
@@ -217,7 +221,7 @@ export type Dispute = {
   readonly closedAt: Date | null
 }
 
-/** The disputes of an order, oldest first. Its row is locked by the caller. */
+/** The disputes of an order, oldest first. The caller holds the order's lock. */
 export async function disputeList(db: Executor, order: OrderId): Promise<Dispute[]> {
   const { rows } = await db.query(
     `select id, order_id as "order", state, amount_kopecks as amount,
@@ -241,7 +245,7 @@ export async function disputeListAll(db: Executor, limit: number): Promise<Dispu
   return rows as Dispute[]
 }
 
-/** Locks the new row; the table refuses a second open one. */
+/** Locks the new row; the table refuses a second open dispute. */
 export async function disputeInsert(
   tx: Tx,
   p: Pick<Dispute, 'id' | 'order' | 'amount' | 'reserved'> & {
@@ -256,7 +260,7 @@ export async function disputeInsert(
   )
 }
 
-/** Locks the row. The order's row is locked by the caller. */
+/** Locks the row. The caller holds the order's lock. */
 export async function disputeClose(
   tx: Tx,
   p: {

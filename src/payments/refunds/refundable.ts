@@ -1,16 +1,16 @@
-// What can be given back of an order: the unspent part of its pack, as the refund policy allows.
+// Computes what can be refunded of an order: the unspent part of its pack, if the policy allows.
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
-import { backOf, type Locked } from './apply.ts'
-import { worthOf } from './sums.ts'
+import { type Purchase, returnedTotals } from './apply.ts'
+import { refundableAmount } from './sums.ts'
 
 export type RefundPolicy = 'prorata' | 'full' | 'none'
 
 export type Refundable = {
   readonly amountKopecks: Kopecks
   readonly credits: Credits
-  /** Why nothing can be given back; null when something can. */
+  /** Why nothing can be refunded; null when something can. */
   readonly why: 'not_credited' | 'disputed' | 'policy' | 'spent' | null
 }
 
@@ -19,9 +19,9 @@ export type RefundableOptions = {
   readonly policy: RefundPolicy
 }
 
-/** What can be given back now. An operator is not bound by the policy. */
+/** What can be refunded now. The policy does not apply to operators. */
 export async function countRefundable(
-  whole: Locked,
+  purchase: Purchase,
   isOwner: boolean,
   { ledger, policy }: RefundableOptions,
 ): Promise<Refundable> {
@@ -30,16 +30,16 @@ export async function countRefundable(
     credits: 0n as Credits,
     why,
   })
-  const { order, disputes } = whole
+  const { order, disputes } = purchase
   if (order.creditedAt === null) return nothing('not_credited')
   if (disputes.some((one) => one.state !== 'won')) return nothing('disputed')
   if (isOwner && policy === 'none') return nothing('policy')
   const [lots, book] = [await ledger.lots(order.book), await ledger.balance(order.book)]
   const lot = lots.find(({ seq }) => seq === order.lot)
   const unspent = smaller(lot?.unspent ?? 0n, book?.available ?? 0n)
-  // The whole pack or nothing: a pack that was opened is not taken back.
+  // Policy `full`: a pack is refunded only if none of its credits were spent.
   if (isOwner && policy === 'full' && unspent < order.credits) return nothing('policy')
-  const amountKopecks = worthOf(order, unspent, backOf(whole))
+  const amountKopecks = refundableAmount(order, unspent, returnedTotals(purchase))
   return amountKopecks === 0n ? nothing('spent') : { amountKopecks, credits: unspent, why: null }
 }
 

@@ -1,11 +1,11 @@
-// Money going back: what is worth what, that reserved credits cannot be spent, that parts add up to
-// the whole, and what a refund at the provider's own desk does to an account that has spent.
+// Refunds: amounts, reserved credits that cannot be spent, parts that add up to the whole, and
+// refunds made in the provider's merchant portal when the credits are already spent.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { createTestPayments, pack, type TestPayments } from '../../../test/stages/payments.ts'
 import { turnClock } from '../../../test/support/harness.ts'
 import type { BookId, OrderId } from '../../platform/ids.ts'
-import { isRefusal, type RefusalCode } from '../../platform/refusal.ts'
+import { isRefusal } from '../../platform/refusal.ts'
 import { credits } from '../../units/credits.ts'
 import { type Kopecks, kopecks } from '../../units/kopecks.ts'
 
@@ -20,7 +20,7 @@ beforeEach(async () => {
   await turnClock(at.room.db, '0')
 })
 
-const refused = (code: RefusalCode) => (error: unknown) => isRefusal(error, code)
+const refused = (code: string) => (error: unknown) => isRefusal(error, code)
 const bookOf = (book: BookId) => at.room.ledger.balance(book)
 
 async function bought(room = at.room) {
@@ -33,7 +33,7 @@ async function bought(room = at.room) {
 }
 
 const state = { clicks: 0 }
-function ask(order: OrderId, book: BookId, amountKopecks?: Kopecks, room = at.room) {
+function requestRefund(order: OrderId, book: BookId, amountKopecks?: Kopecks, room = at.room) {
   state.clicks += 1
   return room.payments.requestRefund({
     order,
@@ -52,46 +52,46 @@ async function paymentOf(id: OrderId) {
   return (payments as { id: string; refunded_amount?: { value: string } }[])[0]
 }
 
-test('an untouched pack is worth its price, and comes back whole', async () => {
+test('an unused pack is refunded in full', async () => {
   const { book, id } = await bought()
   const can = await at.room.payments.refundable(id, book)
   assert.deepEqual(can, { amountKopecks: 130_000n, credits: pack.credits, why: null })
-  const refund = await ask(id, book)
+  const refund = await requestRefund(id, book)
   assert.equal(refund.state, 'succeeded')
   assert.equal((await bookOf(book))?.available, 0n)
   assert.equal(await stateOf(id, book), 'refunded')
   assert.equal((await paymentOf(id))?.refunded_amount?.value, '1300.00')
   assert.equal((await at.room.payments.refundable(id, book)).why, 'spent')
-  await assert.rejects(ask(id, book), refused('refund_refused'))
+  await assert.rejects(requestRefund(id, book), refused('refund_refused'))
   assert.ok((await at.room.letters()).includes('payment-refunded'))
 })
 
-test('a spent pack gives back its unspent part, rounded down to a kopeck', async () => {
+test('refunds the unspent part of a pack, rounded down to a kopeck', async () => {
   const { book, id } = await bought()
   await at.room.spend(book, 12_345_678)
   const can = await at.room.payments.refundable(id, book)
   // 1300.00 × 22 654 322 / 35 000 000 = 841.4462…
   assert.equal(can.amountKopecks, 84_144n)
   assert.equal(can.credits, credits(22_654_322))
-  await ask(id, book)
+  await requestRefund(id, book)
   assert.equal((await bookOf(book))?.available, 0n)
   assert.equal(await stateOf(id, book), 'partially_refunded')
   assert.equal((await paymentOf(id))?.refunded_amount?.value, '841.44')
 })
 
-test('parts add up to the whole and not a kopeck more', async () => {
+test('partial refunds add up to exactly the price', async () => {
   const { book, id } = await bought()
-  for (const part of [43_333, 43_333, 43_333]) await ask(id, book, kopecks(part))
+  for (const part of [43_333, 43_333, 43_333]) await requestRefund(id, book, kopecks(part))
   assert.equal(await stateOf(id, book), 'partially_refunded')
   assert.equal((await at.room.payments.refundable(id, book)).amountKopecks, 1n)
-  await assert.rejects(ask(id, book, kopecks(2)), refused('refund_exceeds_unspent'))
-  await ask(id, book)
+  await assert.rejects(requestRefund(id, book, kopecks(2)), refused('refund_exceeds_unspent'))
+  await requestRefund(id, book)
   assert.equal((await paymentOf(id))?.refunded_amount?.value, '1300.00')
   assert.equal((await bookOf(book))?.available, 0n)
   assert.equal(await stateOf(id, book), 'refunded')
 })
 
-test('one click is one refund', async () => {
+test('one attempt makes one refund', async () => {
   const { book, id } = await bought()
   const click = { order: id, book, attempt: 'once', amountKopecks: kopecks(100) }
   const both = await Promise.all(
@@ -101,10 +101,10 @@ test('one click is one refund', async () => {
   assert.equal((await paymentOf(id))?.refunded_amount?.value, '1.00')
 })
 
-test('credits on their way back cannot be spent, and a canceled refund releases them', async () => {
+test('reserved credits cannot be spent, and a canceled refund releases them', async () => {
   const { book, id } = await bought()
   await at.room.sim('hold-refunds', { isHeld: true })
-  const refund = await ask(id, book)
+  const refund = await requestRefund(id, book)
   assert.equal(refund.state, 'pending')
   assert.equal(await stateOf(id, book), 'refund_pending')
   await assert.rejects(at.room.spend(book, 1), refused('credits_insufficient'))
@@ -117,24 +117,24 @@ test('credits on their way back cannot be spent, and a canceled refund releases 
   const [told] = await at.room.payments.refunds(book)
   assert.deepEqual([told?.state, told?.cancelReason], ['canceled', 'insufficient_funds'])
   await at.room.sim('hold-refunds', { isHeld: false })
-  assert.equal((await ask(id, book)).state, 'succeeded', 'it may be asked again')
+  assert.equal((await requestRefund(id, book)).state, 'succeeded', 'it may be asked again')
 })
 
-test('a refund that waits at the bank is final when the bank says so', async () => {
+test('a pending refund becomes final when the bank confirms it', async () => {
   const { book, id } = await bought()
   await at.room.sim('hold-refunds', { isHeld: true })
-  const refund = await ask(id, book, kopecks(10_000))
+  const refund = await requestRefund(id, book, kopecks(10_000))
   await at.room.sim('complete-refund', { refundId: refund.refundId })
   await turnClock(at.room.db, '2 minutes')
   await at.room.payments.jobs.pollRefunds()
   assert.equal(await stateOf(id, book), 'partially_refunded')
 })
 
-test('a refund whose outcome is unknown is repeated with its key and made once', async () => {
+test('a refund with an unknown outcome is posted again with its key and made once', async () => {
   for (const when of ['before', 'after']) {
     const { book, id } = await bought()
     await at.room.sim('faults', { kind: 'reset', when, method: 'POST', path: '/refunds' })
-    const refund = await ask(id, book)
+    const refund = await requestRefund(id, book)
     assert.equal(refund.state, 'created')
     await turnClock(at.room.db, '3 seconds')
     await at.room.payments.jobs.pollRefunds()
@@ -149,7 +149,7 @@ test('a refund whose outcome is unknown is repeated with its key and made once',
   }
 })
 
-test('after 23 hours a refund is looked for, and released if it never was', async () => {
+test('after 23 hours a refund is searched at the provider, and released if absent', async () => {
   const table = [
     ['after', 'refunded'],
     ['before', 'credited'],
@@ -158,7 +158,7 @@ test('after 23 hours a refund is looked for, and released if it never was', asyn
   for (const [when] of table) {
     const one = await bought()
     await at.room.sim('faults', { kind: 'reset', when, method: 'POST', path: '/refunds' })
-    await ask(one.id, one.book)
+    await requestRefund(one.id, one.book)
     made.push(one)
   }
   await turnClock(at.room.db, '24 hours')
@@ -169,16 +169,16 @@ test('after 23 hours a refund is looked for, and released if it never was', asyn
   }
 })
 
-test('a refused refund releases what was set aside', async () => {
+test('a refused refund releases the reserved credits', async () => {
   const { book, id } = await bought()
-  // The provider's desk was faster: there is nothing left to give back.
+  // The payment was refunded in the provider's merchant portal before: nothing is left to refund.
   await at.room.sim('refund', { orderId: id, isPending: true })
-  const refund = await ask(id, book)
+  const refund = await requestRefund(id, book)
   assert.equal(refund.state, 'canceled')
   assert.equal((await bookOf(book))?.available, pack.credits)
 })
 
-test('a refund at the provider’s desk takes the credits; what was spent becomes debt', async () => {
+test('a refund in the merchant portal takes the credits; spent ones become debt', async () => {
   const { book, id } = await bought()
   await at.room.spend(book, 20_000_000)
   await at.room.sim('refund', { orderId: id })
@@ -195,7 +195,7 @@ test('a refund at the provider’s desk takes the credits; what was spent become
   assert.deepEqual(await at.room.ledger.audit('all'), [])
 })
 
-test('a notice of a refund we never asked for finds its order by the payment', async () => {
+test('a notification of a refund made elsewhere finds its order by the payment', async () => {
   const { book, id } = await bought()
   await at.room.intake()
   for (const [i, value] of ['433.33', '433.33', '433.34'].entries()) {
@@ -211,10 +211,10 @@ test('a notice of a refund we never asked for finds its order by the payment', a
   await at.room.sim('settings', { webhookUrl: null })
 })
 
-test('a canceled refund that succeeds after all is taken by force', async () => {
+test('a canceled refund that succeeds after all is debited by force', async () => {
   const { book, id } = await bought()
   await at.room.sim('hold-refunds', { isHeld: true })
-  const refund = await ask(id, book)
+  const refund = await requestRefund(id, book)
   await at.room.sim('cancel-refund', { refundId: refund.refundId })
   await turnClock(at.room.db, '2 minutes')
   await at.room.payments.jobs.pollRefunds()
@@ -231,9 +231,9 @@ test('a canceled refund that succeeds after all is taken by force', async () => 
   await at.room.sim('settings', { webhookUrl: null })
 })
 
-test('our refund and one at the desk together take no more than the pack', async () => {
+test('our refund and one in the merchant portal take no more than the pack', async () => {
   const { book, id } = await bought()
-  await ask(id, book, kopecks(65_000))
+  await requestRefund(id, book, kopecks(65_000))
   await at.room.sim('refund', { orderId: id })
   await at.room.payments.jobs.sweepRefunds()
   const { available, debt } = (await bookOf(book)) ?? {}
@@ -243,7 +243,7 @@ test('our refund and one at the desk together take no more than the pack', async
   assert.equal((await at.room.payments.refunds(book)).length, 2, 'each is known once')
 })
 
-test('money that went back before we heard that it came is credited and taken again', async () => {
+test('a payment refunded before we learned of it is credited and debited again', async () => {
   const book = await at.room.newBook()
   const order = await at.room.buy(book)
   await at.room.sim('pay', { orderId: order.id })
@@ -254,11 +254,11 @@ test('money that went back before we heard that it came is credited and taken ag
   assert.deepEqual([available, debt], [0n, 0n])
 })
 
-test('a busy account is refunded what is left, to the credit', async () => {
+test('an account that keeps spending is refunded exactly what is left', async () => {
   const { book, id } = await bought()
   const spending = Array.from({ length: 20 }, () => at.room.spend(book, 100_000).catch(() => 0))
   const [refund] = await Promise.all([
-    ask(id, book).catch((error: unknown) => {
+    requestRefund(id, book).catch((error: unknown) => {
       if (!isRefusal(error, 'refund_exceeds_unspent')) throw error
       return undefined
     }),
@@ -270,7 +270,7 @@ test('a busy account is refunded what is left, to the credit', async () => {
   assert.deepEqual(await at.room.ledger.audit('all'), [])
 })
 
-test('the policy binds owners, and not operators', async () => {
+test('the refund policy applies to owners, not to operators', async () => {
   const table = [
     ['none', 0, 'policy'],
     ['full', 0, null],
@@ -283,27 +283,27 @@ test('the policy binds owners, and not operators', async () => {
     const payments = at.room.open({ refundPolicy })
     assert.equal((await payments.refundable(id, book)).why, why, `${refundPolicy} ${spent}`)
     assert.equal((await payments.refundable(id)).why, null)
-    const asked = { order: id, attempt: 'x', by: 'owner', reason: '' }
+    const input = { order: id, attempt: 'x', by: 'owner', reason: '' }
     if (why !== null) {
-      await assert.rejects(payments.requestRefund({ ...asked, book }), refused('refund_refused'))
+      await assert.rejects(payments.requestRefund({ ...input, book }), refused('refund_refused'))
     }
   }
 })
 
-test('an order that was never paid, or is another’s, has nothing to give back', async () => {
+test('refuses to refund an unpaid order or another book’s order', async () => {
   const book = await at.room.newBook()
   const order = await at.room.buy(book)
   assert.equal((await at.room.payments.refundable(order.id, book)).why, 'not_credited')
-  await assert.rejects(ask(order.id, book), refused('refund_refused'))
-  await assert.rejects(ask(order.id, await at.room.newBook()), refused('order_unknown'))
+  await assert.rejects(requestRefund(order.id, book), refused('refund_refused'))
+  await assert.rejects(requestRefund(order.id, await at.room.newBook()), refused('order_unknown'))
 })
 
-test('promo credits are spent first or last but never refunded', async () => {
+test('promo credits are never refunded, whether spent first or last', async () => {
   const { book, id } = await bought()
   const code = { code: 'GIFT-2026', credits: credits(1_000), redemptionsMax: 1 }
   const [startsAt, endsAt] = [new Date(Date.now() - 1_000), new Date(Date.now() + 60_000)]
   await at.room.payments.createPromo({ ...code, startsAt, endsAt, by: 'op', note: '' })
   await at.room.payments.redeem(book, 'gift-2026')
-  await ask(id, book)
+  await requestRefund(id, book)
   assert.equal((await bookOf(book))?.available, credits(1_000))
 })

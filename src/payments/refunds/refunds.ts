@@ -1,56 +1,59 @@
-// Refunds that people ask for. The default policy gives back the unspent part of a pack: its
-// credits are set aside in the same transaction that makes the refund, so they cannot be spent
-// while the bank takes its days. Then posting.ts asks the provider.
+// Refunds that owners and operators request. The default policy refunds the unspent part of a pack.
+// Its credits are reserved in the transaction that creates the refund, so they cannot be spent in
+// the days that the bank takes. Then posting.ts posts it to the provider.
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { type BookId, newRefundId, type OrderId } from '../../platform/ids.ts'
-import { isRefusal, Refusal } from '../../platform/refusal.ts'
+import { isRefusal, type Refusal } from '../../platform/refusal.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
 import type { Order } from '../order/order.ts'
 import * as queries from '../order/queries.ts'
+import { type PaymentRefusalCode, paymentRefusal } from '../refusals.ts'
 import type { TopUpEndings } from '../top-ups/endings.ts'
-import { backOf, type Locked, lockWhole, settleState } from './apply.ts'
+import { lockPurchase, type Purchase, returnedTotals, updateOrderState } from './apply.ts'
 import { createRefundPosting, providerOf, type RefundPostingOptions } from './posting.ts'
 import type { Refund } from './queries.ts'
 import { disputeList, refundInsert, refundListByBook, refundListByOrder } from './queries.ts'
 import { countRefundable, type Refundable, type RefundableOptions } from './refundable.ts'
-import { creditsOf } from './sums.ts'
+import { creditsForAmount } from './sums.ts'
 
 export type RefundOptions = {
   readonly ledger: Pick<Ledger, 'refund'>
   readonly cell: number
-  readonly topUpEndings: Pick<TopUpEndings, 'ended'>
+  readonly topUpEndings: Pick<TopUpEndings, 'stopWithEmail'>
 } & RefundPostingOptions &
   RefundableOptions
 
-export type RefundAsk = {
+export type RefundInput = {
   readonly order: OrderId
-  /** Whose order it must be; absent for an operator. */
+  /** The book that must own the order; absent for an operator. */
   readonly book?: BookId
-  /** One per click: a repeat answers the first. */
+  /** A new one per click: repeating it returns the first refund. */
   readonly attempt: string
-  /** Part of what is refundable; absent: all of it. */
+  /** A part of what is refundable; absent: all of it. */
   readonly amountKopecks?: Kopecks
   readonly by: string
   readonly reason: string
 }
 
-/** Longer than a post may take, so that nobody posts the same refund beside us. */
+/** Longer than a post can take, so that no other process posts the same refund meanwhile. */
 const POST_SECONDS = 45
 /**
- * A busy book spends while we count; a few counts later the sums meet. A count takes some 8 ms: at
- * a hundred requests a second one in five succeeds, and five of them gave up one refund in ten.
+ * Attempts to compute the refundable amount and reserve it while the book is spending. One takes
+ * about 8 ms: at a hundred requests a second one in five succeeds, and with a limit of five
+ * attempts one refund in ten failed.
  */
-const COUNTS_MAX = 30
+const TRIES_MAX = 30
+
 export function createRefunds(options: RefundOptions) {
   const { db, ledger } = options
   const posting = createRefundPosting(options)
 
-  async function read(id: OrderId, book?: BookId): Promise<Locked> {
+  async function read(id: OrderId, book?: BookId): Promise<Purchase> {
     const order = await queries.orderFind(db, id)
     if (order === undefined || (book !== undefined && order.book !== book)) {
-      throw new Refusal('order_unknown', 'There is no such order.', { order: id })
+      throw paymentRefusal('order_unknown', 'There is no such order.', { order: id })
     }
     return {
       order,
@@ -59,38 +62,40 @@ export function createRefunds(options: RefundOptions) {
     }
   }
 
-  /** What was counted without the lock is checked under it: by the sums and by the ledger. */
-  async function insert(tx: Tx, ask: RefundAsk, counted: Refundable): Promise<Refund> {
-    const whole = await lockWhole(tx, ask.order)
-    if (whole === undefined) throw new Refusal('order_unknown', 'There is no such order.')
-    const { order } = whole
-    const same = whole.refunds.find((one) => one.attempt === ask.attempt)
+  /** Checks `counted` again under the lock, except for its credits, which the ledger checks. */
+  async function insert(tx: Tx, input: RefundInput, counted: Refundable): Promise<Refund> {
+    const purchase = await lockPurchase(tx, input.order)
+    if (purchase === undefined) throw paymentRefusal('order_unknown', 'There is no such order.')
+    const { order } = purchase
+    const same = purchase.refunds.find((one) => one.attempt === input.attempt)
     if (same !== undefined) return same
-    const amount = ask.amountKopecks ?? counted.amountKopecks
-    const rest = order.price - backOf(whole).promised
+    const amount = input.amountKopecks ?? counted.amountKopecks
+    const rest = order.price - returnedTotals(purchase).promised
     if (order.lot === null || order.paymentId === null || order.state === 'disputed') {
       throw refused('not_credited')
     }
     if (amount <= 0n || amount > counted.amountKopecks || amount > rest) throw exceeds(order)
     const credits =
-      amount === counted.amountKopecks ? counted.credits : creditsOf(order, amount, backOf(whole))
-    const refund = await make(tx, {
+      amount === counted.amountKopecks
+        ? counted.credits
+        : creditsForAmount(order, amount, returnedTotals(purchase))
+    const refund = await create(tx, {
       order,
       paymentId: order.paymentId,
       amount,
       credits,
-      attempt: ask.attempt,
-      by: ask.by,
-      reason: ask.reason,
+      attempt: input.attempt,
+      by: input.by,
+      reason: input.reason,
       review: null,
     })
-    await settleState(tx, { ...whole, refunds: [...whole.refunds, refund] })
+    await updateOrderState(tx, { ...purchase, refunds: [...purchase.refunds, refund] })
     const { book, lot } = order
-    await ledger.refund(tx, { book, lot, ref: refund.id, amount: credits, note: ask.reason })
+    await ledger.refund(tx, { book, lot, ref: refund.id, amount: credits, note: input.reason })
     return refund
   }
 
-  async function make(
+  async function create(
     tx: Tx,
     p: {
       readonly order: Order
@@ -113,8 +118,8 @@ export function createRefunds(options: RefundOptions) {
       reason: p.reason,
       receipt: p.order.receipt,
     })
-    // Else the card would be charged for what its owner has just got back.
-    await options.topUpEndings.ended(tx, p.order.book, 'refunded')
+    // Otherwise a top-up would charge the card for what the owner was just refunded.
+    await options.topUpEndings.stopWithEmail(tx, p.order.book, 'refunded')
     return refundInsert(tx, {
       id,
       order: p.order.id,
@@ -132,40 +137,40 @@ export function createRefunds(options: RefundOptions) {
   }
 
   return {
-    /** What the owner could get back now. */
+    /** What can be refunded now; with a book, what its owner can request. */
     async refundable(id: OrderId, book?: BookId): Promise<Refundable> {
       return countRefundable(await read(id, book), book !== undefined, options)
     },
 
     /**
-     * Sets credits aside and asks the provider. May be repeated by its attempt. Refuses:
+     * Reserves credits and posts the refund. Repeating an attempt returns its refund. Refuses:
      * order_unknown, refund_refused, refund_exceeds_unspent, payment_unavailable.
      */
-    async request(ask: RefundAsk): Promise<Refund> {
-      for (let counts = 1; ; counts++) {
-        const whole = await read(ask.order, ask.book)
-        const same = whole.refunds.find((one) => one.attempt === ask.attempt)
+    async request(input: RefundInput): Promise<Refund> {
+      for (let tries = 1; ; tries++) {
+        const purchase = await read(input.order, input.book)
+        const same = purchase.refunds.find((one) => one.attempt === input.attempt)
         if (same !== undefined) return same
-        const counted = await countRefundable(whole, ask.book !== undefined, options)
+        const counted = await countRefundable(purchase, input.book !== undefined, options)
         if (counted.why !== null) throw refused(counted.why)
         try {
-          const refund = await db.transaction((tx) => insert(tx, ask, counted))
+          const refund = await db.transaction((tx) => insert(tx, input, counted))
           if (refund.state === 'created') await posting.post(refund)
           return (
-            (await refundListByOrder(db, ask.order)).find(({ id }) => id === refund.id) ?? refund
+            (await refundListByOrder(db, input.order)).find(({ id }) => id === refund.id) ?? refund
           )
         } catch (error) {
-          const isMoved = isRefusal(error, 'refund_exceeds_unspent')
-          if (!isMoved || ask.amountKopecks !== undefined || counts >= COUNTS_MAX) throw error
+          const wasSpent = isRefusal<PaymentRefusalCode>(error, 'refund_exceeds_unspent')
+          if (!wasSpent || input.amountKopecks !== undefined || tries >= TRIES_MAX) throw error
         }
       }
     },
 
-    make,
+    create,
 
     list: (book: BookId): Promise<Refund[]> => refundListByBook(db, book, 200),
 
-    /** Post, poll, sync and strange. */
+    /** `post`, `poll`, `sync` and `paymentsWithUnknownRefunds`. */
     ...posting,
   }
 }
@@ -179,11 +184,11 @@ function refused(why: NonNullable<Refundable['why']>): Refusal {
     policy: 'This pack cannot be given back by the refund rules.',
     spent: 'Everything of this pack was spent.',
   }
-  return new Refusal('refund_refused', sentences[why], { why })
+  return paymentRefusal('refund_refused', sentences[why], { why })
 }
 
 function exceeds(order: Order): Refusal {
-  return new Refusal('refund_exceeds_unspent', 'More than the unspent part of the pack.', {
+  return paymentRefusal('refund_exceeds_unspent', 'More than the unspent part of the pack.', {
     order: order.id,
   })
 }

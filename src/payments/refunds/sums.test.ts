@@ -1,10 +1,10 @@
-// The arithmetic of refunds, for any price, pack and way of cutting it into parts.
+// The arithmetic of refunds, for random prices, packs and parts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Credits } from '../../units/credits.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
-import { creditsOf, creditsToTake, stateAfter, worthOf } from './sums.ts'
+import { creditsForAmount, creditsToTake, refundableAmount, stateAfter } from './sums.ts'
 
 const sales = fc.record({
   price: fc.bigInt(1n, 10_000_000_000n) as fc.Arbitrary<Kopecks>,
@@ -13,20 +13,20 @@ const sales = fc.record({
 const share = fc.bigInt(0n, 1_000_000n)
 const part = (whole: bigint, of: bigint) => (whole * of) / 1_000_000n
 
-test('parts of what is unspent, in any sizes, add up to its worth and take no more than it', () => {
+test('refunds of any sizes add up to the unspent part’s value and take no more credits', () => {
   fc.assert(
     fc.property(sales, share, fc.array(share, { maxLength: 8 }), (sale, spentShare, cuts) => {
       const spent = part(sale.credits, spentShare)
       let unspent = (sale.credits - spent) as Credits
       let back = { promised: 0n as Kopecks, taken: 0n as Credits }
-      const worth = worthOf(sale, unspent, back)
+      const worth = refundableAmount(sale, unspent, back)
       assert.ok(worth <= sale.price)
       assert.ok(worth * sale.credits <= sale.price * unspent, 'never more than it is worth')
       for (const cut of [...cuts, 1_000_000n]) {
-        const refundable = worthOf(sale, unspent, back)
+        const refundable = refundableAmount(sale, unspent, back)
         const amount = part(refundable, cut) as Kopecks
         if (amount === 0n) continue
-        const took = amount === refundable ? unspent : creditsOf(sale, amount, back)
+        const took = amount === refundable ? unspent : creditsForAmount(sale, amount, back)
         assert.ok(took <= unspent, `${took} of ${unspent}`)
         unspent = (unspent - took) as Credits
         back = {
@@ -39,7 +39,7 @@ test('parts of what is unspent, in any sizes, add up to its worth and take no mo
   )
 })
 
-test('refunds at the provider’s desk, in any parts, take exactly the pack', () => {
+test('refunds in the provider’s merchant portal, in any parts, take exactly the pack', () => {
   fc.assert(
     fc.property(sales, fc.array(share, { maxLength: 8 }), (sale, cuts) => {
       let gone = 0n

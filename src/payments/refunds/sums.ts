@@ -1,21 +1,24 @@
-// The arithmetic of giving money back, in whole kopecks and microcredits. Every rounding is named:
-// the customer never gets more money than the credits are worth, and several refunds of one order
-// add up to exactly the whole.
+// The arithmetic of refunds, in whole kopecks and microcredits. Rounding never refunds more money
+// than the credits are worth, and the refunds of one order add up to exactly its price.
 import type { Credits } from '../../units/credits.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
 import type { OrderState } from '../order/order.ts'
 
 type Sale = { readonly price: Kopecks; readonly credits: Credits }
 
-/** What has been promised back of a sale, and the credits that were taken or set aside for it. */
-type Back = { readonly promised: Kopecks; readonly taken: Credits }
+/** The money promised back of a sale, and the credits taken or reserved for it. */
+type ReturnedTotals = { readonly promised: Kopecks; readonly taken: Credits }
 
 /**
- * What can be given back: the worth, down to a kopeck, of everything that was not spent, less what
- * was promised before. Counted from the total, because parts that are each rounded down would leave
- * the last kopecks with us.
+ * What can be refunded: the price of everything that was not spent, rounded down to a kopeck, less
+ * what was promised before. Computed from the total, because parts that are each rounded down would
+ * leave the last kopecks with us.
  */
-export function worthOf(sale: Sale, unspent: Credits, { promised, taken }: Back): Kopecks {
+export function refundableAmount(
+  sale: Sale,
+  unspent: Credits,
+  { promised, taken }: ReturnedTotals,
+): Kopecks {
   const worth = (sale.price * (unspent + taken)) / sale.credits - promised
   const rest = sale.price - promised
   const least = worth < rest ? worth : rest
@@ -23,17 +26,22 @@ export function worthOf(sale: Sale, unspent: Credits, { promised, taken }: Back)
 }
 
 /**
- * The credits that a part sets aside: the total is rounded up, so that none is paid for twice, and
- * all parts together take exactly the pack.
+ * The credits that a partial refund reserves. The total is rounded up, so that no credit is
+ * refunded twice, and all parts together take exactly the pack.
  */
-export function creditsOf(sale: Sale, amount: Kopecks, { promised, taken }: Back): Credits {
+export function creditsForAmount(
+  sale: Sale,
+  amount: Kopecks,
+  { promised, taken }: ReturnedTotals,
+): Credits {
   const total = (sale.credits * (promised + amount) + sale.price - 1n) / sale.price
   return (total > taken ? total - taken : 0n) as Credits
 }
 
 /**
- * The credits to take for money that has gone back without being asked: what all of it together is
- * worth, less what was taken before. Counted from the total, so that thirds add up to the whole.
+ * The credits to take for refunds that were made in the provider's merchant portal: what all the
+ * returned money bought, less what was taken before. Computed from the total, so that thirds add up
+ * to the whole.
  */
 export function creditsToTake(sale: Sale, goneTotal: Kopecks, taken: Credits): Credits {
   const gone = goneTotal < sale.price ? goneTotal : sale.price

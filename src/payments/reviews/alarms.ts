@@ -1,6 +1,5 @@
-// What an operator must be woken for, read from the tables every minute. README.md says what to do
-// with each. A number without enough behind it stays silent: one slow payment in a quiet night is
-// not a trend.
+// The alarms for operators, computed from the tables every minute. README.md says what to do about
+// each. Rates need a minimum of payments: one slow payment in a quiet night is no alarm.
 import type { Db } from '../../platform/db/db.ts'
 import type { Log } from '../../platform/log.ts'
 import { type Health, healthRead } from '../purchase/upkeep-queries.ts'
@@ -18,13 +17,13 @@ export type AlarmName =
 
 export type Alarm = { readonly name: AlarmName; readonly detail: string }
 
-/** The promise is a minute; three quarters of it are the time to act. */
+/** Three quarters of the promised minute. */
 const DELAY_SECONDS_MAX = 45
-/** Below half, the address in the provider's cabinet is wrong; the sweep hides it. */
+/** Below half, the webhook address at the provider is probably wrong; the sweep credits anyway. */
 const WEBHOOK_SHARE_MIN = 0.5
 const CREDITED_MIN = 10
 const SWEEP_FAILURES_MAX = 2
-/** Eight sweeps at the default pace. */
+/** Eight sweeps at the default interval. */
 const SWEEP_SECONDS_MAX = 120
 
 export function alarmsOf(health: Health): Alarm[] {
@@ -38,7 +37,7 @@ export function alarmsOf(health: Health): Alarm[] {
     [
       'webhooks_missing',
       health.credited >= CREDITED_MIN && share < WEBHOOK_SHARE_MIN,
-      `${health.byWebhook} of ${health.credited} credits of the last day came by a notice`,
+      `${health.byWebhook} of ${health.credited} credits of the last day came by a notification`,
     ],
     [
       'sweeps_failing',
@@ -47,7 +46,11 @@ export function alarmsOf(health: Health): Alarm[] {
     ],
     ['reviews_waiting', health.reviews > 0, `${health.reviews} payments wait for a person`],
     ['orders_stuck', health.createdOld > 0, `${health.createdOld} orders have no answer`],
-    ['notices_stuck', health.noticesOld > 0, `${health.noticesOld} notices are not confirmed`],
+    [
+      'notices_stuck',
+      health.noticesOld > 0,
+      `${health.noticesOld} notifications are not confirmed`,
+    ],
     ['refunds_stuck', health.refundsOld > 0, `${health.refundsOld} refunds are open for 4 days`],
     ['refunds_canceled', health.refundsCanceled > 0, `${health.refundsCanceled} in the last day`],
     ['receipts_failed', health.receiptsFailed > 0, `${health.receiptsFailed} in the last day`],
@@ -55,7 +58,7 @@ export function alarmsOf(health: Health): Alarm[] {
   return checks.flatMap(([name, isOn, detail]) => (isOn ? [{ name, detail }] : []))
 }
 
-/** Reads the numbers, logs what is wrong, and returns it. */
+/** Computes the alarms, logs and returns them. */
 export async function watchAlarms(db: Db, log: Log): Promise<Alarm[]> {
   const alarms = alarmsOf(await healthRead(db))
   for (const alarm of alarms) log.error({ alarm: alarm.name, why: alarm.detail }, 'payments alarm')

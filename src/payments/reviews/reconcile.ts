@@ -1,6 +1,6 @@
-// Our books beside the provider's, for a period: every payment it shows as settled has an order
-// that was credited with that sum, every order we credited is in its list, and what has gone back
-// is the same on both sides. It only compares; what differs is brought in by the usual triggers.
+// Compares our orders with the provider's payments for a period: every settled payment has an order
+// credited with that amount, every credited order is in the provider's list, and refunded amounts
+// are equal. It changes nothing; the usual triggers apply what is missing.
 import type { Db } from '../../platform/db/db.ts'
 import type { OrderId } from '../../platform/ids.ts'
 import { rublesText } from '../../units/kopecks.ts'
@@ -33,7 +33,7 @@ export type Reconciled = {
   readonly why: string | null
 }
 
-/** As for a sweep: beyond this the list is not a list. */
+/** As for a sweep: a longer list goes in circles. */
 const PAGES_MAX = 1_000
 
 export function createReconcile(options: {
@@ -75,7 +75,7 @@ export function createReconcile(options: {
   }
 
   return {
-    /** One answer for each provider that has a list. Changes nothing. */
+    /** One result for each provider that has a list. Changes nothing. */
     async reconcile(p: { readonly from: Date; readonly to: Date }): Promise<Reconciled[]> {
       const all: Reconciled[] = []
       for (const provider of options.providers.values()) {
@@ -87,7 +87,7 @@ export function createReconcile(options: {
   }
 }
 
-/** Settled payments of the period by their id; a sentence when they could not all be read. */
+/** Settled payments of the period by their id, or the reason why they could not all be read. */
 async function readAll(
   provider: Provider,
   from: Date,

@@ -1,10 +1,9 @@
-// Money that waits for a person, and what the person decides: once, and on what the provider shows
-// at that moment.
+// Reviews and the operator's decisions: each once, and based on the provider's current data.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createTestPayments, pack, type TestPayments } from '../../../test/stages/payments.ts'
 import type { OrderId } from '../../platform/ids.ts'
-import { isRefusal, type RefusalCode } from '../../platform/refusal.ts'
+import { isRefusal } from '../../platform/refusal.ts'
 
 const at = { room: undefined as unknown as TestPayments }
 before(async () => {
@@ -12,7 +11,7 @@ before(async () => {
 })
 after(() => at.room.end())
 
-const refused = (code: RefusalCode) => (error: unknown) => isRefusal(error, code)
+const refused = (code: string) => (error: unknown) => isRefusal(error, code)
 const by = { by: 'anna', note: 'looked at it' }
 
 /** An order that was paid with another amount. */
@@ -34,7 +33,7 @@ const stateOf = async (id: OrderId) => {
 const isWaiting = async (id: OrderId) =>
   (await at.room.payments.reviewQueue()).some((one) => one.order === id)
 
-test('credited by a person: the pack as it was sold, once', async () => {
+test('credits the pack as it was sold, once', async () => {
   const { book, id, review } = await inReview()
   assert.deepEqual([review.reason, review.amount, review.hasMoney], ['amount', 129_900n, true])
   const decide = () => at.room.payments.resolveReview({ id: review.id, decision: 'credit', ...by })
@@ -46,7 +45,7 @@ test('credited by a person: the pack as it was sold, once', async () => {
   assert.equal(await isWaiting(id), false, 'the sweep does not open it again')
 })
 
-test('given back by a person: all of the money, and no credit', async () => {
+test('refunds all of the money and credits nothing', async () => {
   const { book, id, review } = await inReview('1300.01')
   await at.room.sim('alter', { orderId: id, isUndone: true })
   await at.room.payments.resolveReview({ id: review.id, decision: 'refund', ...by })
@@ -57,7 +56,7 @@ test('given back by a person: all of the money, and no credit', async () => {
   assert.equal(payment.refunded_amount.value, '1300.00')
 })
 
-test('dismissed by a person: the order is over, and stays so', async () => {
+test('cancels the order of a dismissed review for good', async () => {
   const { id, review } = await inReview()
   await at.room.payments.resolveReview({ id: review.id, decision: 'dismiss', ...by })
   assert.equal(await stateOf(id), 'canceled')
@@ -66,7 +65,7 @@ test('dismissed by a person: the order is over, and stays so', async () => {
   assert.equal(await isWaiting(id), false)
 })
 
-test('money that has gone back meanwhile is not credited', async () => {
+test('does not credit a payment that was refunded meanwhile', async () => {
   const { id, review } = await inReview()
   await at.room.sim('alter', { orderId: id, isUndone: true })
   await at.room.sim('refund', { orderId: id, value: '1.00' })
@@ -76,7 +75,7 @@ test('money that has gone back meanwhile is not credited', async () => {
   )
 })
 
-test('money that is in order after all waits for a person, and is not dismissed', async () => {
+test('a matching payment of an order in review waits and cannot be dismissed', async () => {
   const { book, id, review } = await inReview()
   await at.room.sim('alter', { orderId: id, isUndone: true })
   await at.room.payments.jobs.sweep()
@@ -93,7 +92,7 @@ test('money that is in order after all waits for a person, and is not dismissed'
   assert.equal(await isWaiting(id), false, 'one credit answers every question about it')
 })
 
-test('there is nothing to decide about a review that is not there', async () => {
+test('refuses a decision about an unknown review', async () => {
   await assert.rejects(
     at.room.payments.resolveReview({ id: 999_999n, decision: 'credit', ...by }),
     refused('order_state_wrong'),

@@ -1,11 +1,12 @@
-// The SQL of looking for a purchase by whatever number somebody has of it, and of comparing what we
-// credited with what the provider shows. Nothing here locks.
+// The SQL that finds an order by any related id, and the SQL of reconciliation. Nothing here locks.
 import type { Executor } from '../../platform/db/db.ts'
 import type { OrderId } from '../../platform/ids.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
 import type { OrderState } from '../order/order.ts'
 
-/** The order of its own id, of a payment, or of a refund or dispute, ours or the provider's. */
+/**
+ * The order with this id, or with a payment, refund or dispute of this id, ours or the provider's.
+ */
 export async function orderSearch(
   db: Executor,
   providers: readonly string[],
@@ -35,8 +36,8 @@ export type CapturedOrder = {
 }
 
 /**
- * Credited orders whose money came within a period, by the provider's clock. What was captured then
- * was credited then or later, so the index by credit finds them.
+ * Credited orders whose payment was captured within a period, by the provider's clock. An order is
+ * credited after its capture, so the condition on `credited_at` lets the index be used.
  */
 export async function orderListCaptured(
   db: Executor,

@@ -1,5 +1,5 @@
-// A purchase as an operator sees it, by whatever number a customer or the provider has of it.
-// Neither the bytes that were posted nor the way to pay are shown: they are for the payer.
+// Finds a purchase for an operator by any id that the customer or the provider knows. The request
+// body and the confirmation are left out: only the payer may use them.
 import type { Db } from '../../platform/db/db.ts'
 import type { Order } from '../order/order.ts'
 import { orderFind } from '../order/queries.ts'
@@ -16,11 +16,11 @@ import { orderSearch } from './search-queries.ts'
 
 export type FoundOrder = Omit<
   Order,
-  'attempt' | 'receipt' | 'requestBody' | 'confirmation' | 'looks' | 'polledFrom'
+  'attempt' | 'receipt' | 'requestBody' | 'confirmation' | 'tries' | 'polledFrom'
 >
 
 export type FoundPurchase = {
-  /** Null for money whose order we do not have: there are only its reviews. */
+  /** Null for a payment whose order we do not have: it only has reviews. */
   readonly order: FoundOrder | null
   readonly refunds: readonly Omit<Refund, 'requestBody'>[]
   readonly disputes: readonly Dispute[]
@@ -47,7 +47,7 @@ export function createSearch(options: {
       }
       const refunds = await refundListByOrder(db, order.id)
       return {
-        order: shown(order),
+        order: withoutPayerFields(order),
         refunds: refunds.map(({ requestBody: _, ...refund }) => refund),
         disputes: await disputeList(db, order.id),
         reviews,
@@ -58,7 +58,7 @@ export function createSearch(options: {
   }
 }
 
-function shown(order: Order): FoundOrder {
-  const { attempt, receipt, requestBody, confirmation, looks, polledFrom, ...rest } = order
+function withoutPayerFields(order: Order): FoundOrder {
+  const { attempt, receipt, requestBody, confirmation, tries: looks, polledFrom, ...rest } = order
   return rest
 }

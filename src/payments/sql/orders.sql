@@ -1,7 +1,7 @@
--- What an order says of its price and pack stays as it was written.
+-- The trigger that refuses to change what an order sold, or which payment paid for it.
 
--- What was sold, to whom, for how much and by which provider never changes, and neither does the
--- payment or the entry once there is one. Not even a bug can credit another order's money.
+-- The book, pack, price and provider of an order never change, and neither do its payment and its
+-- ledger entry once they are set. So even a bug cannot credit one order with another's payment.
 create or replace function orders_refuse_change() returns trigger language plpgsql as $$
 begin
   if tg_op = 'UPDATE'

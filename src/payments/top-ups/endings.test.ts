@@ -1,6 +1,5 @@
-// What ends an automatic top-up: money that goes back, a dispute, a card that is forgotten, a pack
-// that is not the one agreed to. After each the card is charged no more, an order that was not sent
-// is canceled, and the owner reads why in a letter.
+// What ends automatic top-ups: a refund, a dispute, a deleted card, a changed pack. After each the
+// card is not charged again, an unsent order is canceled, and an e-mail tells the owner why.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { createTestPayments, pack, type TestPayments } from '../../../test/stages/payments.ts'
@@ -67,7 +66,7 @@ async function topUpsOf(book: BookId) {
 const states = async (book: BookId) => (await topUpsOf(book)).map(({ state }) => state)
 const run = () => at.room.payments.jobs.topUp()
 
-/** As `run` of a worker that gets no turn at the provider: the order is made and not sent. */
+/** As `run` of a worker whose calls are throttled: the order is created and not sent. */
 function runWithoutTurn(): Promise<number> {
   const { provider, open } = at.room
   const createPayment = async () => ({ kind: 'throttled', afterMs: 1_000 }) as const
@@ -79,7 +78,7 @@ async function chargesOf(id: OrderId | undefined): Promise<number> {
   return (payments as object[]).length
 }
 
-/** What letters have told the owner about an end. */
+/** The e-mails to the owner about the end. */
 async function toldTo(book: BookId): Promise<string[]> {
   const { rows } = await at.room.db.query(
     `select body_text as text from letters where kind = 'top-up-stopped' and recipient = $1`,
@@ -89,7 +88,7 @@ async function toldTo(book: BookId): Promise<string[]> {
 }
 
 async function stoppedWhy(book: BookId): Promise<string | null | undefined> {
-  return (await at.room.payments.topUps.read(book)).word?.stoppedWhy
+  return (await at.room.payments.topUps.read(book)).agreement?.stoppedWhy
 }
 
 type Target = { readonly book: BookId; readonly order: OrderId }
@@ -101,7 +100,7 @@ type Ending = {
   end(target: Target): Promise<unknown>
 }
 
-const refundWords = { why: 'refunded', ru: /возвра/, en: /paid back/ }
+const refundWords = { why: 'refunded', ru: /возвра/, en: /refunded/ }
 const endings: readonly Ending[] = [
   {
     ...{ name: 'a refund that the owner asked for', ...refundWords },
@@ -132,7 +131,7 @@ const endings: readonly Ending[] = [
 ]
 
 for (const { name, why, ru, en, end } of endings) {
-  test(`${name} ends the top-up: nothing more is charged, and a letter says why`, async () => {
+  test(`${name} ends top-ups: nothing more is charged, and an e-mail says why`, async () => {
     for (const [language, reason] of [
       ['ru', ru],
       ['en', en],
@@ -171,7 +170,7 @@ for (const { name, why, ru, en, end } of endings) {
   })
 }
 
-test('switching it off cancels a top-up that was not sent yet, without a letter', async () => {
+test('switching top-ups off cancels one that was not sent yet, without an e-mail', async () => {
   const { room } = at
   const { book } = await owner()
   await runWithoutTurn()
@@ -182,7 +181,7 @@ test('switching it off cancels a top-up that was not sent yet, without a letter'
   assert.deepEqual(await toldTo(book), [])
 })
 
-test('a top-up sent before the card was forgotten is credited if it was paid', async () => {
+test('a top-up sent before the card was deleted is credited if it was paid', async () => {
   const { room } = at
   const { book } = await owner()
   await room.sim('faults', { kind: 'reset', when: 'after', method: 'POST', path: '/payments' })
@@ -193,12 +192,12 @@ test('a top-up sent before the card was forgotten is credited if it was paid', a
   assert.deepEqual(await states(book), ['credited'])
 })
 
-test('an order of a top-up that is off is canceled when its turn to be sent comes', async () => {
+test('a top-up order is canceled when it is due but top-ups are off', async () => {
   const { room } = at
   const { book } = await owner()
   await room.sim('faults', { kind: 'error', when: 'before', method: 'POST', path: '/payments' })
   await run()
-  // As an earlier version left it: the standing word is off, and the order waits.
+  // As an earlier version left it: top-ups are off, and the order waits.
   await room.db.query(
     `update top_ups set is_on = false, stopped_why = 'owner', stopped_at = ledger_now()
      where book_id = $1`,
@@ -211,12 +210,12 @@ test('an order of a top-up that is off is canceled when its turn to be sent come
   assert.equal(await chargesOf(order.id), 0)
 })
 
-test('a refund that the bank canceled and then made after all ends a newer agreement', async () => {
+test('a canceled refund that succeeds after all ends a newer agreement', async () => {
   const { room } = at
   const { book, first } = await owner()
-  const ask = { order: first, book, attempt: 'held', by: 'owner', reason: 'why not' }
+  const input = { order: first, book, attempt: 'held', by: 'owner', reason: 'why not' }
   await room.sim('hold-refunds', { orderId: first, isHeld: true })
-  const refund = await room.payments.requestRefund(ask)
+  const refund = await room.payments.requestRefund(input)
   await room.sim('cancel-refund', { refundId: refund.refundId })
   await turnClock(room.db, '2 minutes')
   await room.payments.jobs.pollRefunds()
@@ -239,7 +238,7 @@ const changes = [
 ] as const
 
 for (const [how, change] of changes) {
-  test(`a pack that ${how} than agreed is not bought, and its owner is asked anew`, async () => {
+  test(`a pack that ${how} than agreed is not bought, and a new agreement is needed`, async () => {
     const { book } = await owner()
     Object.assign(shop, change)
     await run()
@@ -254,7 +253,7 @@ for (const [how, change] of changes) {
 }
 
 for (const [how, change] of changes) {
-  test(`terms that nobody saw are not agreed to: a pack that ${how} than shown`, async () => {
+  test(`refuses an agreement to a pack that ${how} than shown`, async () => {
     const { book } = await owner()
     await at.room.payments.topUps.turnOff(book)
     const seen = { ...shop }
@@ -268,7 +267,7 @@ for (const [how, change] of changes) {
   })
 }
 
-test('an agreement without credits stops with a letter; the next one names both', async () => {
+test('an agreement without credits stops with an e-mail; the next one names both', async () => {
   const { room } = at
   const { book } = await owner()
   // As an earlier version recorded it. The balance is above the threshold: nothing is due.
@@ -301,7 +300,7 @@ test('an agreement without credits stops with a letter; the next one names both'
   assert.deepEqual(await states(book), ['credited'])
 })
 
-test('a purchase that is paid after its account was closed leaves no card', async () => {
+test('a purchase paid after its account was closed saves no card', async () => {
   const { room } = at
   const { book } = await owner()
   const { id } = await room.buy(book, { savesMethod: true })

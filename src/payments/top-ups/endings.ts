@@ -1,37 +1,37 @@
-// What the end of an order means for top-ups, in the transaction that ends it: a card that its
-// payer left with us is kept, a top-up that was paid is told, one that was declined is the last.
-// One that does not end is told as well, and a person sees to it. And what ends top-ups themselves:
-// money that goes back, a dispute, a forgotten card, a pack that is not the one agreed to.
+// How top-ups end. In the transaction that ends an order this saves the payer's card, e-mails the
+// owner about a paid top-up, stops top-ups after a decline, and opens a review for a top-up that is
+// neither paid nor canceled. It also stops top-ups for other reasons: a refund, a dispute, a
+// deleted card, a changed pack. And it decides whether a top-up that is due may still be sent.
 import type { Ledger } from '../../ledger/ledger.ts'
 import { assert } from '../../platform/assert.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
 import type { BookId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import type { PaymentMetrics } from '../metrics.ts'
-import type { Brand, Mailer } from '../order/letters.ts'
+import type { Brand, Mailer } from '../order/emails.ts'
 import type { Order } from '../order/order.ts'
 import { orderLock } from '../order/queries.ts'
 import { reviewCloseOf, reviewOpen } from '../order/review-queries.ts'
 import type { Locale, Snapshot } from '../port.ts'
-import { type StopTold, topUpLetter } from './letters.ts'
+import { type EmailedStopReason, topUpEmail } from './emails.ts'
 import {
-  methodKeep,
-  type StandingWord,
   type StopReason,
+  savedMethodUpsert,
+  type TopUpAgreement,
+  topUpAssumeSent,
   topUpCancelAbsent,
   topUpCancelUnsent,
-  topUpLockOf,
+  topUpLockForOrder,
   topUpMarkSent,
   topUpStop,
-  topUpTakeAsSent,
 } from './queries.ts'
 
-/** The reason of a review: the provider has said for more than a day neither yes nor no. */
+/** The review's reason for a top-up that is neither paid nor canceled after more than a day. */
 export const UNRESOLVED = 'top_up_unresolved'
 
 /**
- * A post ends after 35 s, and a payment shows in the provider's list within the sweep's three
- * minutes. After an hour, one that is not there never was.
+ * A post takes at most 35 s, and a payment appears in the provider's list within three minutes
+ * (`OVERLAP_MS` in sweep.ts). A payment that is not there after an hour was never created.
  */
 const ABSENT_SECONDS = 3_600
 
@@ -41,116 +41,119 @@ export type TopUpEndingOptions = {
   readonly mail: Mailer
   readonly brand: Brand
   readonly log: Log
-  readonly metrics: Pick<PaymentMetrics, 'reviewed'>
-  /** Who is asked for the receipt and told; undefined for a closed account. */
+  readonly metrics: Pick<PaymentMetrics, 'countReview'>
+  /** The owner, for receipt and e-mails; undefined for a closed account. */
   ownerOf(book: BookId, tx?: Tx): Promise<{ email: string; language: Locale } | undefined>
 }
 
 export function createTopUpEndings(options: TopUpEndingOptions) {
   const { db, ledger, mail, brand, log, metrics } = options
 
-  /** True when it was unresolved until now; what a person would have decided is decided. */
+  /** Closes the review of an unresolved top-up; true if there was one. */
   function resolve(tx: Tx, order: Order, decision: 'credit' | 'dismiss'): Promise<boolean> {
     const { provider, paymentId } = order
     if (paymentId === null) return Promise.resolve(false)
-    const how = { decision, by: 'the provider', note: 'it was said in the end' }
+    const how = { decision, by: 'the provider', note: 'the provider reported the final status' }
     return reviewCloseOf(tx, { provider, paymentId, reason: UNRESOLVED, ...how })
   }
 
-  /** Nothing is bought or sent from here on. When the agreement was given, if it was in force. */
+  /**
+   * Ends the agreement, if one is in force, and returns when it was given. Cancels unsent orders.
+   */
   async function stop(tx: Tx, book: BookId, why: StopReason) {
     const stopped = await topUpStop(tx, book, why)
     await topUpCancelUnsent(tx, book)
     return stopped
   }
 
-  /** Off at the first no of the bank: a card that is charged in vain again and again is worse. */
-  async function declined(tx: Tx, order: Order): Promise<void> {
+  /** The first decline switches top-ups off, so that the card is not charged in vain repeatedly. */
+  async function onDeclined(tx: Tx, order: Order): Promise<void> {
     await stop(tx, order.book, 'declined')
-    const notice = { kind: 'top-up-declined', facts: { price: order.price } } as const
-    await mail.post(tx, topUpLetter(notice, order, brand, order.id))
-    log.info({ order: order.id }, 'a top-up was declined and is off')
+    const content = { kind: 'top-up-declined', facts: { price: order.price } } as const
+    await mail.post(tx, topUpEmail(content, order, brand, order.id))
+    log.info({ order: order.id }, 'a top-up was declined; top-ups are now off')
   }
 
   return {
     /**
-     * The payer agreed, and the provider keeps the method. A closed account keeps none:
-     * closing has forgotten its card. May be repeated.
+     * The payer agreed and the provider saved the method. For a closed account nothing is saved:
+     * closing has deleted its card. May be repeated.
      */
-    async saved(tx: Tx, order: Order, { savedMethod, provider }: Snapshot): Promise<void> {
+    async onMethodSaved(tx: Tx, order: Order, { savedMethod, provider }: Snapshot): Promise<void> {
       if (savedMethod === null) return
       const { book, method } = order
       if ((await options.ownerOf(book, tx)) === undefined) return
       const { id: methodId, title } = savedMethod
-      await methodKeep(tx, { book, provider, method, methodId, title })
+      await savedMethodUpsert(tx, { book, provider, method, methodId, title })
     },
 
-    async credited(tx: Tx, order: Order): Promise<void> {
+    async onCredited(tx: Tx, order: Order): Promise<void> {
       const { price, credits } = order
       await resolve(tx, order, 'credit')
-      const notice = { kind: 'top-up-credited', facts: { price, credits } } as const
-      await mail.post(tx, topUpLetter(notice, order, brand, order.id))
+      const content = { kind: 'top-up-credited', facts: { price, credits } } as const
+      await mail.post(tx, topUpEmail(content, order, brand, order.id))
     },
 
-    declined,
+    onDeclined,
     stop,
 
     /**
-     * Ends it by something that its owner may not have had in mind, with a letter if it was on. In
-     * the caller's transaction: before the ledger is asked, and after the order that is paid back.
+     * Stops top-ups for a reason that the owner may not expect, with an e-mail if they were on.
+     * Runs in the caller's transaction, after the order's lock and before the ledger's.
      */
-    async ended(tx: Tx, book: BookId, why: StopTold): Promise<void> {
+    async stopWithEmail(tx: Tx, book: BookId, why: EmailedStopReason): Promise<void> {
       const stopped = await stop(tx, book, why)
       if (stopped === undefined) return
-      log.info({ book, why }, 'a top-up has ended')
+      log.info({ book, why }, 'top-ups were stopped')
       const owner = await options.ownerOf(book, tx)
       if (owner === undefined) return
       const to = { email: owner.email, locale: owner.language }
       const once = `${book} ${stopped.givenAt.toISOString()}`
-      await mail.post(tx, topUpLetter({ kind: 'top-up-stopped', facts: { why } }, to, brand, once))
+      await mail.post(tx, topUpEmail({ kind: 'top-up-stopped', facts: { why } }, to, brand, once))
     },
 
     /**
-     * What may be done with an order whose turn to be sent has come: a purchase is sent always, a
-     * top-up while the agreement that it was made by is in force and the balance wants it. Else one
-     * that was never sent is canceled, and one that was is only looked for, because its card may
-     * have been charged.
+     * Decides about an order that is due to be sent. A purchase is always sent; a top-up only while
+     * its agreement is in force and the balance needs it. Otherwise a top-up that was never sent is
+     * canceled (`skip`), and one that was sent is looked up at the provider (`find`), because the
+     * card may have been charged.
      */
-    async maySend({ id, book, isTopUp }: Order): Promise<'send' | 'look' | 'over'> {
+    async maySend({ id, book, isTopUp }: Order): Promise<'send' | 'find' | 'skip'> {
       if (!isTopUp) return 'send'
       return db.transaction(async (tx) => {
-        if ((await orderLock(tx, id))?.state !== 'created') return 'over'
-        const word = await topUpLockOf(tx, id)
-        if (word !== undefined && isWanted(await ledger.balance(book, tx), word)) {
+        if ((await orderLock(tx, id))?.state !== 'created') return 'skip'
+        const agreement = await topUpLockForOrder(tx, id)
+        if (agreement !== undefined && needsTopUp(await ledger.balance(book, tx), agreement)) {
           await topUpMarkSent(tx, id)
           return 'send'
         }
-        if (await topUpCancelUnsent(tx, book, id)) return 'over'
-        await topUpTakeAsSent(tx, id)
-        return 'look'
+        if (await topUpCancelUnsent(tx, book, id)) return 'skip'
+        await topUpAssumeSent(tx, id)
+        return 'find'
       })
     },
 
-    /** Whether the agreement that a top-up was made by is in force. */
-    isInForce: async ({ id }: Order): Promise<boolean> => (await topUpLockOf(db, id)) !== undefined,
+    /** Whether the agreement that a top-up was created under is in force. */
+    isInForce: async ({ id }: Order): Promise<boolean> =>
+      (await topUpLockForOrder(db, id)) !== undefined,
 
-    /** The provider does not have it. False while it may still turn up there. */
-    absent: ({ id }: Order): Promise<boolean> => topUpCancelAbsent(db, id, ABSENT_SECONDS),
+    /** Cancels a top-up that the provider does not have; false while it may still appear there. */
+    cancelIfAbsent: ({ id }: Order): Promise<boolean> => topUpCancelAbsent(db, id, ABSENT_SECONDS),
 
     /**
-     * The provider says that it is over without money. Where that took more than a day it is the
-     * end of a doubt and no decline: the next one may be bought.
+     * The provider canceled the payment. That is a decline, unless a review was open because the
+     * payment was unresolved for more than a day: then top-ups stay on.
      */
-    async canceled(tx: Tx, order: Order): Promise<void> {
-      if (!(await resolve(tx, order, 'dismiss'))) return declined(tx, order)
-      log.info({ order: order.id }, 'an unresolved top-up is over; the next may come')
+    async onCanceled(tx: Tx, order: Order): Promise<void> {
+      if (!(await resolve(tx, order, 'dismiss'))) return onDeclined(tx, order)
+      log.info({ order: order.id }, 'an unresolved top-up was canceled; top-ups stay on')
     },
 
     /**
-     * Nobody knows whether it is paid, so nothing else is bought and a person is asked. The order
-     * stays open: money that comes after all is credited. May be repeated.
+     * It is unknown whether the top-up is paid, so no other is bought and a review is opened. The
+     * order stays open: a late payment is credited. May be repeated.
      */
-    async unresolved(tx: Tx, order: Order): Promise<void> {
+    async onUnresolved(tx: Tx, order: Order): Promise<void> {
       const { id, provider, paymentId, price: amount } = order
       if (paymentId === null || !['pending', 'expired'].includes(order.state)) return
       const { isNew } = await reviewOpen(tx, {
@@ -158,9 +161,9 @@ export function createTopUpEndings(options: TopUpEndingOptions) {
         detail: 'a top-up is neither paid nor canceled at the provider; the next one waits for it',
       })
       if (!isNew) return
-      const notice = { kind: 'top-up-unresolved', facts: { price: amount } } as const
-      await mail.post(tx, topUpLetter(notice, order, brand, id))
-      metrics.reviewed(UNRESOLVED)
+      const content = { kind: 'top-up-unresolved', facts: { price: amount } } as const
+      await mail.post(tx, topUpEmail(content, order, brand, id))
+      metrics.countReview(UNRESOLVED)
       log.error({ order: id, payment: paymentId }, 'a top-up is unresolved: a person must decide')
     },
   }
@@ -168,12 +171,15 @@ export function createTopUpEndings(options: TopUpEndingOptions) {
 
 export type TopUpEndings = ReturnType<typeof createTopUpEndings>
 
-/** Below the threshold. Nobody wants credits for a stopped book, nor to pay a debt by surprise. */
-export function isWanted(
+/**
+ * True if the balance is below the threshold and the book is neither stopped nor in debt: a top-up
+ * must not pay a debt unasked.
+ */
+export function needsTopUp(
   found: Awaited<ReturnType<Ledger['balance']>>,
-  { threshold }: Pick<StandingWord, 'threshold'>,
+  { threshold }: Pick<TopUpAgreement, 'threshold'>,
 ): boolean {
-  assert(found, 'a book of a top-up is there')
+  assert(found, 'the book of a top-up exists')
   return (
     found.available + found.held < threshold && found.blockedReason === null && found.debt <= 0n
   )

@@ -1,12 +1,12 @@
-// The SQL of top-ups: kept methods, what their owners agreed to, and the standing word in force.
-// Locks go: the order's row where there is one, then the top-up's, then, last, the ledger's book.
+// The SQL of top-ups: saved methods, consents, and the agreement in force. Lock order: the order's
+// row if there is one, then the top-up's, last the ledger's book.
 import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId, OrderId } from '../../platform/ids.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
 import type { Method } from '../port.ts'
 
-export type KeptMethod = {
+export type SavedMethodRow = {
   readonly provider: string
   readonly method: Method
   readonly methodId: string
@@ -23,15 +23,15 @@ export type StopReason =
   | 'forgotten'
   | 'consent_incomplete'
 
-/** What an owner agreed to, and whether it is in force. */
-export type StandingWord = {
+/** What an owner agreed to, and whether that is in force. */
+export type TopUpAgreement = {
   readonly book: BookId
   readonly consent: bigint
   readonly isOn: boolean
   readonly packId: string
-  /** What was agreed to; a pack with another price or other credits is another purchase. */
+  /** The agreed price; a pack with another price or other credits is not bought. */
   readonly price: Kopecks
-  /** Null: agreed to before migration 0019, when nobody was asked; nothing is bought by it. */
+  /** Null: an agreement from before migration 0019, without credits; nothing is bought under it. */
   readonly credits: Credits | null
   readonly threshold: Credits
   readonly ceiling: Kopecks
@@ -41,15 +41,15 @@ export type StandingWord = {
   readonly stoppedAt: Date | null
 }
 
-const WORD = `
+const AGREEMENT_COLUMNS = `
   t.book_id as book, t.consent_id as consent, t.is_on as "isOn", c.pack_id as "packId",
   c.price_kopecks as price, c.credits, c.threshold, c.ceiling_kopecks as ceiling, t.crossing,
   c.given_at as "givenAt", t.stopped_why as "stoppedWhy", t.stopped_at as "stoppedAt"`
 
-/** The newest method takes the place of the one before. Locks its row. */
-export async function methodKeep(
+/** Saves a book's method, in place of the previous one. Locks its row. */
+export async function savedMethodUpsert(
   tx: Tx,
-  p: Omit<KeptMethod, 'savedAt'> & { readonly book: BookId },
+  p: Omit<SavedMethodRow, 'savedAt'> & { readonly book: BookId },
 ): Promise<void> {
   await tx.query(
     `insert into saved_methods (book_id, provider, method, provider_method_id, title)
@@ -61,21 +61,24 @@ export async function methodKeep(
 }
 
 /** Reads without a lock. */
-export async function methodFind(db: Executor, book: BookId): Promise<KeptMethod | undefined> {
+export async function savedMethodFind(
+  db: Executor,
+  book: BookId,
+): Promise<SavedMethodRow | undefined> {
   const { rows } = await db.query(
     `select provider, method, provider_method_id as "methodId", title, saved_at as "savedAt"
      from saved_methods where book_id = $1`,
     [book],
   )
-  return rows[0] as KeptMethod | undefined
+  return rows[0] as SavedMethodRow | undefined
 }
 
-/** Forgets the method. Locks its row. */
-export async function methodDelete(tx: Tx, book: BookId): Promise<void> {
+/** Deletes the saved method. Locks its row. */
+export async function savedMethodDelete(tx: Tx, book: BookId): Promise<void> {
   await tx.query('delete from saved_methods where book_id = $1', [book])
 }
 
-/** A new agreement, in force from now on; one statement, so neither is without the other. */
+/** Stores a consent and puts it in force, in one statement: neither exists without the other. */
 export async function topUpSet(
   tx: Tx,
   p: {
@@ -109,31 +112,31 @@ export async function topUpSet(
 }
 
 /** Reads without a lock. */
-export async function topUpFind(db: Executor, book: BookId): Promise<StandingWord | undefined> {
+export async function topUpFind(db: Executor, book: BookId): Promise<TopUpAgreement | undefined> {
   const { rows } = await db.query(
-    `select ${WORD} from top_ups t join top_up_consents c on c.id = t.consent_id
+    `select ${AGREEMENT_COLUMNS} from top_ups t join top_up_consents c on c.id = t.consent_id
      where t.book_id = $1`,
     [book],
   )
-  return rows[0] as StandingWord | undefined
+  return rows[0] as TopUpAgreement | undefined
 }
 
-/** Locks the top-up's row: who buys for a book takes turns. Undefined when it is off. */
-export async function topUpLockOn(tx: Tx, book: BookId): Promise<StandingWord | undefined> {
+/** Locks the top-up's row, so that workers buy for a book in turn. Undefined when it is off. */
+export async function topUpLockActive(tx: Tx, book: BookId): Promise<TopUpAgreement | undefined> {
   const { rows } = await tx.query(
-    `select ${WORD} from top_ups t join top_up_consents c on c.id = t.consent_id
+    `select ${AGREEMENT_COLUMNS} from top_ups t join top_up_consents c on c.id = t.consent_id
      where t.book_id = $1 and t.is_on for update of t`,
     [book],
   )
-  return rows[0] as StandingWord | undefined
+  return rows[0] as TopUpAgreement | undefined
 }
 
-/** A page of those in force above a book, with what decides about them. Locks nothing. */
-export async function topUpListOn(
+/** A page of the agreements in force, by book id above `after`. Locks nothing. */
+export async function topUpListActive(
   db: Executor,
   after: BookId,
   limit: number,
-): Promise<Pick<StandingWord, 'book' | 'threshold' | 'credits'>[]> {
+): Promise<Pick<TopUpAgreement, 'book' | 'threshold' | 'credits'>[]> {
   const { rows } = await db.query(
     `select t.book_id as book, c.threshold, c.credits
      from top_ups t join top_up_consents c on c.id = t.consent_id
@@ -142,13 +145,13 @@ export async function topUpListOn(
      limit $2`,
     [after, limit],
   )
-  return rows as Pick<StandingWord, 'book' | 'threshold' | 'credits'>[]
+  return rows as Pick<TopUpAgreement, 'book' | 'threshold' | 'credits'>[]
 }
 
 /**
- * What top-ups of this month (UTC) came to, those under way among them, and whether one is. A
- * declined one cost nothing; one that was given back was bought all the same. Locks nothing: the
- * caller has the top-up's row.
+ * The price of this month's (UTC) top-ups, and whether a top-up of any month is open. Open and
+ * refunded top-ups count, canceled and failed ones do not. Locks nothing: a caller that decides by
+ * `hasOpen` must hold the lock of the top-up's row.
  */
 export async function topUpSumMonth(
   db: Executor,
@@ -170,18 +173,18 @@ export async function topUpSumMonth(
 }
 
 /**
- * Open top-ups that nobody looks at any more, as earlier versions left them, are due at once: the
- * next one waits for them. Locks those rows and no other, by the index of open top-ups alone.
+ * Makes open top-ups due that have no `next_at`, because an earlier version left them unscheduled:
+ * the next top-up waits for them. Locks only those rows, which the index of open top-ups finds.
  */
-export async function topUpWake(db: Executor): Promise<void> {
+export async function topUpScheduleUnpolled(db: Executor): Promise<void> {
   await db.query(
     `update orders set next_at = ledger_now()
      where is_top_up and state in ('pending', 'expired') and next_at is null`,
   )
 }
 
-/** The number of the next crossing. Locks the top-up's row. */
-export async function topUpCount(tx: Tx, book: BookId): Promise<number> {
+/** Counts a crossing and returns its number. Locks the top-up's row. */
+export async function topUpCountCrossing(tx: Tx, book: BookId): Promise<number> {
   const { rows } = await tx.query(
     'update top_ups set crossing = crossing + 1 where book_id = $1 returning crossing',
     [book],
@@ -189,8 +192,12 @@ export async function topUpCount(tx: Tx, book: BookId): Promise<number> {
   return (rows[0] as { crossing: number }).crossing
 }
 
-/** True for the first word about the ceiling in a month. Locks the top-up's row. */
-export async function topUpTellCeiling(tx: Tx, book: BookId, month: string): Promise<boolean> {
+/** True for a month's first call: send the e-mail about the ceiling. Locks the top-up's row. */
+export async function topUpMarkCeilingEmailed(
+  tx: Tx,
+  book: BookId,
+  month: string,
+): Promise<boolean> {
   const { rows } = await tx.query(
     `update top_ups set ceiling_told = $2::date
      where book_id = $1 and ceiling_told is distinct from $2::date
@@ -200,7 +207,9 @@ export async function topUpTellCeiling(tx: Tx, book: BookId, month: string): Pro
   return rows.length > 0
 }
 
-/** Ends the standing word; when it was given, if it was in force. Locks the top-up's row. */
+/**
+ * Ends the agreement, if one is in force, and returns when it was given. Locks the top-up's row.
+ */
 export async function topUpStop(
   tx: Tx,
   book: BookId,
@@ -217,13 +226,14 @@ export async function topUpStop(
 }
 
 /**
- * What an order was agreed to with, if that is in force and the method that was kept when it was
- * made still is. Locks the top-up's row against an end until the caller's, after the order's.
+ * The agreement that an order was created under, if it is still in force and the saved method has
+ * not changed since. Locks the top-up's row, after the order's, so that the agreement cannot end
+ * meanwhile.
  */
-export async function topUpLockOf(
+export async function topUpLockForOrder(
   db: Executor,
   order: OrderId,
-): Promise<Pick<StandingWord, 'threshold'> | undefined> {
+): Promise<Pick<TopUpAgreement, 'threshold'> | undefined> {
   const { rows } = await db.query(
     `select c.threshold from orders o
      join top_ups t on t.book_id = o.book_id and t.consent_id = o.consent_id
@@ -236,24 +246,24 @@ export async function topUpLockOf(
   return rows[0] as { threshold: Credits } | undefined
 }
 
-/** Its bytes are about to leave. The row is locked by the caller. */
+/** Stores the time of sending, just before the order is sent. The caller holds the row's lock. */
 export async function topUpMarkSent(tx: Tx, order: OrderId): Promise<void> {
   await tx.query('update orders set posted_at = ledger_now() where id = $1', [order])
 }
 
 /**
- * An order without a mark is of an earlier version, which may have sent it until a moment ago. The
- * row is locked by the caller.
+ * Sets a missing `posted_at` to now: an earlier version created the order and may have sent it just
+ * now. The caller holds the row's lock.
  */
-export async function topUpTakeAsSent(tx: Tx, order: OrderId): Promise<void> {
+export async function topUpAssumeSent(tx: Tx, order: OrderId): Promise<void> {
   await tx.query('update orders set posted_at = ledger_now() where id = $1 and posted_at is null', [
     order,
   ])
 }
 
 /**
- * Cancels the book's top-up, or the one that is named, if it was certainly never sent. Locks the
- * row and passes over one that somebody else has: that one asks `topUpLockOf` before it is sent.
+ * Cancels the book's top-ups, or only `order`, if certainly never sent. Locks the rows and skips
+ * those that another transaction locked: that one calls `topUpLockForOrder` before sending.
  */
 export async function topUpCancelUnsent(
   tx: Tx,
@@ -276,8 +286,8 @@ export async function topUpCancelUnsent(
 }
 
 /**
- * Cancels a top-up that the provider does not have, if it was sent last so many seconds ago; false
- * when that is too recent to be certain. Locks its row.
+ * Cancels a top-up that the provider does not have, if it was last sent more than `seconds` ago.
+ * False if it was sent later: the payment may still appear. Locks its row.
  */
 export async function topUpCancelAbsent(
   db: Executor,
@@ -294,17 +304,17 @@ export async function topUpCancelAbsent(
   return rows.length > 0
 }
 
-/** Ends and forgets the standing word of a book. Locks its row. */
+/** Deletes a book's agreement. Locks its row. */
 export async function topUpDelete(tx: Tx, book: BookId): Promise<void> {
   await tx.query('delete from top_ups where book_id = $1', [book])
 }
 
-/** Forgets who agreed from where; the standing word is gone by then. Locks the rows. */
+/** Deletes a book's consents, after its agreement: they contain IP addresses. Locks the rows. */
 export async function consentDelete(tx: Tx, book: BookId): Promise<void> {
   await tx.query('delete from top_up_consents where book_id = $1', [book])
 }
 
-/** Every agreement of a book, newest first, fit for JSON. Locks nothing. */
+/** Every consent of a book, newest first, as JSON values. Locks nothing. */
 export async function consentList(db: Executor, book: BookId): Promise<unknown[]> {
   const { rows } = await db.query(
     `select version, address, method_title as method, pack_id as pack,

@@ -1,6 +1,7 @@
-// When an order of a top-up may be sent, and what becomes of one that may not be any more. A card
-// is charged once per crossing and only by the agreement in force: an order that was never sent is
-// canceled, and one that may have reached the bank stays open until the bank has told its end.
+// When a top-up order may be sent, and what happens to it when it may not be sent any more. A card
+// is charged once per crossing and only under the agreement in force. When that ends, an order that
+// was never sent is canceled, and one that may have reached the bank stays open until its outcome
+// is known.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { createTestPayments, pack, type TestPayments } from '../../../test/stages/payments.ts'
@@ -37,7 +38,7 @@ async function agree(book: BookId, sold = pack): Promise<void> {
   })
 }
 
-/** A purchase that leaves a card. */
+/** A purchase that saves the card. */
 async function keepCard(book: BookId): Promise<OrderId> {
   const { id } = await at.room.buy(book, { savesMethod: true })
   await at.room.sim('pay', { orderId: id })
@@ -45,7 +46,7 @@ async function keepCard(book: BookId): Promise<OrderId> {
   return id
 }
 
-/** An owner who agreed, and whose first pack is spent but for 500,000 credits. */
+/** An owner who agreed, with 500,000 credits left of the first pack: below the threshold. */
 async function owner(): Promise<BookId> {
   const book = await at.room.newBook()
   await keepCard(book)
@@ -81,7 +82,7 @@ async function chargesOf(book: BookId): Promise<{ paid: number; posts: number }>
 }
 
 type Fault = 'charged' | 'not_charged' | 'never_sent'
-/** A top-up without an answer: the bank has charged the card, has not, or was not asked. */
+/** A top-up without an answer: the bank charged the card, did not, or was not called. */
 async function unanswered(book: BookId, fault: Fault): Promise<void> {
   const { room } = at
   if (fault === 'never_sent') {
@@ -96,7 +97,7 @@ async function unanswered(book: BookId, fault: Fault): Promise<void> {
   assert.deepEqual(await states(book), ['created'])
 }
 
-test('off and on again while the outcome is unknown: one crossing is charged once', async () => {
+test('top-ups switched off and on during an unknown outcome charge a crossing once', async () => {
   const book = await owner()
   await unanswered(book, 'charged')
   await at.room.payments.topUps.turnOff(book)
@@ -111,12 +112,12 @@ test('off and on again while the outcome is unknown: one crossing is charged onc
   assert.deepEqual(await chargesOf(book), { paid: 1, posts: 1 })
 })
 
-test('a charge whose card was forgotten is looked for, and credited without a notice', async () => {
+test('a charge whose card was deleted is found at the bank and credited', async () => {
   const book = await owner()
   await unanswered(book, 'charged')
   await forget(book)
   assert.deepEqual(await states(book), ['created'])
-  // Somebody else's payment that cannot be read hides nobody's.
+  // An unreadable payment of another customer does not hide this one.
   const { id: bad } = await at.room.buy(await at.room.newBook())
   await at.room.sim('alter', { orderId: bad, members: { created_at: 'soon' } })
   await recoverAfter('2 minutes')
@@ -125,7 +126,7 @@ test('a charge whose card was forgotten is looked for, and credited without a no
   assert.deepEqual(await chargesOf(book), { paid: 1, posts: 1 })
 })
 
-test('an unknown one is canceled when the bank has none an hour later, not before', async () => {
+test('an order of unknown outcome is canceled if the bank lacks it after an hour', async () => {
   const book = await owner()
   await unanswered(book, 'not_charged')
   await at.room.payments.topUps.turnOff(book)
@@ -139,7 +140,7 @@ test('an unknown one is canceled when the bank has none an hour later, not befor
   assert.deepEqual(await states(book), ['credited', 'canceled'], 'the next one may come')
 })
 
-test('one that may have been paid is not given up when the bank does not say', async () => {
+test('an order that may have been paid stays open while the bank does not answer', async () => {
   const book = await owner()
   await unanswered(book, 'charged')
   await forget(book)
@@ -150,15 +151,15 @@ test('one that may have been paid is not given up when the bank does not say', a
   assert.deepEqual(await states(book), ['credited'])
 })
 
-/** A worker whose post waits for its turn until it is let go. */
+/** A worker whose post waits in the limiter until the test releases it. */
 function slowWorker() {
   const { room } = at
   const turn = Promise.withResolvers<void>()
   const reached = Promise.withResolvers<void>()
-  const createPayment: Provider['createPayment'] = async (...ask) => {
+  const createPayment: Provider['createPayment'] = async (...args) => {
     reached.resolve()
     await turn.promise
-    return room.provider.createPayment(...ask)
+    return room.provider.createPayment(...args)
   }
   const worker = room.open({ providers: [{ ...room.provider, createPayment }] })
   const done = worker.jobs.topUp()
@@ -171,7 +172,7 @@ function slowWorker() {
   }
 }
 
-test('a card that is forgotten while its charge waits for its turn is not charged', async () => {
+test('a card deleted while its charge waits in the limiter is not charged', async () => {
   const book = await owner()
   const { reached, go } = slowWorker()
   await reached
@@ -181,14 +182,14 @@ test('a card that is forgotten while its charge waits for its turn is not charge
   assert.deepEqual(await chargesOf(book), { paid: 0, posts: 0 })
 })
 
-test('an order that was never sent is canceled at once with its agreement', async () => {
+test('an order that was never sent is canceled together with its agreement', async () => {
   const book = await owner()
   await unanswered(book, 'never_sent')
   await at.room.payments.topUps.turnOff(book)
   assert.deepEqual(await states(book), ['canceled'])
 })
 
-test('an order that comes too late to be sent cancels no other', async () => {
+test('a canceled order whose post still waits does not cancel the next order', async () => {
   const book = await owner()
   const { reached, go } = slowWorker()
   await reached
@@ -211,7 +212,7 @@ const changes: Record<string, (book: BookId) => Promise<void>> = {
     await at.room.spend(book, 34_900_000)
     await agree(book)
   },
-  async 'of an earlier version, after another card was kept'(book) {
+  async 'with another card, if an earlier version created the order'(book) {
     await at.room.db.query('update orders set consent_id = null where book_id = $1', [book])
     await forget(book)
     await keepCard(book)
@@ -228,7 +229,7 @@ for (const [how, change] of Object.entries(changes)) {
       const { posts } = await chargesOf(book)
       await change(book)
       await recoverAfter('2 hours')
-      // Of an earlier version nobody knows when it was sent last: an hour from the first look.
+      // An earlier version stored no time of sending: the hour starts at the first check.
       await recoverAfter('4 hours')
       assert.deepEqual(await states(book), ['canceled'])
       assert.deepEqual(await chargesOf(book), { paid: 0, posts })
@@ -238,7 +239,7 @@ for (const [how, change] of Object.entries(changes)) {
   }
 }
 
-test('a card that took the place of another leaves the other uncharged', async () => {
+test('an unsent order does not charge a card that was replaced', async () => {
   const book = await owner()
   await unanswered(book, 'never_sent')
   await keepCard(book)
@@ -267,7 +268,7 @@ for (const [why, act] of Object.entries(unwanted)) {
       await recoverAfter('2 hours')
       assert.deepEqual(await states(book), ['canceled'])
       assert.deepEqual(await chargesOf(book), { paid: 0, posts })
-      assert.equal((await at.room.payments.topUps.read(book)).word?.isOn, true)
+      assert.equal((await at.room.payments.topUps.read(book)).agreement?.isOn, true)
     })
   }
 }

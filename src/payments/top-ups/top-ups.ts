@@ -1,18 +1,19 @@
-// Top-ups: when a balance falls below its owner's threshold, the pack that was agreed to is bought
-// by the method that was kept for it. One order per crossing, never above the month's ceiling, off
-// at the first decline. The order goes the ordinary way from here on.
+// Top-ups: when a balance falls below its owner's threshold, the agreed pack is bought with the
+// saved method. One order per crossing, never above the month's ceiling, switched off at the first
+// decline. From then on it is an ordinary order.
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
 import type { BookId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
-import { Refusal } from '../../platform/refusal.ts'
+import type { Refusal } from '../../platform/refusal.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
-import type { Brand, Mailer } from '../order/letters.ts'
-import type { BuyAsk, Order, OrderAsk } from '../order/order.ts'
+import type { Brand, Mailer } from '../order/emails.ts'
+import type { BuyInput, Order, OrderInput } from '../order/order.ts'
 import type { Locale, Method } from '../port.ts'
-import { isWanted, type TopUpEndingOptions, type TopUpEndings } from './endings.ts'
-import { topUpLetter } from './letters.ts'
+import { paymentRefusal } from '../refusals.ts'
+import { topUpEmail } from './emails.ts'
+import { needsTopUp, type TopUpEndingOptions, type TopUpEndings } from './endings.ts'
 import * as queries from './queries.ts'
 
 export type TopUpOptions = {
@@ -22,22 +23,22 @@ export type TopUpOptions = {
   readonly brand: Brand
   readonly log: Log
   readonly orders: TopUpOrders
-  readonly topUpEndings: Pick<TopUpEndings, 'stop' | 'ended'>
-  /** Both must be so: top-ups are offered, and anything is sold. */
+  readonly topUpEndings: Pick<TopUpEndings, 'stop' | 'stopWithEmail'>
+  /** Top-ups are bought only if both are true: top-ups are offered, and sales are open. */
   readonly hasTopUps: boolean
   readonly isOpen: boolean
-  /** The pack as it is sold now; undefined when it is not. */
-  packOf(id: string): BuyAsk['pack'] | undefined
+  /** The pack as it is sold now; undefined when it is not sold. */
+  packOf(id: string): BuyInput['pack'] | undefined
 } & Pick<TopUpEndingOptions, 'ownerOf'>
 
-/** What a top-up needs of orders, which know top-ups themselves. */
+/** What top-ups need of orders, declared here because orders import the endings of top-ups. */
 type TopUpOrders = {
-  placeTopUp(tx: Tx, ask: OrderAsk, provider: string): Promise<Order>
+  placeTopUp(tx: Tx, input: OrderInput, provider: string): Promise<Order>
   post(order: Order): Promise<void>
   methods(price: Kopecks): Method[]
 }
 
-export type TopUpAsk = {
+export type TopUpInput = {
   readonly book: BookId
   readonly packId: string
   /** The pack's terms as the owner saw them. */
@@ -45,37 +46,38 @@ export type TopUpAsk = {
   readonly credits: Credits
   readonly threshold: Credits
   readonly ceilingKopecks: Kopecks
-  /** The version of the text that was agreed to, and from where. */
+  /** The version of the consent's text, and the IP address that agreed. */
   readonly version: string
   readonly address: string
 }
 
-/** The text that owners agree to is in the cabinet's words; another text is another version. */
-const CONSENT_VERSION = '2026-11-16'
-/** What the ledger reads at once. */
+/** The version of the consent's text, which the cabinet shows; a new text needs a new version. */
+const CONSENT_VERSION = '2026-11-16.2'
+/** How many balances the ledger reads at once. */
 const PAGE = 256
 
 export function createTopUps(options: TopUpOptions) {
   const { db, ledger, mail, brand, log, orders, topUpEndings } = options
   const isOffered = options.hasTopUps && options.isOpen
 
-  async function turnOn(ask: TopUpAsk): Promise<void> {
-    const { book, packId, threshold, ceilingKopecks: ceiling, version, address } = ask
-    const { priceKopecks: price, credits } = ask
+  async function turnOn(input: TopUpInput): Promise<void> {
+    const { book, packId, threshold, ceilingKopecks: ceiling, version, address } = input
+    const { priceKopecks: price, credits } = input
     const owner = await options.ownerOf(book)
     const isSound =
       isOffered &&
       version === CONSENT_VERSION &&
       orders.methods(price).includes('card') &&
       ceiling >= price &&
-      // Else the threshold would still be crossed when the pack has come.
+      // Otherwise the balance would still be below the threshold after the purchase.
       threshold < credits
     if (!isSound || owner === undefined) throw refused({ book, packId, threshold, ceiling })
     if (!isSoldFor(packId, price, credits)) {
-      throw new Refusal('pack_changed', 'The pack is sold at other terms.', { book, packId, price })
+      const detail = { book, packId, price }
+      throw paymentRefusal('pack_changed', 'The pack is sold at other terms.', detail)
     }
     await db.transaction(async (tx) => {
-      const kept = await queries.methodFind(tx, book)
+      const kept = await queries.savedMethodFind(tx, book)
       if (kept === undefined) throw refused({ book, why: 'no method' })
       const { title } = kept
       const facts = { title, price, credits, threshold, ceiling }
@@ -83,12 +85,12 @@ export function createTopUps(options: TopUpOptions) {
         ...{ book, version, address, packId, price, credits, threshold, ceiling },
         methodTitle: title,
       })
-      // What waits was agreed to with other words, and maybe with another card.
+      // An unsent order belongs to the previous agreement, and maybe to another card.
       await queries.topUpCancelUnsent(tx, book)
       const to = { email: owner.email, locale: owner.language }
       const { givenAt } = (await queries.topUpFind(tx, book)) ?? {}
       const once = `${book} ${givenAt?.toISOString()}`
-      await mail.post(tx, topUpLetter({ kind: 'top-up-on', facts }, to, brand, once))
+      await mail.post(tx, topUpEmail({ kind: 'top-up-on', facts }, to, brand, once))
     })
   }
 
@@ -97,19 +99,19 @@ export function createTopUps(options: TopUpOptions) {
     return pack?.priceKopecks === price && pack.credits === credits
   }
 
-  /** Buys for every book below its threshold; how many orders there were. */
+  /** Buys for every book below its threshold; returns the number of orders. */
   async function run(): Promise<number> {
     if (!isOffered) return 0
-    await queries.topUpWake(db)
+    await queries.topUpScheduleUnpolled(db)
     let bought = 0
     let last = 0n as BookId
     for (;;) {
-      const page = await queries.topUpListOn(db, last, PAGE)
+      const page = await queries.topUpListActive(db, last, PAGE)
       const balances = await ledger.balances(page.map(({ book }) => book))
       for (const { id, available, held } of balances) {
-        const word = page.find(({ book }) => book === id)
-        // An agreement that names no credits is stopped before anything is due.
-        const isDue = word?.credits === null || available + held < (word?.threshold ?? 0n)
+        const agreement = page.find(({ book }) => book === id)
+        // An agreement without credits is stopped, whatever the balance.
+        const isDue = agreement?.credits === null || available + held < (agreement?.threshold ?? 0n)
         if (isDue && (await buyFor(id))) bought += 1
       }
       if (page.length < PAGE) return bought
@@ -117,7 +119,7 @@ export function createTopUps(options: TopUpOptions) {
     }
   }
 
-  /** One book's failure is not the next one's. */
+  /** Catches errors, so that one book's failure does not affect the others. */
   async function buyFor(book: BookId): Promise<boolean> {
     try {
       const owner = await options.ownerOf(book)
@@ -138,30 +140,33 @@ export function createTopUps(options: TopUpOptions) {
   type To = { readonly email: string; readonly locale: Locale }
 
   /**
-   * Decides again, under the top-up's lock: whoever bought a moment ago has committed an open order
-   * or the credit, and either is seen here.
+   * Decides again under the top-up's lock: a worker that bought just before has committed an open
+   * order or the credit, and this transaction sees either.
    */
   async function place(tx: Tx, book: BookId, to: To): Promise<Order | undefined> {
-    const word = await queries.topUpLockOn(tx, book)
-    if (word === undefined) return undefined
-    if (word.credits === null) {
-      return void (await topUpEndings.ended(tx, book, 'consent_incomplete'))
+    const agreement = await queries.topUpLockActive(tx, book)
+    if (agreement === undefined) return undefined
+    if (agreement.credits === null) {
+      return void (await topUpEndings.stopWithEmail(tx, book, 'consent_incomplete'))
     }
     const { month, spent, hasOpen } = await queries.topUpSumMonth(tx, book)
     if (hasOpen) return undefined
-    const kept = await queries.methodFind(tx, book)
-    if (!kept || !isWanted(await ledger.balance(book, tx), word)) return undefined
-    const pack = options.packOf(word.packId)
-    if (pack === undefined || !isSoldFor(word.packId, word.price, word.credits)) {
-      return void (await topUpEndings.ended(tx, book, 'pack_changed'))
+    const kept = await queries.savedMethodFind(tx, book)
+    if (!kept || !needsTopUp(await ledger.balance(book, tx), agreement)) return undefined
+    const pack = options.packOf(agreement.packId)
+    if (pack === undefined || !isSoldFor(agreement.packId, agreement.price, agreement.credits)) {
+      return void (await topUpEndings.stopWithEmail(tx, book, 'pack_changed'))
     }
-    if (spent + pack.priceKopecks > word.ceiling) {
-      if (!(await queries.topUpTellCeiling(tx, book, month))) return undefined
-      const notice = { kind: 'top-up-ceiling', facts: { ceiling: word.ceiling, spent } } as const
-      return void (await mail.post(tx, topUpLetter(notice, to, brand, `${book} ${month}`)))
+    if (spent + pack.priceKopecks > agreement.ceiling) {
+      if (!(await queries.topUpMarkCeilingEmailed(tx, book, month))) return undefined
+      const content = {
+        kind: 'top-up-ceiling',
+        facts: { ceiling: agreement.ceiling, spent },
+      } as const
+      return void (await mail.post(tx, topUpEmail(content, to, brand, `${book} ${month}`)))
     }
-    // A space, so that no attempt of a browser is ever the same.
-    const attempt = `top-up ${await queries.topUpCount(tx, book)}`
+    // With a space, which a browser's attempt never contains.
+    const attempt = `top-up ${await queries.topUpCountCrossing(tx, book)}`
     return orders.placeTopUp(
       tx,
       {
@@ -169,7 +174,7 @@ export function createTopUps(options: TopUpOptions) {
         returnUrl: brand.cabinetUrl,
         savesMethod: false,
         savedMethodId: kept.methodId,
-        consent: word.consent,
+        consent: agreement.consent,
       },
       kept.provider,
     )
@@ -184,32 +189,32 @@ export function createTopUps(options: TopUpOptions) {
     turnOff: async (book: BookId): Promise<void> =>
       void (await db.transaction((tx) => topUpEndings.stop(tx, book, 'owner'))),
 
-    /** In the caller's transaction: the method is forgotten, and nothing is bought by it. */
+    /** Deletes the method and stops top-ups, in the caller's transaction. */
     async forget(tx: Tx, book: BookId): Promise<void> {
-      await topUpEndings.ended(tx, book, 'forgotten')
-      await queries.methodDelete(tx, book)
+      await topUpEndings.stopWithEmail(tx, book, 'forgotten')
+      await queries.savedMethodDelete(tx, book)
     },
 
-    /** As `forget`, without a letter: the account is closed, and its owner is told of that. */
+    /** As `forget`, but without its e-mail: closing an account sends its own. */
     async close(tx: Tx, book: BookId): Promise<void> {
       await topUpEndings.stop(tx, book, 'owner')
-      await queries.methodDelete(tx, book)
+      await queries.savedMethodDelete(tx, book)
     },
 
-    /** In the caller's transaction, with the person: agreements name an address. */
+    /** Deletes an owner's method, agreement and consents, in the caller's transaction. */
     async erase(tx: Tx, book: BookId): Promise<void> {
-      await queries.methodDelete(tx, book)
+      await queries.savedMethodDelete(tx, book)
       await queries.topUpDelete(tx, book)
       await queries.consentDelete(tx, book)
     },
 
     async read(book: BookId) {
-      const [method, word, { spent }] = await Promise.all([
-        queries.methodFind(db, book),
+      const [method, agreement, { spent }] = await Promise.all([
+        queries.savedMethodFind(db, book),
         queries.topUpFind(db, book),
         queries.topUpSumMonth(db, book),
       ])
-      return { method, word, monthKopecks: spent }
+      return { method, agreement: agreement, monthKopecks: spent }
     },
 
     consents: (book: BookId) => queries.consentList(db, book),
@@ -217,5 +222,5 @@ export function createTopUps(options: TopUpOptions) {
 }
 
 function refused(detail: Record<string, unknown>): Refusal {
-  return new Refusal('top_up_refused', 'Automatic top-up cannot be set so.', detail)
+  return paymentRefusal('top_up_refused', 'Automatic top-up cannot be set so.', detail)
 }

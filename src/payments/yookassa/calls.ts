@@ -1,6 +1,7 @@
-// One HTTP call to YooKassa and what its end means. 200 with an object is an answer; 4xx with the
-// provider's own error says that nothing happened; everything else (202, 5xx, a broken line, HTML,
-// silence) leaves the outcome unknown, and whoever asked repeats with the same key and bytes.
+// One HTTP call to YooKassa and the interpretation of its response. 200 with an object is an
+// answer; 4xx with the provider's own error means that the call had no effect; after anything else
+// (202, 5xx, a broken connection, HTML, a timeout) the outcome is unknown, and the caller repeats
+// the call with the same key and bytes.
 import { Agent, request } from 'undici'
 import { z } from 'zod'
 import type { Masked } from '../../platform/masked.ts'
@@ -15,15 +16,15 @@ export type CallOptions = {
   readonly postTimeoutMs: number
   readonly getTimeoutMs: number
   readonly limiter: Limiter
-  /** Told of every end, for metrics. */
+  /** Called at the end of every call, for metrics. */
   readonly onEnd: (call: string, kind: Answer<unknown>['kind']) => void
 }
 
-/** A page of a hundred payments is some 300 KiB. */
+/** A page of a hundred payments takes about 300 KiB. */
 const ANSWER_BYTES_MAX = 4_194_304
-/** What the provider's older clients wait when it does not say. */
+/** How long the provider's own clients wait when the response does not say. */
 const THROTTLED_MS = 1_800
-const noTurn = { kind: 'throttled', afterMs: THROTTLED_MS } as const
+const NO_SLOT = { kind: 'throttled', afterMs: THROTTLED_MS } as const
 
 type Post = { readonly key: string; readonly body: string }
 
@@ -52,49 +53,51 @@ export function createCalls(options: CallOptions) {
         body: post?.body ?? null,
         headersTimeout: limitMs,
         bodyTimeout: limitMs,
-        // The other two limit silence; this one the whole, also when bytes trickle.
+        // The other two limit the time without bytes; this one limits the whole call.
         signal: AbortSignal.timeout(limitMs),
       })
-      return meaning(method, statusCode, await textOf(body))
+      return interpretResponse(method, statusCode, await textOf(body))
     } catch (error) {
       const { name, code, message } = error as { name?: string; code?: string; message?: string }
       return { kind: 'unknown', why: `${code ?? name}: ${message}`.slice(0, 200) }
     }
   }
 
-  function end(name: string, answer: Answer<unknown>): Answer<unknown> {
+  function report(name: string, answer: Answer<unknown>): Answer<unknown> {
     if (answer.kind === 'throttled') options.limiter.holdOff(answer.afterMs)
     options.onEnd(name, answer.kind)
     return answer
   }
 
-  async function call(name: string, ...what: Parameters<typeof send>): Promise<Answer<unknown>> {
-    return end(name, (await options.limiter.enter()) ? await send(...what) : noTurn)
+  async function call(name: string, ...args: Parameters<typeof send>): Promise<Answer<unknown>> {
+    return report(name, (await options.limiter.acquire()) ? await send(...args) : NO_SLOT)
   }
 
-  /** The wait for a turn may take 10 s, so `mayLeave` is asked after it; then nothing waits. */
-  async function postIf(
-    mayLeave: () => Promise<boolean>,
+  /** Calls `confirmSend` after the limiter's wait of up to 10 s, immediately before sending. */
+  async function postIfConfirmed(
+    confirmSend: () => Promise<boolean>,
     name: string,
     path: string,
     post: Post,
   ): Promise<Answer<unknown> | Withheld> {
-    if (!(await options.limiter.enter())) return end(name, noTurn)
-    return (await mayLeave()) ? end(name, await send('POST', path, post)) : { kind: 'withheld' }
+    if (!(await options.limiter.acquire())) return report(name, NO_SLOT)
+    return (await confirmSend())
+      ? report(name, await send('POST', path, post))
+      : { kind: 'withheld' }
   }
 
   return {
     get: (name: string, path: string) => call(name, 'GET', path),
     post: (name: string, path: string, key: string, body: string) =>
       call(name, 'POST', path, { key, body }),
-    postIf,
+    postIfConfirmed,
     close: () => agent.destroy(),
   }
 }
 
 export type Calls = ReturnType<typeof createCalls>
 
-/** Undefined when there is more than an answer ever has. */
+/** Undefined when the body is longer than any valid answer. */
 async function textOf(body: AsyncIterable<Buffer>): Promise<string | undefined> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -106,8 +109,8 @@ async function textOf(body: AsyncIterable<Buffer>): Promise<string | undefined> 
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** What a status and a body say about whether the thing happened. */
-export function meaning(
+/** Decides from status and body whether the call had its effect. */
+export function interpretResponse(
   method: 'GET' | 'POST',
   status: number,
   text: string | undefined,
@@ -117,16 +120,21 @@ export function meaning(
     if (typeof value === 'object' && value !== null) return { kind: 'ok', value }
     return { kind: 'unknown', why: '200 without an object' }
   }
-  // The two that come without a body; both are bugs of ours.
-  if (status === 405 || status === 415) return { kind: 'rejected', why: `${status}`, isOurs: true }
+  // YooKassa sends these two without a body; each means a bug of ours.
+  if (status === 405 || status === 415)
+    return { kind: 'rejected', why: `${status}`, isOurFault: true }
   const error = errorBody.safeParse(value).data
-  // A proxy's page, whatever its number, says nothing about what the provider did.
+  // A proxy's error page does not tell what the provider did.
   if (error === undefined) return { kind: 'unknown', why: `${status} without the provider’s error` }
   if (status === 429) return { kind: 'throttled', afterMs: error.retry_after ?? THROTTLED_MS }
   if (status === 404 && method === 'GET') return { kind: 'absent' }
   const why = [status, error.code, error.parameter, error.description].filter(Boolean).join(' ')
   if (status >= 400 && status < 500 && status !== 408) {
-    return { kind: 'rejected', why: why.slice(0, 300), isOurs: status === 401 || status === 403 }
+    return {
+      kind: 'rejected',
+      why: why.slice(0, 300),
+      isOurFault: status === 401 || status === 403,
+    }
   }
   return { kind: 'unknown', why: why.slice(0, 300) }
 }
@@ -135,6 +143,6 @@ function jsonOf(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? '')
   } catch {
-    return undefined // not JSON: an edge's page, or an answer cut short
+    return undefined // not JSON: a proxy's page, or a truncated answer
   }
 }

@@ -1,13 +1,16 @@
-// The bodies we post to YooKassa. Made once, stored beside the order, and sent as they are stored:
-// the provider promises the same payment for the same key only with the same parameters. Receipts
-// under 54-FZ are the accountant's settings, frozen with the order.
+// The request bodies for YooKassa. Each is created once, stored with the order and sent as stored:
+// the provider returns the same payment for the same idempotence key only with the same parameters.
+// Receipts under 54-FZ follow the accountant's settings, which are stored with the order.
 import { rublesText } from '../../units/kopecks.ts'
 import type { PaymentDraft, RefundDraft } from '../port.ts'
 
-/** 54-FZ. What applies to prepaid credits is the accountant's decision, so all is settings. */
+/**
+ * The settings of 54-FZ receipts. The accountant decides what applies to prepaid credits, so
+ * everything is configurable.
+ */
 export type ReceiptSettings = {
   readonly vatCode: number
-  /** 0: not sent, as for the provider's own receipts. */
+  /** 0: not sent; receipts that YooKassa registers itself accept no tax system. */
   readonly taxSystem: number
   readonly subject: string
   readonly mode: string
@@ -17,39 +20,42 @@ export type ReceiptSettings = {
 /** The provider's limits, in characters. */
 const DESCRIPTION_MAX = 128
 const REASON_MAX = 250
-/** One pack is one piece. */
+/** A pack is one item. */
 const QUANTITY = 1
 
 export function paymentBody(
   draft: PaymentDraft,
   options: {
     readonly env: string
-    readonly isQr: boolean
+    readonly hasSbpQr: boolean
     readonly receipt: ReceiptSettings | null
   },
 ): string {
   const amount = { value: rublesText(draft.price), currency: 'RUB' }
   return JSON.stringify({
     amount,
-    // The provider's default is a hold that somebody must capture.
+    // By default the provider only authorizes the amount, and it must be captured separately.
     capture: true,
     ...(draft.savedMethodId === null
-      ? confirmed(draft, options.isQr)
+      ? confirmationFields(draft, options.hasSbpQr)
       : { payment_method_id: draft.savedMethodId }),
     description: cut(draft.title, DESCRIPTION_MAX),
-    // Nothing personal: metadata is shown to the shop's staff.
+    // No personal data: the shop's staff can see the metadata.
     metadata: { order_id: draft.order, env: options.env },
     ...(options.receipt && { receipt: receiptOf({ ...draft, amount }, options.receipt) }),
   })
 }
 
-/** The payer chooses on the provider's page, and may leave the method there for later. */
-function confirmed({ method, returnUrl, locale, savesMethod }: PaymentDraft, hasQr: boolean) {
+/** For a payment that the payer must confirm; the provider saves the method if `savesMethod`. */
+function confirmationFields(
+  { method, returnUrl, locale, savesMethod }: PaymentDraft,
+  hasSbpQr: boolean,
+) {
   return {
     payment_method_data: { type: method === 'sbp' ? 'sbp' : 'bank_card' },
     ...(savesMethod && { save_payment_method: true }),
     confirmation:
-      hasQr && method === 'sbp'
+      hasSbpQr && method === 'sbp'
         ? { type: 'qr', return_url: returnUrl }
         : {
             type: 'redirect',
@@ -92,7 +98,7 @@ function receiptOf(
   }
 }
 
-/** By characters, not by halves of them. */
+/** Cuts by code points, so that no surrogate pair is split. */
 function cut(text: string, max: number): string {
   const characters = [...text]
   return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`

@@ -1,6 +1,6 @@
-// YooKassa's objects, read into snapshots. Unknown members are ignored, as the provider asks;
-// a missing or misshapen required one makes the whole answer unreadable, which is an unknown
-// outcome and never a guess.
+// Parses YooKassa's objects into snapshots. Unknown members are ignored, as the provider requires.
+// A missing or malformed required member makes the whole answer unreadable, which is an unknown
+// outcome.
 import { z } from 'zod'
 import { dateOf } from '../../platform/clock.ts'
 import type { Confirmation, RefundSnapshot, SavedMethod, Snapshot } from '../port.ts'
@@ -8,13 +8,14 @@ import { strictKopecks } from './strict-money.ts'
 
 export const PROVIDER = 'yookassa'
 
-const moment = z.string().transform((text, context) => {
+const timestamp = z.string().transform((text, context) => {
   const date = dateOf(text)
   if (date !== undefined) return date
-  context.addIssue({ code: 'custom', message: 'expected a moment' })
+  context.addIssue({ code: 'custom', message: 'expected a date and time' })
   return z.NEVER
 })
-// The value may be anything: what is not strict money is a mismatch, which a person must see.
+// Any value is accepted: an amount that `strictKopecks` cannot read becomes a difference, which an
+// operator reviews.
 const amount = z.looseObject({ value: z.unknown(), currency: z.string() })
 const id = z.string().min(1).max(64)
 const metadata = z.record(z.string(), z.unknown()).optional()
@@ -24,15 +25,15 @@ const payment = z.looseObject({
   id,
   status: z.enum(['pending', 'waiting_for_capture', 'succeeded', 'canceled']),
   amount,
-  created_at: moment,
-  captured_at: moment.optional(),
+  created_at: timestamp,
+  captured_at: timestamp.optional(),
   test: z.boolean(),
   recipient: z.looseObject({ account_id: z.string() }),
   refunded_amount: amount.optional(),
   receipt_registration: z.enum(['pending', 'succeeded', 'canceled']).optional().catch(undefined),
   metadata,
   cancellation_details: canceled,
-  // Only whether it is kept matters here: a method of a kind nobody knows must not hide a payment.
+  // A payment method of an unknown kind must not make the payment unreadable.
   payment_method: z
     .looseObject({
       id,
@@ -56,7 +57,7 @@ const refund = z.looseObject({
   payment_id: id,
   status: z.enum(['pending', 'succeeded', 'canceled']),
   amount,
-  created_at: moment,
+  created_at: timestamp,
   metadata,
   cancellation_details: canceled,
 })
@@ -70,14 +71,14 @@ const statuses = {
   canceled: 'canceled',
 } as const
 
-/** Undefined when it is no payment. */
+/** Undefined when the value is not a payment. */
 export function paymentOf(value: unknown): Snapshot | undefined {
   const read = payment.safeParse(value).data
   if (read === undefined) return undefined
   return {
     provider: PROVIDER,
     paymentId: read.id,
-    orderRef: textIn(read.metadata, 'order_id'),
+    orderRef: metadataText(read.metadata, 'order_id'),
     shopRef: read.recipient.account_id,
     status: statuses[read.status],
     amount: strictKopecks(read.amount.value),
@@ -94,7 +95,7 @@ export function paymentOf(value: unknown): Snapshot | undefined {
   }
 }
 
-/** A card by its last digits, which its owner knows it by in any language. */
+/** A card's title is its last digits, which need no translation. */
 function savedMethodOf(given: z.output<typeof payment>['payment_method']): SavedMethod | null {
   if (given === undefined || !given.saved) return null
   const { id, title, card } = given
@@ -116,7 +117,7 @@ export function refundOf(value: unknown): RefundSnapshot | undefined {
     provider: PROVIDER,
     refundId: read.id,
     paymentId: read.payment_id,
-    refundRef: textIn(read.metadata, 'refund_id'),
+    refundRef: metadataText(read.metadata, 'refund_id'),
     status: read.status,
     amount: strictKopecks(read.amount.value),
     amountText: String(read.amount.value).slice(0, 50),
@@ -126,7 +127,7 @@ export function refundOf(value: unknown): RefundSnapshot | undefined {
   }
 }
 
-/** A page; undefined when any item of it cannot be read, since a page with a hole is not read. */
+/** A page of items; undefined when any item is unreadable, so that none is silently left out. */
 export function pageOf<T>(value: unknown, itemOf: (value: unknown) => T | undefined) {
   const read = list.safeParse(value).data
   const items = read?.items.map(itemOf)
@@ -136,7 +137,7 @@ export function pageOf<T>(value: unknown, itemOf: (value: unknown) => T | undefi
   return { items: whole, next: read.next_cursor ?? null }
 }
 
-function textIn(members: Record<string, unknown> | undefined, name: string): string | null {
+function metadataText(members: Record<string, unknown> | undefined, name: string): string | null {
   const value = members?.[name]
   return typeof value === 'string' ? value.slice(0, 100) : null
 }

@@ -1,11 +1,11 @@
-// Money to the kopeck or not at all: the texts a provider, a bug or a forger might write.
+// Strict amounts: the texts that a provider, a bug or a forger might write.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { kopecks, rublesText } from '../../units/kopecks.ts'
 import { strictKopecks } from './strict-money.ts'
 
-test('digits, a dot and two digits are money', () => {
+test('accepts digits, a dot and two digits', () => {
   const table: [string, bigint][] = [
     ['0.00', 0n],
     ['0.01', 1n],
@@ -17,7 +17,7 @@ test('digits, a dot and two digits are money', () => {
   for (const [text, amount] of table) assert.equal(strictKopecks(text), amount, text)
 })
 
-test('everything else is not', () => {
+test('rejects everything else', () => {
   const texts = [
     ...['', '.', '.00', '1300', '1300.', '1300.0', '1300.000', '1300,00', '1 300.00', '1,300.00'],
     ...['+1300.00', '-1300.00', ' 1300.00', '1300.00 ', '1300.00\n', '01300.00', '00.50'],
@@ -29,7 +29,7 @@ test('everything else is not', () => {
   }
 })
 
-test('every amount that we write reads back as itself', () => {
+test('parses every amount that we write', () => {
   fc.assert(
     fc.property(fc.bigInt(0n, 999_999_999_999_999n), (amount) => {
       assert.equal(strictKopecks(rublesText(kopecks(amount))), amount)

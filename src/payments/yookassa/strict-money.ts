@@ -1,8 +1,8 @@
-// Money as a provider writes it: digits, a dot, exactly two digits. Anything else is not rounded,
-// guessed or repaired: it is null, and an order with such an amount goes to a person.
+// Parses an amount as the provider writes it: digits, a dot, exactly two digits. Anything else is
+// null, never rounded or repaired, and the payment goes to review.
 import type { Kopecks } from '../../units/kopecks.ts'
 
-/** Thirteen digits before the dot are ten trillion rubles; more is not a payment. */
+/** Thirteen digits before the dot allow ten trillion rubles, more than any payment. */
 const STRICT = /^(0|[1-9]\d{0,12})\.(\d{2})$/
 
 export function strictKopecks(text: unknown): Kopecks | null {

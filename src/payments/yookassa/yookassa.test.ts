@@ -1,5 +1,5 @@
-// The YooKassa adapter against the bank's stand-in, over HTTP: what is asked, how each end of a
-// call is understood, and that nothing unknown is ever taken for a no.
+// The YooKassa adapter against the bank's stand-in, over HTTP: what it sends, how it interprets
+// each response, and that it never takes an unknown outcome for a refusal.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -12,7 +12,7 @@ import { Masked } from '../../platform/masked.ts'
 import { credits } from '../../units/credits.ts'
 import { kopecks } from '../../units/kopecks.ts'
 import type { PaymentDraft, Provider } from '../port.ts'
-import { meaning } from './calls.ts'
+import { interpretResponse } from './calls.ts'
 import { createLimiter } from './limiter.ts'
 import { createYookassa, type YookassaOptions } from './yookassa.ts'
 
@@ -81,7 +81,7 @@ async function sim(act: string, body: object, method = 'POST') {
   return (await response.json()) as Record<string, unknown>
 }
 
-test('a card payment is one-stage, by redirect, and names its order', async () => {
+test('a card payment is captured at once, uses a redirect and names its order', async () => {
   const { order, snapshot, body } = await create()
   assert.equal(snapshot.status, 'pending')
   assert.equal(snapshot.orderRef, order)
@@ -97,7 +97,7 @@ test('a card payment is one-stage, by redirect, and names its order', async () =
   assert.doesNotMatch(body, /owner@example/, 'nothing personal without a receipt')
 })
 
-test('SBP is by redirect, and by QR where that is switched on', async () => {
+test('SBP uses a redirect, or a QR code where that is enabled', async () => {
   const plain = await create({ method: 'sbp' })
   assert.equal(plain.snapshot.confirmation?.kind, 'redirect')
   const qr = await create({ method: 'sbp' }, open({ hasSbpQr: true }))
@@ -105,7 +105,7 @@ test('SBP is by redirect, and by QR where that is switched on', async () => {
   assert.ok((qr.snapshot.confirmation?.value.length ?? 0) > 10)
 })
 
-test('a paid payment shows when it was captured; a declined one says why', async () => {
+test('a paid payment has its capture time; a declined one has the reason', async () => {
   const paid = await create()
   await sim('pay', { orderId: paid.order })
   const found = await at.provider.fetchPayment(paid.snapshot.paymentId)
@@ -114,12 +114,12 @@ test('a paid payment shows when it was captured; a declined one says why', async
   assert.equal(found.value.confirmation, null)
   const declined = await create()
   await sim('decline', { orderId: declined.order, reason: 'insufficient_funds' })
-  const told = await at.provider.fetchPayment(declined.snapshot.paymentId)
-  assert.ok(told.kind === 'ok' && told.value.status === 'canceled')
-  assert.equal(told.value.cancelReason, 'insufficient_funds')
+  const canceled = await at.provider.fetchPayment(declined.snapshot.paymentId)
+  assert.ok(canceled.kind === 'ok' && canceled.value.status === 'canceled')
+  assert.equal(canceled.value.cancelReason, 'insufficient_funds')
 })
 
-test('a receipt carries the accountant’s settings and sums to the payment', async () => {
+test('a receipt has the accountant’s settings and adds up to the payment', async () => {
   const receipt = {
     vatCode: 11,
     taxSystem: 2,
@@ -161,7 +161,7 @@ test('a receipt carries the accountant’s settings and sums to the payment', as
   assert.equal(refunded.value.refundRef, refund)
 })
 
-test('the same key and bytes make one payment, however often and however it ended', async () => {
+test('the same key and bytes make one payment, however often they are sent', async () => {
   const order = newOrder()
   const { body } = at.provider.draftPayment(draft(order))
   const ends: string[] = []
@@ -177,7 +177,7 @@ test('the same key and bytes make one payment, however often and however it ende
   assert.equal(((await view.json()) as { payments: unknown[] }).payments.length, 1)
 })
 
-test('a post that its asker takes back while it waits for its turn is not sent', async () => {
+test('a post is not sent if confirmSend returns false after the wait', async () => {
   const slow = open({ callsPerSecond: 1 })
   const order = newOrder()
   const { body } = slow.draftPayment(draft(order))
@@ -189,12 +189,12 @@ test('a post that its asker takes back while it waits for its turn is not sent',
     return false
   })
   assert.equal(answer.kind, 'withheld')
-  assert.ok(askedMs > 500, `asked after ${askedMs} ms, its turn was after a second`)
+  assert.ok(askedMs > 500, `confirmSend was called after ${askedMs} ms, not after a second`)
   const view = await fetch(`${at.bank.controlUrl}/calls?orderId=${order}&method=POST`)
   assert.deepEqual(((await view.json()) as { calls: unknown[] }).calls, [])
 })
 
-test('a trickling answer is cut at the limit of the whole call', async () => {
+test('a response that trickles in is given up at the call’s time limit', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => undefined)
     socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n')
@@ -211,7 +211,7 @@ test('a trickling answer is cut at the limit of the whole call', async () => {
   server.close()
 })
 
-test('what a status and a body mean', () => {
+test('interprets status and body', () => {
   const error = (code: string) => JSON.stringify({ type: 'error', id: '1', code })
   const table: [string, 'GET' | 'POST', number, string, string][] = [
     ['an object', 'POST', 200, '{}', 'ok'],
@@ -221,10 +221,10 @@ test('what a status and a body mean', () => {
     ['invalid request', 'POST', 400, error('invalid_request'), 'rejected'],
     ['credentials', 'POST', 401, error('invalid_credentials'), 'rejected ours'],
     ['forbidden', 'POST', 403, error('forbidden'), 'rejected ours'],
-    ['forbidden by an edge', 'POST', 403, '<html>', 'unknown'],
+    ['forbidden, says an edge', 'POST', 403, '<html>', 'unknown'],
     ['absent', 'GET', 404, error('not_found'), 'absent'],
     ['absent for a post', 'POST', 404, error('not_found'), 'rejected'],
-    ['absent by an edge', 'GET', 404, 'nothing here', 'unknown'],
+    ['not found, says an edge', 'GET', 404, 'nothing here', 'unknown'],
     ['method', 'POST', 405, '', 'rejected ours'],
     ['content type', 'POST', 415, '', 'rejected ours'],
     ['throttled', 'POST', 429, error('too_many_requests'), 'throttled'],
@@ -233,26 +233,26 @@ test('what a status and a body mean', () => {
     ['redirect', 'GET', 302, '', 'unknown'],
   ]
   for (const [name, method, status, text, expected] of table) {
-    const { kind, ...rest } = meaning(method, status, text)
-    const told = 'isOurs' in rest && rest.isOurs ? `${kind} ours` : kind
-    assert.equal(told, expected, name)
+    const { kind, ...rest } = interpretResponse(method, status, text)
+    const outcome = 'isOurFault' in rest && rest.isOurFault ? `${kind} ours` : kind
+    assert.equal(outcome, expected, name)
   }
 })
 
-test('without a number or a key there is no shop', () => {
+test('requires a shop id and a key', () => {
   assert.throws(() => open({ secretKey: new Masked('') }))
   assert.throws(() => open({ shopId: '' }))
 })
 
-test('wrong credentials are ours to mend, and an unknown id is absent', async () => {
+test('wrong credentials are our fault, and an unknown id is absent', async () => {
   const wrong = open({ secretKey: new Masked('test_wrong') })
   const answer = await wrong.fetchPayment('2d9f0b2a-000f-5000-8000-1a2b3c4d5e6f')
-  assert.ok(answer.kind === 'rejected' && answer.isOurs)
+  assert.ok(answer.kind === 'rejected' && answer.isOurFault)
   const absent = await at.provider.fetchPayment('2d9f0b2a-000f-5000-8000-1a2b3c4d5e6f')
   assert.equal(absent.kind, 'absent')
 })
 
-test('settled payments are listed page by page from a moment on', async () => {
+test('lists the payments settled since a given time, page by page', async () => {
   const since = new Date()
   const orders = await Promise.all(Array.from({ length: 105 }, () => create()))
   await Promise.all(orders.map(({ order }) => sim('pay', { orderId: order })))
@@ -273,7 +273,7 @@ test('settled payments are listed page by page from a moment on', async () => {
   for (const { order } of orders) assert.ok(seen.includes(order))
 })
 
-test('an order is found by its reference around the time it was made', async () => {
+test('finds an order by its reference around the time of its creation', async () => {
   const { order, snapshot } = await create()
   const [from, to] = [new Date(Date.now() - 600_000), new Date(Date.now() + 600_000)]
   const found = await at.provider.findByOrder(order, from, to)
@@ -282,7 +282,7 @@ test('an order is found by its reference around the time it was made', async () 
   assert.equal((await at.provider.findByOrder(newOrder(), from, to)).kind, 'absent')
 })
 
-test('amounts that are not strict are seen as they are, and as no amount', async () => {
+test('an amount in another format than 1300.00 is null, and only its text is kept', async () => {
   const { order, snapshot } = await create()
   for (const value of ['1300.0', '1 300.00', '-1300.00', '1300,00']) {
     await sim('alter', { orderId: order, value })
@@ -293,26 +293,35 @@ test('amounts that are not strict are seen as they are, and as no amount', async
   }
 })
 
-const notice = (event: string, object: object) =>
+const notification = (event: string, object: object) =>
   JSON.stringify({ type: 'notification', event, object })
 
-test('a notice names a payment; a refund is known by its payment', () => {
+test('a notification contains the id of a payment, also when it is about a refund', () => {
   const read = (body: string) =>
     at.provider.parseNotification({ body, headers: {}, peer: '127.0.0.1' })
-  const paid = read(notice('payment.succeeded', { id: 'p-1', metadata: { order_id: 'pay_1' } }))
+  const paid = read(
+    notification('payment.succeeded', { id: 'p-1', metadata: { order_id: 'pay_1' } }),
+  )
   assert.ok(paid !== undefined && paid.trust === 'unverified')
   assert.deepEqual([paid.paymentId, paid.orderRef], ['p-1', 'pay_1'])
-  const refund = read(notice('refund.succeeded', { id: 'r-1', payment_id: 'p-1' }))
+  const refund = read(notification('refund.succeeded', { id: 'r-1', payment_id: 'p-1' }))
   assert.ok(refund !== undefined && refund.trust === 'unverified')
   assert.equal(refund.paymentId, 'p-1')
-  for (const body of ['', '{', '[]', 'null', '{"type":"notification"}', notice('x', { id: 'p' })]) {
+  for (const body of [
+    '',
+    '{',
+    '[]',
+    'null',
+    '{"type":"notification"}',
+    notification('x', { id: 'p' }),
+  ]) {
     assert.equal(read(body), undefined, body)
   }
-  assert.equal(read(notice('payment.succeeded', { id: "p'; drop table" })), undefined)
+  assert.equal(read(notification('payment.succeeded', { id: "p'; drop table" })), undefined)
 })
 
-test('with a list of senders, only they are read', () => {
-  const body = notice('payment.succeeded', { id: 'p-1' })
+test('with a list of sender addresses, only notifications from these are accepted', () => {
+  const body = notification('payment.succeeded', { id: 'p-1' })
   const table: [string, string, string][] = [
     ['published', '185.71.76.1', 'unverified'],
     ['published', '::ffff:77.75.153.5', 'unverified'],
@@ -328,7 +337,7 @@ test('with a list of senders, only they are read', () => {
   }
 })
 
-test('no more calls start in a second than are allowed, and a far turn is no turn', async () => {
+test('limits the calls per second, and rejects a call that would wait too long', async () => {
   const time = { ms: 0 }
   const waits: number[] = []
   const limiter = createLimiter({
@@ -336,24 +345,24 @@ test('no more calls start in a second than are allowed, and a far turn is no tur
     clock: { nowMs: () => time.ms, spanMs: () => time.ms },
     wait: async (ms) => waits.push(ms),
   })
-  for (let i = 0; i < 50; i++) assert.equal(await limiter.enter(), true)
+  for (let i = 0; i < 50; i++) assert.equal(await limiter.acquire(), true)
   assert.deepEqual(waits, [...Array(20).fill(1_001), ...Array(10).fill(2_001)])
   time.ms = 2_500
-  assert.equal(await limiter.enter(), true)
+  assert.equal(await limiter.acquire(), true)
   assert.equal(waits.length, 30, 'the window has moved on: no wait')
-  for (let i = 0; i < 300; i++) await limiter.enter()
-  assert.equal(await limiter.enter(), false, 'more than ten seconds away')
+  for (let i = 0; i < 300; i++) await limiter.acquire()
+  assert.equal(await limiter.acquire(), false, 'its turn would be more than ten seconds away')
 })
 
-test('a provider that says when to come back is not asked before', async () => {
+test('makes no call before the pause that the provider asked for is over', async () => {
   const waits: number[] = []
   const limiter = createLimiter({
     perSecond: 5,
     clock: { nowMs: () => 0, spanMs: () => 0 },
     wait: async (ms) => waits.push(ms),
   })
-  await limiter.enter()
+  await limiter.acquire()
   limiter.holdOff(1_800)
-  await limiter.enter()
+  await limiter.acquire()
   assert.deepEqual(waits, [1_801])
 })

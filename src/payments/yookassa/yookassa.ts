@@ -1,6 +1,5 @@
-// The YooKassa adapter: card and SBP by the provider's own page. It asks over HTTP and reports
-// snapshots; it never decides. Nothing here knows whether the other side is the provider or its
-// stand-in: only the address differs.
+// The YooKassa adapter: card and SBP payments on the provider's page. It calls the HTTP API and
+// returns snapshots; it decides nothing. The stand-in used in tests differs only by its URL.
 import { assert } from '../../platform/assert.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Masked } from '../../platform/masked.ts'
@@ -9,7 +8,7 @@ import type { Answer, Provider, Snapshot } from '../port.ts'
 import { createCalls } from './calls.ts'
 import { paymentBody, type ReceiptSettings, refundBody } from './drafts.ts'
 import { createLimiter } from './limiter.ts'
-import { createNoticeReader } from './notices.ts'
+import { createNotificationParser } from './notifications.ts'
 import { PROVIDER, pageOf, paymentOf, refundOf } from './objects.ts'
 
 export type YookassaOptions = {
@@ -19,11 +18,11 @@ export type YookassaOptions = {
   readonly postTimeoutMs: number
   readonly getTimeoutMs: number
   readonly callsPerSecond: number
-  /** SBP as a QR code that we draw ourselves, for shops that have it. */
+  /** SBP by a QR code that our page shows, for shops where the provider has enabled it. */
   readonly hasSbpQr: boolean
   readonly notificationSources: string
   readonly receipt: ReceiptSettings | null
-  /** Written into the payment's metadata, for whoever shares the shop. */
+  /** Written into the payment's metadata, because several deployments may share a shop. */
   readonly env: string
   readonly clock: Clock
   readonly onCall?: (call: string, kind: Answer<unknown>['kind']) => void
@@ -33,11 +32,11 @@ export type YookassaOptions = {
 const CARD = { min: kopecks(1_00), max: kopecks(350_000_00) }
 const SBP = { min: kopecks(1_00), max: kopecks(700_000_00) }
 const PAGE = 100
-/** A hundred thousand payments; a list that goes on longer is one that goes in a circle. */
+/** A hundred thousand payments; a longer list goes in circles. */
 const PAGES_MAX = 1_000
 
 export function createYookassa(options: YookassaOptions): Provider {
-  // An empty credential must never be one that matches.
+  // An empty shop id would match a snapshot without one.
   assert(
     options.shopId !== '' && options.secretKey.reveal() !== '',
     'the shop has a number and key',
@@ -48,7 +47,7 @@ export function createYookassa(options: YookassaOptions): Provider {
     onEnd: options.onCall ?? (() => undefined),
   })
 
-  async function read<T>(
+  async function parseAnswer<T>(
     answer: Answer<unknown> | Promise<Answer<unknown>>,
     itemOf: (value: unknown) => T | undefined,
   ): Promise<Answer<T>> {
@@ -58,7 +57,7 @@ export function createYookassa(options: YookassaOptions): Provider {
     return value === undefined ? { kind: 'unknown', why: 'unreadable' } : { kind: 'ok', value }
   }
 
-  function list<T>(
+  function listPage<T>(
     name: string,
     path: string,
     query: Readonly<Record<string, string | null>>,
@@ -66,19 +65,20 @@ export function createYookassa(options: YookassaOptions): Provider {
   ) {
     const search = new URLSearchParams({ limit: String(PAGE) })
     for (const [key, value] of Object.entries(query)) if (value !== null) search.set(key, value)
-    return read(calls.get(name, `${path}?${search}`), (value) => pageOf(value, itemOf))
+    return parseAnswer(calls.get(name, `${path}?${search}`), (value) => pageOf(value, itemOf))
   }
 
   /**
-   * Page by page until the order turns up. There is no filter on metadata. A payment that cannot be
-   * read hides no other; but it may be the one, so without another the outcome is unknown.
+   * Reads page by page until the order is found, because the API has no filter on metadata. An
+   * unreadable payment is skipped; but it may be the order's, so if the order is not found
+   * elsewhere, the outcome is unknown.
    */
   async function findByOrder(order: string, from: Date, to: Date): Promise<Answer<Snapshot>> {
     const span = { 'created_at.gte': from.toISOString(), 'created_at.lte': to.toISOString() }
     let cursor: string | null = null
     let isWhole = true
     for (let pages = 0; pages < PAGES_MAX; pages++) {
-      const page: Awaited<ReturnType<typeof list<Snapshot | null>>> = await list(
+      const page: Awaited<ReturnType<typeof listPage<Snapshot | null>>> = await listPage(
         'find',
         '/payments',
         { ...span, cursor },
@@ -102,30 +102,30 @@ export function createYookassa(options: YookassaOptions): Provider {
       methods: { card: CARD, sbp: SBP } satisfies Record<string, { min: Kopecks; max: Kopecks }>,
       hasSettledList: true,
       payerTermSeconds: 3_600,
-      // A key means one payment for 24 hours; an hour of it is left for slow clocks and lines.
-      keySeconds: 23 * 3_600,
+      // The provider remembers a key for 24 hours; one hour is left for clock differences.
+      idempotencyKeySeconds: 23 * 3_600,
     }),
 
     draftPayment: (draft) => ({
       body: paymentBody(draft, {
         env: options.env,
-        isQr: options.hasSbpQr,
+        hasSbpQr: options.hasSbpQr,
         receipt: options.receipt,
       }),
       receipt: options.receipt,
     }),
-    async createPayment(key, body, mayLeave = async () => true) {
-      const answer = await calls.postIf(mayLeave, 'create', '/payments', { key, body })
-      return answer.kind === 'withheld' ? answer : read(answer, paymentOf)
+    async createPayment(key, body, confirmSend = async () => true) {
+      const answer = await calls.postIfConfirmed(confirmSend, 'create', '/payments', { key, body })
+      return answer.kind === 'withheld' ? answer : parseAnswer(answer, paymentOf)
     },
     fetchPayment: (paymentId) =>
-      read(calls.get('fetch', `/payments/${encodeURIComponent(paymentId)}`), (value) => {
+      parseAnswer(calls.get('fetch', `/payments/${encodeURIComponent(paymentId)}`), (value) => {
         const snapshot = paymentOf(value)
         return snapshot?.paymentId === paymentId ? snapshot : undefined
       }),
     findByOrder,
     listSettled: (since, cursor) =>
-      list(
+      listPage(
         'list',
         '/payments',
         { status: 'succeeded', 'captured_at.gte': since.toISOString(), cursor },
@@ -133,14 +133,17 @@ export function createYookassa(options: YookassaOptions): Provider {
       ),
 
     draftRefund: refundBody,
-    createRefund: (key, body) => read(calls.post('refund', '/refunds', key, body), refundOf),
+    createRefund: (key, body) => parseAnswer(calls.post('refund', '/refunds', key, body), refundOf),
     fetchRefund: (refundId) =>
-      read(calls.get('refund-fetch', `/refunds/${encodeURIComponent(refundId)}`), (value) => {
-        const snapshot = refundOf(value)
-        return snapshot?.refundId === refundId ? snapshot : undefined
-      }),
+      parseAnswer(
+        calls.get('refund-fetch', `/refunds/${encodeURIComponent(refundId)}`),
+        (value) => {
+          const snapshot = refundOf(value)
+          return snapshot?.refundId === refundId ? snapshot : undefined
+        },
+      ),
     listRefunds: (of, cursor) =>
-      list(
+      listPage(
         'refund-list',
         '/refunds',
         'paymentId' in of
@@ -149,7 +152,7 @@ export function createYookassa(options: YookassaOptions): Provider {
         refundOf,
       ),
 
-    parseNotification: createNoticeReader(options.notificationSources),
+    parseNotification: createNotificationParser(options.notificationSources),
     acknowledgement: { status: 200, body: '' },
     close: () => calls.close(),
   }

@@ -1,4 +1,4 @@
-// Which errors of the database are transient, and which of them say that the server was left.
+// Which errors of the database are transient, and which of them mean that the server must be left.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Fault } from '../assert.ts'
@@ -10,9 +10,9 @@ import {
   OutcomeUnknown,
 } from './database-errors.ts'
 
-/** As the server says it. */
+/** An error of the server. */
 const said = (code: string) => Object.assign(new Error('a test'), { code, severity: 'ERROR' })
-/** As Node says it of a socket. */
+/** An error of a socket. */
 const met = (code: string) => Object.assign(new Error('a test'), { code })
 
 test('a lost connection, a full, read-only or failing server and a conflict are transient', () => {
@@ -38,7 +38,7 @@ test('a wrong statement, a missing privilege and a bug of ours are not transient
   assert.equal(isTransient('08006'), false)
 })
 
-test('a server is left when it only reads or goes, and not for a lock or a time limit', () => {
+test('a server is left when it is read-only or shuts down, not for a lock or a time limit', () => {
   for (const code of ['25006', '57P01', '57P02', '57P03', '08006', '08P01']) {
     assert.equal(isServerLost(said(code)), true, code)
   }
@@ -47,7 +47,7 @@ test('a server is left when it only reads or goes, and not for a lock or a time 
   }
 })
 
-test('a socket of somebody else is not taken for the database', async () => {
+test('an error of another socket does not count as the database’s', async () => {
   const ours = met('ECONNRESET')
   await assert.rejects(markTransient(Promise.reject(ours)), ours)
   assert.equal(isDatabaseUnavailable(ours), true)

@@ -1,8 +1,10 @@
 // Which errors of the database are transient: the same statement, sent again later, may succeed.
-// The one list, for the ledger, the pool, jobs, letters, loops and every answer. Everything else is
-// a bug in the statement, in its values or in our own code, and no waiting mends it.
+// The ledger, the pool, jobs, e-mails, loops and the answers to clients all use this list. Every
+// other error is a bug in the statement, in its values or in our code, and repeating does not help.
 
-/** PostgreSQL did not answer: the statement may or may not be committed. Only a repeat tells. */
+/**
+ * PostgreSQL did not answer: the statement may or may not be committed. Only repeating it shows.
+ */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown'
 }
@@ -23,7 +25,7 @@ const TRANSIENT_STATES: Readonly<Record<string, string>> = {
   '55P03': 'a lock was not free in time, such as that of a table under migration',
 }
 
-/** Judges an error that is known to come from the database or its connection. */
+/** Call it only for an error that comes from the database or its connection. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof OutcomeUnknown) return true
   if (!(error instanceof Error)) return false
@@ -33,27 +35,32 @@ export function isTransient(error: unknown): boolean {
       Object.hasOwn(TRANSIENT_CLASSES, state.slice(0, 2)) || Object.hasOwn(TRANSIENT_STATES, state)
     )
   }
-  // The driver's and the socket's errors have no class of their own, or are several in one when a
-  // host has several addresses. A bug of ours has: TypeError, RangeError, Fault.
+  // Errors of the driver and of sockets are plain Errors, or an AggregateError when a host has
+  // several addresses. Bugs of ours have their own class: TypeError, RangeError, Fault.
   return error.name === 'Error' || error.name === 'AggregateError'
 }
 
-/** A lock was not free in time. The connection and the server are well. */
+/** The server reported it about a statement; the connection to the server works. */
+export function isFromServer(error: unknown): boolean {
+  return stateOf(error) !== undefined
+}
+
+/** A lock was not free in time. The connection and the server still work. */
 export function isLockTimeout(error: unknown): boolean {
   return stateOf(error) === '55P03'
 }
 
 /**
  * Classes 58 and XX: PostgreSQL could not read or write a file, or met an internal error or a
- * damaged page. Every statement may meet it, or only those that need one page.
+ * damaged page. It may affect every statement, or only those that need one page.
  */
 export function isServerFault(error: unknown): boolean {
   return /^(?:58|XX)/.test(stateOf(error) ?? '')
 }
 
 /**
- * The server no longer is what it was when we connected: it only reads, or goes away. Behind the
- * same address there may be another one by now, which only a new connection reaches.
+ * The server has become read-only or is shutting down. Another server may have the same address by
+ * now, which only a new connection reaches.
  */
 export function isServerLost(error: unknown): boolean {
   return /^(?:08|57P|25006)/.test(stateOf(error) ?? '')
@@ -68,8 +75,9 @@ function stateOf(error: unknown): string | undefined {
 const marked = new WeakSet<Error>()
 
 /**
- * The same answer, or the same error, which `isDatabaseUnavailable` then knows. Errors are marked
- * where they arise, because the error of a broken socket looks the same whatever it led to.
+ * Returns the same result or throws the same error, marked for `isDatabaseUnavailable` if it is
+ * transient. Errors are marked at the query, because elsewhere a socket error of the database looks
+ * like that of any other connection.
  */
 export async function markTransient<T>(answer: Promise<T>): Promise<T> {
   try {

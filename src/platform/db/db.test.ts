@@ -1,4 +1,4 @@
-// Connections that are lost: what was under way fails, and the process goes on. And snapshots.
+// Lost connections fail the statements under way but not the process. And snapshots.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -16,7 +16,7 @@ test('a connection lost between statements fails the transaction, not the proces
     const { rows } = await tx.query('select pg_backend_pid() as pid')
     const { pid } = rows[0] as { pid: number }
     await db.query('select pg_terminate_backend($1)', [pid])
-    // Nothing is asked of it meanwhile, so that nobody waits for an answer when it ends.
+    // No statement runs meanwhile, so that none is waiting when the connection ends.
     for (let looks = 0; looks < 500; looks++) {
       const seen = await db.query('select from pg_stat_activity where pid = $1', [pid])
       if (seen.rows.length === 0) break
@@ -31,7 +31,7 @@ test('a connection lost between statements fails the transaction, not the proces
   assert.deepEqual(rows, [{ one: 1 }])
 })
 
-test('a connection is used again after a transaction, whichever way it ended', async () => {
+test('a connection is reused after a transaction, committed or not', async () => {
   const { db } = at.database
   const pids = new Set<number>()
   for (let i = 0; i < 20; i++) {
@@ -45,7 +45,7 @@ test('a connection is used again after a transaction, whichever way it ended', a
   assert.equal(pids.size, 1)
 })
 
-test('reads of a snapshot see one moment, and a transaction sees the newest', async () => {
+test('a snapshot sees one moment, and a transaction sees the newest data', async () => {
   const { db } = at.database
   await db.query('create table seen (n int4)')
   for (const [way, expected] of [

@@ -1,4 +1,4 @@
-// A pool leaves a server that only reads: what is at rest goes, what is under way may finish.
+// A pool leaves a read-only server: idle connections close, statements under way may finish.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
@@ -20,13 +20,13 @@ const pidOf = async ({ query }: Pick<Tx, 'query'>) => {
   return (rows[0] as { pid: number }).pid
 }
 
-/** So many connections at once, oldest first; the newest is the next to be used. */
+/** Opens `count` connections at once, oldest first; the newest is the next to be used. */
 async function openConnections(db: Db, count: number): Promise<number[]> {
   if (count === 0) return []
   return db.transaction(async (tx) => [await pidOf(tx), ...(await openConnections(db, count - 1))])
 }
 
-/** What a server says that only reads. */
+/** The error of a read-only server. */
 async function failToWrite(db: Db): Promise<void> {
   const work = db.transaction(async (tx) => {
     await tx.query('set transaction read only')
@@ -45,9 +45,9 @@ const isConnected = async (pid: number) => {
 
 const isGone = (pid: number) => until(`${pid} is gone`, async () => !(await isConnected(pid)))
 
-test('a connection that cannot write is left, and the older ones with it', async () => {
+test('leaves a connection that cannot write, and all older ones', async () => {
   const db = openDatabase(settingsOf(database.url), 'test left', () => undefined)
-  // Nested, so the innermost is the newest, and is given back first.
+  // Nested, so the innermost is the newest and is released first.
   const [oldest = 0, middle = 0, newest = 0] = await openConnections(db, 3)
   const used = await db.transaction(async (first) => {
     assert.equal(await pidOf(first), oldest)
@@ -76,7 +76,7 @@ test('a transaction that began before the switch can still commit', async () => 
   await db.end()
 })
 
-test('a connection at rest is left at once, also one that somebody listens on', async () => {
+test('closes idle connections at once, also one that listens for notifications', async () => {
   const lost: Error[] = []
   const pool = openPool({ connectionString: database.url }, (error) => lost.push(error))
   const listening = await pool.connect()
@@ -94,7 +94,7 @@ test('a connection at rest is left at once, also one that somebody listens on', 
   await pool.end()
 })
 
-test('a session that only reads is replaced, though nobody writes', async () => {
+test('replaces a read-only session even when no statement writes', async () => {
   const config = { connectionString: database.url, max: 1, idleTimeoutMillis: 0 }
   const pool = openPool(config, () => undefined, 300)
   const run = async (text: string) => (await pool.query(text)).rows[0]
@@ -111,7 +111,7 @@ test('a session that only reads is replaced, though nobody writes', async () => 
   await pool.end()
 })
 
-test('a connection that does not answer in time is not used again', async () => {
+test('does not reuse a connection that did not answer in time', async () => {
   const config: pg.PoolConfig = { connectionString: database.url, max: 1, query_timeout: 200 }
   const pool = openPool(config, () => undefined)
   const client = await pool.connect()

@@ -1,16 +1,17 @@
-// A pool of connections that leaves a server which became read-only or shuts down, so that after a
-// failover behind the same address the next statement reaches the new server. A statement that
-// writes learns of it by its error; one that only reads, by a parameter that the server reports.
+// A connection pool that leaves a server which has become read-only or is shutting down, so that
+// after a failover behind the same address the next statement reaches the new server. It notices by
+// the error of a statement that writes or, if statements only read, by a parameter that the server
+// reports.
 import type { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import { isServerLost } from './database-errors.ts'
 
-/** PostgreSQL reports both when a session begins and with the first statement after a change. */
+/** PostgreSQL reports both when a session begins and at the first statement after a change. */
 const READ_ONLY_PARAMETERS = ['default_transaction_read_only', 'in_hot_standby']
 /**
- * A connection to a read-only server is replaced after this time. Shorter would burden a standby
- * that is being promoted; three times as long is the limit within which all work must have moved.
+ * A connection to a read-only server is replaced after this time. A shorter time would burden a
+ * standby that is being promoted; all work must have moved within three times this time.
  */
 const READ_ONLY_MS = 5_000
 
@@ -76,7 +77,7 @@ export function openPool(
   // graphile-worker warns about a pool without this listener: others handle errors of clients here.
   pool.on('connect', () => undefined)
   pool.on('release', (_error, client) => {
-    // A statement that met its time limit is still under way, and the next would wait behind it.
+    // A statement that exceeded its time limit is still running, and the next would wait for it.
     const isStuck = !partsOf(client).readyForQuery
     // The pool removes a connection that is ending.
     if (isStuck || leaving.has(client)) void client.end()

@@ -1,5 +1,5 @@
-// One prepared statement that returns one row, and its result as the server wrote it: the ledger
-// converts its own columns, and numbers must not pass through a float.
+// Runs one prepared statement that returns one row, with all columns as text: the ledger converts
+// its columns itself, and numbers must not pass through a float.
 import type pg from 'pg'
 
 export type Statement = {

@@ -1,4 +1,4 @@
-// Letters while processes and the database die: what was accepted by the relay and not yet by us.
+// E-mails while processes or the database die after the SMTP server's 250 and before our commit.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,16 +20,16 @@ before(async () => {
 after(() => stage.end())
 afterEach(() => stage.clear())
 
-test('a letter that somebody is sending is not sent by anybody else', async (t) => {
+test('an e-mail that one process is sending is not sent by another', async (t) => {
   const hanging = await startMailbox()
   t.after(() => hanging.close())
   hanging.faults({ to: '*', do: 'hang', at: 'reply' })
   const slow = stage.mailAt(hanging.smtpUrl)
   const id = await stage.posted()
-  const sending = assert.rejects(slow.deliver(id), /the letter waits/)
+  const sending = assert.rejects(slow.deliver(id), /the e-mail waits/)
   await hanging.wait({}, LONG_MS)
   await stage.mail.deliver(id)
-  await stage.mail.tend()
+  await stage.mail.maintain()
   assert.deepEqual([stage.mailbox.list(), (await stage.only()).attempts], [[], 1])
   await hanging.close() // ends the conversation
   await sending
@@ -37,7 +37,7 @@ test('a letter that somebody is sending is not sent by anybody else', async (t) 
   assert.deepEqual([stage.mailbox.list().length, (await stage.only()).state], [1, 'sent'])
 })
 
-test('a relay that hangs takes the places of letters and no others', async (t) => {
+test('an SMTP server that hangs does not block other jobs', async (t) => {
   const hanging = await startMailbox()
   t.after(() => hanging.close())
   hanging.faults({ to: '*', do: 'hang', at: 'reply' })
@@ -48,7 +48,7 @@ test('a relay that hangs takes the places of letters and no others', async (t) =
   const worker = await startWorker({
     databaseUrl: stage.database.url,
     jobs: [
-      { name: 'letter', limitMs: 60_000, places: 2, run: deliver },
+      { name: 'letter', limitMs: 60_000, concurrency: 2, run: deliver },
       { name: 'other', limitMs: 60_000, run: async () => done.resolve() },
     ],
     clock: systemClock,
@@ -63,7 +63,7 @@ test('a relay that hangs takes the places of letters and no others', async (t) =
   await stopping
 })
 
-/** A lock on which the database makes every `sent` wait, so that a process can die there. */
+/** A lock for which every update to `sent` waits, so that a process can die there. */
 const GATE = 31_337
 
 async function closeGate(): Promise<() => Promise<void>> {
@@ -99,13 +99,13 @@ async function atGate(): Promise<number> {
   return (await stage.db.query(`select ${WAITING}`)).rows.length
 }
 
-/** Ends the sessions that wait there, as a restart of the server would. */
+/** Ends the sessions that wait for the lock, as a restart of the server would. */
 async function cutAtGate(): Promise<void> {
   await stage.db.query(`select pg_terminate_backend(pid) ${WAITING}`)
   await until('they are gone', async () => (await atGate()) === 0)
 }
 
-test('killed after 250 and before the commit, a worker’s letter goes again as itself', async () => {
+test('resends with the same Message-ID after a kill between 250 and the commit', async () => {
   const openGate = await closeGate()
   const spool = await mkdtemp(join(tmpdir(), 'tollgate-letters-'))
   const id = await stage.posted()
@@ -125,17 +125,17 @@ test('killed after 250 and before the commit, a worker’s letter goes again as 
   await until('the worker has its 250 and waits to commit', async () => (await atGate()) === 1)
   worker.kill('SIGKILL')
   await once(worker, 'exit')
-  // Its session would finish the statement by itself when the gate opens.
+  // Otherwise its session would finish the statement when the lock is released.
   await cutAtGate()
   await openGate()
   await rm(spool, { recursive: true, force: true })
 
-  await stage.mail.tend()
+  await stage.mail.maintain()
   await stage.mail.deliver(id) // its lease still stands
   assert.deepEqual([(await stage.only()).state, stage.mailbox.list().length], ['queued', 1])
   await stage.db.query(`update letters set leased_until = leased_until - interval '5 minutes'`)
   await stage.withWorker(async () => {
-    await stage.mail.tend()
+    await stage.mail.maintain()
     await until('it is sent', async () => (await stage.only()).state === 'sent')
   })
   const [second, first] = stage.mailbox.list()
@@ -143,7 +143,7 @@ test('killed after 250 and before the commit, a worker’s letter goes again as 
   assert.deepEqual([stage.mailbox.list().length, (await stage.only()).attempts], [2, 2])
 })
 
-test('while the database is away after 250, the letter is not sent again', async () => {
+test('does not resend an e-mail while the database is away after 250', async () => {
   const id = await stage.posted()
   const openGate = await closeGate()
   const sending = stage.mail.deliver(id)

@@ -1,5 +1,5 @@
-// Letters against a real PostgreSQL, a real worker and a real SMTP conversation with the mailbox.
-// What happens when a process or the database dies on the way is in deaths.test.ts.
+// E-mails with a real PostgreSQL, a real worker and real SMTP to the stand-in mailbox.
+// deaths.test.ts has the cases in which a process or the database dies.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import {
@@ -23,7 +23,7 @@ before(async () => {
 after(() => stage.end())
 afterEach(() => stage.clear())
 
-test('a posted letter arrives whole, and its row says sent and keeps no body', async () => {
+test('a posted e-mail arrives unchanged, and its row says sent and keeps no body', async () => {
   await stage.withWorker(async () => {
     await stage.db.transaction((tx) => stage.mail.post(tx, letter))
     const [caught] = await stage.mailbox.wait({ to: letter.to }, LONG_MS)
@@ -42,7 +42,7 @@ test('a posted letter arrives whole, and its row says sent and keeps no body', a
   })
 })
 
-test('a letter of a transaction that is rolled back does not exist', async () => {
+test('a rolled-back transaction posts no e-mail', async () => {
   const undone = stage.db.transaction(async (tx) => {
     await stage.mail.post(tx, letter)
     throw new Error('undone')
@@ -51,7 +51,7 @@ test('a letter of a transaction that is rolled back does not exist', async () =>
   assert.deepEqual([await stage.letters(), await stage.jobs()], [[], 0])
 })
 
-test('of one cause there is one letter of a kind, however many are posted at once', async () => {
+test('posts one e-mail per kind and cause, also concurrently', async () => {
   const once = { ...letter, once: 'pay_1' }
   await Promise.all(
     Array.from({ length: 8 }, () => stage.db.transaction((tx) => stage.mail.post(tx, once))),
@@ -66,7 +66,7 @@ test('of one cause there is one letter of a kind, however many are posted at onc
   assert.equal((await stage.letters()).length, 4)
 })
 
-test('a refusal that may pass is repeated, and the letter goes when it has passed', async () => {
+test('retries after a temporary failure until the e-mail is sent', async () => {
   stage.mailbox.faults({
     to: '*',
     do: 'refuse',
@@ -95,7 +95,7 @@ for (const [at, code, what] of [
   ['rcpt', 550, 'recipient'],
   ['data', 554, 'content'],
 ] as const) {
-  test(`a ${code} to the ${what} fails a letter at once`, async () => {
+  test(`a ${code} to the ${what} fails an e-mail at once`, async () => {
     const text = `5.7.1 blocked because of ${SECRET}`
     stage.mailbox.faults({ to: '*', do: 'refuse', at, code, text })
     await stage.mail.deliver(await stage.posted())
@@ -106,7 +106,7 @@ for (const [at, code, what] of [
   })
 }
 
-test('an address that is none fails its letter and nothing else', async () => {
+test('an invalid address fails its e-mail and nothing else', async () => {
   await stage.mail.deliver(
     await stage.posted({ to: 'anna@example.org>\r\nRCPT TO:<eve@example.org' }),
   )
@@ -114,41 +114,41 @@ test('an address that is none fails its letter and nothing else', async () => {
   assert.deepEqual(stage.mailbox.list(), [])
 })
 
-test('a letter that is refused for a day fails after fourteen tries', async () => {
+test('an e-mail that is refused for a day fails after fourteen tries', async () => {
   stage.mailbox.faults({ to: '*', do: 'refuse', at: 'rcpt', code: 451 })
   const id = await stage.posted()
   await stage.db.query('update letters set attempts = 12')
-  await assert.rejects(stage.mail.deliver(id), { message: 'the letter waits: 451 at RCPT TO' })
+  await assert.rejects(stage.mail.deliver(id), { message: 'the e-mail waits: 451 at RCPT TO' })
   assert.equal((await stage.only()).state, 'queued')
   await stage.mail.deliver(id)
   assert.deepEqual([(await stage.only()).state, (await stage.only()).attempts], ['failed', 14])
 })
 
-test('a letter whose senders died fourteen times is not sent again', async () => {
+test('an e-mail whose process died fourteen times is not sent again', async () => {
   const id = await stage.posted()
   await stage.db.query('update letters set attempts = 14')
   await stage.mail.deliver(id)
   assert.deepEqual([(await stage.only()).state, stage.mailbox.list()], ['failed', []])
 })
 
-test('a relay that is away, or breaks off, does not fail a letter', async () => {
+test('an SMTP server that is down or breaks off does not fail an e-mail', async () => {
   const nowhere = await startMailbox()
   await nowhere.close()
   const away = stage.mailAt(nowhere.smtpUrl)
-  await assert.rejects(away.deliver(await stage.posted()), /the letter waits: ESOCKET/)
+  await assert.rejects(away.deliver(await stage.posted()), /the e-mail waits: ESOCKET/)
   assert.equal((await stage.only()).state, 'queued')
   stage.mailbox.faults({ to: '*', do: 'drop', at: 'data' })
-  await assert.rejects(stage.mail.deliver((await stage.only()).id), /the letter waits/)
+  await assert.rejects(stage.mail.deliver((await stage.only()).id), /the e-mail waits/)
   stage.mailbox.faults({ to: '*', do: 'drop', at: 'after' })
   await stage.mail.deliver((await stage.only()).id)
   assert.equal((await stage.only()).state, 'sent')
 })
 
-test('a relay that refuses us, and not the letter, does not fail a letter', async () => {
+test('an SMTP server that refuses our login or sender does not fail an e-mail', async () => {
   const login = { user: 'gate', password: 'right-password' }
   await withMailbox({ login }, async (guarded) => {
     const wrong = stage.mailAt(guarded.smtpUrl.replace('right', 'wrong'))
-    await assert.rejects(wrong.deliver(await stage.posted()), /the letter waits: 535/)
+    await assert.rejects(wrong.deliver(await stage.posted()), /the e-mail waits: 535/)
     const right = stage.mailAt(guarded.smtpUrl)
     await right.deliver((await stage.only()).id)
     assert.equal(guarded.list().length, 1)
@@ -168,14 +168,14 @@ async function withMailbox(
   }
 }
 
-test('nothing is sent in the clear unless the address says so', async () => {
+test('sends nothing without TLS unless the URL says so', async () => {
   const careful = stage.mailAt(stage.mailbox.smtpUrl.replace('?starttls=never', ''))
-  await assert.rejects(careful.deliver(await stage.posted()), /the letter waits: ETLS|STARTTLS/)
+  await assert.rejects(careful.deliver(await stage.posted()), /the e-mail waits: ETLS|STARTTLS/)
   assert.deepEqual(stage.mailbox.list(), [])
   assert.equal((await stage.only()).state, 'queued')
 })
 
-test('letters that ended are forgotten after a quarter, and what waits is not', async () => {
+test('deletes ended e-mails after a quarter, and none that wait', async () => {
   await stage.mail.deliver(await stage.posted())
   await stage.posted()
   await stage.db.query(
@@ -183,12 +183,12 @@ test('letters that ended are forgotten after a quarter, and what waits is not', 
        ended_at = ended_at - interval '93 days'`,
   )
   assert.ok((await stage.mail.stats()).oldestSeconds > 92 * 86_400)
-  await stage.mail.tend()
+  await stage.mail.maintain()
   assert.equal((await stage.only()).state, 'queued')
   assert.equal((await stage.mail.stats()).queued, 1)
 })
 
-test('no log line holds an address, a subject, a body, or what a relay said', async () => {
+test('no log line contains an address, a subject, a body or the SMTP server’s text', async () => {
   await stage.mail.deliver(await stage.posted())
   stage.mailbox.faults({
     to: '*',
@@ -214,7 +214,7 @@ test('no log line holds an address, a subject, a body, or what a relay said', as
   for (const secret of secrets) assert.ok(!stage.lines.join('').includes(secret), secret)
 })
 
-test('what is said to a relay is shown to the operator, without the password', async () => {
+test('the operator sees the SMTP dialogue without the password', async () => {
   const login = { user: 'gate', password: 'canary-password' }
   await withMailbox({ login }, async (guarded) => {
     const said = await stage.mailAt(guarded.smtpUrl).test('op@example.org')

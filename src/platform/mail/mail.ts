@@ -1,8 +1,8 @@
-// Letters to people: an outbox in our database and a relay that takes them by SMTP. A letter exists
-// exactly when the transaction that posted it does, and is sent at least once. Almost always it is
-// sent exactly once: if the process dies after the relay said 250 and before our row says sent, the
-// letter goes again when its lease is over, with the same Message-ID, by which receivers drop it.
-// A bounce that comes back as a letter later is not seen here; it goes to the address in `from`.
+// Sends e-mails: an outbox table in our database and an SMTP server. An e-mail exists exactly if
+// the transaction that posted it committed, and is sent at least once. It is sent twice only if the
+// process dies after the server's 250 and before the row says sent: it is then sent again when its
+// lease ends, with the same Message-ID, by which receivers recognise duplicates. Bounces that
+// arrive later as e-mails go to the address in `from` and are not handled here.
 import { setTimeout as pause } from 'node:timers/promises'
 import { createTransport } from 'nodemailer'
 import { assert } from '../assert.ts'
@@ -11,55 +11,58 @@ import type { Db, Executor } from '../db/db.ts'
 import type { Log } from '../log.ts'
 import type { Masked } from '../masked.ts'
 import {
-  type LetterCounts,
-  type LetterRow,
-  letterCount,
-  letterDeleteOld,
-  letterEnd,
-  letterInsert,
-  letterLease,
-  letterListTo,
-  letterListTroubled,
-  letterRelease,
-  letterResume,
+  type EmailCounts,
+  type EmailRow,
+  emailCount,
+  emailDeleteOld,
+  emailEnd,
+  emailInsert,
+  emailLease,
+  emailListFailed,
+  emailListTo,
+  emailRelease,
+  emailResume,
 } from './queries.ts'
 import { readSmtpUrl } from './smtp-url.ts'
 
-export type Letter = {
+export type EmailMessage = {
   /** One plain address. */
   readonly to: string
-  /** What the letter is about, such as payment-credited; receivers see it as X-Letter-Kind. */
+  /** What the e-mail is about, such as payment-credited; receivers see it as X-Letter-Kind. */
   readonly kind: string
-  /** Kept after the letter has gone: nothing secret in it. */
+  /** Kept after the e-mail was sent, so it must contain no secret. */
   readonly subject: string
   readonly text: string
   readonly html: string
-  /** At most one letter per kind and cause. */
+  /** The cause: at most one e-mail is sent per kind and cause. */
   readonly once?: string
 }
 
-/** How many letters are under way at a time, each on its own connection. */
-export const LETTERS_AT_ONCE = 2
+/** How many e-mails are sent at a time, each on its own connection. */
+export const EMAILS_AT_ONCE = 2
 /**
- * The pauses of graphile-worker grow as e^n seconds up to six hours, so fourteen tries are 28
- * hours: a receiver's greylisting and a relay that is away for a day are both outlived.
+ * The pauses of graphile-worker grow as e^n seconds up to six hours, so fourteen tries take 28
+ * hours: longer than greylisting, or an SMTP server that is down for a day.
  */
 const ATTEMPTS_MAX = 14
-/** A relay that is there answers a connection in milliseconds. */
+/** An SMTP server that works accepts a connection in milliseconds. */
 const CONNECT_MS = 15_000
-/** Silence of a relay. Content filters take seconds over a letter; a minute is a dead line. */
+/** Without an answer for this long the connection counts as dead. Content filters take seconds. */
 const SILENCE_MS = 60_000
 /**
- * Longer than all the silences that one letter can meet. A letter of a process that died waits so
- * long and goes again; a shorter lease would repeat letters of processes that are alive.
+ * Longer than all timeouts that one e-mail can meet. The e-mail of a process that died is sent
+ * again after this time; a shorter lease would repeat e-mails of living processes.
  */
 const LEASE_SECONDS = 300
 /**
- * After 250 the row must learn of it. A failover takes 18-25 s; together these are 39 s. Each is
- * 5 s at most, since a letter that pauses keeps its place while others wait for the same database.
+ * Pauses between attempts to store that the server has accepted the e-mail. A failover takes 18-25
+ * s; together these are 39 s. Each is at most 5 s, because an e-mail that pauses blocks others that
+ * wait for the same database.
  */
-const REMEMBER_PAUSES_MS = [0, 1_000, 3_000, ...new Array<number>(7).fill(5_000)]
-/** A quarter: as long as customers ask about a letter. Older rows keep addresses for nothing. */
+const MARK_SENT_PAUSES_MS = [0, 1_000, 3_000, ...new Array<number>(7).fill(5_000)]
+/**
+ * A quarter: customers ask about an e-mail that long. Older rows would keep addresses without need.
+ */
 const KEPT_DAYS = 92
 const ERROR_LENGTH_MAX = 500
 
@@ -74,120 +77,130 @@ export type MailOptions = {
 
 export function createMail({ db, smtpUrl, from, log, clock }: MailOptions) {
   const read = readSmtpUrl(smtpUrl.reveal())
-  assert(!('complaint' in read), 'the address of the relay was checked with the settings')
+  assert(!('problem' in read), 'the address of the relay was checked with the settings')
   const domain = /@([^\s@<>]+)>?\s*$/.exec(from)?.[1] ?? 'localhost'
-  const relay = {
+  const server = {
     ...read,
-    // How we introduce ourselves; the name of a container means nothing to a relay.
+    // Our name in EHLO, instead of the host name of a container.
     name: domain,
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
     socketTimeout: SILENCE_MS,
-    // Nothing in a letter may make us read a file or fetch an address.
+    // The content of an e-mail must not make nodemailer read a file or fetch a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   }
-  // One requeue, for a connection that the relay closed while it lay idle in the pool. The pool
-  // never repeats a letter of which a byte was sent.
+  // One requeue, for an idle connection that the server has closed. The pool never repeats an
+  // e-mail of which a byte was sent.
   const pool = createTransport({
-    ...relay,
+    ...server,
     pool: true,
-    maxConnections: LETTERS_AT_ONCE,
+    maxConnections: EMAILS_AT_ONCE,
     maxRequeues: 1,
   })
 
-  const mimeOf = (letter: LetterRow) => ({
+  const mimeOf = (email: EmailRow) => ({
     from,
-    to: { name: '', address: letter.recipient },
-    subject: letter.subject,
-    text: letter.text,
-    html: letter.html,
-    messageId: `<letter.${letter.id}@${domain}>`,
-    // The moment of its cause: a letter that waited a day tells of that day.
-    date: letter.postedAt,
+    to: { name: '', address: email.recipient },
+    subject: email.subject,
+    text: email.text,
+    html: email.html,
+    messageId: `<letter.${email.id}@${domain}>`,
+    // The time of its cause, also for an e-mail that waited a day.
+    date: email.postedAt,
     headers: {
-      'X-Letter-Kind': letter.kind,
-      // Holiday notes are not for us (RFC 3834).
+      'X-Letter-Kind': email.kind,
+      // Prevents automatic replies (RFC 3834).
       'Auto-Submitted': 'auto-generated',
     },
   })
 
-  /** The relay has the letter; only our row does not know. */
-  async function remember(id: string): Promise<void> {
-    for (const [i, pauseMs] of REMEMBER_PAUSES_MS.entries()) {
+  /** The server has accepted the e-mail: stores it in our row, with retries. */
+  async function markSent(id: string): Promise<void> {
+    for (const [i, pauseMs] of MARK_SENT_PAUSES_MS.entries()) {
       await pause(pauseMs)
       try {
-        return await letterEnd(db, { id, state: 'sent', error: null })
+        return await emailEnd(db, { id, state: 'sent', error: null })
       } catch (error) {
-        log.warn({ letter: id, err: error }, 'a letter was sent and its row does not know yet')
-        if (i === REMEMBER_PAUSES_MS.length - 1) throw error
+        log.warn({ letter: id, err: error }, 'an e-mail was sent, but its row is not marked yet')
+        if (i === MARK_SENT_PAUSES_MS.length - 1) throw error
       }
     }
   }
 
-  /** Ends a letter that cannot succeed; throws for one that may, so that its job is repeated. */
-  async function refuse(letter: LetterRow, refusal: Refusal): Promise<void> {
-    const { id, kind, attempts } = letter
-    const fields = { letter: id, kind, attempts, reply: refusal.short }
-    if (refusal.isFinal || attempts >= ATTEMPTS_MAX) {
-      await letterEnd(db, { id, state: 'failed', error: refusal.text })
-      log.warn(fields, 'a letter failed')
+  /**
+   * Ends an e-mail that cannot be sent; throws for one that may be sent later, so that its job is
+   * repeated.
+   */
+  async function handleFailure(email: EmailRow, failure: SmtpFailure): Promise<void> {
+    const { id, kind, attempts } = email
+    const fields = { letter: id, kind, attempts, reply: failure.short }
+    if (failure.isPermanent || attempts >= ATTEMPTS_MAX) {
+      await emailEnd(db, { id, state: 'failed', error: failure.text })
+      log.warn(fields, 'an e-mail failed')
       return
     }
-    await letterRelease(db, id, refusal.text)
-    log.info(fields, 'a letter waits for its next try')
-    throw new Error(`the letter waits: ${refusal.short}`)
+    await emailRelease(db, id, failure.text)
+    log.info(fields, 'an e-mail waits for its next try')
+    throw new Error(`the e-mail waits: ${failure.short}`)
   }
 
   return {
     /**
-     * Puts a letter into the outbox, in the caller's transaction. A second letter of the same kind
-     * and cause is none. Never refuses: a wrong address fails its letter later, not its cause now.
+     * Puts an e-mail into the outbox, in the caller's transaction. A second one of the same kind
+     * and cause is ignored. Never refuses: a wrong address fails the e-mail later, not the caller
+     * now.
      */
-    post: (tx: Executor, letter: Letter): Promise<void> =>
-      letterInsert(tx, {
-        kind: letter.kind,
-        once: letter.once ?? null,
-        recipient: letter.to,
-        subject: letter.subject,
-        text: letter.text,
-        html: letter.html,
+    post: (tx: Executor, email: EmailMessage): Promise<void> =>
+      emailInsert(tx, {
+        kind: email.kind,
+        once: email.once ?? null,
+        recipient: email.to,
+        subject: email.subject,
+        text: email.text,
+        html: email.html,
       }),
 
-    /** The job. May be repeated: a letter that ended, or that somebody is sending, is let be. */
+    /**
+     * The job that sends one e-mail. May be repeated: it ignores an e-mail that has ended or that
+     * another process is sending.
+     */
     async deliver(id: string): Promise<void> {
-      const letter = await letterLease(db, id, LEASE_SECONDS)
-      if (letter === undefined) return
-      if (letter.attempts > ATTEMPTS_MAX) {
-        // Its senders died every time; perhaps of the letter itself.
+      const email = await emailLease(db, id, LEASE_SECONDS)
+      if (email === undefined) return
+      if (email.attempts > ATTEMPTS_MAX) {
+        // The process died at every attempt, perhaps because of this e-mail.
         const error = 'given up: its senders died'
-        return letterEnd(db, { id, state: 'failed', error })
+        return emailEnd(db, { id, state: 'failed', error })
       }
       const startedMs = clock.spanMs()
       try {
-        await pool.sendMail(mimeOf(letter))
+        await pool.sendMail(mimeOf(email))
       } catch (error) {
-        return refuse(letter, refusalOf(error))
+        return handleFailure(email, smtpFailureOf(error))
       }
-      await remember(id)
+      await markSent(id)
       const tookMs = Math.round(clock.spanMs() - startedMs)
       log.info(
-        { letter: id, kind: letter.kind, attempts: letter.attempts, tookMs },
-        'a letter went',
+        { letter: id, kind: email.kind, attempts: email.attempts, tookMs },
+        'an e-mail was sent',
       )
     },
 
-    /** Every minute: letters whose sender died go again, and old ones are forgotten. */
-    async tend(): Promise<void> {
-      const resumed = await letterResume(db)
-      if (resumed.length > 0) log.warn({ letters: resumed }, 'letters of a dead process go again')
-      await letterDeleteOld(db, KEPT_DAYS)
+    /** Runs every minute: resends e-mails whose process died, and deletes old ones. */
+    async maintain(): Promise<void> {
+      const resumed = await emailResume(db)
+      if (resumed.length > 0)
+        log.warn({ letters: resumed }, 'e-mails of a dead process are sent again')
+      await emailDeleteOld(db, KEPT_DAYS)
     },
 
-    /** Sends a letter now, past the outbox, and tells what was said. Never throws. */
+    /**
+     * Sends a test e-mail at once, without the outbox, and returns the SMTP dialogue. Never throws.
+     */
     async test(to: string): Promise<string> {
-      const { lines, logger } = dialogue()
-      const once = createTransport({ ...relay, logger, transactionLog: true })
+      const { lines, logger } = dialogueLog()
+      const once = createTransport({ ...server, logger, transactionLog: true })
       try {
         await once.sendMail({
           from,
@@ -198,32 +211,38 @@ export function createMail({ db, smtpUrl, from, log, clock }: MailOptions) {
         })
         lines.push('sent')
       } catch (error) {
-        lines.push(`not sent: ${refusalOf(error).text}`)
+        lines.push(`not sent: ${smtpFailureOf(error).text}`)
       }
       return lines.join('\n')
     },
 
-    /** What waits, for how long, and what failed. Reads the table, so it is the same everywhere. */
-    stats: (): Promise<LetterCounts> => letterCount(db),
+    /**
+     * How many e-mails wait, for how long, and how many failed. Read from the table, so every
+     * process returns the same.
+     */
+    stats: (): Promise<EmailCounts> => emailCount(db),
 
-    /** Letters that failed today, or that the relay has refused and will be asked about again. */
-    troubled: (limit: number) => letterListTroubled(db, limit),
+    /**
+     * E-mails that failed today, or that the server has refused for now and that will be tried
+     * again.
+     */
+    listFailed: (limit: number) => emailListFailed(db, limit),
 
-    /** What somebody was told, without the letters themselves: for the owner's copy. */
-    sentTo: (address: string) => letterListTo(db, address),
+    /** The e-mails to an address without their texts, for the owner's export. */
+    listTo: (address: string) => emailListTo(db, address),
 
-    /** Closes connections to the relay; a letter under way is finished first. */
+    /** Closes the connections to the server after the e-mails under way. */
     close: (): void => pool.close(),
   }
 }
 
 export type Mail = ReturnType<typeof createMail>
 
-type Refusal = {
-  readonly isFinal: boolean
-  /** Code and command, without a word of the relay's: for the log. */
+type SmtpFailure = {
+  readonly isPermanent: boolean
+  /** Code and command, without the server's text: for the log. */
   readonly short: string
-  /** What the relay said, for the table. */
+  /** The server's text, for the table. */
   readonly text: string
 }
 
@@ -236,37 +255,37 @@ type SmtpError = Error & {
 }
 
 /**
- * Final is only what the relay says about this letter: a 5xx to its recipient or its content, and
- * what nodemailer will not even send. A 5xx to our name, password or sender is about us: it stays
- * until an operator mends it, and then every letter that waited goes.
+ * A failure is final only if it is about this e-mail: a 5xx to its recipient or its content, or an
+ * e-mail that nodemailer rejects. A 5xx to our name, password or sender is about our configuration:
+ * e-mails wait until an operator has corrected it.
  */
-function refusalOf(thrown: unknown): Refusal {
+function smtpFailureOf(thrown: unknown): SmtpFailure {
   const error = thrown as SmtpError
   const { code = 'unknown', command = '', responseCode } = error
   const isRefused = error.permanent === true && /^(?:RCPT TO|DATA)$/.test(command)
   const isUnsendable = responseCode === undefined && /^(?:EENVELOPE|EMESSAGE)$/.test(code)
-  // Filters quote the link that they did not like, and ours may sign somebody in.
-  const said = (error.response ?? error.message).replace(/https?:\/\/\S+/gi, '[link]')
-  const text = said.replace(/\p{Cc}+/gu, ' ') // a NUL is nothing that PostgreSQL would store
+  // Spam filters quote links, and ours may sign somebody in.
+  const response = (error.response ?? error.message).replace(/https?:\/\/\S+/gi, '[link]')
+  const text = response.replace(/\p{Cc}+/gu, ' ') // PostgreSQL cannot store a NUL
   return {
-    isFinal: isRefused || isUnsendable,
+    isPermanent: isRefused || isUnsendable,
     short: [responseCode ?? code, command].filter((word) => word !== '').join(' at '),
     text: text.slice(0, ERROR_LENGTH_MAX),
   }
 }
 
-/** Collects what both sides say. nodemailer leaves passwords and the letter itself out. */
-function dialogue() {
+/** Collects the SMTP dialogue. nodemailer leaves out passwords and the e-mail's text. */
+function dialogueLog() {
   const lines: string[] = []
   const note = (entry: unknown, message?: unknown, ...values: unknown[]) => {
     const { tnx } = (entry ?? {}) as { tnx?: string }
-    const said = values.reduce<string>(
+    const response = values.reduce<string>(
       (text, value) => text.replace(/%[sd]/, () => String(value)),
       String(message ?? ''),
     )
-    if (tnx === 'client') lines.push(...said.split('\n').map((line) => `> ${line}`))
-    else if (tnx === 'server') lines.push(...said.split('\n').map((line) => `< ${line}`))
-    else if (tnx === 'network') lines.push(`  ${said}`)
+    if (tnx === 'client') lines.push(...response.split('\n').map((line) => `> ${line}`))
+    else if (tnx === 'server') lines.push(...response.split('\n').map((line) => `< ${line}`))
+    else if (tnx === 'network') lines.push(`  ${response}`)
   }
   const level = () => undefined
   const logger = {

@@ -1,33 +1,33 @@
-// The SQL of the outbox. One function per statement; each is a transaction of its own, but for the
-// first, which runs in its caller's.
+// The SQL of the outbox. One function per statement; each is a transaction of its own, except the
+// first, which runs in the caller's.
 import type { Executor } from '../db/db.ts'
 
-export type LetterRow = {
+export type EmailRow = {
   readonly id: string
   readonly kind: string
   readonly recipient: string
   readonly subject: string
   readonly text: string
   readonly html: string
-  /** How often it has been tried, this time included. */
+  /** The number of attempts, including this one. */
   readonly attempts: number
   readonly postedAt: Date
 }
 
-export type LetterCounts = {
+export type EmailCounts = {
   readonly queued: number
-  /** The age of the oldest letter in the queue; 0 when there is none. */
+  /** The age of the oldest e-mail in the queue; 0 when there is none. */
   readonly oldestSeconds: number
-  /** Letters that failed for good within the last day. */
+  /** E-mails that failed permanently within the last day. */
   readonly failed: number
 }
 
 /**
- * The letter and its job, or neither when one of its kind went for the same cause. Locks the new
- * row; a second writer of the same cause waits for the first one's transaction. One statement, so
- * that a letter without its job cannot exist.
+ * Inserts the e-mail and its job, or neither when one of its kind exists for the same cause. Locks
+ * the new row; a second writer of the same cause waits for the first one's transaction. One
+ * statement, so that an e-mail without its job cannot exist.
  */
-export async function letterInsert(
+export async function emailInsert(
   tx: Executor,
   p: {
     readonly kind: string
@@ -52,12 +52,15 @@ export async function letterInsert(
   )
 }
 
-/** Takes a letter for sending. Locks its row; nothing when it has ended or somebody has it. */
-export async function letterLease(
+/**
+ * Leases an e-mail for sending. Locks its row; undefined when it has ended or another process has
+ * leased it.
+ */
+export async function emailLease(
   db: Executor,
   id: string,
   seconds: number,
-): Promise<LetterRow | undefined> {
+): Promise<EmailRow | undefined> {
   const { rows } = await db.query(
     `update letters
      set attempts = attempts + 1,
@@ -68,11 +71,11 @@ export async function letterLease(
        posted_at as "postedAt"`,
     [id, seconds],
   )
-  return rows[0] as LetterRow | undefined
+  return rows[0] as EmailRow | undefined
 }
 
-/** The end of a letter, and of its bodies. Locks its row; repeating it changes nothing. */
-export async function letterEnd(
+/** Ends an e-mail and deletes its bodies. Locks its row; repeating it changes nothing. */
+export async function emailEnd(
   db: Executor,
   p: { readonly id: string; readonly state: 'sent' | 'failed'; readonly error: string | null },
 ): Promise<void> {
@@ -85,8 +88,8 @@ export async function letterEnd(
   )
 }
 
-/** Gives a letter back after a refusal that may pass. Locks its row. */
-export async function letterRelease(db: Executor, id: string, error: string): Promise<void> {
+/** Ends the lease after a temporary failure. Locks its row. */
+export async function emailRelease(db: Executor, id: string, error: string): Promise<void> {
   await db.query(
     `update letters set last_error = $2, leased_until = null where id = $1 and state = 'queued'`,
     [id, error],
@@ -94,11 +97,11 @@ export async function letterRelease(db: Executor, id: string, error: string): Pr
 }
 
 /**
- * A new job for every letter whose sender died. The old job stays locked for four hours, which is
- * how long graphile-worker waits for a worker; when it wakes, it finds the letter ended. Reads
- * letters without a lock: the lease decides who sends.
+ * Adds a job for every e-mail whose process died. The old job stays locked for four hours, as
+ * graphile-worker does for a lost worker; when it runs, the e-mail has ended. Reads without a lock:
+ * the lease decides who sends.
  */
-export async function letterResume(db: Executor): Promise<string[]> {
+export async function emailResume(db: Executor): Promise<string[]> {
   const { rows } = await db.query(
     `select id, graphile_worker.add_job(
        'letter', json_build_object('id', id), job_key => 'letter ' || id)
@@ -108,8 +111,8 @@ export async function letterResume(db: Executor): Promise<string[]> {
   return (rows as { id: string }[]).map((row) => row.id)
 }
 
-/** Forgets letters that ended so many days ago. Locks what it deletes. */
-export async function letterDeleteOld(db: Executor, days: number): Promise<void> {
+/** Deletes e-mails that ended more than `days` days ago. Locks what it deletes. */
+export async function emailDeleteOld(db: Executor, days: number): Promise<void> {
   await db.query(
     `delete from letters
      where state <> 'queued' and ended_at < clock_timestamp() - make_interval(days => $1)`,
@@ -118,7 +121,7 @@ export async function letterDeleteOld(db: Executor, days: number): Promise<void>
 }
 
 /** Reads without a lock, by the two small indexes. */
-export async function letterCount(db: Executor): Promise<LetterCounts> {
+export async function emailCount(db: Executor): Promise<EmailCounts> {
   const { rows } = await db.query(
     `select queue.queued, queue."oldestSeconds", ended.failed
      from (
@@ -131,10 +134,10 @@ export async function letterCount(db: Executor): Promise<LetterCounts> {
        where state = 'failed' and ended_at > clock_timestamp() - interval '1 day'
      ) as ended`,
   )
-  return rows[0] as LetterCounts
+  return rows[0] as EmailCounts
 }
 
-export type LetterTrouble = {
+export type FailedEmail = {
   readonly kind: string
   readonly recipient: string
   readonly state: 'queued' | 'failed'
@@ -143,8 +146,8 @@ export type LetterTrouble = {
   readonly postedAt: Date
 }
 
-/** Letters that failed within the last day, or wait after a refusal. Reads by the small indexes. */
-export async function letterListTroubled(db: Executor, limit: number): Promise<LetterTrouble[]> {
+/** E-mails that failed within the last day, or wait after a failure. Reads by the small indexes. */
+export async function emailListFailed(db: Executor, limit: number): Promise<FailedEmail[]> {
   const { rows } = await db.query(
     `select kind, recipient, state, attempts, coalesce(last_error, '') as error,
        posted_at as "postedAt"
@@ -154,22 +157,22 @@ export async function letterListTroubled(db: Executor, limit: number): Promise<L
      order by state, posted_at limit $1`,
     [limit],
   )
-  return rows as LetterTrouble[]
+  return rows as FailedEmail[]
 }
 
-export type LetterLine = {
+export type EmailSummary = {
   readonly kind: string
   readonly subject: string
   readonly state: 'queued' | 'sent' | 'failed'
   readonly postedAt: Date
 }
 
-/** Letters to one address, newest first. Reads a whole quarter's letters, and is asked rarely. */
-export async function letterListTo(db: Executor, recipient: string): Promise<LetterLine[]> {
+/** E-mails to one address, newest first. Scans a quarter's e-mails, and is called rarely. */
+export async function emailListTo(db: Executor, recipient: string): Promise<EmailSummary[]> {
   const { rows } = await db.query(
     `select kind, subject, state, posted_at as "postedAt"
      from letters where recipient = $1 order by posted_at desc limit 1000`,
     [recipient],
   )
-  return rows as LetterLine[]
+  return rows as EmailSummary[]
 }

@@ -1,17 +1,17 @@
-// The address of a relay as operators write it.
+// The URL of an SMTP server as operators write it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Relay, readSmtpUrl } from './smtp-url.ts'
+import { readSmtpUrl, type SmtpServer } from './smtp-url.ts'
 
-function relay(text: string): Relay {
+function serverOf(text: string): SmtpServer {
   const read = readSmtpUrl(text)
-  assert.ok(!('complaint' in read), text)
+  assert.ok(!('problem' in read), text)
   return read
 }
 
-test('the scheme and the port say how TLS begins', () => {
+test('scheme and port decide how TLS begins', () => {
   const shape = (text: string) => {
-    const { host, port, secure, requireTLS } = relay(text)
+    const { host, port, secure, requireTLS } = serverOf(text)
     return [host, port, secure, requireTLS]
   }
   assert.deepEqual(shape('smtp://relay.example'), ['relay.example', 587, false, true])
@@ -21,22 +21,22 @@ test('the scheme and the port say how TLS begins', () => {
   assert.deepEqual(shape('smtp://[::1]:587/'), ['::1', 587, false, true])
 })
 
-test('only the address itself can say that TLS is not wanted', () => {
-  const { requireTLS, ignoreTLS } = relay('smtp://relay.example?starttls=optional')
+test('only the URL can turn TLS off', () => {
+  const { requireTLS, ignoreTLS } = serverOf('smtp://relay.example?starttls=optional')
   assert.deepEqual([requireTLS, ignoreTLS], [false, false])
-  assert.equal(relay('smtp://relay.example?starttls=never').ignoreTLS, true)
+  assert.equal(serverOf('smtp://relay.example?starttls=never').ignoreTLS, true)
 })
 
-test('a password may hold any character', () => {
+test('a password may contain any character', () => {
   const user = encodeURIComponent('gate@example.org')
   const pass = 'p@s:s/w?rd#%'
-  const { auth } = relay(`smtp://${user}:${encodeURIComponent(pass)}@relay.example`)
+  const { auth } = serverOf(`smtp://${user}:${encodeURIComponent(pass)}@relay.example`)
   assert.deepEqual(auth, { user: 'gate@example.org', pass })
-  assert.equal(relay('smtp://gate:100%@relay.example').auth?.pass, '100%')
-  assert.equal(relay('smtp://relay.example').auth, undefined)
+  assert.equal(serverOf('smtp://gate:100%@relay.example').auth?.pass, '100%')
+  assert.equal(serverOf('smtp://relay.example').auth, undefined)
 })
 
-test('what is no address of a relay is refused, without quoting it', () => {
+test('refuses an invalid URL without quoting it', () => {
   const wrong = [
     'relay.example:587',
     'http://relay.example',
@@ -47,7 +47,7 @@ test('what is no address of a relay is refused, without quoting it', () => {
   ]
   for (const text of wrong) {
     const read = readSmtpUrl(text)
-    assert.ok('complaint' in read, text)
-    assert.doesNotMatch(read.complaint, /canary/)
+    assert.ok('problem' in read, text)
+    assert.doesNotMatch(read.problem, /canary/)
   }
 })

@@ -1,8 +1,8 @@
-// The address of a mail relay, read: smtp://user:password@host:587, or smtps:// for TLS from the
-// first byte. One rule for every mode: a letter is not sent, nor a password shown, in the clear
-// unless the address says so with ?starttls=optional or ?starttls=never.
+// Parses the URL of an SMTP server: smtp://user:password@host:587, or smtps:// for TLS from the
+// first byte. In every mode, e-mails and passwords are sent without TLS only if the URL says so
+// with ?starttls=optional or ?starttls=never.
 
-export type Relay = {
+export type SmtpServer = {
   readonly host: string
   readonly port: number
   /** TLS from the first byte. */
@@ -12,24 +12,29 @@ export type Relay = {
   readonly auth?: { readonly user: string; readonly pass: string }
 }
 
-/** Submission (RFC 6409) and submission over TLS (RFC 8314). 25 is for servers among themselves. */
+/**
+ * Submission (RFC 6409) and submission over TLS (RFC 8314). Port 25 is for mail between servers.
+ */
 const PORT = 587
 const TLS_PORT = 465
 const STARTTLS = ['required', 'optional', 'never']
 
-/** The relay, or what is wrong with the address. A complaint never quotes it: it has a password. */
-export function readSmtpUrl(text: string): Relay | { readonly complaint: string } {
+/**
+ * The server, or what is wrong with the URL. The problem never quotes the URL: it contains a
+ * password.
+ */
+export function readSmtpUrl(text: string): SmtpServer | { readonly problem: string } {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^smtps?:$/.test(url.protocol) || url.hostname === '') {
-    return { complaint: 'expected smtp://… or smtps://…' }
+    return { problem: 'expected smtp://… or smtps://…' }
   }
   const starttls = url.searchParams.get('starttls') ?? 'required'
   const others = [...url.searchParams.keys()].filter((name) => name !== 'starttls')
   if (!STARTTLS.includes(starttls) || others.length > 0 || /^\/./.test(url.pathname)) {
-    return { complaint: `expected nothing after the host but ?starttls=${STARTTLS.join('|')}` }
+    return { problem: `expected nothing after the host but ?starttls=${STARTTLS.join('|')}` }
   }
   const port = url.port === '' ? undefined : Number(url.port)
-  // A server at 465 expects TLS and says nothing until it comes, whatever the address is called.
+  // A server at port 465 expects TLS from the first byte, whatever the scheme of the URL.
   const secure = url.protocol === 'smtps:' || port === TLS_PORT
   return {
     // URL keeps the brackets of an IPv6 address; a socket does not want them.

@@ -1,6 +1,6 @@
-// Metrics for Prometheus, on a port of their own, with health checks beside them. Names follow the
-// gen_ai conventions where there is one. Never an account, key or request as a label: they would
-// leak who our customers are, and each would be a time series.
+// Metrics for Prometheus and health checks, on a separate port. Names follow the gen_ai conventions
+// where they exist. Accounts, keys and requests are never labels: they would reveal our customers,
+// and each value would become a time series.
 import { createServer, type Server } from 'node:http'
 import {
   AggregatorRegistry,
@@ -15,7 +15,7 @@ import {
 const TOKEN_BUCKETS = Array.from({ length: 14 }, (_, i) => 4 ** i)
 const SECOND_BUCKETS = Array.from({ length: 14 }, (_, i) => 0.01 * 2 ** i)
 
-/** What one process counts. Reading a gauge asks its owner. */
+/** The metrics of one process. */
 export function createMetrics() {
   const registry = new Registry()
   const registers = [registry]
@@ -53,26 +53,31 @@ export function createMetrics() {
     labelNames: ['ending'],
     registers,
   })
-  const answered = remembered<Counter.Internal>()
-  const lasted = remembered<Histogram.Internal<string>>()
-  const began = remembered<Histogram.Internal<string>>()
-  const used = remembered<Histogram.Internal<string>>()
-  const ended = remembered<Counter.Internal>()
+  const answersCache = createLabelCache<Counter.Internal>()
+  const durationsCache = createLabelCache<Histogram.Internal<string>>()
+  const firstChunksCache = createLabelCache<Histogram.Internal<string>>()
+  const tokensCache = createLabelCache<Histogram.Internal<string>>()
+  const endingsCache = createLabelCache<Counter.Internal>()
 
   return {
     registry,
-    answered: (route: string, status: number) =>
-      answered(`${route} ${status}`, () => requests.labels({ route, status })).inc(),
-    lasted: (model: string, seconds: number) =>
-      lasted(model, () => durations.labels({ gen_ai_request_model: model })).observe(seconds),
-    began: (model: string, seconds: number) =>
-      began(model, () => firstChunks.labels({ gen_ai_request_model: model })).observe(seconds),
-    used: (model: string, kind: 'input' | 'output', count: number) =>
-      used(`${kind} ${model}`, () =>
+    countAnswer: (route: string, status: number) =>
+      answersCache(`${route} ${status}`, () => requests.labels({ route, status })).inc(),
+    observeDuration: (model: string, seconds: number) =>
+      durationsCache(model, () => durations.labels({ gen_ai_request_model: model })).observe(
+        seconds,
+      ),
+    observeFirstChunk: (model: string, seconds: number) =>
+      firstChunksCache(model, () => firstChunks.labels({ gen_ai_request_model: model })).observe(
+        seconds,
+      ),
+    observeTokens: (model: string, kind: 'input' | 'output', count: number) =>
+      tokensCache(`${kind} ${model}`, () =>
         tokens.labels({ gen_ai_token_type: kind, gen_ai_request_model: model }),
       ).observe(count),
-    ended: (ending: string) => ended(ending, () => endings.labels({ ending })).inc(),
-    /** A number that is asked for when it is read. */
+    countEnding: (ending: string) => endingsCache(ending, () => endings.labels({ ending })).inc(),
+    ...usageCounters(registers),
+    /** A gauge that calls `read` at each scrape. */
     gauge(name: string, help: string, read: () => number | Readonly<Record<string, number>>): void {
       const labelled = typeof read() === 'object'
       const gauge: Gauge<string> = new Gauge({
@@ -88,7 +93,7 @@ export function createMetrics() {
       })
       void gauge
     },
-    /** A number that only grows, and starts anew with its process. */
+    /** A counter that calls `read` at each scrape; it starts at zero with its process. */
     counter(name: string, help: string, read: () => number): void {
       const counter: Counter = new Counter({
         name,
@@ -101,15 +106,20 @@ export function createMetrics() {
       })
       void counter
     },
-    /** A gauge for numbers that take a question to the database, asked at each scrape. */
-    asked(name: string, help: string, read: () => Promise<Readonly<Record<string, number>>>): void {
+    /** A gauge that queries the database at each scrape. */
+    asyncGauge(
+      name: string,
+      help: string,
+      read: () => Promise<Readonly<Record<string, number>>>,
+    ): void {
       const gauge: Gauge<string> = new Gauge({
         name,
         help,
         labelNames: ['of'],
         registers,
         async collect() {
-          // Without an answer there is no number: an old one would hide that nobody answers.
+          // Without an answer report no number: an old one would hide that the database does not
+          // answer.
           this.reset()
           const values = await read().catch(() => ({}))
           for (const [of, one] of Object.entries(values)) this.set({ of }, one)
@@ -120,12 +130,46 @@ export function createMetrics() {
   }
 }
 
-/** Labels are hashed at each use: 6 us a request, and they are few. */
-function remembered<T>() {
-  const known = new Map<string, T>()
+/** The names come from upstreams: without a limit each new one would become a time series. */
+const MEMBERS_MAX = 50
+
+/** Replies whose usage the catalogue or the hold does not cover. */
+function usageCounters(registers: Registry[]) {
+  const unlisted = new Counter({
+    name: 'gateway_unlisted_usage_total',
+    help: 'Replies whose usage has a member or a value that the catalogue does not list',
+    labelNames: ['gen_ai_request_model', 'member'],
+    registers,
+  })
+  const beyondHold = new Counter({
+    name: 'gateway_usage_beyond_hold_total',
+    help: 'Replies that cost more than was held; the excess was written off',
+    registers,
+  })
+  const inputCounts = new Counter({
+    name: 'gateway_input_counts_total',
+    help: 'Calls of count_tokens for requests whose small reply did not fit the balance by bytes',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const members = new Set<string>()
+  return {
+    countBeyondHold: () => beyondHold.inc(),
+    countInputCount: (outcome: string) => inputCounts.labels({ outcome }).inc(),
+    countUnlistedUsage(model: string, member: string): void {
+      if (members.size < MEMBERS_MAX) members.add(member)
+      const shown = members.has(member) ? member : 'other'
+      unlisted.labels({ gen_ai_request_model: model, member: shown }).inc()
+    },
+  }
+}
+
+/** Caches the metrics of label sets: prom-client hashes labels at each use, 6 µs a request. */
+function createLabelCache<T>() {
+  const cache = new Map<string, T>()
   return (key: string, make: () => T): T => {
-    const found = known.get(key) ?? make()
-    if (!known.has(key)) known.set(key, found)
+    const found = cache.get(key) ?? make()
+    if (!cache.has(key)) cache.set(key, found)
     return found
   }
 }
@@ -135,8 +179,8 @@ export type Metrics = ReturnType<typeof createMetrics>
 export type Health = { readonly isReady: boolean; readonly why: string }
 
 /**
- * The metrics port. `text` gives the page; `health` says whether requests should come here. The
- * health paths include those that probes of other gateways already ask for.
+ * The server of the metrics port. `text` returns the metrics; `health` says whether this process
+ * should get requests. The health paths include those that probes for other gateways use.
  */
 export function createMetricsServer(options: {
   readonly text: () => Promise<string>
@@ -161,14 +205,14 @@ export function createMetricsServer(options: {
   })
 }
 
-/** In the parent of a fleet: the sum over its processes. */
+/** For the parent of a fleet: the sums over its processes. */
 export function createFleetMetrics(): { text(): Promise<string> } {
   const aggregator = new AggregatorRegistry()
   return { text: () => aggregator.clusterMetrics() }
 }
 
-/** In a process of a fleet: its registry is what the parent asks for. */
+/** For a process of a fleet: gives the parent access to its registry. */
 export function shareMetrics(registry: Registry): void {
-  new AggregatorRegistry() // only a constructed one listens for the parent's question
+  new AggregatorRegistry() // only a constructed one listens for the parent's messages
   AggregatorRegistry.setRegistries(registry)
 }

@@ -14,22 +14,24 @@ import {
 import type pg from 'pg'
 import type { Clock } from '../clock.ts'
 import { isTransient, markTransient } from '../db/database-errors.ts'
-import { createPatience, type Patience } from '../db/patience.ts'
 import { openPool } from '../db/pool.ts'
+import { createDatabaseRetry, type DatabaseRetry } from '../db/retry.ts'
 import type { Log } from '../log.ts'
 
 export type Job = {
   readonly name: string
   /** A cron pattern (UTC) for jobs by the clock; undefined for jobs that others enqueue. */
   readonly every?: string
-  /** Longer than this is logged: the next round would start before this one ended. */
+  /** A longer run is logged, because the next run would start before this one ended. */
   readonly limitMs: number
-  /** A job that waits for the outside world has so many places of its own, and no others. */
-  readonly places?: number
+  /**
+   * For a job that waits for other servers: how many of it run at a time, in a runner of its own.
+   */
+  readonly concurrency?: number
   run(payload: unknown): Promise<void>
 }
 
-/** Several jobs wait for the network or for locks; four at a time keep a worker busy. */
+/** Jobs wait for the network or for locks, so four at a time keep a worker busy. */
 const CONCURRENCY = 4
 
 /** graphile-worker's own tables. Safe when several processes start at once. */
@@ -44,7 +46,7 @@ export type WorkerOptions = {
   readonly log: Log
 }
 
-/** A runner that ended sooner than this is given a longer pause each time. */
+/** If a runner ends sooner than this, the pause before the next one grows. */
 const STEADY_MS = 60_000
 /**
  * When PostgreSQL has refused the ends of several jobs one after the other, graphile-worker 0.18
@@ -72,59 +74,62 @@ function openJobsPool(databaseUrl: string, onError: (error: Error) => void): pg.
 }
 
 /**
- * Starts working, and goes on when the database was away. `stop` lets running jobs end; `broken`
- * tells of what no waiting mends. A job with places of its own has a runner of its own: were it in
- * the common one, a relay or provider that hangs would take every place there. graphile-worker's
- * named queues would limit it too, but a process that dies leaves its queue locked for four hours.
+ * Starts the runners, and restarts them after the database was away. `stop` waits for running jobs;
+ * `broken` resolves with an error that retrying does not cure. A job with its own `concurrency` has
+ * its own runner: in the common one, an SMTP server or provider that hangs would block all other
+ * jobs. graphile-worker's named queues would limit it too, but a process that dies leaves its queue
+ * locked for four hours.
  */
 export function startWorker(options: WorkerOptions): {
   readonly broken: Promise<unknown>
   stop(): Promise<void>
 } {
   const ending = new AbortController()
-  const patience = createPatience({ ...options, signal: ending.signal })
+  const databaseRetry = createDatabaseRetry({ ...options, signal: ending.signal })
   const broken = Promise.withResolvers<unknown>()
-  const common = options.jobs.filter((job) => job.places === undefined)
-  const keepers = [createKeeper(options, patience, common, CONCURRENCY)]
+  const common = options.jobs.filter((job) => job.concurrency === undefined)
+  const supervisors = [createSupervisor(options, databaseRetry, common, CONCURRENCY)]
   for (const job of options.jobs) {
-    if (job.places !== undefined) {
-      keepers.push(createKeeper(options, patience, [job], job.places))
+    if (job.concurrency !== undefined) {
+      supervisors.push(createSupervisor(options, databaseRetry, [job], job.concurrency))
     }
   }
-  const kept = keepers.map((keeper) => keeper.keep(ending.signal).catch(broken.resolve))
+  const supervised = supervisors.map((supervisor) =>
+    supervisor.supervise(ending.signal).catch(broken.resolve),
+  )
   return {
     broken: broken.promise,
     async stop() {
       ending.abort()
-      for (const keeper of keepers) keeper.end()
-      await Promise.all(kept)
+      for (const supervisor of supervisors) supervisor.end()
+      await Promise.all(supervised)
     },
   }
 }
 
 /**
- * Keeps one runner going. graphile-worker ends a runner that could not tell the database how a job
- * ended; the next one frees what it left locked, or the job would stand still for four hours.
+ * Supervises one runner. graphile-worker ends a runner that could not store a job's result; the
+ * next one unlocks the jobs that it left locked, which would otherwise wait for four hours.
  */
-function createKeeper(
+function createSupervisor(
   options: WorkerOptions,
-  patience: Patience,
+  databaseRetry: DatabaseRetry,
   jobs: readonly Job[],
   concurrency: number,
 ) {
   const { databaseUrl, clock, log } = options
   const now: { runner?: Runner | undefined; ended?: Promise<void> } = {}
-  const pgPool = openJobsPool(databaseUrl, patience.failed)
+  const pgPool = openJobsPool(databaseUrl, databaseRetry.reportFailure)
   const workerPools: string[] = []
 
   async function start(): Promise<void> {
     const events: WorkerEvents = new EventEmitter()
     events.on('pool:create', ({ workerPool }) => void workerPools.push(workerPool.id))
-    events.on('worker:getJob:error', ({ error }) => patience.failed(error))
-    events.on('worker:getJob:empty', patience.answered)
-    events.on('job:start', patience.answered)
+    events.on('worker:getJob:error', ({ error }) => databaseRetry.reportFailure(error))
+    events.on('worker:getJob:empty', databaseRetry.reportSuccess)
+    events.on('job:start', databaseRetry.reportSuccess)
     if (workerPools.length > 0) {
-      const utils = await makeWorkerUtils({ pgPool, logger: loggerOf(log, patience) })
+      const utils = await makeWorkerUtils({ pgPool, logger: loggerOf(log, databaseRetry) })
       await utils.forceUnlockWorkers(workerPools).finally(() => utils.release())
       workerPools.length = 0
     }
@@ -132,32 +137,37 @@ function createKeeper(
     events.on('pool:gracefulShutdown:complete', stopped.resolve)
     events.on('pool:forcefulShutdown:complete', stopped.resolve)
     events.on('pool:forcefulShutdown:error', stopped.resolve)
-    const runner = await startRunner(options, jobs, { pgPool, concurrency, events, patience })
+    const runner = await startRunner(options, jobs, {
+      pgPool,
+      concurrency,
+      events,
+      databaseRetry,
+    })
     now.runner = runner
     now.ended = Promise.race([runner.promise, stopped.promise.then(() => pause(STOPPED_MS_MAX))])
   }
 
-  /** `keep` waits for it. One that is ending already says so. */
+  /** `supervise` waits for the end. A runner that is already ending rejects, which is ignored. */
   function end(): void {
     now.runner?.stop().catch(() => undefined)
   }
 
-  async function keepOn(signal: AbortSignal): Promise<void> {
+  async function superviseUntil(signal: AbortSignal): Promise<void> {
     let tries = 0
-    while (await patience.persist(() => markTransient(start()))) {
+    while (await databaseRetry.retryUntilAvailable(() => markTransient(start()))) {
       const startedMs = clock.spanMs()
-      if (signal.aborted) end() // it was late to begin
+      if (signal.aborted) end() // stop was called while the runner started
       await now.ended
-      end() // stops cron of a runner that never resolved
+      end() // stops the cron of a runner that never resolved
       now.runner = undefined
       if (signal.aborted) return
       tries = clock.spanMs() - startedMs > STEADY_MS ? 0 : tries + 1
-      await patience.wait(tries)
+      await databaseRetry.backOff(tries)
     }
   }
 
   return {
-    keep: (signal: AbortSignal) => keepOn(signal).finally(() => pgPool.end()),
+    supervise: (signal: AbortSignal) => superviseUntil(signal).finally(() => pgPool.end()),
     end,
   }
 }
@@ -165,7 +175,7 @@ function createKeeper(
 function startRunner(
   options: WorkerOptions,
   jobs: readonly Job[],
-  at: { pgPool: pg.Pool; concurrency: number; events: WorkerEvents; patience: Patience },
+  at: { pgPool: pg.Pool; concurrency: number; events: WorkerEvents; databaseRetry: DatabaseRetry },
 ): Promise<Runner> {
   const { log, clock } = options
   return run({
@@ -173,13 +183,13 @@ function startRunner(
     concurrency: at.concurrency,
     events: at.events,
     noHandleSignals: true, // main.ts decides when the process ends
-    logger: loggerOf(log, at.patience),
-    // By itself graphile-worker does not wait for the word that a job ended: when the database does
-    // not take it, nobody catches the error and the process dies. In batches it ends the runner.
+    logger: loggerOf(log, at.databaseRetry),
+    // By default graphile-worker does not await the statement that ends a job: if it fails, the
+    // error is not caught and the process dies. In batches such an error ends only the runner.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     parsedCronItems: parseCronItems(
       jobs.flatMap((job) =>
-        // Missed rounds are not made up: each round looks at everything that is due.
+        // Missed runs are not repeated: each run handles everything that is due.
         job.every === undefined
           ? []
           : [{ task: job.name, match: job.every, options: { maxAttempts: 1 } }],
@@ -199,14 +209,14 @@ function startRunner(
   })
 }
 
-// graphile-worker reports every job at info; our log keeps its warnings and errors. Of a database
-// that is away it tells with each attempt of each part: that is said once.
-function loggerOf(log: Log, patience?: Patience): Logger {
+// graphile-worker logs every job at level info; we log only its warnings and errors. While the
+// database is away it logs every attempt of every part, for which `databaseRetry` logs one line.
+function loggerOf(log: Log, databaseRetry?: DatabaseRetry): Logger {
   return new Logger(() => (level, message, meta) => {
     const error = meta?.error ?? meta?.fatalError
-    if (patience !== undefined && meta?.failure !== true && error instanceof Error) {
+    if (databaseRetry !== undefined && meta?.failure !== true && error instanceof Error) {
       if (isTransient(error)) {
-        patience.failed(error)
+        databaseRetry.reportFailure(error)
         return log.debug({ from: 'jobs' }, message)
       }
     }

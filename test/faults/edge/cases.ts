@@ -1,62 +1,62 @@
-// Requests that two parsers could read differently: how long the body is, which header counts,
-// where a line ends. A table and products of tables, so that what is missing can be seen.
+// Requests that two HTTP parsers could read differently: the length of the body, which header
+// counts, where a line ends. They are tables and products of tables, so that gaps are easy to see.
 import { API_HOST } from './stage.ts'
 
-/** What a case is written with; each request in it has a mark of its own. */
-export type Words = {
+/** What a case puts into its requests; each request has its own mark. */
+export type CaseContext = {
   readonly key: string
   /** A key of another account. */
   readonly otherKey: string
-  /** The question after the path that names a request: 1 the outer, 2 one hidden in its body. */
+  /** The query string that marks a request: 1 the outer one, 2 the one hidden in its body. */
   mark(role: 1 | 2): string
   body(role: 1 | 2): string
 }
 
-export type Case = { readonly name: string; bytes(words: Words): string }
+export type Case = { readonly name: string; bytes(context: CaseContext): string }
 
 type Parts = {
-  readonly line?: (words: Words) => string
+  readonly line?: (context: CaseContext) => string
   readonly host?: readonly string[]
-  readonly auth?: (words: Words) => readonly string[]
-  /** Lines that say how long the body is. */
+  readonly auth?: (context: CaseContext) => readonly string[]
+  /** The header lines that state the length of the body. */
   readonly framing?: (length: number) => readonly string[]
   readonly more?: readonly string[]
-  readonly payload?: (words: Words) => string
-  /** The last word: changes the whole text. */
+  readonly payload?: (context: CaseContext) => string
+  /** Applied last, to the whole text. */
   readonly edit?: (text: string) => string
 }
 
 const JSON_TYPE = 'Content-Type: application/json'
 const HOST = `Host: ${API_HOST}`
-const keyLine = ({ key }: Words) => [`X-Api-Key: ${key}`]
+const keyLine = ({ key }: CaseContext) => [`X-Api-Key: ${key}`]
 const lengthLine = (length: number) => [`Content-Length: ${length}`]
-const whole = (words: Words) => words.body(1)
+const whole = (context: CaseContext) => context.body(1)
 const chunk = (text: string, size = text.length.toString(16)) => `${size}\r\n${text}\r\n`
-const chunked = (words: Words) => `${chunk(words.body(1))}0\r\n\r\n`
+const chunked = (context: CaseContext) => `${chunk(context.body(1))}0\r\n\r\n`
 const CHUNKED = ['Transfer-Encoding: chunked']
 
-function write(parts: Parts): (words: Words) => string {
+function write(parts: Parts): (context: CaseContext) => string {
   const { host = [HOST], auth = keyLine, framing = lengthLine, more = [] } = parts
-  return (words) => {
-    const payload = (parts.payload ?? whole)(words)
-    const line = parts.line?.(words) ?? `POST /v1/messages?${words.mark(1)} HTTP/1.1`
-    const lines = [line, ...host, JSON_TYPE, ...auth(words), ...framing(payload.length), ...more]
+  return (context) => {
+    const payload = (parts.payload ?? whole)(context)
+    const line = parts.line?.(context) ?? `POST /v1/messages?${context.mark(1)} HTTP/1.1`
+    const lines = [line, ...host, JSON_TYPE, ...auth(context), ...framing(payload.length), ...more]
     const text = `${lines.join('\r\n')}\r\n\r\n${payload}`
     return parts.edit?.(text) ?? text
   }
 }
 
-function hidden(words: Words): string {
-  const inner = words.body(2)
-  const auth = `X-Api-Key: ${words.key}\r\nContent-Length: ${inner.length}`
-  const head = `POST /v1/messages?${words.mark(2)} HTTP/1.1\r\n${HOST}\r\n${JSON_TYPE}\r\n${auth}`
+function hidden(context: CaseContext): string {
+  const inner = context.body(2)
+  const auth = `X-Api-Key: ${context.key}\r\nContent-Length: ${inner.length}`
+  const head = `POST /v1/messages?${context.mark(2)} HTTP/1.1\r\n${HOST}\r\n${JSON_TYPE}\r\n${auth}`
   return `${head}\r\n\r\n${inner}`
 }
 
-/** Ends at once for who reads chunks; goes on with another request for who counts bytes. */
-const ended = (words: Words) => `0\r\n\r\n${hidden(words)}`
-/** A body, and then a request: one or two, as one reads the length. */
-const followed = (words: Words) => `${words.body(1)}${hidden(words)}`
+/** An empty body for a parser that reads chunks; for one that counts bytes, a longer body. */
+const ended = (context: CaseContext) => `0\r\n\r\n${hidden(context)}`
+/** A body and then a request: one or two requests, depending on how the length is read. */
+const followed = (context: CaseContext) => `${context.body(1)}${hidden(context)}`
 
 const lengths: Record<string, (n: number) => readonly string[]> = {
   'no length': () => [],
@@ -98,7 +98,7 @@ const encodings: Record<string, readonly string[]> = {
   'chunked hidden after a bare CR': ['X-A: b\rTransfer-Encoding: chunked'],
 }
 
-/** Every length with every encoding, the body being the kind that tells the readings apart. */
+/** Every length with every encoding; the body makes the two readings differ visibly. */
 function framings(): Case[] {
   return Object.entries(lengths).flatMap(([length, linesOf]) =>
     Object.entries(encodings).map(([encoding, lines]) => {
@@ -111,7 +111,7 @@ function framings(): Case[] {
   )
 }
 
-const chunkings: Record<string, (words: Words) => string> = {
+const chunkings: Record<string, (context: CaseContext) => string> = {
   'as it should be': chunked,
   'upper case': (w) => `${chunk(w.body(1), w.body(1).length.toString(16).toUpperCase())}0\r\n\r\n`,
   'leading zeros': (w) => `${chunk(w.body(1), `000${w.body(1).length.toString(16)}`)}0\r\n\r\n`,
@@ -148,13 +148,13 @@ const chunkings: Record<string, (words: Words) => string> = {
   'a request in the trailer': (w) => `${chunk(w.body(1))}0\r\n${hidden(w)}`,
   'a second body': (w) => `${chunked(w)}${chunk(w.body(2))}0\r\n\r\n`,
 }
-const size = (w: Words) => w.body(1).length.toString(16)
-const big = (w: Words) => BigInt(w.body(1).length)
+const size = (w: CaseContext) => w.body(1).length.toString(16)
+const big = (w: CaseContext) => BigInt(w.body(1).length)
 
-const at = (target: string) => (w: Words) => `POST ${target}?${w.mark(1)} HTTP/1.1`
-const version = (text: string) => (w: Words) => `POST /v1/messages?${w.mark(1)}${text}`
+const at = (target: string) => (w: CaseContext) => `POST ${target}?${w.mark(1)} HTTP/1.1`
+const version = (text: string) => (w: CaseContext) => `POST /v1/messages?${w.mark(1)}${text}`
 
-const requestLines: Record<string, (words: Words) => string> = {
+const requestLines: Record<string, (context: CaseContext) => string> = {
   'absolute form': at(`https://${API_HOST}/v1/messages`),
   'absolute form, http': at(`http://${API_HOST}/v1/messages`),
   'absolute form, another host': at('http://127.0.0.1/v1/messages'),
@@ -219,7 +219,7 @@ const hosts: Record<string, readonly string[]> = {
   'a host on a folded line': ['Host:', ` ${API_HOST}`],
 }
 
-const credentials: Record<string, (words: Words) => readonly string[]> = {
+const credentials: Record<string, (context: CaseContext) => readonly string[]> = {
   'no key': () => [],
   'an empty key': () => ['X-Api-Key:'],
   'the key twice': ({ key }) => [`X-Api-Key: ${key}`, `X-Api-Key: ${key}`],
@@ -313,7 +313,7 @@ function named<T>(of: string, table: Record<string, T>, parts: (entry: T) => Par
   }))
 }
 
-/** Every case there is, in one order. */
+/** All cases, always in the same order. */
 export function listCases(): Case[] {
   return [
     ...framings(),

@@ -1,13 +1,13 @@
-// The edge as it is shipped, in front of the real gateway: TLS 1.3 and nothing older, plain HTTP
-// sent on with its path, strangers unanswered, streams event by event, errors in the vendor's
-// shape, raw requests that two parsers could read differently, and guessers stopped while clients
-// beside them at the same address are not.
+// The shipped nginx configuration in front of the real gateway. It accepts only TLS 1.3, redirects
+// plain HTTP, closes requests for other hosts without an answer, passes streams on event by event,
+// answers errors in the vendor's shape, and lets no request through that it reads differently from
+// the gateway. Wrong keys get 429 while clients at the same address are served.
 import { execFile } from 'node:child_process'
 import { connect } from 'node:net'
 import { startVendor, type Vendor } from '../../../stand-ins/vendor/vendor.ts'
 import { createGatewayStage, type Serving } from '../../stages/served/gateway.ts'
-import type { Fault } from '../../support/fault.ts'
-import { hold } from '../../support/fault.ts'
+import type { Drill } from '../../support/drill.ts'
+import { ensure } from '../../support/drill.ts'
 import { call } from '../support/gateway-caller.ts'
 import { listCases } from './cases.ts'
 import { guess } from './guessers.ts'
@@ -18,17 +18,17 @@ import { compareStreams, startClockUpstream } from './stream.ts'
 
 type Stage = Awaited<ReturnType<typeof createGatewayStage>>
 
-export const fault: Fault = async ({ isFull, say }) => {
+export const drill: Drill = async ({ isFull, say }) => {
   const stage = await createGatewayStage(4)
   const vendor = await startVendor({ requestsMax: 100_000 })
   try {
-    const doors = await withEdge(stage, vendor.url, async ({ edge }) => {
-      const strangers = await checkDoors(edge)
-      say(`TLS 1.3 only; plain HTTP is answered 308; ${strangers} strangers got nothing`)
+    const checked = await withEdge(stage, vendor.url, async ({ edge }) => {
+      const strangers = await checkTlsAndHosts(edge)
+      say(`TLS 1.3 only; plain HTTP gets 308; ${strangers} requests for other hosts got no answer`)
       const guessed = await guess({ edge, keys: stage.keys, seconds: isFull ? 30 : 8 })
       const { genuinePerSecond, limited, wrong } = guessed
-      say(`${genuinePerSecond} genuine requests a second, none refused`)
-      say(`${wrong} wrong keys beside them: ${limited} were answered 429`)
+      say(`${genuinePerSecond} requests a second with valid keys, none refused`)
+      say(`${wrong} wrong keys meanwhile: ${limited} got 429`)
       return { strangers, ...guessed }
     })
     const streams = await compare(stage, isFull)
@@ -36,9 +36,9 @@ export const fault: Fault = async ({ isFull, say }) => {
     const cases = await attack(stage, vendor)
     const { refusedByEdge, refusedByGateway, readAlike } = cases
     say(`of ${cases.cases} raw cases the edge refused ${refusedByEdge}, the gateway`)
-    say(`${refusedByGateway}, and ${readAlike} were read alike by both`)
+    say(`${refusedByGateway}, and both read ${readAlike} the same way`)
     await stage.check()
-    return { ...doors, ...streams, ...cases }
+    return { ...checked, ...streams, ...cases }
   } finally {
     await vendor.close()
     await stage.end()
@@ -70,17 +70,17 @@ async function withEdge<T>(
   }
 }
 
-/** Returns how many strangers were sent away. */
-async function checkDoors(edge: Edge): Promise<number> {
+/** Checks TLS, redirects and error pages; returns how many requests got no answer. */
+async function checkTlsAndHosts(edge: Edge): Promise<number> {
   const asked = (...flags: string[]) => handshake(edge.port, ['-servername', API_HOST, ...flags])
   const new13 = await asked('-tls1_3')
-  hold(/New, TLSv1\.3/.test(new13), 'TLS 1.3 is spoken')
-  hold(!/Max Early Data: [1-9]/.test(new13), 'nothing is taken in the first flight')
+  ensure(/New, TLSv1\.3/.test(new13), 'TLS 1.3 is accepted')
+  ensure(!/Max Early Data: [1-9]/.test(new13), 'TLS early data is off')
   for (const old of ['-tls1_2', '-tls1_1', '-tls1']) {
-    hold(/Cipher is \(NONE\)/.test(await asked(old)), `${old} is refused`)
+    ensure(/Cipher is \(NONE\)/.test(await asked(old)), `${old} is refused`)
   }
   const unknown = await handshake(edge.port, ['-servername', 'unknown.example.com', '-tls1_3'])
-  hold(/Cipher is \(NONE\)/.test(unknown), 'a handshake for an unknown name is refused')
+  ensure(/Cipher is \(NONE\)/.test(unknown), 'a handshake for an unknown name is refused')
 
   const post = (path: string, host: string) =>
     Buffer.from(`POST ${path} HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 0\r\n\r\n`)
@@ -89,31 +89,34 @@ async function checkDoors(edge: Edge): Promise<number> {
     return exchange(socket, 'connect', post('/v1/messages?beta=true', host))
   }
   const [moved] = (await plain(API_HOST)).answers
-  hold(moved?.status === 308, 'plain HTTP is answered 308')
+  ensure(moved?.status === 308, 'plain HTTP is answered 308')
   const to = moved.headers.get('location')
-  hold(to === `https://${API_HOST}/v1/messages?beta=true`, `and keeps the path (${to})`)
+  ensure(to === `https://${API_HOST}/v1/messages?beta=true`, `the 308 keeps path and query (${to})`)
 
   const strangers = [
     await plain('unknown.example.com'),
     await throughEdge(edge)(post('/v1/messages', 'unknown.example.com')),
   ]
-  hold(strangers.every(isUnanswered), 'a request for another host gets no answer')
+  ensure(strangers.every(isUnanswered), 'a request for another host gets no answer')
 
   const [no] = (await throughEdge(edge)(post('/v1/messages', API_HOST))).answers
-  hold(no?.status === 415 && no.headers.has('request-id'), 'errors of the gateway pass unchanged')
-  hold(
+  ensure(no?.status === 415 && no.headers.has('request-id'), 'errors of the gateway pass unchanged')
+  ensure(
     no.headers.get('strict-transport-security') === 'max-age=63072000; includeSubDomains',
-    'clients are told to stay with TLS for two years',
+    'Strict-Transport-Security lasts two years',
   )
-  hold(no.headers.get('server') === 'nginx', 'the version of the edge is not told')
+  ensure(no.headers.get('server') === 'nginx', 'the Server header has no version')
   const large = post('/v1/messages', API_HOST)
     .toString()
     .replace(': 0', `: ${33 * 2 ** 20}`)
   const [tooLarge] = (await throughEdge(edge)(Buffer.from(large))).answers
-  hold(tooLarge?.status === 413, 'a body of more than 32 MiB is refused')
-  const said = JSON.parse(tooLarge.body)
-  hold(said.error?.type === 'request_too_large', "errors of the edge have the vendor's shape")
-  hold(said.request_id === tooLarge.headers.get('request-id'), 'and a request id')
+  ensure(tooLarge?.status === 413, 'a body of more than 32 MiB is refused')
+  const body = JSON.parse(tooLarge.body)
+  ensure(body.error?.type === 'request_too_large', "errors of the edge have the vendor's shape")
+  ensure(
+    body.request_id === tooLarge.headers.get('request-id'),
+    'errors of the edge have a request id',
+  )
   return strangers.length
 }
 
@@ -121,12 +124,12 @@ function isUnanswered({ answers, isClosed }: Exchange): boolean {
   return answers.length === 0 && isClosed
 }
 
-/** What openssl says about a handshake. Its exit code tells less than its words. */
+/** What openssl prints about a handshake; its exit code says too little. */
 function handshake(port: number, flags: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     const parameters = ['s_client', '-connect', `127.0.0.1:${port}`, ...flags]
-    const child = execFile('openssl', parameters, { timeout: 10_000 }, (_error, out, words) =>
-      resolve(out + words),
+    const child = execFile('openssl', parameters, { timeout: 10_000 }, (_error, stdout, stderr) =>
+      resolve(stdout + stderr),
     )
     child.stdin?.end()
   })
@@ -154,8 +157,8 @@ async function attack(stage: Stage, vendor: Vendor) {
       readBehind: await countRequests(serving),
     })
     const before = await count()
-    // Counted on both sides, over all cases: no byte that the edge took for a part of a body was a
-    // request to the gateway.
+    // Over all cases, the gateway must not read more requests than the edge passed on: otherwise it
+    // took a part of a body for a request.
     const onEdgeDone = async () => {
       const after = await count()
       counted.passedOn = after.passedOn - before.passedOn
@@ -166,15 +169,18 @@ async function attack(stage: Stage, vendor: Vendor) {
     const keys = [key, otherKey] as const
     return smuggle({ cases: listCases(), ways, keys, vendor, payers, onEdgeDone })
   }
-  // Some cases are wrong keys, and here all come from one address.
+  // Some cases have wrong keys, and all come from one address.
   const env = { KEYS_WRONG_PER_MINUTE: '100000' }
   const verdicts = await withEdge(stage, vendor.url, work, env)
   const { passedOn, readBehind } = counted
-  hold(readBehind > 0 && readBehind <= passedOn, `read ${readBehind} of ${passedOn} passed on`)
+  ensure(
+    readBehind > 0 && readBehind <= passedOn,
+    `the gateway read no more than was passed on (${readBehind} of ${passedOn})`,
+  )
   return { ...verdicts, ...counted }
 }
 
-/** Requests that the gateway has answered; what its parser refused is not among them. */
+/** Requests that the gateway answered, without those that its HTTP parser refused. */
 async function countRequests({ metricsUrl }: Serving): Promise<number> {
   const text = await (await fetch(`${metricsUrl}/metrics`)).text()
   const counts = [...text.matchAll(/^gateway_requests_total\{.*\} (\d+)$/gm)]
@@ -196,6 +202,6 @@ async function warm(edge: Edge, keys: readonly string[]): Promise<void> {
   })
   const answers = await Promise.all(asks)
   const broken = answers.find(({ isWhole }) => !isWhole)
-  hold(broken === undefined, `plain requests pass the edge (${broken?.error})`)
+  ensure(broken === undefined, `plain requests pass the edge (${broken?.error})`)
   await agent.close()
 }

@@ -1,11 +1,11 @@
-// Guessers and clients at one address. Wrong keys are counted by the address that the edge names,
-// and answered 429 after a few; requests with a real key go on from there at any pace. What the
-// client says about its own address changes nothing.
+// Attackers who guess keys, and clients, at one address. The gateway counts wrong keys by the
+// address that the edge sends and answers 429 after a few. Requests with a valid key are not
+// limited. An address that the client itself sends changes nothing.
 import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Dispatcher } from 'undici'
-import { hold, percentile, sleep } from '../../support/fault.ts'
+import { ensure, percentile, sleep } from '../../support/drill.ts'
 import { exchange } from './raw.ts'
 import { API_HOST, CABINET_HOST, CDN, type Edge } from './stage.ts'
 
@@ -14,7 +14,7 @@ const WRONG_PER_SECOND = 50
 const CONNECTIONS = 64
 /** keys.wrongPerMinute, counted by each of two processes; a run may see two minutes begin. */
 const WRONG_MAX = 20 * 2 * 2
-/** What a client says of itself, and what a CDN says of one. */
+/** An address that a client invents, and one that the CDN sends for its client. */
 const LIE = '203.0.113.9'
 const BEHIND_CDN = '192.0.2.7'
 
@@ -41,8 +41,8 @@ export async function guess({
     tookMs.push(performance.now() - askedMs)
   }
   const wrong = async (i: number) => {
-    const said = { 'x-real-ip': LIE, 'x-forwarded-for': `${LIE}, 198.51.100.${i % 256}` }
-    count(statuses.wrong, await ask(guesser, edge.url, { ...said, 'x-api-key': madeUp(i) }))
+    const forged = { 'x-real-ip': LIE, 'x-forwarded-for': `${LIE}, 198.51.100.${i % 256}` }
+    count(statuses.wrong, await ask(guesser, edge.url, { ...forged, 'x-api-key': madeUp(i) }))
   }
   for (const [i] of keys.entries()) await genuine(i)
   const [sent] = await Promise.all([
@@ -54,11 +54,11 @@ export async function guess({
 
   const { wrong: answers } = statuses
   const refused = [...statuses.genuine].filter(([status]) => status !== 200)
-  hold(refused.length === 0, `no genuine request is refused (${refused})`)
+  ensure(refused.length === 0, `no genuine request is refused (${refused})`)
   const [unknown = 0, limited = 0] = [answers.get(401), answers.get(429)]
   const all = [...answers.values()].reduce((sum, one) => sum + one, 0)
-  hold(unknown + limited === all, `wrong keys get nothing but 401 and 429 (${[...answers]})`)
-  hold(unknown > 0 && unknown <= WRONG_MAX, `guessers are limited (${unknown} were looked at)`)
+  ensure(unknown + limited === all, `wrong keys get nothing but 401 and 429 (${[...answers]})`)
+  ensure(unknown > 0 && unknown <= WRONG_MAX, `guessers are limited (${unknown} got 401)`)
   return {
     genuine: sent.count,
     genuinePerSecond: Math.round(sent.count / sent.seconds),
@@ -69,7 +69,7 @@ export async function guess({
   }
 }
 
-/** A right length and alphabet, or no likeness at all. */
+/** Every second key has the right length and alphabet. */
 function madeUp(i: number): string {
   return i % 2 === 0 ? `sk-vendor-api03-${randomBytes(51).toString('base64url')}` : `guess-${i}`
 }
@@ -85,7 +85,7 @@ async function ask(
   return statusCode
 }
 
-/** So many a second, whether or not those before are answered. */
+/** Starts `perSecond` requests a second without waiting for answers. */
 async function atPace(perSecond: number, seconds: number, one: (i: number) => Promise<void>) {
   const startedMs = performance.now()
   const asks: Promise<void>[] = []
@@ -98,7 +98,7 @@ async function atPace(perSecond: number, seconds: number, one: (i: number) => Pr
   return { count: asks.length, seconds: (performance.now() - startedMs) / 1_000 }
 }
 
-/** A wrong key over a connection from another address, with a word about where it comes from. */
+/** Sends a wrong key from another local address, with this X-Forwarded-For. */
 async function askFrom({ port, certificate }: Edge, localAddress: string, forwarded: string) {
   const lines = [
     'GET /v1/models HTTP/1.1',
@@ -114,21 +114,21 @@ async function askFrom({ port, certificate }: Edge, localAddress: string, forwar
   return answers[0]?.status ?? 0
 }
 
-/** Only the CDN is believed about its clients; nobody is limited for what another address did. */
+/** The edge trusts X-Forwarded-For only from the CDN; limits count per address. */
 async function checkAddresses(edge: Edge): Promise<void> {
   const elsewhere = await askFrom(edge, '127.0.0.2', LIE)
-  hold(elsewhere === 401, `another address is not limited (${elsewhere})`)
+  ensure(elsewhere === 401, `another address is not limited (${elsewhere})`)
   const throughCdn = await askFrom(edge, CDN, `${LIE}, ${BEHIND_CDN}`)
-  hold(throughCdn === 401, `nor is a client of the CDN (${throughCdn})`)
+  ensure(throughCdn === 401, `a client of the CDN is not limited (${throughCdn})`)
   const clients = new Set((await edge.logged()).map(({ client }) => client))
   const expected = ['127.0.0.1', '127.0.0.2', BEHIND_CDN]
-  hold(
+  ensure(
     clients.size === expected.length && expected.every((one) => clients.has(one)),
-    `clients are known by their address (${[...clients]})`,
+    `the edge logs each client's real address (${[...clients]})`,
   )
 }
 
-/** The ways into the account area; nobody stands behind them here, and the edge says 502. */
+/** The edge limits sign-ins. No cabinet listens here, so the others get 502. */
 async function signIn(edge: Edge) {
   const agent = edge.agent(16)
   const origin = edge.url.replace(API_HOST, CABINET_HOST)
@@ -142,7 +142,7 @@ async function signIn(edge: Edge) {
   const signIns = limitedOf(await burst('/api/auth/sign-in/email'))
   const others = limitedOf(await burst('/api/orders'))
   await agent.close()
-  hold(signIns >= 50, `of 100 sign-ins at once half are refused at least (${signIns})`)
-  hold(others === 0, `nothing else is (${others})`)
+  ensure(signIns >= 50, `of 100 sign-ins at once at least half get 429 (${signIns})`)
+  ensure(others === 0, `other paths are not limited (${others})`)
   return { signInsLimited: signIns }
 }

@@ -1,10 +1,10 @@
-// Sends bytes as they are, to the edge over TLS or to the gateway without it, and reads what comes
-// back as a client would: answers one after the other, until the connection closes or falls silent.
+// Sends raw bytes, over TLS to the edge or in plain text to the gateway, and reads the answers one
+// after the other, until the connection closes or stays silent.
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { API_HOST, type Edge } from './stage.ts'
 
-/** Answers take milliseconds; after such a silence somebody waits for bytes that will not come. */
+/** Answers take milliseconds; after this silence the server waits for bytes that never come. */
 const SILENCE_MS = 4_000
 
 export type Answer = {
@@ -45,13 +45,13 @@ export function exchange(socket: Socket, opened: string, bytes: Buffer): Promise
       clearTimeout(timer)
       timer = setTimeout(() => end(false), SILENCE_MS)
     })
-    // Refused while we were still sending: what was answered before counts.
+    // The server refused while we were still sending; keep the answers so far.
     socket.on('error', () => undefined)
     socket.once('close', () => end(true))
   })
 }
 
-/** What is not HTTP, such as the bare page of HTTP/0.9, is one answer without a status. */
+/** Text that is not HTTP/1.x, such as an HTTP/0.9 reply, is one answer with status 0. */
 function answersOf(text: string): Answer[] {
   const answers: Answer[] = []
   let rest = text

@@ -1,16 +1,16 @@
-// Each case of the table goes to the edge and, beside it, to the gateway alone, with a plain
-// request behind it on the same connection. Then what reached the vendor is laid side by side:
-// either one of the two refused the case, or both read the same requests, with the same bodies, for
-// the same accounts. And behind the edge nothing was read that the edge had not read itself.
+// Sends each case through the edge and directly to the gateway, followed by a plain request on the
+// same connection. Then compares what reached the vendor: either the edge or the gateway refused
+// the case, or both read the same requests, with the same bodies, for the same accounts. The
+// gateway behind the edge must read no request that the edge did not read.
 import type { Vendor } from '../../../stand-ins/vendor/vendor.ts'
-import { hold } from '../../support/fault.ts'
-import type { Case, Words } from './cases.ts'
+import { ensure } from '../../support/drill.ts'
+import type { Case, CaseContext } from './cases.ts'
 import type { Exchange, Way } from './raw.ts'
 import { API_HOST } from './stage.ts'
 
-/** Most cases wait for nothing; some for bytes that never come. */
+/** Many at once, because in some cases the server waits for bytes that never come. */
 const AT_ONCE = 24
-/** Numbers of five digits, so that all bodies are as long as each other. */
+/** Numbers have five digits, so that all bodies have the same length. */
 const FIRST_NUMBER = 10_000
 const ROLES = 3
 
@@ -32,23 +32,23 @@ export async function smuggle(options: {
   readonly ways: Ways
   readonly keys: readonly [string, string]
   readonly vendor: Vendor
-  /** Who paid for the request with so many output tokens. */
+  /** The book that paid, by the output tokens of the request. */
   payers(): Promise<ReadonlyMap<number, string>>
-  /** Called between the two: when the edge has seen everything, and the gateway alone nothing. */
+  /** Called after all cases went through the edge and before the first goes to the gateway. */
   onEdgeDone(): Promise<void>
 }): Promise<Verdicts> {
   const { cases, vendor, ways, keys } = options
-  const behind = await sendAll(cases, ways.edge, keys, FIRST_NUMBER)
+  const throughEdge = await sendAll(cases, ways.edge, keys, FIRST_NUMBER)
   await options.onEdgeDone()
-  const alone = await sendAll(cases, ways.direct, keys, FIRST_NUMBER + ROLES * cases.length)
+  const direct = await sendAll(cases, ways.direct, keys, FIRST_NUMBER + ROLES * cases.length)
   const seenOf = readingsOf(vendor, await options.payers())
   const sideOf = (run: Run | undefined): Side => {
-    hold(run !== undefined, 'every case was sent')
+    ensure(run !== undefined, 'every case was sent')
     return { run, seen: seenOf(run) }
   }
   const counts = { refusedByEdge: 0, refusedByGateway: 0, readAlike: 0 }
   for (const [i, { name }] of cases.entries()) {
-    counts[judge(name, sideOf(behind[i]), sideOf(alone[i]))] += 1
+    counts[judge(name, sideOf(throughEdge[i]), sideOf(direct[i]))] += 1
   }
   return { cases: cases.length, ...counts }
 }
@@ -69,7 +69,7 @@ async function sendAll(
 }
 
 async function send(one: Case, way: Way, number: number, [key, otherKey]: readonly string[]) {
-  const words: Words = {
+  const context: CaseContext = {
     key: key as string,
     otherKey: otherKey as string,
     mark: (role) => markOf(number, role),
@@ -84,7 +84,7 @@ async function send(one: Case, way: Way, number: number, [key, otherKey]: readon
     `Content-Length: ${end.length}`,
     'Connection: close',
   ]
-  const text = `${one.bytes(words)}${last.join('\r\n')}\r\n\r\n${end}`
+  const text = `${one.bytes(context)}${last.join('\r\n')}\r\n\r\n${end}`
   return { number, exchange: await way(Buffer.from(text, 'latin1')) }
 }
 
@@ -98,7 +98,7 @@ function bodyOf(number: number, role: Role): string {
   return JSON.stringify({ model: 'model-large', max_tokens: 32_000, messages })
 }
 
-/** What the vendor was asked, in order, by the number of the run. */
+/** The requests that the vendor received, by the number of the run. */
 function readingsOf(vendor: Vendor, books: ReadonlyMap<number, string>) {
   const byNumber = new Map<number, Reading[]>()
   for (const { url, body } of vendor.requests) {
@@ -113,7 +113,7 @@ function readingsOf(vendor: Vendor, books: ReadonlyMap<number, string>) {
     })
     byNumber.set(Number(number), readings)
   }
-  // The gateway works on the requests of a connection side by side, so their order says nothing.
+  // The gateway handles the requests of a connection concurrently, so their order means nothing.
   return (run: Run): Reading[] =>
     (byNumber.get(run.number) ?? []).sort((one, other) => one.role - other.role)
 }
@@ -121,20 +121,26 @@ function readingsOf(vendor: Vendor, books: ReadonlyMap<number, string>) {
 type Side = { readonly run: Run; readonly seen: readonly Reading[] }
 
 function judge(name: string, edge: Side, direct: Side): keyof Omit<Verdicts, 'cases'> {
-  const both = `${name}: behind the edge ${told(edge)}, alone ${told(direct)}`
+  const both = `${name}: through the edge ${describe(edge)}, directly ${describe(direct)}`
   const { answers } = edge.run.exchange
-  hold(edge.seen.length <= answers.length, `the edge answers whatever went past it: ${both}`)
-  hold(!edge.seen.some(({ book }) => book === ''), `whatever went past it was paid: ${both}`)
-  if (endsWithNo(edge)) return 'refusedByEdge'
-  if (endsWithNo(direct)) return 'refusedByGateway'
-  // Alone the gateway may stop sooner: some headers, such as Upgrade, go no further than the edge.
+  ensure(
+    edge.seen.length <= answers.length,
+    `the edge answers every request that it passed on: ${both}`,
+  )
+  ensure(
+    !edge.seen.some(({ book }) => book === ''),
+    `every request that the edge passed on was charged: ${both}`,
+  )
+  if (endsRefused(edge)) return 'refusedByEdge'
+  if (endsRefused(direct)) return 'refusedByGateway'
+  // Without the edge the gateway may stop sooner: the edge removes headers such as Upgrade.
   const roles = find(direct, 3) === undefined && direct.seen.length > 0 ? [1] : [1, 2, 3]
   for (const role of roles) {
     const [one, other] = [find(edge, role), find(direct, role)]
     const isSame = JSON.stringify(one) === JSON.stringify(other)
-    // An address or a host that one of them does not serve; the rest of the connection is the same.
-    const isUnserved = role === 1 && (saysNo(edge) || saysNo(direct))
-    hold(isSame || isUnserved, `both read alike: ${both}`)
+    // One of them may not serve this path or host; the later requests must still be the same.
+    const isUnserved = role === 1 && (isFirstRefused(edge) || isFirstRefused(direct))
+    ensure(isSame || isUnserved, `edge and gateway read the same requests: ${both}`)
   }
   return 'readAlike'
 }
@@ -143,19 +149,19 @@ function find({ seen }: Side, role: number): Reading | undefined {
   return seen.find((one) => one.role === role)
 }
 
-function saysNo({ run, seen }: Side): boolean {
+function isFirstRefused({ run, seen }: Side): boolean {
   return seen[0]?.role !== 1 && (run.exchange.answers[0]?.status ?? 0) >= 400
 }
 
-/** The connection ended with an error or without a word, and what stood behind was not read. */
-function endsWithNo(side: Side): boolean {
+/** The connection ended with an error or without an answer, and request 3 was not read. */
+function endsRefused(side: Side): boolean {
   const { answers, isClosed } = side.run.exchange
   const last = answers.at(-1)
   if (find(side, 3) !== undefined) return false
   return last === undefined ? isClosed : last.status >= 400 || last.status === 0
 }
 
-function told({ run, seen }: Side): string {
+function describe({ run, seen }: Side): string {
   const statuses = run.exchange.answers.map(({ status }) => status)
   return `${seen.map(({ role, book }) => `${role} for ${book}`)} (${statuses})`
 }

@@ -1,5 +1,5 @@
-// The edge as it is shipped: the files of deploy/nginx with other ports, folders and a certificate
-// of our own, run by the real nginx in front of a gateway and, where there is one, a cabinet.
+// Starts the real nginx with the files of deploy/nginx in front of a gateway.
+// Only the ports, the folders, the certificate and the CDN's address are replaced.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { Agent } from 'undici'
 import { ensureProgram } from '../../../bench/relay-tools.ts'
 import { freePorts } from '../../stages/served/gateway.ts'
-import { sleep } from '../../support/fault.ts'
+import { sleep } from '../../support/drill.ts'
 
 const run = promisify(execFile)
 const shipped = join(import.meta.dirname, '../../../deploy/nginx')
@@ -20,17 +20,17 @@ const READY_MS_MAX = 10_000
 export const API_HOST = 'api.example.com'
 export const CABINET_HOST = 'cabinet.example.com'
 
-/** An address of the loopback that is the CDN's. */
+/** The loopback address that the edge trusts as the CDN's. */
 export const CDN = '127.0.0.3'
 
 export type Edge = Awaited<ReturnType<typeof startEdge>>
 
-/** In front of the gateway at this port. Where the account area would be, nobody listens. */
+/** Starts nginx in front of the gateway at this port. No cabinet listens behind it. */
 export async function startEdge(gatewayPort: number) {
   const nginx = await ensureProgram('nginx', ['nginx-light'])
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-edge-'))
   try {
-    // As root its workers run as another user, who must reach the folder.
+    // If root starts nginx, its workers run as another user, who must be able to open the folder.
     await chmod(folder, 0o755)
     const [port = 0, plainPort = 0, cabinetPort = 0] = await freePorts(3)
     const certificate = await makeCertificate(folder)
@@ -71,10 +71,10 @@ function edgeOf(running: {
     port,
     plainPort,
     certificate,
-    /** Where a client of the API sends its requests; `agent` knows the way. */
+    /** The base URL for API clients; `agent` connects to this nginx under that name. */
     url: `https://${API_HOST}:${port}`,
     agent: (connections: number) => agentOf(certificate, connections),
-    /** Lines of the log, for requests that were answered by now. */
+    /** The lines of the access log: one for each request answered so far. */
     logged: async () => linesOf(await readFile(join(folder, 'access.log'), 'utf8')),
     async stop(): Promise<void> {
       if (child.exitCode === null && child.signalCode === null) {
@@ -97,7 +97,7 @@ async function makeCertificate(folder: string): Promise<string> {
   return readFile(file, 'utf8')
 }
 
-/** Fails when a change fits nowhere: then the shipped files say something else by now. */
+/** Writes the changed files. Throws if a change matches nothing: deploy/nginx was rewritten. */
 async function render(folder: string, changes: readonly (readonly [RegExp, string])[]) {
   const missing = new Set(changes.map(([from]) => from))
   await mkdir(join(folder, 'tollgate'))
@@ -131,7 +131,7 @@ async function whenListening(port: number, child: ChildProcess): Promise<void> {
   }
 }
 
-/** Finds the edge under its real name, and believes only its certificate. */
+/** Resolves every host name to 127.0.0.1, and trusts only the edge's certificate. */
 function agentOf(ca: string, connections: number): Agent {
   return new Agent({
     connections,

@@ -1,22 +1,22 @@
-// How late the events of a stream are, through the edge and without it: an upstream writes the time
-// into each event, and the reader, in the same process, looks at its clock when the event arrives.
+// Measures how late the events of a stream arrive, through the edge and without it: the upstream
+// writes the time into each event, and the reader in the same process compares it with its clock.
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { hold, percentile, sleep } from '../../support/fault.ts'
+import { ensure, percentile, sleep } from '../../support/drill.ts'
 import { startRawUpstream } from '../../support/raw-upstream.ts'
 import { API_HOST, type Edge } from './stage.ts'
 
 const EVENTS = 50
 const PACE_MS = 10
-/** What the edge may add: less than a person or a program can notice. Judged with --full. */
+/** The most that the edge may add; checked with --full only. */
 const ADDED_MS_MAX = 20
-/** Half of a stream's length: an edge that gathers events before it sends them adds more. */
+/** Half of a stream's duration: an edge that buffers events adds more. */
 const GATHERED_MS = (EVENTS * PACE_MS) / 2
 
 const event = (type: string, members: object) =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`
 
-/** An upstream whose every word is the time at which it was sent. */
+/** An upstream whose text deltas are the time at which it sent them. */
 export function startClockUpstream() {
   return startRawUpstream((socket) => {
     const send = (text: string) =>
@@ -38,7 +38,7 @@ export function startClockUpstream() {
   })
 }
 
-/** In each round two streams at once, so that a busy machine is busy for both. */
+/** Runs both streams of a round at once, so that other load on the machine delays both. */
 export async function compareStreams(options: {
   readonly edge: Edge
   readonly directUrl: string
@@ -64,14 +64,14 @@ export async function compareStreams(options: {
     streamEdgeP50Ms: rounded(percentile(all.edge, 0.5)),
   }
   const { streamAddedP99Ms } = figures
-  hold(
+  ensure(
     streamAddedP99Ms <= addedMsMax,
     `an event is at most ${addedMsMax} ms later through the edge (${streamAddedP99Ms} ms)`,
   )
   return figures
 }
 
-/** How late each event of one stream was. */
+/** The delay of each event of one stream, in milliseconds. */
 function readStream(url: string, key: string, ca?: string): Promise<number[]> {
   const body = JSON.stringify({
     model: 'model-large',

@@ -1,7 +1,7 @@
-// Nothing stays behind: after requests of every kind, with the gateway as a process that logs all
-// it can, no prompt, no reply, no key and nothing of our upstream account is in the log, the
-// metrics, the database, the spool, a header or an error. The same search must find what is
-// planted.
+// Sends requests of every kind to a gateway process that logs at level trace. Afterwards no prompt,
+// reply or key, and nothing about our upstream account, may be in the log, the metrics, the
+// database, the spool, a header or an error. At the end the program plants a secret in each kind
+// of place, and the same search must find all of them.
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -12,8 +12,8 @@ import { credits } from '../../../src/units/credits.ts'
 import { startVendor } from '../../../stand-ins/vendor/vendor.ts'
 import { startPostgres } from '../../../tools/postgres.ts'
 import { startServed } from '../../stages/served/served.ts'
-import type { Fault } from '../../support/fault.ts'
-import { hold, sleep } from '../../support/fault.ts'
+import type { Drill } from '../../support/drill.ts'
+import { ensure, sleep } from '../../support/drill.ts'
 import {
   createTestDatabase,
   createTestKeys,
@@ -23,11 +23,11 @@ import {
 import { databasePlaces, filePlaces, findLeaks, type Place, type Secret } from './leaks.ts'
 import { type Answer, createTraffic, type Traffic } from './traffic.ts'
 
-/** What the upstream says about our account with it, and its own edge. */
+/** Response headers in which the upstream describes our account or its own proxies. */
 const UPSTREAM_HEADERS =
   /^(?:anthropic-(?:ratelimit|organization|workspace)|x-envoy|cf-|via$|server$|set-cookie$)/i
 
-export const fault: Fault = async ({ say }) => {
+export const drill: Drill = async ({ say }) => {
   const stage = await createLeakStage()
   try {
     const { traffic, rich, poor } = stage
@@ -37,17 +37,17 @@ export const fault: Fault = async ({ say }) => {
     const wrong = await wrongKeys(traffic, rich)
     const spooled = await stage.withoutDatabase()
     await stage.stopServing()
-    say(`${traffic.answers.length} requests, ${spooled.length} files in the spool meanwhile`)
+    say(`${traffic.answers.length} requests, ${spooled.length} spool files while the database hung`)
     checkTraffic(traffic.answers)
 
     const own = secretsOf([rich, poor, ...wrong], stage)
     const replies = replyTexts(traffic.answers)
-    hold(replies.length > 20, `replies were read (${replies.length})`)
-    const all = [...own, ...replies, ...traffic.words, ...traffic.quoted]
+    ensure(replies.length > 20, `replies were read (${replies.length})`)
+    const all = [...own, ...replies, ...traffic.canaries, ...traffic.quotedCanaries]
     const left = await stage.places(spooled)
     const headers = headerPlaces(traffic.answers)
     report(findLeaks([...left, ...headers], all))
-    report(findLeaks(bodyPlaces(traffic.answers, 'errors'), [...own, ...traffic.words]))
+    report(findLeaks(bodyPlaces(traffic.answers, 'errors'), [...own, ...traffic.canaries]))
     report(findLeaks(bodyPlaces(traffic.answers, 'replies'), own))
     checkHeaders(traffic.answers)
     const planted = await plant(stage, spooled, all)
@@ -72,7 +72,7 @@ async function createLeakStage() {
   const database = await createTestDatabase(postgres.url)
   const directory = await mkdtemp(join(tmpdir(), 'tollgate-leaks-'))
   const spoolDirectory = join(directory, 'spool')
-  // Not of a shape that the log would scrub by itself.
+  // The log masks values that look like keys; this one does not, so it would appear in full.
   const upstreamKey = `upstream-${randomBytes(18).toString('hex')}`
   const vendor = await startVendor({ keys: [upstreamKey] })
   const account = await upstreamAccount(vendor.url, upstreamKey)
@@ -112,10 +112,10 @@ async function createLeakStage() {
     printed,
     metrics: () => kept.metrics,
 
-    /** Settles a stream and refuses a request while the database hangs; the spool meanwhile. */
+    /** Ends a stream and a new request while the database hangs; returns the spool's files. */
     async withoutDatabase(): Promise<Place[]> {
-      const orders = '[[reply: text 60]] [[fault: pace-ms=20]]'
-      const streaming = traffic.message('the database hangs', rich, { stream: true }, orders)
+      const directives = '[[reply: text 60]] [[fault: pace-ms=20]]'
+      const streaming = traffic.message('the database hangs', rich, { stream: true }, directives)
       await vendor.until((all) => all.some((one) => one.events > 5 && one.outcome === 'open'))
       postgres.kill('SIGSTOP')
       try {
@@ -153,12 +153,12 @@ async function createLeakStage() {
   }
 }
 
-/** The names under which the upstream knows us; it tells them in the headers of every answer. */
+/** The ids of our upstream account, which the upstream sends in the headers of every answer. */
 async function upstreamAccount(url: string, key: string) {
   const { headers } = await fetch(`${url}/v1/models`, { headers: { 'x-api-key': key } })
   const organization = headers.get('anthropic-organization-id') ?? ''
   const workspace = headers.get('anthropic-workspace-id') ?? ''
-  hold(organization !== '' && workspace !== '', 'the stand-in names our account')
+  ensure(organization !== '' && workspace !== '', 'the stand-in sends the ids of our account')
   return { organization, workspace }
 }
 
@@ -166,7 +166,7 @@ async function customers(url: string, db: Db): Promise<{ rich: string; poor: str
   const ledger = await createTestLedger(url)
   const keys = createTestKeys(ledger.db, ledger)
   const open = async (whole: number) => {
-    const book = await ledger.open(db)
+    const book = await ledger.createBook(db)
     const posted = { book, kind: 'purchase' as const, ref: `pack ${book}`, amount: credits(whole) }
     await db.transaction((tx) => ledger.credit(tx, { ...posted, contra: 'clearing', note: '' }))
     const issued = await db.transaction((tx) => keys.issue(tx, book))
@@ -178,7 +178,7 @@ async function customers(url: string, db: Db): Promise<{ rich: string; poor: str
   return made
 }
 
-/** Keys of every wrong kind, by every header. Returns them. */
+/** Sends wrong keys of every kind in every header that may carry a key. Returns the keys. */
 async function wrongKeys({ send }: Traffic, right: string): Promise<string[]> {
   const random = (bytes: number) => randomBytes(bytes).toString('base64url')
   const wrong = [
@@ -213,7 +213,7 @@ function secretsOf(keys: readonly string[], { upstreamKey, account }: Stage): Se
   ]
 }
 
-/** Texts, thoughts, tool inputs and signatures that came back, whole or put together. */
+/** The text, thinking, tool input and signatures of each reply, with stream deltas joined. */
 function replyTexts(answers: readonly Answer[]): Secret[] {
   return answers.flatMap(({ about, body }) =>
     ['text', 'thinking', 'partial_json', 'signature'].flatMap((member) => {
@@ -243,35 +243,32 @@ function checkHeaders(answers: readonly Answer[]): void {
   for (const { about, headers } of answers) {
     const names = headers.filter((_, i) => i % 2 === 0)
     const found = names.find((name) => UPSTREAM_HEADERS.test(name))
-    hold(
+    ensure(
       found === undefined,
-      `no header of the upstream's account is passed on (${found}, ${about})`,
+      `no answer has a header about our upstream account (${found}, ${about})`,
     )
   }
 }
 
-/** The traffic did what it was made for: a search through nothing finds nothing. */
+/** Every expected status occurred; otherwise the search would have too little to look through. */
 function checkTraffic(answers: readonly Answer[]): void {
   const statuses = new Set(answers.map((one) => one.status))
   for (const status of [0, 200, 400, 401, 402, 404, 405, 413, 415, 429, 502, 529]) {
-    hold(statuses.has(status), `the traffic has a ${status} (${[...statuses]})`)
+    ensure(statuses.has(status), `the traffic has a ${status} (${[...statuses]})`)
   }
   const cleaned = answers.filter((one) => /refused for (?:key|organization) \*\*\*/.test(one.body))
-  hold(cleaned.length === 4, `error events that named our account arrive (${cleaned.length})`)
+  ensure(cleaned.length === 4, `4 error events arrive with our account masked (${cleaned.length})`)
 }
 
 function report(leaks: ReturnType<typeof findLeaks>): void {
   const lines = leaks.map(({ place, what, around }) => `\n  ${what} in ${place}: …${around}…`)
-  hold(
-    leaks.length === 0,
-    `nothing stays behind: ${leaks.length} leaks${lines.slice(0, 30).join('')}`,
-  )
+  ensure(leaks.length === 0, `no secret leaks: ${leaks.length} found${lines.slice(0, 30).join('')}`)
 }
 
-/** A canary in every kind of place: all must be found, by the same gathering and search. */
+/** Plants a secret in every kind of place; the same search must find each of them. */
 async function plant(stage: Stage, spooled: readonly Place[], all: readonly Secret[]) {
   const secret = all.at(-1)
-  hold(secret !== undefined, 'there is something to plant')
+  ensure(secret !== undefined, 'there is a secret to plant')
   const { db } = stage.database
   await db.query('create table planted (one text, two jsonb, three bytea)')
   await db.query('insert into planted values ($1, $2, $3)', [
@@ -296,9 +293,9 @@ async function plant(stage: Stage, spooled: readonly Place[], all: readonly Secr
   const expected = ['log', 'file planted', 'headers, planted']
   const columns = ['one', 'two', 'three'].map((column) => `database public.planted.${column}`)
   for (const place of [...expected, ...columns]) {
-    hold(found.includes(place), `what is planted is found (${place})`)
+    ensure(found.includes(place), `the search finds the planted secret (${place})`)
   }
-  hold(found.length === 6, `and nothing else (${found})`)
+  ensure(found.length === 6, `the search finds only the six planted secrets (${found})`)
   return found.length
 }
 
@@ -308,10 +305,10 @@ async function untilSettled(db: Db): Promise<void> {
     if (rows.length === 0) return
     await sleep(50)
   }
-  hold(false, 'every hold ends')
+  ensure(false, 'every hold is closed within 20 s')
 }
 
-/** Nothing while no metrics are served. */
+/** Empty when the port does not answer. */
 async function metricsOf(port: number): Promise<string> {
   try {
     return await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()

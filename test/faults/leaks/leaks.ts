@@ -1,6 +1,6 @@
-// Looks for what must not be there: takes the text of every place where something could stay
-// behind, and finds in it every secret in every form it could have taken. Generic on purpose: a
-// new table, a new column or a new file is searched without anyone having to remember it.
+// Searches for secrets: reads the text of every place where one could be stored, and looks for
+// each secret in every encoding. It lists tables, columns and files itself, so that a new one is
+// searched without a change here.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Db } from '../../../src/platform/db/db.ts'
@@ -11,7 +11,7 @@ export type Leak = { readonly place: string; readonly what: string; readonly aro
 
 const AROUND_CHARS = 60
 
-/** Every occurrence of a secret in a place, one for each pair. */
+/** The secrets found, at most one leak for each pair of place and secret. */
 export function findLeaks(places: readonly Place[], secrets: readonly Secret[]): Leak[] {
   const forms = secrets.map(({ what, text }) => ({ what, forms: formsOf(text) }))
   return places.flatMap(({ name, text }) =>
@@ -24,12 +24,12 @@ export function findLeaks(places: readonly Place[], secrets: readonly Secret[]):
   )
 }
 
-/** As it is, escaped, in hexadecimal, in an address, and in base64 wherever it begins there. */
+/** Plain, JSON-escaped, hexadecimal, URL-encoded, and base64 at each of the three offsets. */
 function formsOf(text: string): string[] {
   const bytes = Buffer.from(text)
   const shifted = [0, 1, 2].flatMap((shift) => {
     const padded = Buffer.concat([Buffer.alloc(shift), bytes])
-    // The first and the last characters depend on the neighbours.
+    // The first and the last characters also encode neighbouring bytes.
     const from = shift === 0 ? 0 : 4
     const until = Math.floor(padded.length / 3) * 4
     return (['base64', 'base64url'] as const).map((one) => padded.toString(one).slice(from, until))
@@ -38,7 +38,7 @@ function formsOf(text: string): string[] {
   return [...new Set([...forms, encodeURIComponent(text), ...shifted])]
 }
 
-/** Every row of every table, whatever the columns are; bytes are read as text. */
+/** Every column of every table, all its rows joined; bytea is read as text. */
 export async function databasePlaces(db: Db): Promise<Place[]> {
   const { rows } = await db.query(
     `select c.table_schema as schema, c.table_name as name, c.column_name as column,
@@ -62,7 +62,7 @@ export async function databasePlaces(db: Db): Promise<Place[]> {
   return places
 }
 
-/** Every file below a directory; none when it is not there. */
+/** Every file below a directory. */
 export async function filePlaces(directory: string): Promise<Place[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true })
   return Promise.all(

@@ -1,14 +1,15 @@
-// The database goes away under load (killed), and later hangs (SIGSTOP): replies that were being
-// served end with their charge in the spool, new requests wait and are then refused, and everything
-// goes on by itself when it is back; a process that dies meanwhile leaves its spool to the next.
-import type { Fault } from '../../support/fault.ts'
-import { hold, sleep } from '../../support/fault.ts'
+// The database is killed under load, and later hangs (SIGSTOP). Running replies end with their
+// charge in the spool, new requests wait and are then refused, and everything continues by itself
+// when the database is back. If a process dies meanwhile, another one stores the charges of its
+// spool.
+import type { Drill } from '../../support/drill.ts'
+import { ensure, sleep } from '../../support/drill.ts'
 import { createStage, type Line } from './ledger.ts'
 
 type Stage = Awaited<ReturnType<typeof createStage>>
 
-export const fault: Fault = async ({ isFull, seed, say }) => {
-  // The short form keeps every order of magnitude between the limits and shortens all of them.
+export const drill: Drill = async ({ isFull, seed, say }) => {
+  // The short form shortens all limits and keeps their ratios.
   const limits = isFull
     ? { goneMs: 60_000, hungMs: 20_000, holdWaitMs: 30_000, spoolAfterMs: 10_000 }
     : { goneMs: 9_000, hungMs: 9_000, holdWaitMs: 5_000, spoolAfterMs: 2_000 }
@@ -61,28 +62,28 @@ async function away(
   const during = writer.lines.filter((line) => isSince(line, leftMs) && line.atMs < backMs)
   const spooled = during.filter((line) => line.what === 'spooled')
   const refused = during.filter((line) => line.what === 'refused')
-  // Answers under way when the database left may still arrive; a second later nothing is admitted.
+  // Answers that the database had sent may still arrive; a second later no hold is granted.
   const admitted = during.filter((line) => line.what === 'held' && isSince(line, leftMs + 1_000))
   say(
     `${how.name}: ${spooled.length} spooled, ${refused.length} refused, back in ${recoveredMs} ms`,
   )
-  hold(spooled.length > 0, `${how.name}: settles go to the spool`)
-  hold(
+  ensure(spooled.length > 0, `${how.name}: charges go to the spool`)
+  ensure(
     spooled.every((line) => line.ms < task.spoolAfterMs + 3_000),
-    `${how.name}: a reply ends soon after the limit of the spool`,
+    `${how.name}: a reply ends soon after ledger.spoolAfterMs`,
   )
-  // Away for less than requests wait: they wait it out, and none is refused.
+  // If the outage is shorter than requests wait, none is refused.
   const isWaitedOut = awayMs < task.holdWaitMs
-  hold(
+  ensure(
     isWaitedOut ? refused.length === 0 : refused.length > 0,
     `${how.name}: requests that wait too long are refused, and no others (${refused.length})`,
   )
-  hold(
+  ensure(
     refused.every((line) => line.id === 'ledger_unavailable' && line.ms >= task.holdWaitMs - 500),
-    `${how.name}: they wait their time first, and the refusal is ours`,
+    `${how.name}: they wait their full time and get our own refusal`,
   )
-  hold(admitted.length === 0, `${how.name}: nothing is admitted without the database`)
-  hold(recoveredMs < 10_000, `${how.name}: requests are admitted again by themselves`)
+  ensure(admitted.length === 0, `${how.name}: no request is admitted without the database`)
+  ensure(recoveredMs < 10_000, `${how.name}: requests are admitted again by themselves`)
   return {
     [`${how.name}Spooled`]: spooled.length,
     [`${how.name}Refused`]: refused.length,
@@ -90,7 +91,7 @@ async function away(
   }
 }
 
-/** The process dies while its charges are only on disk. */
+/** Kills the process while its charges are only on disk. */
 async function orphan(
   stage: Stage,
   task: { seed: number; spoolAfterMs: number },
@@ -105,6 +106,6 @@ async function orphan(
   await writer.ended
   await stage.restart()
   const spooled = writer.lines.filter((line) => line.what === 'spooled').length
-  hold(spooled > 0, 'a killed process leaves settles in its spool')
+  ensure(spooled > 0, 'a killed process leaves settles in its spool')
   return spooled
 }

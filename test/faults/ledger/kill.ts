@@ -1,16 +1,16 @@
-// Writers are killed with SIGKILL under load, and then PostgreSQL is: every acknowledged settle is
-// there exactly once, every hold ends, the audit is empty.
-import type { Fault } from '../../support/fault.ts'
-import { hold, random, sleep } from '../../support/fault.ts'
+// Kills writer processes with SIGKILL under load, and then PostgreSQL. Afterwards the ledger has
+// every acknowledged settle exactly once, every hold is closed, and the audit finds nothing.
+import type { Drill } from '../../support/drill.ts'
+import { ensure, random, sleep } from '../../support/drill.ts'
 import { createStage } from './ledger.ts'
 
-export const fault: Fault = async ({ isFull, seed, say }) => {
+export const drill: Drill = async ({ isFull, seed, say }) => {
   const writerKills = isFull ? 100 : 10
   const databaseKills = isFull ? 10 : 3
   const draw = random(seed)
   const stage = await createStage(20)
   try {
-    // Two at a time, so that one is always under load while the other dies and comes back.
+    // Two writers at a time: one keeps up the load while the other is killed and replaced.
     await Promise.all(
       [0, 1].map(async (lane) => {
         for (let i = 0; i < writerKills / 2; i++) {
@@ -23,7 +23,7 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
       }),
     )
     const afterWriters = stage.acknowledged.length
-    hold(afterWriters > writerKills * 20, `writers were under load (${afterWriters} settles)`)
+    ensure(afterWriters > writerKills * 20, `writers were under load (${afterWriters} settles)`)
     say(`${writerKills} writers killed, ${afterWriters} settles acknowledged`)
 
     const writer = stage.startWriter({ seed: seed + 5000 })
@@ -36,9 +36,9 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
       const deadline = performance.now() + 20_000
       while (stage.acknowledged.length < before + 200 && performance.now() < deadline)
         await sleep(50)
-      hold(
+      ensure(
         stage.acknowledged.length >= before + 200,
-        'the writer goes on after the database is back',
+        'the writer continues after the database is back',
       )
     }
     const more = stage.acknowledged.length - afterWriters

@@ -1,6 +1,6 @@
-// The stage of ledger faults: a private PostgreSQL that may be killed or frozen, books with plenty,
-// writer processes, and the closing check: every acknowledged settle is there exactly once, every
-// hold ends, the audit is empty.
+// The stage of ledger faults: a private PostgreSQL that may be killed or frozen, books with enough
+// credits, writer processes, and the final check: every acknowledged settle is stored exactly once,
+// every hold is closed, the audit is empty.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import type { Clock } from '../../../src/platform/clock.ts'
 import { credits } from '../../../src/units/credits.ts'
 import type { Postgres } from '../../../tools/postgres.ts'
 import { startPostgres } from '../../../tools/postgres.ts'
-import { hold, sleep } from '../../support/fault.ts'
+import { ensure, sleep } from '../../support/drill.ts'
 import { createTestDatabase, createTestLedger } from '../../support/harness.ts'
 import type { WriterTask } from './writer.ts'
 
@@ -33,7 +33,7 @@ export type Writer = {
 
 export async function createStage(bookCount: number) {
   const builtMs = performance.now()
-  // A directory of our own: one that startPostgres makes would go with the server it is made for.
+  // Our own directory: startPostgres would remove its temporary one together with the server.
   const dataDirectory = join(tmpdir(), `tollgate-stage-${process.pid}`)
   let postgres: Postgres = await startPostgres({ version: 'system', dataDirectory })
   const dataOf = { dataDirectory, port: postgres.port }
@@ -41,7 +41,7 @@ export async function createStage(bookCount: number) {
   const setup = await createTestLedger(database.url)
   const books: string[] = []
   for (let i = 0; i < bookCount; i++) {
-    const book = await setup.open(database.db)
+    const book = await setup.createBook(database.db)
     const ref = `pack ${i}`
     await database.db.transaction((tx) =>
       setup.credit(tx, {
@@ -64,7 +64,11 @@ export async function createStage(bookCount: number) {
   const base = { url: database.url, spoolDirectory, books, tariff: (rows[0] as { id: number }).id }
   const acknowledged: Line[] = []
 
-  function startWriter(task: Partial<WriterTask> & { seed: number }): Writer {
+  /** `launcher`: a command that starts the process, such as one that gives it a namespace. */
+  function startWriter(
+    task: Partial<WriterTask> & { seed: number },
+    launcher: readonly string[] = [],
+  ): Writer {
     const full: WriterTask = {
       loops: 32,
       pinnedLoops: 0,
@@ -76,7 +80,8 @@ export async function createStage(bookCount: number) {
       ...task,
     }
     const file = join(import.meta.dirname, 'writer.ts')
-    const child = spawn(process.execPath, [file, JSON.stringify(full)], {
+    const [program = '', ...args] = [...launcher, process.execPath, file, JSON.stringify(full)]
+    const child = spawn(program, args, {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const lines: Line[] = []
@@ -100,7 +105,7 @@ export async function createStage(bookCount: number) {
     startWriter,
     nowMs: () => performance.now() - builtMs,
     kill: (signal: NodeJS.Signals) => postgres.kill(signal),
-    /** After a kill: the same cluster on the same port. */
+    /** Starts the same cluster on the same port after a kill. */
     async restart() {
       await postgres.stop()
       postgres = await startPostgres({ version: 'system', ...dataOf })
@@ -130,12 +135,12 @@ async function checkEverything(
   spoolDirectory: string,
   acknowledged: readonly Line[],
 ) {
-  // A hand-turned clock lets the sweeper watch the dead for a minute without waiting for it.
+  // With a test clock the sweep sees a minute of silence without waiting for it.
   const clock = { ms: 0 }
   const turned: Clock = { nowMs: () => clock.ms, spanMs: () => clock.ms }
   const ledger = await createTestLedger(database.url, { spoolDirectory, clock: turned })
   try {
-    await sleep(500) // orphaned spools are being replayed
+    await sleep(500) // the ledger replays the spools of dead processes
     const sweeper = ledger.sweeper(60)
     let swept = 0
     for (let i = 0; i < 20; i++) {
@@ -151,14 +156,14 @@ async function checkEverything(
     )
     for (const line of acknowledged) {
       const charge = charges.get(line.id)
-      hold(charge !== undefined, `an acknowledged settle is there: ${line.what} ${line.id}`)
-      hold(charge.charges === 1, `it is there once: ${line.id} has ${charge.charges}`)
-      hold(BigInt(charge.amount) === line.amount, `it is of the same amount: ${line.id}`)
+      ensure(charge !== undefined, `an acknowledged settle is stored: ${line.what} ${line.id}`)
+      ensure(charge.charges === 1, `it is stored once: ${line.id} has ${charge.charges}`)
+      ensure(BigInt(charge.amount) === line.amount, `it has the acknowledged amount: ${line.id}`)
     }
     const open = await database.db.query(`select from holds where state = 'open'`)
-    hold(open.rows.length === 0, `every hold ends (${open.rows.length} are open)`)
+    ensure(open.rows.length === 0, `every hold is closed (${open.rows.length} are open)`)
     const findings = await ledger.audit('all')
-    hold(
+    ensure(
       findings.length === 0,
       `the audit is empty: ${findings.length} ${findings[0]?.rule} ${findings[0]?.detail}`,
     )

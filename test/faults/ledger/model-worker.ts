@@ -1,19 +1,19 @@
-// One process of the model-based test: several connections that throw random operations at the
-// ledger's functions, one-row and batched, and report every result with its place in the order
-// of commits. The place is drawn inside the transaction, while the book is locked, so that for each
-// book the order of places is the order in which things happened.
+// One process of the model-based test: several connections call the ledger's functions, one-row and
+// batched, with random operations, and report every result with its place in the order of commits.
+// The place is taken from a sequence inside the transaction, while the book is locked, so that for
+// each book the order of places is the order of the operations.
 import fc from 'fast-check'
 import pg from 'pg'
-import type { HoldAsk, SettleAsk, Verb, VoidAsk } from '../../../src/ledger/calls.ts'
+import type { HoldInput, SettleInput, Verb, VoidInput } from '../../../src/ledger/calls.ts'
 import { holdVerb, settleVerb, voidVerb } from '../../../src/ledger/calls.ts'
 import { type Row, send as sendStatement } from '../../../src/platform/db/statement.ts'
 import type { BookId, HoldId } from '../../../src/platform/ids.ts'
 import type { Credits } from '../../../src/units/credits.ts'
 import type { Tokens } from '../../../src/units/tokens.ts'
 import { noTokens } from '../../../src/units/tokens.ts'
-import type { ModelOp } from '../../support/model.ts'
+import type { ModelOp } from '../../support/ledger-model.ts'
 
-/** What a connection did, and where in the order of things it happened. */
+/** What a connection did, and its place in the order of commits. */
 export type Trace = { place: number; at: number; op: ModelOp; fence: bigint; result: string }
 
 export type WorkerTask = {
@@ -47,11 +47,11 @@ type Step = {
 const hold_ = holdVerb(7n, 3_900)
 const void_ = voidVerb(7n)
 
-/** Ids a step moves ahead: few enough that connections meet on them, enough that holds are new. */
+/** By how many ids a step advances: few, so that connections collide; enough for new holds. */
 const STRIDE = 5
 
-// What a step does. Ids are drawn around where the step stands: holds at the front, settles behind
-// them, voids last; all three overlap, so that repeats, races and late arrivals are common.
+// What a step does. Ids are drawn around the step's position: holds ahead, settles behind them,
+// voids last. The ranges overlap, so that repeats, races and late operations are common.
 function planOf(bookCount: number): fc.Arbitrary<Plan> {
   const rarely = fc.integer({ min: 0, max: 24 }).map((n) => n === 0)
   const drawOf = (verb: Draw['do'], min: number, max: number) =>
@@ -108,12 +108,12 @@ function rareOf(bookCount: number): fc.Arbitrary<ModelOp> {
   )
 }
 
-/** An id means one set of amounts, except where a draw is strange on purpose. */
+/** An id has one set of amounts, except when a draw differs on purpose. */
 function stepOf(plan: Plan, place: number, bookCount: number): Step {
   const ops = plan.draws.map((draw): ModelOp => {
     const id = Math.max(0, place * STRIDE + draw.offset + 200)
     const odd = draw.isStrange ? 1 : 0
-    // Never another book: places order what one book's lock orders, and nothing between books.
+    // Never another book: places are ordered only within one book.
     const book = id % bookCount
     switch (draw.do) {
       case 'hold':
@@ -201,52 +201,54 @@ async function call(
 ): Promise<Result[]> {
   switch (op.do) {
     case 'hold': {
-      const asks = await holdAsks(client, step, task)
-      const replies = await send(client, step, hold_, asks)
-      return replies.map((reply, i) => ({
-        fence: (asks[i] as HoldAsk).fence,
-        result: reply.outcome === 'granted' ? `granted ${reply.granted}` : reply.outcome,
+      const inputs = await holdAsks(client, step, task)
+      const results = await send(client, step, hold_, inputs)
+      return results.map((result, i) => ({
+        fence: (inputs[i] as HoldInput).fence,
+        result: result.outcome === 'granted' ? `granted ${result.granted}` : result.outcome,
       }))
     }
     case 'settle': {
-      const asks = step.ops.map((one) => settleAsk(one as ModelOp & { do: 'settle' }, task))
-      const replies = await send(client, step, settleVerb, asks)
-      return replies.map((reply) => ({
+      const inputs = step.ops.map((one) => settleInput(one as ModelOp & { do: 'settle' }, task))
+      const results = await send(client, step, settleVerb, inputs)
+      return results.map((result) => ({
         fence: 0n,
-        result: reply.outcome === 'settled' ? `settled ${reply.amount}` : reply.outcome,
+        result: result.outcome === 'settled' ? `settled ${result.amount}` : result.outcome,
       }))
     }
     case 'void': {
-      const asks = step.ops.map((one) => voidAsk(one as ModelOp & { do: 'void' }, task))
-      const replies = await send(client, step, void_, asks)
-      return replies.map((reply) => ({ fence: 0n, result: reply.outcome }))
+      const inputs = step.ops.map((one) => voidInput(one as ModelOp & { do: 'void' }, task))
+      const results = await send(client, step, void_, inputs)
+      return results.map((result) => ({ fence: 0n, result: result.outcome }))
     }
     default:
       return [{ fence: 0n, result: await callRare(client, op, task) }]
   }
 }
 
-async function send<Ask, Reply>(
+async function send<Input, Result>(
   client: pg.Client,
   step: Step,
-  verb: Verb<Ask, Reply>,
-  asks: Ask[],
-): Promise<Reply[]> {
-  const statement = step.isBatch ? verb.many(asks, step.isWaiting) : verb.one(asks[0] as Ask)
+  verb: Verb<Input, Result>,
+  inputs: Input[],
+): Promise<Result[]> {
+  const statement = step.isBatch
+    ? verb.arrayStatement(inputs, step.isWaiting)
+    : verb.statement(inputs[0] as Input)
   const answered = Promise.withResolvers<Row>()
   sendStatement(client, statement, (error, row) => {
     if (error === undefined) answered.resolve(row)
     else answered.reject(error)
   })
   const row = await answered.promise
-  return step.isBatch ? verb.readMany(row, asks) : [verb.readOne(row)]
+  return step.isBatch ? verb.readResults(row, inputs) : [verb.readResult(row)]
 }
 
 const bookIdOf = (task: WorkerTask, i: number) => BigInt(task.books[i] ?? 0) as BookId
 
-// The fence is read before the lock, as a gateway's cache would have it: it may be stale, and then
-// the database must say so. The model is told which one was sent.
-async function holdAsks(client: pg.Client, step: Step, task: WorkerTask): Promise<HoldAsk[]> {
+// Reads the fences before the lock, like a gateway's cache: a fence may be stale, and then the
+// database must refuse it. The trace contains the fence that was sent.
+async function holdAsks(client: pg.Client, step: Step, task: WorkerTask): Promise<HoldInput[]> {
   const { rows } = await client.query('select id, fence from books')
   const fences = new Map(rows.map((row) => [row.id as bigint, row.fence as bigint]))
   return step.ops.map((one) => {
@@ -264,7 +266,7 @@ async function holdAsks(client: pg.Client, step: Step, task: WorkerTask): Promis
   })
 }
 
-function settleAsk(op: ModelOp & { do: 'settle' }, task: WorkerTask): SettleAsk {
+function settleInput(op: ModelOp & { do: 'settle' }, task: WorkerTask): SettleInput {
   return {
     id: holdId(op.id),
     book: bookIdOf(task, op.book),
@@ -277,7 +279,7 @@ function settleAsk(op: ModelOp & { do: 'settle' }, task: WorkerTask): SettleAsk 
   }
 }
 
-function voidAsk(op: ModelOp & { do: 'void' }, task: WorkerTask): VoidAsk {
+function voidInput(op: ModelOp & { do: 'void' }, task: WorkerTask): VoidInput {
   const book = bookIdOf(task, op.book)
   return { id: holdId(op.id), book, tariff: task.tariff, ending: op.ending, reason: 'test' }
 }
@@ -312,15 +314,19 @@ async function callRare(client: pg.Client, op: ModelOp, task: WorkerTask): Promi
         op.dayLimit,
       ])
     default:
-      // Midnight comes between transactions: the table lock waits for all that are under way.
+      // Midnight falls between transactions: the table lock waits for all running ones.
       await client.query('lock table books in exclusive mode')
+      // As a worker's job does each day: the days end after the sixtieth.
+      await client.query(
+        `select ledger_entries_day_make((ledger_now() at time zone 'UTC')::date + 61)`,
+      )
       return run(`update model_clock set shift = shift + interval '1 day'`, [])
   }
 }
 
 if (process.send !== undefined && import.meta.main) {
   process.once('message', (task: WorkerTask) => {
-    // A worker that meets an error tells its message: the database may have refused a bug.
+    // Report an error's message: a constraint may have refused a bug.
     void runTask(task)
       .catch((error: Error) => error.message)
       .then((traces) => {

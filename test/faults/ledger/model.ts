@@ -1,14 +1,14 @@
-// The ledger against its model: random operations from several connections of two processes, over
-// few books with scarce balances; every result equals what the one-page model says for the order in
-// which the database did them; at the end the books agree and the audit is empty.
-// Runs on the PostgreSQL at hand and on the embedded one.
+// Compares the ledger with a model: random operations from several connections of two processes, on
+// few books with small balances. Every result must equal the model's for the order in which the
+// database committed; at the end the books agree and the audit is empty.
+// Runs on the PostgreSQL that the tests use and on the embedded one.
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import { startPostgres } from '../../../tools/postgres.ts'
-import type { Fault, Figures } from '../../support/fault.ts'
-import { hold } from '../../support/fault.ts'
+import type { Drill, Figures } from '../../support/drill.ts'
+import { ensure } from '../../support/drill.ts'
 import { createTestDatabase, createTestLedger, serverUrl } from '../../support/harness.ts'
-import { createModel } from '../../support/model.ts'
+import { createLedgerModel } from '../../support/ledger-model.ts'
 import type { Trace, WorkerTask } from './model-worker.ts'
 
 const BOOKS = 5
@@ -16,7 +16,7 @@ const CONNECTIONS = 5
 const PROCESSES = 2
 const STEPS = 1_400
 
-export const fault: Fault = async ({ isFull, seed, say }) => {
+export const drill: Drill = async ({ isFull, seed, say }) => {
   const embedded = await startPostgres({ version: '18-embedded' })
   try {
     const figures: Figures = {}
@@ -29,7 +29,7 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
       for (let round = 0; round < rounds; round++) {
         operations += await oneRound({ server, seed: seed + round, steps: STEPS, say })
       }
-      hold(operations >= 20_000, `at least 20,000 operations ran (${operations})`)
+      ensure(operations >= 20_000, `at least 20,000 operations ran (${operations})`)
       figures[`${name}Operations`] = operations
     }
     figures.plantedBugsFound = await findPlanted(seed, say)
@@ -41,9 +41,13 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
 
 // Bugs planted into the ledger's functions. A test that does not notice them proves nothing.
 const planted: Record<string, string> = {
-  'a grant may exceed what is there': `create or replace function ledger_grant(
+  'a grant may exceed what is available': `create or replace function ledger_grant(
       p_worst int8, p_floor int8, p_headroom int8) returns int8 language sql immutable
-    as 'select least(p_worst, greatest(p_floor, p_headroom / 2 + 1))'`,
+    as 'select case when p_worst <= p_headroom then p_worst
+      else greatest(p_floor, p_headroom / 2 + 1) end'`,
+  'a worst case that fits is halved': `create or replace function ledger_grant(
+      p_worst int8, p_floor int8, p_headroom int8) returns int8 language sql immutable
+    as 'select least(p_worst, greatest(p_floor, p_headroom / 2))'`,
   'a daily limit forgets what is held': `create or replace function ledger_headroom(
       p_available int8, p_day_limit int8, p_day_spent int8, p_held int8)
     returns int8 language sql immutable as
@@ -62,7 +66,7 @@ async function findPlanted(seed: number, say: (text: string) => void): Promise<n
       () => undefined,
       (error: Error) => error.message,
     )
-    hold(found !== undefined, `the planted bug is found: ${name}`)
+    ensure(found !== undefined, `the planted bug is found: ${name}`)
     say(`planted: ${name}; found: ${found.slice(0, 160)}`)
   }
   return Object.keys(planted).length
@@ -82,7 +86,7 @@ async function oneRound(options: {
     await prepareClock(database.db)
     if (options.plant !== undefined) await database.db.query(options.plant)
     const books: string[] = []
-    for (let i = 0; i < BOOKS; i++) books.push(String(await ledger.open(database.db)))
+    for (let i = 0; i < BOOKS; i++) books.push(String(await ledger.createBook(database.db)))
     // One output token is one microcredit, so that a settle's price can be any small number.
     const { rows } = await database.db.query(
       `insert into tariffs (catalogue_version, model, coefficient, cache_read, cache_write_5m,
@@ -97,7 +101,7 @@ async function oneRound(options: {
       tariff: (rows[0] as { id: number }).id,
     }
     const started = performance.now()
-    // All of them end before the database goes, also when one has met an error.
+    // Wait for all of them before the database is dropped, even if one has failed.
     const ended = await Promise.allSettled(
       Array.from({ length: PROCESSES }, (_, p) =>
         inProcess({ ...task, seed: seed * PROCESSES + p }),
@@ -111,10 +115,10 @@ async function oneRound(options: {
     const seconds = (performance.now() - started) / 1000
     compare(traces)
     await compareBooks(database, traces)
-    // The clock ran weeks ahead, so whatever is still open is overdue; nothing else may be wrong.
+    // The test clock is weeks ahead, so open holds are overdue; no other finding is allowed.
     const all = await ledger.audit('all')
     const findings = all.filter(({ rule }) => rule !== 'hold_overdue')
-    hold(
+    ensure(
       findings.length === 0,
       `the audit is empty: ${JSON.stringify(findings.slice(0, 5), printBigint)}`,
     )
@@ -126,7 +130,7 @@ async function oneRound(options: {
   }
 }
 
-/** The clock of this test stands in a table, so that midnight is an event with its place. */
+/** Keeps the test clock in a table, so that midnight has a place in the order too. */
 async function prepareClock(db: { query(text: string): Promise<unknown> }): Promise<void> {
   await db.query(`create sequence model_order`)
   await db.query(`create table model_clock (shift interval not null)`)
@@ -155,11 +159,11 @@ function inProcess(task: WorkerTask): Promise<Trace[]> {
 }
 
 function compare(traces: readonly Trace[]): void {
-  const model = createModel(BOOKS)
+  const model = createLedgerModel(BOOKS)
   for (const [i, trace] of traces.entries()) {
     const expected = model.apply(trace.op, trace.fence)
     if (trace.op.do === 'midnight' || trace.op.do === 'limit') continue
-    hold(
+    ensure(
       expected === trace.result,
       `operation ${i} ${JSON.stringify(trace, printBigint)}: the model says ${expected}`,
     )
@@ -170,7 +174,7 @@ async function compareBooks(
   database: { db: { query(text: string): Promise<{ rows: unknown[] }> } },
   traces: readonly Trace[],
 ): Promise<void> {
-  const model = createModel(BOOKS)
+  const model = createLedgerModel(BOOKS)
   for (const trace of traces) model.apply(trace.op, trace.fence)
   const { rows } = await database.db.query(
     `select available, held, debt, seq, fence, requests, spent_total as spent
@@ -179,7 +183,7 @@ async function compareBooks(
   for (const [i, row] of rows.entries()) {
     const { daySpent, dayLimit, ...expected } = model.books[i] as (typeof model.books)[number]
     const [found, wanted] = [row, expected].map((one) => JSON.stringify(one, printBigint))
-    hold(found === wanted, `book ${i}: ${found}, the model ${wanted}`)
+    ensure(found === wanted, `book ${i} equals the model: ${found}, the model has ${wanted}`)
   }
 }
 

@@ -1,5 +1,5 @@
-// Processes that add usage up are killed with SIGKILL again and again while requests run, two of
-// them at a time: in the end every sum is what the entries say, and so it is at every look between.
+// Two processes compute usage sums while requests run, and are killed with SIGKILL many times. At
+// every check the chart shows what was spent; at the end the sums include each entry once.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -7,19 +7,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { dayText } from '../../../src/platform/clock.ts'
 import type { BookId } from '../../../src/platform/ids.ts'
-import type { Fault } from '../../support/fault.ts'
-import { hold, random, sleep } from '../../support/fault.ts'
+import type { Drill } from '../../support/drill.ts'
+import { ensure, random, sleep } from '../../support/drill.ts'
 import { createTestLedger, type TestLedger } from '../../support/harness.ts'
 import { createStage } from './ledger.ts'
 
 const DAY_MS = 86_400_000
 
-export const fault: Fault = async ({ isFull, seed, say }) => {
+export const drill: Drill = async ({ isFull, seed, say }) => {
   const kills = isFull ? 100 : 12
   const draw = random(seed)
   const stage = await createStage(20)
   const writer = stage.startWriter({ seed, pauseMs: 10 })
-  // Who is killed leaves an empty spool behind: here, and not among everybody's.
+  // Killed processes leave empty spools behind, so this directory is removed at the end.
   const temporary = await mkdtemp(join(tmpdir(), 'tollgate-adders-'))
   const ledger = await createTestLedger(stage.database.url)
   const books = stage.base.books.map((book) => BigInt(book) as BookId)
@@ -29,24 +29,24 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
     await Promise.all(
       [0, 1].map(async () => {
         for (let i = 0; i < kills / 2; i++) {
-          await addAndDie(stage.database.url, temporary, 20 + draw() * 400)
+          await aggregateUntilKilled(stage.database.url, temporary, 20 + draw() * 400)
           const book = books[Math.floor(draw() * books.length)] as BookId
-          state.behind += Number(await agrees(ledger, book))
+          state.behind += Number(await checkChart(ledger, book))
           state.looks += 1
         }
       }),
     )
     writer.child.kill('SIGTERM')
     await writer.ended
-    say(`${kills} killed, ${state.looks} looks while requests ran`)
-    hold(state.behind > 0, 'some looks found entries behind the mark')
-    for (let i = 0; i < 10 && !(await ledger.addUp()); i++) await sleep(100)
+    say(`${kills} processes killed, ${state.looks} checks while requests ran`)
+    ensure(state.behind > 0, 'some checks found entries that were not added up yet')
+    for (let i = 0; i < 10 && !(await ledger.aggregateUsage()); i++) await sleep(100)
     for (const book of books) {
-      await agrees(ledger, book)
-      hold(await isAddedOnce(ledger, book), `book ${book} is added up once`)
+      await checkChart(ledger, book)
+      ensure(await isAddedOnce(ledger, book), `the sums of book ${book} include each entry once`)
     }
     const { charges } = await stage.check()
-    hold(charges > kills * 10, `requests ran (${charges})`)
+    ensure(charges > kills * 10, `requests ran (${charges})`)
     return { kills, looks: state.looks, behind: state.behind, charges }
   } finally {
     await ledger.end()
@@ -55,7 +55,11 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
   }
 }
 
-async function addAndDie(url: string, temporary: string, afterMs: number): Promise<void> {
+async function aggregateUntilKilled(
+  url: string,
+  temporary: string,
+  afterMs: number,
+): Promise<void> {
   const file = join(import.meta.dirname, 'usage-adder.ts')
   const child = spawn(process.execPath, [file, url], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -68,17 +72,17 @@ async function addAndDie(url: string, temporary: string, afterMs: number): Promi
   await ended
 }
 
-/** One snapshot: what the chart says is what the entries say. True when some were not added yet. */
-async function agrees(ledger: TestLedger, book: BookId): Promise<boolean> {
+/** Checks the chart against the balance before and after. True: the sums lag behind the entries. */
+async function checkChart(ledger: TestLedger, book: BookId): Promise<boolean> {
   const before = await ledger.balance(book)
   const to = await ledger.usage.today('UTC')
-  // A run may have begun before midnight.
+  // The drill may have started before midnight.
   const from = dayText(Date.parse(to) - DAY_MS)
   const chart = await ledger.usage.steps({ book, zone: 'UTC', from, to, step: 'day' })
   const after = await ledger.balance(book)
   const spent = chart.totals.reduce((sum, one) => sum + one.spent, 0n)
   const [least, most] = [before?.spentTotal ?? 0n, after?.spentTotal ?? 0n]
-  hold(spent >= least && spent <= most, `book ${book}: ${least} <= ${spent} <= ${most}`)
+  ensure(spent >= least && spent <= most, `book ${book}: ${least} <= ${spent} <= ${most}`)
   const { rows } = await ledger.db.query(
     `select from books b left join usage_marks m on m.book_id = b.id
      where b.id = $1 and b.seq > coalesce(m.seq, 0)`,

@@ -1,6 +1,6 @@
-// A process that holds and settles as fast as it is told, through the real ledger, and says on its
-// standard output what the ledger acknowledged, line by line and synchronously: what was written
-// there before a SIGKILL was acknowledged before it.
+// A process that holds and settles through the real ledger at the pace of its task. It writes each
+// acknowledgement to standard output synchronously, so that lines written before a SIGKILL are
+// complete.
 import { writeSync } from 'node:fs'
 import { systemClock } from '../../../src/platform/clock.ts'
 import type { BookId } from '../../../src/platform/ids.ts'
@@ -9,7 +9,7 @@ import { isRefusal } from '../../../src/platform/refusal.ts'
 import { credits } from '../../../src/units/credits.ts'
 import type { Tokens } from '../../../src/units/tokens.ts'
 import { noTokens } from '../../../src/units/tokens.ts'
-import { random, sleep } from '../../support/fault.ts'
+import { random, sleep } from '../../support/drill.ts'
 import { createTestLedger } from '../../support/harness.ts'
 
 export type WriterTask = {
@@ -20,18 +20,18 @@ export type WriterTask = {
   readonly seed: number
   /** Requests at a time. */
   readonly loops: number
-  /** So many of the loops serve only the first book, and the others never do. */
+  /** This many loops use only the first book; the others never use it. */
   readonly pinnedLoops: number
-  /** How long a request is served between hold and settle, at most. */
+  /** The longest time between hold and settle. */
   readonly servedMsMax: number
-  /** A pause after each request: an open rhythm instead of saturation. */
+  /** The pause after each request, so that the ledger is not saturated. */
   readonly pauseMs: number
   readonly holdWaitMs: number
   readonly spoolAfterMs: number
 }
 
 // Lines: `held <id> <ms>`, `settled <id> <amount> <ms>`, `spooled <id> <amount> <ms>`,
-// `refused <code> <ms>`. A settle's amount is what was asked; the grant covers it.
+// `refused <code> <ms>`. A settle's amount is what was requested; the grant covers it.
 async function main(task: WriterTask): Promise<void> {
   const ledger = await createTestLedger(task.url, {
     spoolDirectory: task.spoolDirectory,

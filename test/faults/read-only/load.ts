@@ -1,7 +1,7 @@
-// What is asked of gateway and cabinet all the while, with every answer kept: reading and writing
-// routes of people who are signed in, sign-ins, messages and a key's own account.
+// Constant load on gateway and cabinet; records every answer. It calls reading and writing routes
+// of signed-in people, signs in, sends messages and reads `GET /v1/me`.
 import { PASSWORD } from '../../stages/accounts.ts'
-import { sleep } from '../../support/fault.ts'
+import { sleep } from '../../support/drill.ts'
 import type { Stage } from './stage.ts'
 
 export type Kind = 'cabinet' | 'gateway'
@@ -9,9 +9,9 @@ export type Kind = 'cabinet' | 'gateway'
 export type Answer = {
   readonly kind: Kind
   readonly route: string
-  /** 0 when the connection broke without one. */
+  /** 0 when the connection broke without an answer. */
   readonly status: number
-  /** What came with another status than 200. */
+  /** The body, if the status is not 200. */
   readonly error: string
   readonly askedMs: number
   readonly answeredMs: number
@@ -19,7 +19,7 @@ export type Answer = {
 
 export type Load = ReturnType<typeof startLoad>
 
-/** Between two requests of one client: on two cores some 20 requests a second of each. */
+/** Between two requests of one client, which sends about 20 a second on two cores. */
 const PAUSE_MS = 20
 
 const READING = [
@@ -39,7 +39,7 @@ export function startLoad({ people, keys, gatewayUrl }: Stage) {
   const answers: Answer[] = []
   const state = { isEnding: false, attempts: 0 }
 
-  /** Never throws: what fails is an answer too. */
+  /** Never throws: a failure is an answer too. */
   async function note(
     kind: Kind,
     route: string,
@@ -69,7 +69,7 @@ export function startLoad({ people, keys, gatewayUrl }: Stage) {
       const reading = READING.map((route) => [route, {}] as const)
       for (const [route, body] of [...reading, ...writing(email)]) {
         if (state.isEnding) return
-        await note('cabinet', route, () => visitor.ask(route, body))
+        await note('cabinet', route, () => visitor.send(route, body))
         await sleep(PAUSE_MS)
       }
     }
@@ -96,7 +96,7 @@ export function startLoad({ people, keys, gatewayUrl }: Stage) {
       await sleep(PAUSE_MS)
     }
   })
-  // In loops of their own: messages wait for their hold while the database is read-only.
+  // Separate loops, because messages wait for their hold while the database is read-only.
   const looking = keys.map(async (key) => {
     while (!state.isEnding) {
       await note('gateway', 'GET /v1/me', () => call('/v1/me', key))
@@ -106,9 +106,9 @@ export function startLoad({ people, keys, gatewayUrl }: Stage) {
 
   return {
     answers,
-    /** What the account of another key answers. */
+    /** The status of `GET /v1/me` with another key. */
     statusOf: async (key: string) => (await call('/v1/me', key)).status,
-    /** Asks no more, and resolves when everything is answered. */
+    /** Stops sending, and resolves when all requests are answered. */
     async stop(): Promise<void> {
       state.isEnding = true
       await Promise.all([...asking, ...calling, ...looking])
@@ -116,12 +116,12 @@ export function startLoad({ people, keys, gatewayUrl }: Stage) {
   }
 }
 
-/** Served, or refused because the account asked too often: both need a database that can write. */
+/** 200, or 429 because of too many attempts: both need a writable database. */
 export function isServed({ status }: Answer): boolean {
   return status === 200 || status === 429
 }
 
-/** Refused for now, with the time to come back: right while the database is read-only. */
-export function isPutOff({ status }: Answer): boolean {
+/** Refused with a request to retry: right while the database is read-only. */
+export function isRetryLater({ status }: Answer): boolean {
   return status === 503 || status === 529
 }

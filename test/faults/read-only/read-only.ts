@@ -1,38 +1,38 @@
 // The database is read-only for a while, and later another server takes over its address: a standby
-// is promoted while the old primary still answers the connections it has. No answer is a 500, and
-// cabinet, letters, jobs and gateway go on by themselves within 15 s of a database that can write.
-import type { Fault, Figures } from '../../support/fault.ts'
-import { hold, sleep } from '../../support/fault.ts'
+// is promoted while the old primary still answers its open connections. No answer is a 500, and
+// cabinet, e-mail, jobs and gateway recover without help within 15 s of a writable database.
+import type { Drill, Figures } from '../../support/drill.ts'
+import { ensure, sleep } from '../../support/drill.ts'
 import { createTestKeys, createTestLedger, type TestDatabase } from '../../support/harness.ts'
-import { type Answer, isPutOff, isServed, type Kind, type Load, startLoad } from './load.ts'
+import { type Answer, isRetryLater, isServed, type Kind, type Load, startLoad } from './load.ts'
 import { ask } from './servers.ts'
 import { createStage, type Stage } from './stage.ts'
 
 const RECOVERED_MS_MAX = 15_000
 /** Recovered means: every route was served, and for this long none failed. */
 const STEADY_MS = 2_000
-/** Letters and jobs that are under way when the database stops writing. */
+/** E-mails and jobs in the queue when the database becomes read-only. */
 const UNDER_WAY = 30
 
 type Say = (text: string) => void
 
-export const fault: Fault = async ({ isFull, say }) => {
+export const drill: Drill = async ({ isFull, say }) => {
   const readOnlyMs = isFull ? 60_000 : 5_000
   const stage = await createStage()
   try {
     const load = startLoad(stage)
     await sleep(2_000)
     const calm = load.answers.filter((one) => !isServed(one))
-    hold(calm.length === 0, `a calm database serves everything: ${told(calm)}`)
+    ensure(calm.length === 0, `every request succeeds before the fault: ${describe(calm)}`)
 
-    const letters = [await startErrands(stage, stage.database, 'before')]
+    const letters = [await queueEmailsAndJobs(stage, stage.database, 'before')]
     await stage.servers.setReadOnly(true)
     await sleep(readOnlyMs)
     await stage.servers.setReadOnly(false)
     const backMs = performance.now()
     const back = await recovered({ stage, load, say }, stage.database, 'back', backMs)
 
-    letters.push(await startErrands(stage, stage.database, 'moving'))
+    letters.push(await queueEmailsAndJobs(stage, stage.database, 'moving'))
     await stage.servers.setReadOnly(true)
     await sleep(readOnlyMs / 2)
     await stage.servers.failOver(stage.standby)
@@ -52,14 +52,14 @@ export const fault: Fault = async ({ isFull, say }) => {
   }
 }
 
-/** Posts letters and jobs together; returns the letters' recipients. */
-async function startErrands(stage: Stage, { db }: TestDatabase, name: string) {
+/** Queues e-mails and jobs; returns the recipients of the e-mails. */
+async function queueEmailsAndJobs(stage: Stage, { db }: TestDatabase, name: string) {
   const recipients = Array.from({ length: UNDER_WAY }, (_, i) => `${name}-${i}@example.org`)
   for (const recipient of recipients) {
     await postLetter(db, recipient)
     await db.query(`select graphile_worker.add_job('usage')`)
   }
-  // The switch then meets some of them under way.
+  // Some are then still in the queue when the database becomes read-only.
   await stage.mailbox.wait({ to: recipients[1] ?? '' }, RECOVERED_MS_MAX)
   return recipients
 }
@@ -77,7 +77,7 @@ async function postLetter(db: TestDatabase['db'], recipient: string): Promise<vo
   )
 }
 
-/** How long each of the four took. */
+/** Milliseconds until cabinet, gateway, e-mail and jobs work again. */
 async function recovered(
   { stage, load, say }: { stage: Stage; load: Load; say: Say },
   at: TestDatabase,
@@ -96,8 +96,9 @@ async function recovered(
 }
 
 /**
- * Nobody stays with the old primary, be it to read; so a key that it never saw is known. Only a
- * lane of the ledger may rest there: it learns of it by its next statement, which it repeats.
+ * All connections leave the old primary, even readers, so the gateway knows a key that the old
+ * primary never saw. Only idle ledger connections may stay: their next statement fails and is
+ * repeated on a new one.
  */
 async function left(stage: Stage, load: Load, moved: TestDatabase, sinceMs: number) {
   const staying = () =>
@@ -112,7 +113,7 @@ async function left(stage: Stage, load: Load, moved: TestDatabase, sinceMs: numb
   const leftMs = await msUntil(sinceMs, async () => (await staying()) === null)
   return {
     'left ms': leftMs,
-    stays: (await staying()) ?? 'nobody',
+    stays: (await staying()) ?? 'none',
     'status of a new key': await load.statusOf(await issueKey(moved)),
   }
 }
@@ -120,7 +121,7 @@ async function left(stage: Stage, load: Load, moved: TestDatabase, sinceMs: numb
 async function issueKey({ url, db }: TestDatabase): Promise<string> {
   const ledger = await createTestLedger(url)
   try {
-    const book = await ledger.open(db)
+    const book = await ledger.createBook(db)
     const keys = createTestKeys(ledger.db, ledger)
     const issued = await db.transaction((tx) => keys.issue(tx, book))
     await db.transaction((tx) => keys.confirm(tx, book, issued.keyId))
@@ -130,7 +131,7 @@ async function issueKey({ url, db }: TestDatabase): Promise<string> {
   }
 }
 
-/** Milliseconds until it is so; Infinity when the time for recovery is over before. */
+/** Milliseconds until `look` is true; Infinity if that takes longer than recovery may. */
 async function msUntil(sinceMs: number, look: () => Promise<boolean> | boolean): Promise<number> {
   while (performance.now() - sinceMs < RECOVERED_MS_MAX + STEADY_MS) {
     if (await look()) return Math.round(performance.now() - sinceMs)
@@ -176,7 +177,7 @@ function summary({ answers }: Load, say: Say): Figures {
   for (const { kind, status } of answers) {
     counts.set(`${kind} ${status}`, (counts.get(`${kind} ${status}`) ?? 0) + 1)
   }
-  const bad = answers.filter((one) => !isServed(one) && !isPutOff(one))
+  const bad = answers.filter((one) => !isServed(one) && !isRetryLater(one))
   for (const line of new Set(bad.map(shown))) say(line)
   return { answers: answers.length, ...Object.fromEntries([...counts].sort()) }
 }
@@ -184,35 +185,35 @@ function summary({ answers }: Load, say: Say): Figures {
 const shown = ({ status, route, error }: Answer) =>
   `${status} ${route} ${error.replace(/,"requestId.*|"request_id.*/, '')}`
 
-const told = (answers: readonly Answer[]) =>
+const describe = (answers: readonly Answer[]) =>
   `${answers.length} not, the first: ${answers.slice(0, 1).map(shown).join('')}`
 
 function check(stage: Stage, load: Load, letters: readonly string[], figures: Figures): void {
   for (const [name, one] of Object.entries(stage.processes)) {
-    hold(one.isAlive(), `${name} lives: ${one.complaints().slice(-3).join('\n')}`)
+    ensure(one.isAlive(), `${name} has not died: ${one.complaints().slice(-3).join('\n')}`)
   }
   const faults = load.answers.filter(({ status }) => status === 500)
-  hold(faults.length === 0, `nobody gets a 500: ${told(faults)}`)
-  const others = load.answers.filter((one) => !isServed(one) && !isPutOff(one))
-  hold(others.length === 0, `everybody is served or told to come back: ${told(others)}`)
-  hold(load.answers.some(isPutOff), 'the database was missed')
+  ensure(faults.length === 0, `no request gets a 500: ${describe(faults)}`)
+  const others = load.answers.filter((one) => !isServed(one) && !isRetryLater(one))
+  ensure(others.length === 0, `every request is served or gets 503 or 529: ${describe(others)}`)
+  ensure(load.answers.some(isRetryLater), 'some requests got 503 or 529')
   for (const [name, ms] of Object.entries(figures)) {
     if (name.endsWith(' ms')) {
-      hold(Number(ms) <= RECOVERED_MS_MAX, `${name} is below ${RECOVERED_MS_MAX}: ${ms}`)
+      ensure(Number(ms) <= RECOVERED_MS_MAX, `${name} is below ${RECOVERED_MS_MAX}: ${ms}`)
     }
   }
-  hold(figures.stays === 'nobody', `nobody stays on the old server: ${figures.stays}`)
+  ensure(figures.stays === 'none', `no connection stays on the old server: ${figures.stays}`)
   const status = figures['status of a new key']
-  hold(status === 200, `the gateway knows a key that the old server never saw: ${status}`)
+  ensure(status === 200, `the gateway knows a key that the old server never saw: ${status}`)
   const missing = letters.filter((to) => stage.mailbox.list({ to }).length !== 1)
-  hold(missing.length === 0, `every letter comes once: ${missing.join(' ')}`)
+  ensure(missing.length === 0, `every e-mail arrives once: ${missing.join(' ')}`)
 }
 
 async function checkLedger(at: TestDatabase): Promise<void> {
   const ledger = await createTestLedger(at.url)
   try {
     const findings = await ledger.audit('all')
-    hold(findings.length === 0, `the audit is empty: ${findings[0]?.rule} ${findings[0]?.detail}`)
+    ensure(findings.length === 0, `the audit is empty: ${findings[0]?.rule} ${findings[0]?.detail}`)
   } finally {
     await ledger.end()
   }

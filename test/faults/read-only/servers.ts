@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Postgres, startPostgres } from '../../../tools/postgres.ts'
 import { reachableBinaries, tempRoot, unprivileged } from '../../../tools/postgres-binaries.ts'
-import { createCable } from '../../support/cable.ts'
-import { sleep } from '../../support/fault.ts'
+import { createDatabaseProxy } from '../../support/database-proxy.ts'
+import { sleep } from '../../support/drill.ts'
 import { onServer } from '../../support/harness.ts'
 
-/** A standby streams within milliseconds; beside a build on two cores, within seconds. */
+/** A standby catches up within milliseconds; on two busy cores, within seconds. */
 const CAUGHT_UP_MS_MAX = 20_000
 
 export type Servers = Awaited<ReturnType<typeof startServers>>
@@ -26,21 +26,21 @@ export async function startServers() {
     'host replication all 127.0.0.1/32 trust\n',
   )
   await ask(primary, 'select pg_reload_conf()')
-  const cable = await createCable(primary.url)
+  const proxy = await createDatabaseProxy(primary.url)
   const running: Postgres[] = [primary]
 
   return {
     primary,
-    /** Where our processes find their database. */
-    url: cable.url,
+    /** The address that our processes connect to. */
+    url: proxy.url,
 
-    /** Every transaction that begins from now on can only read, or can write again. */
+    /** Makes new transactions read-only, or writable again. */
     async setReadOnly(isReadOnly: boolean): Promise<void> {
       await ask(primary, `alter system set default_transaction_read_only = ${isReadOnly}`)
       await ask(primary, 'select pg_reload_conf()')
     },
 
-    /** A second server that follows the first. */
+    /** Starts a standby of the primary. */
     async startStandby(): Promise<Postgres> {
       const standby = at('standby')
       const binaries = await reachableBinaries('system', unprivileged())
@@ -56,7 +56,7 @@ export async function startServers() {
       return started
     },
 
-    /** The standby has everything, becomes the primary, and the address leads to it. */
+    /** Waits until the standby has everything, promotes it, and moves the address to it. */
     async failOver(standby: Postgres): Promise<void> {
       const wanted = await ask(primary, 'select pg_current_wal_flush_lsn()::text as value')
       const reached = `select (pg_last_wal_replay_lsn() >= '${wanted}')::text as value`
@@ -66,18 +66,18 @@ export async function startServers() {
         await sleep(20)
       }
       await ask(standby, 'select pg_promote()')
-      cable.moveTo(standby.url)
+      proxy.moveTo(standby.url)
     },
 
     async end(): Promise<void> {
-      await cable.end()
+      await proxy.end()
       for (const one of running.reverse()) await one.stop()
       await rm(folder, { recursive: true, force: true })
     },
   }
 }
 
-/** One statement on the server; the column `value` of its only row, where it has one. */
+/** Runs one statement; returns the column `value` of its only row, if any. */
 export function ask(server: Postgres, statement: string): Promise<string | undefined> {
   return onServer(async (client) => (await client.query(statement)).rows[0]?.value, server.url)
 }

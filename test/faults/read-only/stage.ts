@@ -1,5 +1,5 @@
-// The stage of the program `read-only`: gateway, cabinet and worker as processes of their own, over
-// an address behind which the database changes, with people who are signed in and paying accounts.
+// The stage of the program `read-only`: gateway, cabinet and worker processes that connect to one
+// address while the server behind it changes, with signed-in people and accounts that have credits.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { startBank } from '../../../stand-ins/bank/bank.ts'
 import { startMailbox } from '../../../stand-ins/mailbox/mailbox.ts'
 import { startVendor } from '../../../stand-ins/vendor/vendor.ts'
 import { CABINET, PASSWORD } from '../../stages/accounts.ts'
-import { createVisitor, type Visitor } from '../../stages/cabinet.ts'
+import { type CabinetBrowser, createCabinetBrowser } from '../../stages/cabinet.ts'
 import { createAccounts, freePorts } from '../../stages/served/gateway.ts'
 import { type PaymentProcess, startPaymentProcess } from '../../stages/served/process.ts'
 import {
@@ -21,7 +21,7 @@ import {
 } from '../../support/harness.ts'
 import { startServers } from './servers.ts'
 
-/** Each asks in turn, so that several pooled connections are in use at a time. */
+/** Several, so that more than one pooled connection is in use at a time. */
 const PEOPLE = 3
 const KEYS = 3
 const LETTER_MS_MAX = 30_000
@@ -57,7 +57,7 @@ export async function createStage() {
     YOOKASSA_SHOP_ID: bank.shopId,
     YOOKASSA_SECRET_KEY: bank.secretKey,
     UPSTREAM_URL: vendor.url,
-    // Limits of attempts are told elsewhere.
+    // High limits, so that none refuses; other tests cover them.
     ACCOUNTS_ADDRESS_PER_MINUTE: '100000',
     ACCOUNTS_LETTERS_PER_HOUR: '1000',
     ACCOUNTS_ANSWER_MS: '20',
@@ -69,13 +69,13 @@ export async function createStage() {
   ])
   const cabinetUrl = `http://127.0.0.1:${cabinet.ready.port}`
 
-  /** Somebody with a confirmed account, signed in. The code comes by letter, as in earnest. */
-  async function person(email: string): Promise<Visitor> {
-    const visitor = createVisitor(cabinetUrl)
-    await visitor.must('POST /api/auth/register', { email, password: PASSWORD, language: 'en' })
+  /** Registers a person, confirms with the code from the e-mail, and signs in. */
+  async function person(email: string): Promise<CabinetBrowser> {
+    const visitor = createCabinetBrowser(cabinetUrl)
+    await visitor.expectOk('POST /api/auth/register', { email, password: PASSWORD, language: 'en' })
     const [letter] = await mailbox.wait({ to: email }, LETTER_MS_MAX)
     const code = /#code=([\w-]+)/.exec(letter?.text ?? '')?.[1]
-    await visitor.must('POST /api/auth/confirm', { code, password: PASSWORD })
+    await visitor.expectOk('POST /api/auth/confirm', { code, password: PASSWORD })
     return visitor
   }
 

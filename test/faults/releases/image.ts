@@ -1,5 +1,5 @@
-// Performs the steps of the Dockerfile into folders, one for each stage, with the pinned Node in
-// the place of the image's own. What comes out is what a container would see below its root.
+// Runs the steps of the Dockerfile in folders, one for each stage, with the pinned Node instead of
+// the image's. The result is what a container would see below its root.
 import { execFile } from 'node:child_process'
 import { cp, mkdir, readFile, symlink } from 'node:fs/promises'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
@@ -15,7 +15,7 @@ import {
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../../..')
 const NODE = '/usr/local/bin/node'
-/** The packages of browsers and build tools, which a short run takes from where they are. */
+/** Installs all packages; a short run uses those of the repository instead. */
 const WHOLE_INSTALL = /^npm ci (?!.*--omit)/
 
 export type Image = {
@@ -43,7 +43,7 @@ export async function buildImage(folder: string, isFull: boolean): Promise<Image
 async function buildStage(stage: Stage, folder: string, isFull: boolean): Promise<void> {
   const place = { folder, top: join(folder, stage.name), directory: '/', isFull }
   await mkdir(place.top, { recursive: true })
-  // Images of Node bring it; that of Debian does not.
+  // Images of Node contain Node; that of Debian does not.
   if (stage.image.startsWith('node:')) await put(process.execPath, join(place.top, NODE))
   for (const step of stage.steps) {
     try {
@@ -87,7 +87,7 @@ async function performRun(command: string, { top, directory, isFull }: Place): P
   }
   const path = [dirname(join(top, NODE)), process.env.PATH ?? ''].join(delimiter)
   const env = { PATH: path, HOME: process.env.HOME ?? '', npm_config_prefer_offline: 'true' }
-  // Only root may give a file to another user; for anybody else it stays their own.
+  // Only root may change the owner of a file; for other users chown does nothing here.
   const whole = process.getuid?.() === 0 ? command : `chown() { :; }; ${command}`
   await run('sh', ['-c', whole], { cwd, env, timeout: 600_000, maxBuffer: 64 * 1024 * 1024 })
 }

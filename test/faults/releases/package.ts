@@ -1,6 +1,6 @@
-// The image without Docker: the steps of the Dockerfile are performed into a folder, and what comes
-// out is run as a container would be: in production, by a user that owns nothing, on files that
-// cannot be written, with secrets from files. It migrates, serves, works, shows pages, and stops.
+// The image without Docker: runs the steps of the Dockerfile in a folder and starts the result like
+// a container: in production mode, as an unprivileged user, on read-only files, with secrets from
+// files. It must migrate, serve, work, show pages, and stop.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -12,8 +12,8 @@ import { Agent } from 'undici'
 import { startVendor } from '../../../stand-ins/vendor/vendor.ts'
 import { writeDocuments } from '../../stages/cabinet.ts'
 import { createAccounts, freePorts } from '../../stages/served/gateway.ts'
-import type { Fault } from '../../support/fault.ts'
-import { hold, sleep } from '../../support/fault.ts'
+import type { Drill } from '../../support/drill.ts'
+import { ensure, sleep } from '../../support/drill.ts'
 import { createTestDatabase, keySettings, serverUrl } from '../../support/harness.ts'
 import { call } from '../support/gateway-caller.ts'
 import { buildImage, type Image } from './image.ts'
@@ -22,7 +22,7 @@ const run = promisify(execFile)
 const root = join(import.meta.dirname, '../../..')
 const READY_MS_MAX = 90_000
 
-export const fault: Fault = async ({ isFull, say }) => {
+export const drill: Drill = async ({ isFull, say }) => {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-image-'))
   await chmod(folder, 0o755)
   const database = await createTestDatabase(serverUrl, 'template0')
@@ -31,7 +31,7 @@ export const fault: Fault = async ({ isFull, say }) => {
   try {
     const image = await buildImage(folder, isFull)
     const megabytes = Number((await run('du', ['-sm', image.root])).stdout.split('\t')[0])
-    say(`built as the Dockerfile says: ${megabytes} MB with Node`)
+    say(`built by the steps of the Dockerfile: ${megabytes} MB with Node`)
     const [port = 0, metrics = 0, cabinet = 0, cabinetMetrics = 0, work = 0] = await freePorts(5)
     const environment = {
       ...(await settings(folder, database.url, vendor.url)),
@@ -42,9 +42,13 @@ export const fault: Fault = async ({ isFull, say }) => {
       METRICS_WORK_PORT: String(work),
     }
     const container = await openContainer(image, environment)
-    say(container.isReadOnly ? 'files are read-only' : 'files are writable: not run as root')
+    say(
+      container.isReadOnly
+        ? 'files are read-only'
+        : 'files are writable, because this run is not root',
+    )
     const { stdout } = await run(...container.command(['src/main.ts', 'migrate']))
-    hold(/^applied 0001/.test(stdout), `it brings its migrations (${stdout.trim()})`)
+    ensure(/^applied 0001/.test(stdout), `the image contains its migrations (${stdout.trim()})`)
     await operate(container, image)
     const [key = ''] = await createAccounts(database, 1)
 
@@ -58,20 +62,20 @@ export const fault: Fault = async ({ isFull, say }) => {
     const agent = new Agent()
     const url = `http://127.0.0.1:${port}`
     const answer = await call(agent, url, { number: 5, key, isStream: true, reply: 'text 3' })
-    hold(answer.isWhole, `a message is answered (${answer.error})`)
+    ensure(answer.isWhole, `a message is answered (${answer.error})`)
     const page = await fetch(`http://127.0.0.1:${cabinet}/`)
-    hold(page.status === 200 && /<html/.test(await page.text()), 'the pages are there')
+    ensure(page.status === 200 && /<html/.test(await page.text()), 'the cabinet serves its pages')
     const built = await readdir(join(image.directory, 'web/dist/assets'))
-    hold(
+    ensure(
       built.some((name) => name.startsWith('quick-start-')),
-      'the documentation is among the pages',
+      'the pages include the documentation',
     )
     await agent.close()
     for (const child of children) {
       const exited = once(child, 'exit')
       child.kill('SIGTERM')
       const [code] = await exited
-      hold(code === 0, `SIGTERM ends it cleanly (${code})`)
+      ensure(code === 0, `it exits with 0 after SIGTERM (${code})`)
     }
     return { megabytes, isReadOnly: String(container.isReadOnly), roles: children.length }
   } finally {
@@ -82,7 +86,7 @@ export const fault: Fault = async ({ isFull, say }) => {
   }
 }
 
-/** What production asks for; secrets lie in files that the container's user can read. */
+/** The settings that production requires; secrets are files that the container's user can read. */
 async function settings(folder: string, databaseUrl: string, upstreamUrl: string) {
   const secrets: Record<string, string> = {
     DATABASE_URL: databaseUrl,
@@ -98,7 +102,7 @@ async function settings(folder: string, databaseUrl: string, upstreamUrl: string
   for (const [name, value] of Object.entries(secrets)) {
     await writeFile(join(directory, name), `${value}\n`, { mode: 0o444 })
   }
-  // The image brings the example's prices only, and production refuses them and their copy.
+  // The image contains only the example's prices, which production refuses, and so is a copy.
   const example = await readFile(join(root, 'catalogue.example.yaml'), 'utf8')
   const own = example.replace('priceKopecks: 130000', 'priceKopecks: 140000')
   await writeFile(join(folder, 'catalogue.yaml'), own)
@@ -120,23 +124,23 @@ async function settings(folder: string, databaseUrl: string, upstreamUrl: string
   }
 }
 
-/** An operator acts, and the line names the image's user by its number: it has no other name. */
+/** Runs an operator command; its record names the image's user by number, as it has no name. */
 async function operate(container: Container, image: Image): Promise<void> {
   const op = async (...words: string[]) =>
     (await run(...container.command(['src/main.ts', 'op', ...words]))).stdout
   const terms = ['1', '--times', '1', '--until', '2099-12-31', '--note', 'newsletter']
   const made = await op('promo', 'create', 'WINTER', ...terms, '--yes')
-  hold(/^code WINTER is made/.test(made), `op acts (${made.trim()})`)
+  ensure(/^code WINTER is made/.test(made), `an op command works (${made.trim()})`)
   const { acts } = JSON.parse(await op('acts', '--json')) as { acts: { by: string }[] }
   const by = acts[0]?.by ?? ''
   const [number] = image.user.split(':')
-  // Elsewhere than as root it runs as its developer, who has a name.
-  hold(!container.isReadOnly || by.startsWith(`${number}@`), `the line names who acted (${by})`)
+  // Without root it runs as the developer, who has a name.
+  ensure(!container.isReadOnly || by.startsWith(`${number}@`), `the record names who acted (${by})`)
 }
 
 type Container = Awaited<ReturnType<typeof openContainer>>
 
-/** As root: mounts of its own, all read-only but the spool, and the image's user. */
+/** As root: private mounts, read-only except for the spool, and the image's user. */
 async function openContainer(image: Image, environment: Readonly<Record<string, string>>) {
   const within = (value: string) => (value.startsWith('/app') ? `${image.root}${value}` : value)
   const own = Object.entries(image.environment).map(([name, value]) => [name, within(value)])
@@ -156,7 +160,7 @@ async function openContainer(image: Image, environment: Readonly<Record<string, 
   ].join(' && ')
   return {
     isReadOnly,
-    /** For execFile or spawn: Node in the container with these words. */
+    /** The command line that runs Node in the container with these arguments. */
     command(words: readonly string[]): [string, string[], typeof options] {
       if (!isReadOnly) return [node, [...words], options]
       const inside = ['sh', '-c', script, 'sh', node, ...words]
@@ -173,7 +177,7 @@ async function canMount(): Promise<boolean> {
   )
 }
 
-/** By the image's own health check. */
+/** Waits until the image's own health check succeeds. */
 async function whenHealthy(container: Container, child: ChildProcess, port: number) {
   const deadline = performance.now() + READY_MS_MAX
   const [program, words, options] = container.command(['health.mjs', String(port)])
@@ -183,8 +187,8 @@ async function whenHealthy(container: Container, child: ChildProcess, port: numb
       () => false,
     )
     if (isHealthy) return
-    hold(child.exitCode === null, `it does not end by itself (${child.exitCode})`)
-    hold(performance.now() < deadline, 'it is healthy in the end')
+    ensure(child.exitCode === null, `the process does not exit by itself (${child.exitCode})`)
+    ensure(performance.now() < deadline, 'the process becomes healthy in time')
     await sleep(200)
   }
 }

@@ -1,37 +1,37 @@
-// Deploys: SIGTERM under open streams, which all complete and settle, with those of clients that
-// have left; one rolling restart after the other under load, in which no request fails; and
-// restarts that overlap while processes are killed, after which there are as many as before.
+// Deploys. After SIGTERM all open streams complete and are charged, also replies whose clients have
+// left. During rolling restarts under load no request fails. After restarts that overlap while
+// processes are killed, there are as many processes as before.
 import { Agent, Pool } from 'undici'
 import { startVendor, type Vendor } from '../../../stand-ins/vendor/vendor.ts'
 import { createGatewayStage } from '../../stages/served/gateway.ts'
-import type { Fault } from '../../support/fault.ts'
-import { hold, random, sleep } from '../../support/fault.ts'
+import type { Drill } from '../../support/drill.ts'
+import { ensure, random, sleep } from '../../support/drill.ts'
 import { call } from '../support/gateway-caller.ts'
 import { describe, startLoad } from '../support/gateway-load.ts'
 
 const STREAMS = 200
 const LEFT = 10
 const PER_SECOND = 200
-/** Enough for the load, and few enough that each is used often: they are kept alive throughout. */
+/** Enough for the load, but few, so that each keep-alive connection is used often. */
 const CONNECTIONS = 100
 const PROCESSES = 2
 
 type Stage = Awaited<ReturnType<typeof createGatewayStage>>
 type Place = { stage: Stage; vendor: Vendor; numbers: { last: number } }
 
-export const fault: Fault = async ({ isFull, seed, say }) => {
+export const drill: Drill = async ({ isFull, seed, say }) => {
   const stage = await createGatewayStage(20)
   const vendor = await startVendor({ requestsMax: 100_000 })
   const place = { stage, vendor, numbers: { last: 0 } }
   try {
     const drained = await drain(place)
-    say(`SIGTERM: ${STREAMS} streams completed in ${drained.drainMs} ms, ${LEFT} for nobody`)
+    say(`SIGTERM: ${STREAMS} streams completed in ${drained.drainMs} ms; ${LEFT} clients had left`)
     const rolled = await roll(place, isFull ? 20 : 3, random(seed))
     say(`${rolled.restarts} rolling restarts under ${rolled.requests} requests: none failed`)
     const stumbled = await stumble(place)
-    say(`${stumbled.killed} killed during overlapping restarts: ${PROCESSES} processes again`)
+    say(`${stumbled.killed} processes killed during overlapping restarts: ${PROCESSES} run again`)
     const { swept } = await stage.check()
-    hold(swept === 0, `nothing was left to the sweeper (${swept} holds)`)
+    ensure(swept === 0, `the sweep finds no open hold (${swept})`)
     return { ...drained, ...rolled, ...stumbled }
   } finally {
     await vendor.close()
@@ -59,27 +59,27 @@ async function drain({ stage, vendor, numbers }: Place) {
   })
   const left = await leaveSome(serving.url, keyOf, numbers, vendor)
   while (open.count < STREAMS) await sleep(5)
-  const toldMs = performance.now()
+  const signalledMs = performance.now()
   const exited = serving.stop()
   const answers = await Promise.all(streams)
   await agent.close()
-  hold((await exited) === 0, 'SIGTERM ends the gateway cleanly')
-  const drainMs = Math.round(performance.now() - toldMs)
+  ensure((await exited) === 0, 'the gateway exits with 0 after SIGTERM')
+  const drainMs = Math.round(performance.now() - signalledMs)
   const broken = answers.filter((answer) => !answer.isWhole)
-  hold(broken.length === 0, `streams complete after SIGTERM (${describe(broken)})`)
+  ensure(broken.length === 0, `streams complete after SIGTERM (${describe(broken)})`)
   const charges = await stage.charges()
   for (const number of [...answers.keys()].map((i) => i + 1)) {
-    hold(charges.get(number)?.ending === 'complete', `the stream ${number} is charged`)
+    ensure(charges.get(number)?.ending === 'complete', `the stream ${number} is charged`)
   }
   for (const number of left) {
-    hold(charges.has(number), `a plain reply is settled though its client left (${number})`)
+    ensure(charges.has(number), `a plain reply is settled though its client left (${number})`)
   }
   const held = await stage.openHolds()
-  hold(held === 0, `everything is settled when the process is gone (${held} are open)`)
+  ensure(held === 0, `every hold is closed when the process has exited (${held} are open)`)
   return { drainStreams: STREAMS, drainMs }
 }
 
-/** Plain requests whose clients go away while the upstream works; their numbers. */
+/** Sends plain requests and disconnects while the upstream works; returns their numbers. */
 async function leaveSome(
   url: string,
   keyOf: (i: number) => string,
@@ -115,18 +115,21 @@ async function roll({ stage, vendor, numbers }: Place, restarts: number, draw: (
   await sleep(1_000)
   const { failed, ...figures } = await load.stop()
   await pool.close()
-  hold(failed.length === 0, `no request fails in ${restarts} restarts (${describe(failed)})`)
-  hold(serving.said('serving') === PROCESSES * (restarts + 1), 'each was replaced by one')
-  hold(serving.said('a process died; starting another') === 0, 'and none died')
-  hold((await serving.stop()) === 0, 'the gateway ends cleanly')
+  ensure(failed.length === 0, `no request fails in ${restarts} restarts (${describe(failed)})`)
+  ensure(serving.said('serving') === PROCESSES * (restarts + 1), 'each process was replaced by one')
+  ensure(serving.said('a process died; starting another') === 0, 'no process died')
+  ensure((await serving.stop()) === 0, 'the gateway exits with 0')
   const { perSecond } = figures
-  hold(perSecond > PER_SECOND * 0.95, `the load was kept up (${perSecond} requests a second)`)
+  ensure(perSecond > PER_SECOND * 0.95, `the load kept its pace (${perSecond} requests a second)`)
   const charges = await stage.charges()
-  hold(charges.size === numbers.last, `each is charged (${charges.size} of ${numbers.last})`)
+  ensure(
+    charges.size === numbers.last,
+    `each request is charged (${charges.size} of ${numbers.last})`,
+  )
   return { restarts, ...figures, failed: failed.length }
 }
 
-/** Restarts on top of each other, with a kill in each. */
+/** Starts restarts that overlap, and kills a process during each. */
 async function stumble({ stage, vendor, numbers }: Place) {
   const serving = await stage.serve({ ...settings(vendor), GATEWAY_DRAIN_IDLE_SECONDS: '0' })
   const restarts = 3
@@ -134,24 +137,27 @@ async function stumble({ stage, vendor, numbers }: Place) {
     const before = serving.members()
     serving.parent.kill('SIGHUP')
     await sleep(100)
-    // The one that is replaced last: it dies while its turn has not come.
+    // The process that is replaced last, so that it dies before its turn.
     process.kill(before.at(-1) as number, 'SIGKILL')
     serving.parent.kill('SIGHUP')
     await serving.until('every process was replaced', 2 * (i + 1))
     const deadline = performance.now() + 20_000
     while (serving.members().length !== PROCESSES) {
-      hold(performance.now() < deadline, `as many as before (${serving.members().length})`)
+      ensure(
+        performance.now() < deadline,
+        `there are as many processes as before (${serving.members().length})`,
+      )
       await sleep(20)
     }
-    const agent = new Agent() // what was kept alive with the killed one is of no use
+    const agent = new Agent() // connections to the killed process are dead
     numbers.last += 1
     const asked = { number: numbers.last, key: stage.keys[0] as string, isStream: true }
     const answer = await call(agent, serving.url, asked)
-    hold(answer.isWhole, `requests succeed after the kill (${answer.error})`)
+    ensure(answer.isWhole, `requests succeed after the kill (${answer.error})`)
     await agent.close()
   }
-  await sleep(1_500) // whatever was started late would be there by now
-  hold(serving.members().length === PROCESSES, 'as many processes as before, and no more')
-  hold((await serving.stop()) === 0, 'the parent has lived through it')
+  await sleep(1_500) // a process that was started late would run by now
+  ensure(serving.members().length === PROCESSES, 'there are exactly as many processes as before')
+  ensure((await serving.stop()) === 0, 'the parent exits with 0')
   return { killed: restarts }
 }

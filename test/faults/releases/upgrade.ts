@@ -1,16 +1,17 @@
-// A new version comes while clients work: the database is migrated under the old version, then one
-// process after the other is replaced, back again as if the new one were no good, and forward once
-// more. The edge stands before the port, as shipped. No request fails, each is charged once, and
-// the ledger ties out.
+// An upgrade under load: the database is migrated while the old version serves, then the processes
+// are replaced one by one, back to the old version, and forward once more. The shipped edge is in
+// front of the gateway. No request fails, each is charged once, and the audit is empty. Before each
+// turn a process of the running version is killed with a charge in its spool, and the other version
+// charges it.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { startVendor } from '../../../stand-ins/vendor/vendor.ts'
-import { createAccounts, createStageOn, type Serving } from '../../stages/served/gateway.ts'
-import type { Fault } from '../../support/fault.ts'
-import { hold, random, sleep } from '../../support/fault.ts'
+import { createStageOn, type Serving } from '../../stages/served/gateway.ts'
+import type { Drill } from '../../support/drill.ts'
+import { ensure, random, sleep } from '../../support/drill.ts'
 import { createTestDatabase, serverUrl, type TestDatabase } from '../../support/harness.ts'
 import { type Edge, startEdge } from '../edge/stage.ts'
 import { describe, startLoad } from '../support/gateway-load.ts'
@@ -21,10 +22,10 @@ const run = promisify(execFile)
 const PER_SECOND = 100
 const CONNECTIONS = 50
 const PROCESSES = 2
-/** A process that has taken no connection yet is asked within so many. */
+/** New connections per check: enough that each of the two processes very likely answers one. */
 const LOOKS = 8
 
-export const fault: Fault = async ({ isFull, seed, say }) => {
+export const drill: Drill = async ({ isFull, seed, say }) => {
   const releases = await createReleases()
   const database = await createTestDatabase(serverUrl, 'template0')
   const vendor = await startVendor({ requestsMax: 100_000 })
@@ -51,24 +52,35 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
     })
     await sleep(1_000)
     const applied = await migrate(releases.fresh, database)
-    hold(/^applied /.test(applied), `there is a migration between the two (${applied})`)
+    ensure(/^applied /.test(applied), `there is a migration between the two (${applied})`)
     say(`migrated under the old version: ${applied}`)
     const turns = isFull ? 9 : 3
     for (let turn = 1; turn <= turns; turn++) {
       await sleep(isFull ? 10_000 : 1_000)
+      const running = turn % 2 === 1 ? releases.old : releases.fresh
+      const left = await leaveSpool(running, database, stage.spoolDirectory)
       await replace(serving, releases, turn)
+      ensure(await isCharged(database, left), `turn ${turn}: the other version's spool is charged`)
     }
     await sleep(1_000)
-    say(`${turns} times every process was replaced, forward and back in turn`)
+    say(`every process was replaced ${turns} times, forward and back in turn`)
     const { failed, ...figures } = await load.stop()
     await dispatcher.close()
-    hold(failed.length === 0, `no request fails (${describe(failed)})`)
-    hold(serving.said('a process died; starting another') === 0, 'and no process dies')
-    hold((await serving.stop()) === 0, 'the gateway ends cleanly')
+    ensure(failed.length === 0, `no request fails (${describe(failed)})`)
+    ensure(serving.said('a process died; starting another') === 0, 'no process dies')
+    ensure((await serving.stop()) === 0, 'the gateway exits with 0')
     const charges = await stage.charges()
-    hold(charges.size === numbers.last, `each is charged (${charges.size} of ${numbers.last})`)
+    ensure(
+      charges.size === numbers.last,
+      `each request is charged (${charges.size} of ${numbers.last})`,
+    )
+    const total = [...charges.values()].reduce((sum, { count }) => sum + count, 0)
+    ensure(
+      total === numbers.last + turns,
+      `each request and each charge in a spool is charged once (${total} charges)`,
+    )
     const { swept } = await stage.check()
-    hold(swept === 0, `nothing was left to the sweeper (${swept} holds)`)
+    ensure(swept === 0, `the sweep finds no open hold (${swept})`)
     return { from: releases.base.slice(0, 7), applied, turns, ...figures, failed: failed.length }
   } finally {
     for (const edge of open) await edge.stop()
@@ -78,7 +90,7 @@ export const fault: Fault = async ({ isFull, seed, say }) => {
   }
 }
 
-/** What an operator does after `migrate`: the link, and SIGHUP. Odd turns go forward. */
+/** Moves the link and sends SIGHUP, as an operator does after `migrate`. Odd turns go forward. */
 async function replace(serving: Serving, releases: Releases, turn: number): Promise<void> {
   const [to, tree] = turn % 2 === 1 ? ['fresh', releases.fresh] : ['old', releases.old]
   await releases.select(tree as string)
@@ -86,7 +98,7 @@ async function replace(serving: Serving, releases: Releases, turn: number): Prom
   await serving.until('every process was replaced', turn, 120_000)
   for (let i = 0; i < LOOKS; i++) {
     const found = await releaseAt(serving.url)
-    hold(found === to, `after turn ${turn} the ${to} version answers, not the ${found} one`)
+    ensure(found === to, `after turn ${turn} the ${to} version answers, not the ${found} one`)
   }
 }
 
@@ -97,11 +109,46 @@ async function migrate(tree: string, { url }: TestDatabase): Promise<string> {
   return stdout.trim()
 }
 
-/** Made by the old version's own rooms: the new one's may need what is not there yet. */
+/**
+ * Starts a process of this version that holds, settles while its book is locked, and is killed as
+ * soon as the charge is in its spool. Returns the hold's id.
+ */
+async function leaveSpool(tree: string, { url }: TestDatabase, directory: string): Promise<string> {
+  // The file and the function have other names before 0023.
+  const isOlder = !existsSync(join(tree, 'test/support/ledger-customer.ts'))
+  const [file, create] = isOlder ? ['customer', 'Customer'] : ['ledger-customer', 'LedgerCustomer']
+  const program = `
+    import { createTestLedger } from '${join(tree, 'test/support/harness.ts')}'
+    import { create${create} } from '${join(tree, `test/support/${file}.ts`)}'
+    const [url, spoolDirectory] = process.argv.slice(1)
+    const ledger = await createTestLedger(url, { spoolDirectory, spoolAfterMs: 0 })
+    const customer = await create${create}(ledger)
+    const id = await customer.hold()
+    await ledger.db.transaction(async (tx) => {
+      await tx.query('select from books where id = $1 for update', [customer.book])
+      await customer.settle(id)
+      const die = () => process.kill(process.pid, 'SIGKILL')
+      process.stdout.write(id, die)
+      await new Promise(() => undefined)
+    })`
+  const args = ['--input-type=module', '--eval', program, url, directory]
+  const killed = run(process.execPath, args).catch((error: { stdout: string }) => error)
+  return (await killed).stdout
+}
+
+/** The next process of any version replays a spool when it starts, or within half a minute. */
+async function isCharged({ db }: TestDatabase, hold: string): Promise<boolean> {
+  for (let i = 0; i < 400; i++) {
+    const { rows } = await db.query(`select from holds where id = $1 and state = 'settled'`, [hold])
+    if (rows.length > 0) return true
+    await sleep(100)
+  }
+  return false
+}
+
+/** Uses the old version's modules: the new ones may need tables that do not exist yet. */
 async function createOldAccounts({ old }: Releases, database: TestDatabase): Promise<string[]> {
-  const file = join(old, 'test/support/harness.ts')
-  // Older versions have it one folder higher.
-  const { href } = pathToFileURL(existsSync(file) ? file : join(old, 'test/harness.ts'))
-  const harness = (await import(href)) as typeof import('../../support/harness.ts')
-  return createAccounts(database, 10, harness)
+  const { href } = pathToFileURL(join(old, 'test/stages/served/gateway.ts'))
+  const stages = (await import(href)) as typeof import('../../stages/served/gateway.ts')
+  return stages.createAccounts(database, 10)
 }

@@ -1,11 +1,10 @@
 // An upstream that is a bare socket: it answers with the first bytes of a recording and cuts the
-// connection there, in one of several ways. Which recording, way and byte is asked for in the
-// prompt.
+// connection there, in one of several ways. The prompt names the recording, the way and the byte.
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
 /**
- * `close`: the body lasts until the connection ends, so that a cut looks like a proper end to HTTP.
+ * `close`: the body ends with the connection, so that in HTTP a cut looks like a regular end.
  * `chunks`: a FIN within a chunked body. `reset`: a RST within one.
  */
 export const ways = ['close', 'chunks', 'reset'] as const
@@ -18,7 +17,7 @@ export type Sample = {
   readonly text: string
   /** What it costs, in microcredits. */
   readonly charge: bigint
-  /** As it is sent, head included, and where in that the reply is whole. */
+  /** The bytes as sent, with headers, and the offset at which the reply is complete. */
   readonly sent: Record<Way, { readonly raw: Buffer; readonly wholeAt: number }>
 }
 
@@ -32,7 +31,7 @@ type Usage = {
   }
 }
 
-/** Not a divisor of anything in the recordings: chunks end in the middle of lines. */
+/** Chosen so that chunks end in the middle of lines. */
 const CHUNK_BYTES = 509
 
 export function sampleOf(name: string, bytes: Buffer, usage: Usage): Sample {
@@ -103,7 +102,7 @@ export async function startCutUpstream(samples: readonly Sample[]) {
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-    // The gateway lets go of a broken connection in its own way.
+    // The gateway may close or reset a broken connection.
     socket.on('error', () => undefined)
     let request = ''
     socket.on('data', (bytes) => {

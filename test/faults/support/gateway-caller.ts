@@ -1,13 +1,13 @@
-// A client of the gateway for fault programs: sends a message whose output tokens are its number,
-// so that its reply, its charge and the stand-in's record of it can be laid side by side.
+// A client of the gateway for fault programs. It numbers its messages, and the stand-in reports the
+// number as output tokens, so that reply, charge and the stand-in's record can be matched.
 import type { Dispatcher } from 'undici'
 
 export type Call = {
-  /** Reported by the stand-in as output tokens; unlike that of any other call. */
+  /** Reported by the stand-in as output tokens; unique among all calls. */
   readonly number: number
   readonly key: string
   readonly isStream: boolean
-  /** Words for the stand-in: what it replies, without them its own; and how it misbehaves. */
+  /** What the stand-in replies (by default a text of its own), and the fault that it plays. */
   readonly reply?: string
   readonly fault?: string
   readonly maxTokens?: number
@@ -16,23 +16,23 @@ export type Call = {
 export type Answer = {
   readonly status: number
   readonly requestId: string
-  /** The text of the reply as a client library would put it together. */
+  /** The text of the reply, joined as a client library joins it. */
   readonly text: string
-  /** Everything came: the whole JSON, or message_stop and the end of the stream. */
+  /** The reply is complete: the whole JSON, or message_stop and the end of the stream. */
   readonly isWhole: boolean
-  /** The stream or the answer says that something failed, or the connection did. */
+  /** From an error event, an error answer or a broken connection. */
   readonly error: string | undefined
 }
 
-/** Never throws: what fails is an answer too. `onHead` is told when the status is there. */
+/** Never throws: a failure is an answer too. Calls `onHead` when the status has arrived. */
 export async function call(
   dispatcher: Dispatcher,
   url: string,
   { number, key, isStream, reply, fault = '', maxTokens = 100_000 }: Call,
   onHead: () => void = () => undefined,
 ): Promise<Answer> {
-  const words = reply === undefined ? '' : `[[reply: ${reply}]]`
-  const content = `${number} ${words} [[fault: usage-output=${number} ${fault}]]`
+  const directive = reply === undefined ? '' : `[[reply: ${reply}]]`
+  const content = `${number} ${directive} [[fault: usage-output=${number} ${fault}]]`
   const seen = { status: 0, requestId: '', raw: '' }
   try {
     const { statusCode, headers, body } = await dispatcher.request({
@@ -79,12 +79,12 @@ function ofStream({ status, requestId, raw }: Seen): Answer {
   return { status, requestId, text, isWhole, error: error ?? (hasStop ? undefined : 'no end') }
 }
 
-/** A record that broke off in the middle is closed by the gateway, and is no JSON. */
+/** If the upstream cuts an event, the gateway ends it there: its data is not valid JSON. */
 function eventOf(data: string) {
   try {
     return JSON.parse(data)
   } catch {
-    return { type: 'error', error: { type: 'a record cut in the middle' } }
+    return { type: 'error', error: { type: 'an event cut in the middle' } }
   }
 }
 

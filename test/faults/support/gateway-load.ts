@@ -1,7 +1,7 @@
-// A steady load of messages, half of them streams, that keeps its pace whatever the gateway does,
-// and afterwards tells what became of each.
+// A steady load of messages, half of them streams, at a pace that does not depend on the gateway's
+// answers. Records the answer to each.
 import type { Dispatcher } from 'undici'
-import { percentile, sleep } from '../../support/fault.ts'
+import { percentile, sleep } from '../../support/drill.ts'
 import { type Answer, call } from './gateway-caller.ts'
 
 export function startLoad(options: {
@@ -9,7 +9,7 @@ export function startLoad(options: {
   readonly url: string
   readonly keys: readonly string[]
   readonly perSecond: number
-  /** The last number that a call has had; each takes the next. */
+  /** The number of the last call. */
   readonly numbers: { last: number }
   readonly draw: () => number
 }) {
@@ -43,7 +43,7 @@ export function startLoad(options: {
   })()
 
   return {
-    /** Sends no more, and resolves when all are answered. */
+    /** Stops sending, and resolves when all requests are answered. */
     async stop() {
       const seconds = (performance.now() - startedMs) / 1_000
       state.isEnding = true

@@ -1,5 +1,5 @@
-// A second gateway process, as far as keys and holds go: it verifies the key it is told (from its
-// warm cache after the first time) and holds and voids without pause, saying what it was answered.
+// Stands for a second gateway process: verifies the keys that its parent sends (from its cache
+// after the first time), makes a hold and voids it, and returns the outcomes to the parent.
 import { systemClock } from '../../../src/platform/clock.ts'
 import { newHoldId } from '../../../src/platform/ids.ts'
 import { isRefusal } from '../../../src/platform/refusal.ts'

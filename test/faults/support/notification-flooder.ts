@@ -1,18 +1,18 @@
-// A process that floods the address of notifications: forged, malformed, oversized and replayed
-// ones, from a few loud senders and from thousands of quiet ones. Told how many by its parent, it
-// answers with how each kind was answered.
+// A process that floods the notification endpoint with forged, malformed, oversized and replayed
+// notifications, from three busy senders and from thousands of others. Its parent sends the count
+// and receives how often each kind got each answer.
 import { Agent, type Dispatcher } from 'undici'
-import { random } from '../../support/fault.ts'
+import { random } from '../../support/drill.ts'
 
 export type FloodTask = {
-  /** Where notifications go, up to the provider's name. */
+  /** The notification endpoint without the provider's name. */
   readonly url: string
   readonly count: number
   readonly connections: number
   readonly seed: number
-  /** Notices that were true once, byte for byte. */
+  /** Bodies of genuine notifications that were already handled. */
   readonly replays: readonly string[]
-  /** Payments of customers that are not paid, whose ids the sender has got hold of. */
+  /** Ids of unpaid payments, which the attacker has learned. */
   readonly victims: readonly string[]
 }
 
@@ -97,14 +97,14 @@ function uuidOf(draw: () => number): string {
   return `${hex(8)}-${hex(4)}-5${hex(3)}-8${hex(3)}-${hex(12)}`
 }
 
-/** One in ten comes from three loud senders, the rest from a botnet of 8,000. */
+/** One in ten comes from three senders, the rest from a botnet of 8,000. */
 function senderOf(draw: () => number): string {
   if (draw() < 0.1) return `203.0.113.${Math.floor(draw() * 3)}`
   const n = Math.floor(draw() * 8_000)
   return `198.18.${n >> 8}.${n & 255}`
 }
 
-/** The status, or `cut` when the connection ended under a body that nobody wants. */
+/** The status, or `cut` when the server closed the connection before it read the body. */
 async function post(
   agent: Dispatcher,
   url: string,

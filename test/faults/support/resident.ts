@@ -1,4 +1,4 @@
-// The memory of another process, as the kernel counts it.
+// Reads the resident memory of another process from /proc.
 import { readFile } from 'node:fs/promises'
 
 export async function residentBytes(pid: number): Promise<number> {

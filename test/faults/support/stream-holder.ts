@@ -1,16 +1,16 @@
-// A client process that opens streams one after the other over a while, keeps all of them open
-// together, and reads each to its end. On undici's dispatch: nine thousand readable streams would
-// cost more than what is measured.
+// A client process that opens streams one after the other, keeps all of them open at the same time,
+// and reads each to its end. It uses undici's `dispatch`: nine thousand Readable objects would cost
+// more than what is measured.
 import { type Dispatcher, Pool } from 'undici'
-import { percentile } from '../../support/fault.ts'
+import { percentile } from '../../support/drill.ts'
 
 export type HolderTask = {
   readonly url: string
   readonly keys: readonly string[]
   readonly streams: number
-  /** They are opened over this long. */
+  /** The streams are opened evenly over this time. */
   readonly rampMs: number
-  /** And are then all open for this long at least. */
+  /** All streams are then open together for at least this time. */
   readonly togetherMs: number
 }
 
@@ -21,11 +21,11 @@ export type HolderNews =
       readonly whole: number
       readonly errors: number
       readonly firstError: string
-      /** How much later than its pace an event came. */
+      /** How much later than PACE_MS after the previous event an event arrived. */
       readonly delayP99Ms: number
     }
 
-/** An event every two seconds: a patient model, and a gateway that is not idle. */
+/** The stand-in sends an event every two seconds: a slow model, but the gateway is not idle. */
 const PACE_MS = 2_000
 
 type Count = { open: number; over: number; whole: number; errors: string[]; delaysMs: number[] }
@@ -35,7 +35,7 @@ async function main(task: HolderTask): Promise<void> {
   const count: Count = { open: 0, over: 0, whole: 0, errors: [], delaysMs: [] }
   const done = Promise.withResolvers<void>()
   const startedMs = performance.now()
-  // Six events frame the text; each stream outlasts the ramp and the time together.
+  // One event per word, and six around them, so each stream outlasts `rampMs + togetherMs`.
   const words = Math.ceil((task.rampMs + task.togetherMs) / PACE_MS)
   for (let i = 0; i < task.streams; i++) {
     const dueMs = (i / task.streams) * task.rampMs - (performance.now() - startedMs)
@@ -96,7 +96,7 @@ function handlerOf(
     },
     onResponseData(_, chunk) {
       const nowMs = performance.now()
-      // The first events come together; a sample of the others is enough.
+      // Skip events that arrive together with the previous one; 200,000 samples are enough.
       const lateMs = nowMs - state.lastMs - PACE_MS
       if (lateMs > -PACE_MS / 2 && count.delaysMs.length < 200_000) count.delaysMs.push(lateMs)
       state.lastMs = nowMs

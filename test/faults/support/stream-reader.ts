@@ -1,16 +1,15 @@
-// A client that reads a streamed reply to its end, however it ends, and says what a client library
-// would make of it.
+// A client that reads a streamed reply to its end and classifies the end as a client library would.
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { type Cut, promptOf } from './cut-upstream.ts'
 
 export type Seen = {
   readonly requestId: string
   /**
-   * `whole`: message_stop has come. `told`: an error event says that it will not. `torn`: the
+   * `whole`: message_stop arrived. `error-event`: an error event arrived instead. `cut`: the
    * connection broke. `refused`: an error instead of a reply. `silent`: none of these.
    */
-  readonly kind: 'whole' | 'told' | 'torn' | 'refused' | 'silent'
-  /** What came of the reply itself, as latin1. */
+  readonly kind: 'whole' | 'error-event' | 'cut' | 'refused' | 'silent'
+  /** The bytes of the reply, without the error event, as latin1. */
   readonly passed: string
 }
 
@@ -43,11 +42,11 @@ async function read(incoming: IncomingMessage): Promise<Seen> {
   const { headers, statusCode } = incoming
   const requestId = String(headers['request-id'])
   const chunks: Buffer[] = []
-  let isTorn = false
+  let isCut = false
   try {
     for await (const chunk of incoming) chunks.push(chunk as Buffer)
   } catch {
-    isTorn = true
+    isCut = true
   }
   const text = Buffer.concat(chunks).toString('latin1')
   if (statusCode !== 200) {
@@ -55,9 +54,10 @@ async function read(incoming: IncomingMessage): Promise<Seen> {
   }
   const error = ERROR.exec(text)
   const passed = error === null ? text : text.slice(0, error.index)
-  const isTold = error !== null && saysError(error[1] ?? '')
-  if (STOP.test(text)) return { requestId, kind: isTold || isTorn ? 'silent' : 'whole', passed }
-  return { requestId, kind: isTold ? 'told' : isTorn ? 'torn' : 'silent', passed }
+  const isErrorEvent = error !== null && saysError(error[1] ?? '')
+  if (STOP.test(text))
+    return { requestId, kind: isErrorEvent || isCut ? 'silent' : 'whole', passed }
+  return { requestId, kind: isErrorEvent ? 'error-event' : isCut ? 'cut' : 'silent', passed }
 }
 
 function saysError(text: string): boolean {

@@ -1,5 +1,5 @@
 # Hostile clients of the fault program `unread`, with receive buffers of a few kilobytes, which
-# Node's sockets cannot have: replies that nobody reads then wait in the gateway, not in the kernel.
+# Node's sockets cannot have: unread replies then wait in the gateway, not in the kernel.
 # Arguments: port, key, seconds, and how many connections of each kind. Prints one line of counts.
 import json
 import socket
@@ -12,7 +12,7 @@ unread, pipelining, heads, bodies = (int(one) for one in sys.argv[4:8])
 # flood would measure the processor, not what unread replies cost.
 STEP_SECONDS = 0.05
 STEPS_PER_SECOND = 20
-# Connections opened in one step: all are there within two seconds, and no step is a burst.
+# Connections opened in one step: all are open within two seconds, without a burst.
 OPENED_MAX = 20
 counts = {"sent": 0, "blocked": 0, "closed": 0, "reopened": 0}
 
@@ -30,9 +30,9 @@ def head_of(path, *lines):
     return "\r\n".join([path + " HTTP/1.1", "host: x", *lines, "", ""]).encode()
 
 
-# Needs no key and answers 40 KB: the largest reply that a stranger can ask for.
+# Needs no key and answers 40 KB: the largest reply that a client without a key can request.
 ASK = head_of("GET /openapi.json")
-# As many as may be unanswered on one connection.
+# The limit of unanswered requests on one connection.
 PIPELINE = ASK * 16
 HEAD = head_of("GET /api/hello", "x-slow: " + "y" * 1000)
 BODY = head_of(

@@ -1,20 +1,20 @@
-// Screens with other eyes: axe-core finds no fault in either theme, all text can be read when it is
-// twice as large, nothing is said in the other language, and the console stays empty. The parts of
-// the list have a file each, access-*.browser.ts, so that two of them run side by side.
+// Accessibility checks of every screen: axe-core finds no violation in either theme, all text stays
+// readable at twice the font size, no text is in the other language, and the console stays empty.
+// Each part of the list has its own file, access/*.browser.ts, so that two of them run in parallel.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { strangeWords, unreadable } from '../screen/looks.ts'
+import { foreignTexts, unreadableTexts } from '../screen/page-checks.ts'
 import { arrange } from '../screen/people.ts'
 import type { Screen } from '../screen/screen.ts'
 import { createScreensStage, type ScreensStage } from '../screen/stage.ts'
 import { createWindows, type Windows } from '../screen/windows.ts'
-import { faultsOf, openBrowser, type TestBrowser } from '../support/browser.ts'
+import { axeViolations, openBrowser, type TestBrowser } from '../support/browser.ts'
 
-/** While one screen waits for an answer, another is looked at. */
+/** Three screens run at a time: one is checked while the others wait for the server. */
 const suite = { concurrency: 3, timeout: 300_000 }
 const SCREEN_MS_MAX = 120_000
-/** Twice what browsers come with. */
+/** Twice the default font size of browsers. */
 const LARGE = { standard: 32, fixed: 26 }
 
 const at = {
@@ -23,11 +23,11 @@ const at = {
   windows: undefined as unknown as Windows,
 }
 
-/** The tests of a file: one for each screen. */
-export function accessOf(screens: readonly Screen[]): void {
+/** Declares one test for each screen. */
+export function declareAccessTests(screens: readonly Screen[]): void {
   before(open)
   after(close)
-  describe('for everybody, in both themes, sizes and languages', suite, () => {
+  describe('accessible in both themes, sizes and languages', suite, () => {
     for (const screen of screens) {
       test(screen.name, { timeout: SCREEN_MS_MAX }, async () => {
         assert.deepEqual([...(await inRussian(screen)), ...(await inEnglish(screen))], [])
@@ -53,15 +53,15 @@ const named = (what: string, list: readonly string[]) => list.map((one) => `${wh
 async function inRussian(screen: Screen): Promise<Found> {
   const found: Found = []
   await at.windows.show(screen, { window: 'desktop', language: 'ru' }, async (page) => {
-    found.push(...named('in Russian', await strangeWords(page, 'ru')))
-    found.push(...named('light', await faultsOf(page)))
-    found.push(...named('as it is', await unreadable(page)))
-    // A window of 1280 that is enlarged to 200 % is as wide as 640.
+    found.push(...named('in Russian', await foreignTexts(page, 'ru')))
+    found.push(...named('light', await axeViolations(page)))
+    found.push(...named('at 100 %', await unreadableTexts(page)))
+    // A 1280 px window at 200 % zoom lays out like one of 640 px.
     await page.setViewportSize({ width: 640, height: 450 })
-    found.push(...named('at 200 %', await unreadable(page)))
+    found.push(...named('at 200 %', await unreadableTexts(page)))
     await page.setViewportSize({ width: 390, height: 844 })
     await enlarge(page)
-    found.push(...named('in letters twice as large', await unreadable(page)))
+    found.push(...named('at twice the font size', await unreadableTexts(page)))
   })
   return found
 }
@@ -69,16 +69,16 @@ async function inRussian(screen: Screen): Promise<Found> {
 async function inEnglish(screen: Screen): Promise<Found> {
   const found: Found = []
   await at.windows.show(screen, { window: 'phone', language: 'en' }, async (page, complaints) => {
-    found.push(...named('in English', await strangeWords(page, 'en')))
+    found.push(...named('in English', await foreignTexts(page, 'en')))
     await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
-    found.push(...named('dark', await faultsOf(page)))
-    found.push(...named('on a phone', await unreadable(page)))
+    found.push(...named('dark', await axeViolations(page)))
+    found.push(...named('on a phone', await unreadableTexts(page)))
     if (!screen.isBroken) found.push(...named('the console', complaints))
   })
   return found
 }
 
-/** As in the browser's settings, which media queries in `em` follow too. */
+/** Changes the browser's default font size, which media queries in `em` follow too. */
 async function enlarge(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page)
   await session.send('Page.setFontSizes', { fontSizes: LARGE })

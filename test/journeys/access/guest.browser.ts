@@ -1,6 +1,6 @@
-// The screens of who is not signed in are for everybody; access.ts says what that means.
+// Accessibility of the screens for visitors who are not signed in; access.ts has the checks.
 
 import { guestScreens } from '../screen/guest.ts'
-import { accessOf } from './access.ts'
+import { declareAccessTests } from './access.ts'
 
-accessOf(guestScreens)
+declareAccessTests(guestScreens)

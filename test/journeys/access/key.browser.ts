@@ -1,6 +1,6 @@
-// The screens of the key are for everybody; access.ts says what that means.
+// Accessibility of the API key screens; access.ts has the checks.
 
 import { keyScreens } from '../screen/key.ts'
-import { accessOf } from './access.ts'
+import { declareAccessTests } from './access.ts'
 
-accessOf(keyScreens)
+declareAccessTests(keyScreens)

@@ -1,6 +1,6 @@
-// The screens of buying are for everybody; access.ts says what that means.
+// Accessibility of the purchase screens; access.ts has the checks.
 
 import { moneyScreens } from '../screen/money.ts'
-import { accessOf } from './access.ts'
+import { declareAccessTests } from './access.ts'
 
-accessOf(moneyScreens)
+declareAccessTests(moneyScreens)

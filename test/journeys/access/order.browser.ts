@@ -1,6 +1,6 @@
-// The screens of an order in all its states are for everybody; access.ts says what that means.
+// Accessibility of the screens of an order in all its states; access.ts has the checks.
 
 import { orderScreens } from '../screen/money.ts'
-import { accessOf } from './access.ts'
+import { declareAccessTests } from './access.ts'
 
-accessOf(orderScreens)
+declareAccessTests(orderScreens)

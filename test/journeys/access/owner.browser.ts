@@ -1,6 +1,6 @@
-// The screens of the overview and the settings are for everybody; access.ts says what that means.
+// Accessibility of the overview and settings screens; access.ts has the checks.
 
 import { ownerScreens } from '../screen/owner.ts'
-import { accessOf } from './access.ts'
+import { declareAccessTests } from './access.ts'
 
-accessOf(ownerScreens)
+declareAccessTests(ownerScreens)

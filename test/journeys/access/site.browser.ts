@@ -1,7 +1,6 @@
-// The screens for visitors, and those of usage and limits, are for everybody; access.ts says what
-// that means.
+// Accessibility of the public screens and of those for usage and limits; access.ts has the checks.
 
 import { siteScreens } from '../screen/site.ts'
-import { accessOf } from './access.ts'
+import { declareAccessTests } from './access.ts'
 
-accessOf(siteScreens)
+declareAccessTests(siteScreens)

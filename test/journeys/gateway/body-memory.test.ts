@@ -1,5 +1,5 @@
-// The memory that request bodies share: only bytes that have arrived count, one account cannot take
-// it all, and every body gives back what it took, once.
+// The memory that request bodies share: only bytes that have arrived count, one account cannot use
+// all of it, and every body returns what it took exactly once.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -29,7 +29,7 @@ afterEach(() => {
 })
 after(() => gateway.end())
 
-/** Waits, at most 5 s, until the bodies in memory have so many bytes. */
+/** Waits, at most 5 s, until the bodies in memory have `bytes` bytes. */
 async function inMemory(bytes: number): Promise<void> {
   let read = Number.NaN
   for (let i = 0; i < 500; i++) {
@@ -72,17 +72,17 @@ async function answered(socket: Socket): Promise<string> {
   return String(chunk)
 }
 
-/** A body of about so many bytes: the gateway takes it in whole before it can refuse it. */
+/** A body of about `bytes` bytes: the gateway must read all of it before it can refuse it. */
 const bodyOf = (bytes: number) => question('x'.repeat(bytes - 100))
 
 for (const path of PATHS) {
-  test(`silent sockets that announce large bodies stop nobody: ${path}`, async () => {
+  test(`silent sockets that announce large bodies block no other client: ${path}`, async () => {
     // The default of gateway.waitBytesMax: 16 of the largest bodies.
     const fresh = await createTestGateway({ waitBytesMax: 512 * 2 ** 20 })
     try {
       const silent = await customer(0, fresh)
       const other = await customer(1_000_000, fresh)
-      // Both keys are remembered from here on: what follows is only about bodies.
+      // Both keys are in the key cache from here on: the rest of the test is only about bodies.
       for (const { ask } of [silent, other]) await ask({ body: question() })
       const part = { key: silent.key, bytes: 1, announced: 2 ** 25, path }
       await Promise.all(Array.from({ length: 20 }, () => sendPartTo(fresh.port, part)))
@@ -103,7 +103,7 @@ for (const path of PATHS) {
     assert.notEqual(status, 529)
   })
 
-  test(`while half is in use an account may hold a quarter: ${path}`, async () => {
+  test(`while half is in use an account may take at most a quarter: ${path}`, async () => {
     for (let i = 1; i <= 2; i++) {
       await sendPart(await customer(), 9.5 * MB, 9.6 * MB, path)
       await inMemory(i * 9.5 * MB)
@@ -122,7 +122,7 @@ for (const path of PATHS) {
   })
 }
 
-test('an account that took more than a quarter alone yields when others come', async () => {
+test('an account that took more than a quarter alone is limited when others come', async () => {
   const [large, other] = [await customer(), await customer()]
   const first = await sendPart(large, 15 * MB, 16 * MB)
   await inMemory(15 * MB)
@@ -131,7 +131,7 @@ test('an account that took more than a quarter alone yields when others come', a
   first.write(' ')
   assert.match(await answered(first), /^HTTP\/1\.1 529 .*of this account/s)
   await inMemory(8 * MB)
-  // The 15 MB were given back once: of 20 MB, 12 are left, and not 27.
+  // The 15 MB were returned once: of 20 MB, 12 are left, and not 27.
   const tooMuch = await large.ask({ body: bodyOf(12.5 * MB) })
   assert.equal(tooMuch.status, 529)
   const fits = await large.ask({ body: bodyOf(11.5 * MB) })
@@ -159,8 +159,8 @@ test('a body stays counted while its request waits for the upstream', async () =
   await inMemory(0)
 })
 
-test('a client that leaves while its key is checked gives its bytes back', async () => {
-  // A new key: one that is remembered is not checked.
+test('a client that disconnects while its key is checked returns its bytes', async () => {
+  // A new key: the gateway does not check a key that it has cached.
   const socket = await sendPart(await customer(), 50_000, 16 * MB)
   socket.resetAndDestroy()
   const isLogged = () => logLines.some((line) => line.includes('body_broken_off'))
@@ -169,7 +169,7 @@ test('a client that leaves while its key is checked gives its bytes back', async
   await inMemory(0)
 })
 
-test('no more is taken than the process may hold: body_bytes_exhausted', async () => {
+test('refuses bodies beyond the limit of the process: body_bytes_exhausted', async () => {
   for (let i = 1; i <= 4; i++) {
     await sendPart(await customer(), 9.5 * MB, 9.6 * MB)
     await inMemory(i * 9.5 * MB)

@@ -1,22 +1,23 @@
-// A thread that sends large bodies at once, each at a pace of its own or as fast as it is taken, so
-// that whoever measures in the main thread is not disturbed by it. Posts the status of each answer.
+// A thread that sends large bodies at once, each at its own pace or as fast as the gateway reads,
+// so that sending does not disturb measurements in the main thread. Posts the status of each
+// answer.
 import { type ClientRequest, request } from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
 
-export type Sending = {
+export type SendOptions = {
   readonly url: string
-  /** The bodies are those of these keys in turn. */
+  /** Bodies use these keys in turn. */
   readonly keys: readonly string[]
   readonly body: SharedArrayBuffer
   readonly times: number
-  /** Of each connection; 0 for as fast as it is taken. */
+  /** Per connection; 0 sends as fast as the gateway reads. */
   readonly bytesPerSecond: number
 }
 
-// Short enough to come as a flow, long enough for twenty timers.
+// Short enough for a steady flow, long enough for twenty timers.
 const TICK_MS = 10
 
-const { url, keys, body, times, bytesPerSecond } = workerData as Sending
+const { url, keys, body, times, bytesPerSecond } = workerData as SendOptions
 const bytes = Buffer.from(body)
 for (let i = 0; i < times; i++) {
   const outgoing = request(`${url}/v1/messages`, {

@@ -1,11 +1,11 @@
-// A customer at a test gateway: an account with credits, a client that speaks for it, the statement
-// it would read, and what the upstream received on its behalf.
+// A customer of a test gateway: an account with credits, a client with its key, its statement, and
+// what the upstream received from it.
 import type { Received } from '../../../stand-ins/vendor/record.ts'
 import type { TestGateway } from '../../stages/gateway.ts'
 import { createClient } from './client.ts'
-import { tableOf } from './sums.ts'
+import { tableOf } from './expected-charges.ts'
 
-/** Goes upstream like all headers of its family, and so tells callers apart there. */
+/** The gateway passes all `anthropic-` headers on, so this one identifies callers upstream. */
 const MARK = 'anthropic-journey'
 
 export type Caller = Awaited<ReturnType<typeof createCaller>>
@@ -29,7 +29,7 @@ export async function createCaller(gateway: TestGateway, credits: number | bigin
       return last
     },
 
-    /** Resolves once something of this caller has reached the upstream and satisfies the check. */
+    /** Resolves once a request of this caller has reached the upstream and satisfies the check. */
     upstream: (check: (received: Received) => boolean, timeoutMs?: number): Promise<void> =>
       gateway.vendor.until(
         (all) => all.some((one) => one.rawHeaders.includes(mark) && check(one)),
@@ -42,7 +42,7 @@ export async function createCaller(gateway: TestGateway, credits: number | bigin
     /** The same as lines. */
     statement: async () => tableOf((await gateway.statement(account.book)).slice(1)),
 
-    /** How many requests the account has made, as the account reads it. */
+    /** How many requests the account has made, according to GET /v1/me. */
     async requestCount(): Promise<unknown> {
       return (await client.me()).requests?.total
     },

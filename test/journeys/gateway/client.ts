@@ -1,9 +1,8 @@
 // A bare HTTP client for journeys: sends exactly the given bytes, reports exactly the received ones
-// and how the connection ended, and can leave at any moment. Knows nothing of messages but how to
-// write a short one.
+// and how the connection ended, and can disconnect at any moment.
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 
-export type Asking = {
+export type RequestOptions = {
   readonly path?: string
   readonly method?: string
   /** Names and values; a value of undefined leaves the header out. */
@@ -19,26 +18,31 @@ export type Answer = Head & {
   readonly brokenBy: string | null
 }
 
-/** A request on its way. */
-export type Sent = {
+/** A request that has been sent. */
+export type SentRequest = {
   readonly head: Promise<Head>
-  /** All of it; rejects when the connection broke before an answer. */
+  /** The whole answer; rejects when the connection broke before it began. */
   readonly answer: Promise<Answer>
   /** Resolves once the bytes received so far satisfy the check. */
   until(check: (bytes: Buffer) => boolean): Promise<void>
-  /** Tells every chunk from now on. */
+  /** Calls back with every chunk from now on. */
   each(listen: (chunk: Buffer) => void): void
-  /** Hangs up. */
-  leave(): void
+  /** Closes the connection. */
+  disconnect(): void
 }
 
 export type Client = ReturnType<typeof createClient>
 
-/** Speaks for one key, with headers of its own; connections are kept alive until `end`. */
+/** Uses one key and its own headers; connections are kept alive until `end`. */
 export function createClient(url: string, key: string, own: Readonly<Record<string, string>> = {}) {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 1_024 })
 
-  function send({ path = '/v1/messages', method = 'POST', headers, body }: Asking): Sent {
+  function send({
+    path = '/v1/messages',
+    method = 'POST',
+    headers,
+    body,
+  }: RequestOptions): SentRequest {
     const head = Promise.withResolvers<Head>()
     const answer = Promise.withResolvers<Answer>()
     const chunks: Buffer[] = []
@@ -65,7 +69,7 @@ export function createClient(url: string, key: string, own: Readonly<Record<stri
       incoming.on('end', () => end(null))
       incoming.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message))
     })
-    // A request that is left has nobody who waits for its answer.
+    // After a disconnect no caller awaits this answer.
     head.promise.catch(() => undefined)
     answer.promise.catch(() => undefined)
     outgoing.end(body)
@@ -85,14 +89,14 @@ export function createClient(url: string, key: string, own: Readonly<Record<stri
           look()
         }),
       each: (listen) => void checks.add(listen),
-      leave: () => void outgoing.destroy(),
+      disconnect: () => void outgoing.destroy(),
     }
   }
 
   return {
     send,
-    ask: (asking: Asking): Promise<Answer> => send(asking).answer,
-    /** GET /v1/me, read. */
+    ask: (asking: RequestOptions): Promise<Answer> => send(asking).answer,
+    /** The parsed answer of GET /v1/me. */
     async me(): Promise<Record<string, Record<string, unknown>>> {
       const answer = await send({ path: '/v1/me', method: 'GET' }).answer
       return JSON.parse(answer.bytes.toString())
@@ -101,13 +105,13 @@ export function createClient(url: string, key: string, own: Readonly<Record<stri
   }
 }
 
-/** The body of a short question, with other members as given. */
+/** The body of a short message request; `more` adds or replaces members. */
 export function question(text = 'Hello', more: Readonly<Record<string, unknown>> = {}): string {
   const messages = [{ role: 'user', content: text }]
   return JSON.stringify({ model: 'model-small', max_tokens: 1_000, messages, ...more })
 }
 
-export type Refused = {
+export type ErrorBody = {
   readonly type: string
   readonly error: {
     readonly type: string
@@ -117,7 +121,7 @@ export type Refused = {
   readonly request_id: string
 }
 
-/** An error's body, read. */
-export function refusalOf({ bytes }: Answer): Refused {
+/** The parsed body of an error. */
+export function refusalOf({ bytes }: Answer): ErrorBody {
   return JSON.parse(bytes.toString())
 }

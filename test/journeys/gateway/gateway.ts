@@ -1,21 +1,21 @@
-// The parent's side of process.ts: starts a gateway in a process of its own and asks it for
-// accounts and for its memory. `end` ends the process, or kills it when it does not answer.
+// The parent's side of process.ts: starts a gateway in its own process and asks it for accounts and
+// for its memory. `end` ends the process, or kills it when it does not answer.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { openDatabase } from '../../../src/platform/db/db.ts'
 import { settingsOf } from '../../support/harness.ts'
 
-export type Order =
+export type GatewayCommand =
   | { readonly verb: 'account'; readonly credits: number }
-  /** Collects garbage and starts counting the peak anew. */
+  /** Collects garbage and resets the peak. */
   | { readonly verb: 'forget' }
   | { readonly verb: 'peak' }
   | { readonly verb: 'end' }
-export type Report = Record<string, string | number>
-type Answer = { readonly number: number; readonly report?: Report; readonly error?: string }
+export type GatewayReport = Record<string, string | number>
+type Answer = { readonly number: number; readonly report?: GatewayReport; readonly error?: string }
 
-/** Bytes: what the process takes, and what of it lies outside the heap. */
+/** Bytes: the resident set, and the part outside the heap. */
 export type Memory = { readonly rss: number; readonly external: number }
 
 export type GatewayChild = Awaited<ReturnType<typeof startGatewayChild>>
@@ -26,11 +26,11 @@ const START_MS_MAX = 60_000
 export async function startGatewayChild(upstreamUrl: string) {
   const file = join(import.meta.dirname, 'process.ts')
   const child = fork(file, [upstreamUrl], { execArgv: ['--expose-gc'] })
-  const waiting = new Map<number, PromiseWithResolvers<Report>>()
+  const waiting = new Map<number, PromiseWithResolvers<GatewayReport>>()
   let number = 0
 
   const answerTo = (of: number) => {
-    const waiter = Promise.withResolvers<Report>()
+    const waiter = Promise.withResolvers<GatewayReport>()
     waiting.set(of, waiter)
     return waiter.promise
   }
@@ -45,7 +45,7 @@ export async function startGatewayChild(upstreamUrl: string) {
       waiter.reject(new Error(`the gateway's process ended: ${code ?? signal}`))
     }
   })
-  const order = (what: Order) => {
+  const order = (what: GatewayCommand) => {
     number += 1
     const answer = answerTo(number)
     child.send({ ...what, number })
@@ -63,8 +63,8 @@ export async function startGatewayChild(upstreamUrl: string) {
       const { book, key } = await order({ verb: 'account', credits })
       return { book: BigInt(book ?? 0), key: String(key) }
     },
-    forget: (): Promise<Memory> => order({ verb: 'forget' }) as Promise<Memory & Report>,
-    peak: (): Promise<Memory> => order({ verb: 'peak' }) as Promise<Memory & Report>,
+    forget: (): Promise<Memory> => order({ verb: 'forget' }) as Promise<Memory & GatewayReport>,
+    peak: (): Promise<Memory> => order({ verb: 'peak' }) as Promise<Memory & GatewayReport>,
     async end(): Promise<void> {
       await db.end()
       const ended = once(child, 'exit')

@@ -1,5 +1,5 @@
-// The owner's guards through a real gateway: a day costs no more than its limit whoever asks at
-// once, a jump in spending stops the next request, and one click lets requests through again.
+// The owner's guards through a real gateway: concurrent requests cannot exceed the daily limit, a
+// jump in spending stops the next request, and one click resumes requests.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { BookId } from '../../../src/platform/ids.ts'
@@ -19,20 +19,20 @@ after(() => gateway.end())
 
 function limit(book: BookId, limits: { dayLimit?: number; velocityLimit?: number }) {
   const { dayLimit, velocityLimit } = limits
-  return gateway.ledger.limit(gateway.database.db, book, {
+  return gateway.ledger.setLimits(gateway.database.db, book, {
     dayLimit: dayLimit === undefined ? null : credits(dayLimit),
     velocityLimit: velocityLimit === undefined ? null : credits(velocityLimit),
     velocitySeconds: 600,
   })
 }
 
-test('a daily limit is never passed by a microcredit, a hundred requests at once', async (t) => {
+test('a hundred concurrent requests never exceed the daily limit by a microcredit', async (t) => {
   const body = question('[[fault: headers-ms=300]]', { max_tokens: ASKED })
   const worst = body.length + 5 * ASKED
-  // Each costs all that was held for it, so that nothing hides behind a small reply.
+  // Each costs all that was held for it, so that a small reply cannot hide an error.
   gateway.vendor.mode({ fault: `usage-input=${body.length} usage-output=${ASKED}` })
   const caller = await createCaller(gateway, 1_000 * worst)
-  // Room for ten and a half.
+  // The limit fits ten and a half requests.
   const dayLimit = 10 * worst + Math.floor(worst / 2)
   await limit(caller.book, { dayLimit })
   const headers = { 'x-credit-clamp': 'off' }
@@ -43,7 +43,7 @@ test('a daily limit is never passed by a microcredit, a hundred requests at once
   const refused = first.filter(({ status }) => status === 402)
   assert.equal(served.length + refused.length, AT_ONCE)
   for (const answer of refused) assert.match(refusalOf(answer).error.message, /daily credit limit/)
-  // What the first left is given to the next, until not even one fits.
+  // The next requests get what the first ones left, until not even one fits.
   for (;;) {
     const { status } = await caller.ask({ body, headers })
     if (status === 402) break

@@ -1,7 +1,7 @@
-// Limits in bytes and milliseconds, measured on a gateway in a process of its own: how soon the
-// first byte of a stream arrives, what a body of 32 MiB costs, and that neither such bodies nor a
-// client that does not read disturb the others. Each test prints its figures; FULL=1 also judges
-// the milliseconds, on a quiet machine. Runs alone.
+// Limits in bytes and milliseconds, measured on a gateway in its own process: the delay of a
+// stream's first byte, the memory of a 32 MiB body, and that neither such bodies nor a client that
+// does not read slow other clients down. Each test prints its figures; FULL=1 also checks the
+// milliseconds, on a quiet machine. Runs alone.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { chunkOf, headOf, type RawUpstream, startRawUpstream } from '../../support/raw-upstream.ts'
-import type { Sending } from './body-sender.ts'
+import type { SendOptions } from './body-sender.ts'
 import { type Client, createClient, question, refusalOf } from './client.ts'
 import { type GatewayChild, startGatewayChild } from './gateway.ts'
 
@@ -25,7 +25,7 @@ const END =
   '"usage":{"output_tokens":9}}\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n'
 const REPLY = '{"id":"msg_2","type":"message","usage":{"input_tokens":9,"output_tokens":9}}'
 
-/** How the upstream serves a request, by its header `anthropic-serve`; plain without one. */
+/** How the upstream serves a request, by its header `anthropic-serve`; plain without it. */
 const servers: Record<string, (socket: Socket) => void> = {
   plain: (socket) => socket.write(headOf(200, 'application/json') + chunkOf(REPLY) + chunkOf('')),
 }
@@ -49,7 +49,7 @@ after(async () => {
   await upstream.close()
 })
 
-/** A stream asked for and served as named. */
+/** Requests a stream and has the upstream serve it as named. */
 function stream(serve: string) {
   const headers = { 'anthropic-serve': serve }
   return client.send({ body: question('Hello', { stream: true }), headers })
@@ -78,7 +78,7 @@ test(`the first byte of a stream is passed on${soon}, before there is another`, 
   for (let i = 0; i < 320; i++) {
     const sent = stream('first')
     await sent.until((bytes) => bytes.length > 0)
-    // The first ones compile the way they go.
+    // The first requests only compile the code path.
     if (i >= 20) delays.push(performance.now() - sentMs)
     finish()
     assert.equal((await sent.answer).brokenBy, null)
@@ -90,7 +90,7 @@ test(`the first byte of a stream is passed on${soon}, before there is another`, 
   assert.ok(p99 <= 25, `99th percentile ${p99} ms`)
 })
 
-/** A message request of exactly so many bytes. */
+/** A message request of exactly `bytes` bytes. */
 function bodyOf(bytes: number): Buffer {
   const empty = question('')
   const body = Buffer.alloc(bytes, 'a')
@@ -106,7 +106,7 @@ for (const [how, headers] of [
 ] as const) {
   test(`a body of 32 MiB, ${how}, takes less than 64 MiB of memory`, async (t) => {
     const body = bodyOf(BODY_BYTES_MAX)
-    // The thread that reads large bodies starts with the first; its heap of 20 MiB is there once.
+    // The first large body starts the reader thread, whose heap of 20 MiB is allocated once.
     await client.ask({ body, headers })
     const before = await gateway.forget()
     const answer = await client.ask({ body, headers })
@@ -120,7 +120,7 @@ for (const [how, headers] of [
   })
 }
 
-test('a thousand who announce 32 MiB and send a byte cost no memory and no time', async (t) => {
+test('1,000 clients that announce 32 MiB and send a byte cost no memory and no time', async (t) => {
   const before = await gateway.forget()
   const head = ['POST /v1/messages HTTP/1.1', 'host: gateway', `x-api-key: ${key}`]
   const more = ['content-type: application/json', `content-length: ${BODY_BYTES_MAX}`]
@@ -150,7 +150,7 @@ for (const [how, headers] of [
   ['announced', { 'content-length': String(BODY_BYTES_MAX + 1) }],
   ['in chunks', { 'transfer-encoding': 'chunked' }],
 ] as const) {
-  test(`one byte more, ${how}, is refused and the client reads why`, async () => {
+  test(`one byte more, ${how}, is refused and the client can read why`, async () => {
     const answer = await client.ask({ body: bodyOf(BODY_BYTES_MAX + 1), headers })
     assert.equal(answer.status, 413)
     assert.equal(answer.brokenBy, null)
@@ -160,16 +160,16 @@ for (const [how, headers] of [
   })
 }
 
-// What else runs on the machine only adds to a delay, so the best of a few rounds is judged. Events
-// that go to the client past the gateway at the same time tell how busy the machine is: where these
-// are late too, it is shared with something else, and four times as much is allowed.
+// Other work on the machine only adds delay, so the test uses the best of a few rounds. Events that
+// go to the client past the gateway show how busy the machine is: when they are late too, the test
+// allows four times the delay.
 const ROUNDS = isFull ? 3 : 1
 const BODIES = 20
 const EVENT_MS_MAX = 50
 const NOISE_MS_MAX = 10
 const allowedMs = (noiseMs: number) => (noiseMs > NOISE_MS_MAX ? 4 : 1) * EVENT_MS_MAX
-// Each a tenth of a 1 Gbit/s line: two lines' worth together. FULL=1 sends as fast as it is taken,
-// which needs a core of its own for every process that takes part.
+// Each sends a tenth of a 1 Gbit/s line: two lines' worth together. FULL=1 sends as fast as the
+// gateway reads, which needs one core for every process that takes part.
 const bytesPerSecond = isFull ? 0 : 12_500_000
 
 const inTime = isFull ? ' within 50 ms' : ''
@@ -219,7 +219,7 @@ test(`while twenty bodies of 32 MiB arrive, 200 streams go on${inTime}`, async (
   assert.ok(Math.max(...grown) < 64, 'a body takes less than twice its size')
 })
 
-/** So many paced streams, and how old each of their events was when it arrived. */
+/** Opens `count` paced streams and notes how old each event was when it arrived. */
 async function openPaced(count: number, by: Client) {
   const delays: number[] = []
   const asking = {
@@ -232,7 +232,7 @@ async function openPaced(count: number, by: Client) {
   return { streams, delays }
 }
 
-/** Gives every stream an event each so many milliseconds, a tenth of them at a time. */
+/** Gives every stream an event per interval, a tenth of the streams at a time. */
 function startPaced(everyMs: number) {
   const sockets: Socket[] = []
   let turn = 0
@@ -266,7 +266,7 @@ function note(chunk: Buffer, delays: number[]): void {
   }
 }
 
-function sendBodies(sending: Sending): Promise<unknown[]> {
+function sendBodies(sending: SendOptions): Promise<unknown[]> {
   const worker = new Worker(new URL('./body-sender.ts', import.meta.url), { workerData: sending })
   const statuses: unknown[] = []
   return new Promise((resolve, reject) => {
@@ -278,7 +278,7 @@ function sendBodies(sending: Sending): Promise<unknown[]> {
   }).finally(() => worker.terminate()) as Promise<unknown[]>
 }
 
-test('a client that does not read holds back the upstream and nobody else', async (t) => {
+test('a client that does not read slows down the upstream and no other client', async (t) => {
   const poured = { bytes: 0, isOver: false }
   servers.pouring = (socket) => pour(socket, poured)
   const before = await gateway.forget()
@@ -304,14 +304,14 @@ test('a client that does not read holds back the upstream and nobody else', asyn
     `unread stream: upstream held back at ${(stoodAt / MIB).toFixed(1)} MiB, rss ` +
       `+${grown.toFixed(1)} MiB, others ${JSON.stringify(figures(delays))} ms`,
   )
-  assert.equal(poured.bytes, stoodAt, 'the upstream is held back')
-  // The kernel's buffers of two connections take a few MiB of it, the gateway next to nothing.
-  assert.ok(stoodAt < 32 * MIB, `${stoodAt} bytes were taken`)
+  assert.equal(poured.bytes, stoodAt, 'the upstream has to wait')
+  // The kernel's buffers of two connections hold a few MiB of it, the gateway almost nothing.
+  assert.ok(stoodAt < 32 * MIB, `${stoodAt} bytes were read`)
   assert.ok(grown < 24, `the process grew by ${grown.toFixed(1)} MiB`)
-  assert.ok(!isFull || figures(delays).median < 50, 'the others are served as ever')
+  assert.ok(!isFull || figures(delays).median < 50, 'other clients are served as usual')
 })
 
-/** Events without end, as fast as they are taken. */
+/** Events without end, as fast as the gateway reads. */
 function pour(socket: Socket, poured: { bytes: number; isOver: boolean }): void {
   const delta = { type: 'text_delta', text: 'x'.repeat(16_000) }
   const data = JSON.stringify({ type: 'content_block_delta', index: 0, delta })

@@ -1,7 +1,7 @@
-// A whole test gateway in a process of its own, for measurements that the load must not disturb and
-// for memory that is the gateway's alone. Started by gateway.ts, which speaks to it over IPC.
+// A whole test gateway in its own process, so that the load does not disturb measurements and the
+// memory is the gateway's alone. gateway.ts starts it and talks to it over IPC.
 import { createTestGateway } from '../../stages/gateway.ts'
-import type { Order, Report } from './gateway.ts'
+import type { GatewayCommand, GatewayReport } from './gateway.ts'
 
 const SAMPLE_MS = 5
 
@@ -10,8 +10,9 @@ const gateway = await createTestGateway({ upstreamUrl })
 const peak = { rss: 0, external: 0 }
 const sampling: { timer?: NodeJS.Timeout } = {}
 
-// Garbage of an earlier step would hide what this one takes; `--expose-gc` is among the arguments.
-// Twice: buffers are given back beside the first collection, at the latest before the second.
+// Collect garbage, so that memory of an earlier step is not counted; `--expose-gc` is among the
+// arguments. Twice: V8 frees buffers concurrently with the first collection, at the latest before
+// the second.
 function forget(): void {
   globalThis.gc?.()
   globalThis.gc?.()
@@ -26,7 +27,7 @@ function sample(): void {
   peak.external = Math.max(peak.external, external)
 }
 
-async function obey(order: Order): Promise<Report> {
+async function obey(order: GatewayCommand): Promise<GatewayReport> {
   switch (order.verb) {
     case 'account': {
       const { book, key } = await gateway.account(order.credits)
@@ -44,7 +45,7 @@ async function obey(order: Order): Promise<Report> {
   }
 }
 
-process.on('message', (order: Order & { number: number }) => {
+process.on('message', (order: GatewayCommand & { number: number }) => {
   obey(order).then(
     (report) => {
       process.send?.({ number: order.number, report })
@@ -53,6 +54,6 @@ process.on('message', (order: Order & { number: number }) => {
     (error: unknown) => process.send?.({ number: order.number, error: String(error) }),
   )
 })
-// A parent that died leaves nobody to ask.
+// Exit when the parent has died.
 process.once('disconnect', () => process.exit())
 process.send?.({ number: 0, report: { url: gateway.url, databaseUrl: gateway.database.url } })

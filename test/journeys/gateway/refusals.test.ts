@@ -1,16 +1,17 @@
-// Every no that a client can meet, provoked: its status, the vendor's error type, whether asking
-// again can help, and the code under which our log knows it.
+// Every refusal that a client can get: its status, the vendor's error type, whether a retry can
+// help, and its code in our log.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import type { RefusalCode } from '../../../src/platform/refusal.ts'
+import type { refusalAnswers } from '../../../src/gateway/answers.ts'
 import { credits } from '../../../src/units/credits.ts'
 import { createTestGateway, type TestGateway } from '../../stages/gateway.ts'
 import { type Caller, createCaller } from './caller.ts'
-import { type Answer, type Asking, question, refusalOf } from './client.ts'
+import { type Answer, question, type RequestOptions, refusalOf } from './client.ts'
 
-// Written down here once more, on purpose: the product's own table is what is tested.
+// Duplicated from the product on purpose: the product's own table is under test.
+type Code = keyof typeof refusalAnswers
 type Expected = readonly [
   status: number,
   type: string,
@@ -18,7 +19,7 @@ type Expected = readonly [
   shouldRetry?: string,
 ]
 const invalid = 'invalid_request_error'
-const expected: Partial<Record<RefusalCode, Expected>> = {
+const expected: Partial<Record<Code, Expected>> = {
   path_unknown: [404, 'not_found_error'],
   method_wrong: [405, invalid],
   content_type_wrong: [415, invalid],
@@ -50,7 +51,7 @@ const expected: Partial<Record<RefusalCode, Expected>> = {
 }
 
 const logLines: string[] = []
-// One account may take half of it: the budget is for a test of it, and other bodies are smaller.
+// A single account may use half of it: 20 MB. The test of body_bytes_exhausted exceeds that.
 const WAIT_BYTES_MAX = 40_000_000
 let gateway: TestGateway
 before(async () => {
@@ -59,8 +60,8 @@ before(async () => {
 })
 after(() => gateway.end())
 
-/** In the vendor's shape, with our id, the expected headers and the expected line in the log. */
-function assertRefused(answer: Answer, code: RefusalCode, lines: readonly string[] = logLines) {
+/** Checks the vendor's shape, our request id, the expected headers and the expected log line. */
+function assertRefused(answer: Answer, code: Code, lines: readonly string[] = logLines) {
   const { status, headers } = answer
   const { type, error, request_id } = refusalOf(answer)
   const [wanted, wantedType, retryAfter, shouldRetry] = expected[code] ?? []
@@ -75,37 +76,37 @@ function assertRefused(answer: Answer, code: RefusalCode, lines: readonly string
   return error
 }
 
-/** Says these lines on a connection of its own and hangs up; what was answered. */
-async function speak(lines: readonly string[]): Promise<string> {
+/** Sends these lines on a new connection and ends it; returns the bytes of the answer. */
+async function sendRaw(lines: readonly string[]): Promise<string> {
   const socket = connect({ port: gateway.port, host: '127.0.0.1' })
   socket.end(lines.join('\r\n'))
-  let told = ''
+  let received = ''
   socket.on('data', (chunk) => {
-    told += chunk
+    received += chunk
   })
   await once(socket, 'close')
-  return told
+  return received
 }
 
-/** One refusal that a single request of a customer of its own meets. */
-function meets(
-  code: RefusalCode,
+/** Tests that this request of a new customer gets this refusal. */
+function refuses(
+  code: Code,
   what: string,
-  asking: Asking,
+  request: RequestOptions,
   more: (error: ReturnType<typeof assertRefused>, answer: Answer) => void = () => undefined,
 ) {
   test(`${what}: ${code}`, async () => {
     const caller = await createCaller(gateway)
-    const answer = await caller.ask(asking)
+    const answer = await caller.ask(request)
     more(assertRefused(answer, code), answer)
     caller.end()
   })
 }
 
-describe('the way in', () => {
+describe('reading the request', () => {
   const body = question()
-  meets('path_unknown', 'another path', { path: '/v1/complete', body })
-  meets('path_unknown', 'a path below a known one', { path: '/v1/me/x', method: 'GET' })
+  refuses('path_unknown', 'an unknown path', { path: '/v1/complete', body })
+  refuses('path_unknown', 'a path below a known one', { path: '/v1/me/x', method: 'GET' })
   for (const [method, path, allow] of [
     ['GET', '/v1/messages', 'POST'],
     ['PUT', '/v1/messages/count_tokens', 'POST'],
@@ -114,21 +115,21 @@ describe('the way in', () => {
     ['POST', '/v1/models/model-small', 'GET'],
     ['POST', '/api/hello', 'HEAD, GET'],
   ] as const) {
-    meets('method_wrong', `${method} ${path}`, { method, path }, (_, { headers }) => {
+    refuses('method_wrong', `${method} ${path}`, { method, path }, (_, { headers }) => {
       assert.equal(headers.allow, allow)
     })
   }
   const type = 'content-type'
-  meets('content_type_wrong', 'a form', { body, headers: { [type]: 'text/plain' } })
-  meets('content_type_wrong', 'no content type', { body, headers: { [type]: undefined } })
+  refuses('content_type_wrong', 'a text/plain body', { body, headers: { [type]: 'text/plain' } })
+  refuses('content_type_wrong', 'no content type', { body, headers: { [type]: undefined } })
   for (const encoding of ['gzip', 'br', 'zstd', 'deflate', 'gzip, identity']) {
     const headers = { 'content-encoding': encoding }
-    meets('content_encoding_unsupported', `a ${encoding} body`, { body, headers }, (error) => {
+    refuses('content_encoding_unsupported', `a ${encoding} body`, { body, headers }, (error) => {
       assert.deepEqual(error.details, { error_code: 'request_body_encoding_unsupported' })
     })
   }
-  meets('body_too_large', 'a body of 32 MiB and a byte', { body: Buffer.alloc(33_554_433) })
-  meets('body_bytes_exhausted', 'a body beyond what one account may take of the memory', {
+  refuses('body_too_large', 'a body of 32 MiB and a byte', { body: Buffer.alloc(33_554_433) })
+  refuses('body_bytes_exhausted', 'a body over the memory of one account', {
     body: question('x'.repeat(21_000_000)),
   })
 
@@ -137,24 +138,28 @@ describe('the way in', () => {
     const head = ['POST /v1/messages HTTP/1.1', 'host: gateway', 'content-length: 100']
     const more = [`x-api-key: ${key}`, 'content-type: application/json']
     const before = logLines.length
-    const told = await speak([...head, ...more, '', '{"model":'])
-    assert.match(told, /^HTTP\/1\.1 400 /)
-    assert.match(told, /"The request body ended before its announced length\."/)
+    const received = await sendRaw([...head, ...more, '', '{"model":'])
+    assert.match(received, /^HTTP\/1\.1 400 /)
+    assert.match(received, /"The request body ended before its announced length\."/)
     const isLogged = () => logLines.slice(before).some((line) => /body_broken_off/.test(line))
     while (!isLogged()) await new Promise((resolve) => setImmediate(resolve))
   })
 
   for (const [what, lines, status] of [
-    ['what is not HTTP', ['EHLO gateway', '', ''], 400],
-    ['a header without end', ['GET / HTTP/1.1', `x: ${'y'.repeat(70_000)}`], 431],
-    ['two lengths', ['POST / HTTP/1.1', 'content-length: 1', 'content-length: 2', '', ''], 400],
-    ['no host', ['POST /v1/me HTTP/1.1', '', ''], 405],
+    ['a line that is not HTTP', ['EHLO gateway', '', ''], 400],
+    ['an endless header', ['GET / HTTP/1.1', `x: ${'y'.repeat(70_000)}`], 431],
+    [
+      'two content-length headers',
+      ['POST / HTTP/1.1', 'content-length: 1', 'content-length: 2', '', ''],
+      400,
+    ],
+    ['a request without host', ['POST /v1/me HTTP/1.1', '', ''], 405],
     ['an unknown expectation', ['POST /v1/me HTTP/1.1', 'expect: wings', '', ''], 405],
   ] as const) {
-    test(`${what} is answered in the same shape`, async () => {
-      const told = await speak(lines)
-      assert.match(told, new RegExp(`^HTTP/1\\.1 ${status} `))
-      const [head = '', body = ''] = told.split('\r\n\r\n')
+    test(`answers ${what} with an error of the same shape`, async () => {
+      const received = await sendRaw(lines)
+      assert.match(received, new RegExp(`^HTTP/1\\.1 ${status} `))
+      const [head = '', body = ''] = received.split('\r\n\r\n')
       const { type, error, request_id } = JSON.parse(body)
       assert.deepEqual([type, error.type], ['error', 'invalid_request_error'])
       assert.ok(head.includes(`request-id: ${request_id}`))
@@ -163,52 +168,56 @@ describe('the way in', () => {
 })
 
 describe('the request', () => {
-  meets('field_invalid', 'not JSON', { body: '{' })
-  meets('field_invalid', 'a missing field', { body: '{}' }, (error) => {
+  refuses('field_invalid', 'not JSON', { body: '{' })
+  refuses('field_invalid', 'a missing field', { body: '{}' }, (error) => {
     assert.equal(error.message, 'model: Field required')
   })
   const twice = question().replace('{', '{"model":"model-large",')
-  meets('field_invalid', 'a field twice', { body: twice }, (error) => {
+  refuses('field_invalid', 'a duplicate field', { body: twice }, (error) => {
     assert.equal(error.message, 'model: Field given twice')
   })
   const thread = { type: 'create' }
-  meets('thread_unsupported', 'a thread', { body: question('Hi', { thread }) }, (error) => {
+  refuses('thread_unsupported', 'a thread', { body: question('Hi', { thread }) }, (error) => {
     assert.deepEqual(error.details, { error_code: 'thread_unsupported_request' })
   })
-  meets('model_unknown', 'an unknown model', { body: question('Hi', { model: 'x' }) }, (error) => {
-    assert.equal(error.message, 'model: x')
-  })
-  meets('model_unknown', 'one model, unknown', { path: '/v1/models/x', method: 'GET' })
-  for (const [what, members] of Object.entries({
-    'a server tool': { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
-    'an advisor': { tools: [{ type: 'advisor_20260301', name: 'advisor' }] },
-    'an MCP server': { mcp_servers: [{ type: 'url', url: 'https://x', name: 'x' }] },
-    fallbacks: { fallbacks: [{ model: 'model-large' }] },
-    compaction: { compaction: { type: 'auto' } },
-  })) {
-    meets('feature_unpriced', what, { body: question('Hi', members) })
-  }
+  refuses(
+    'model_unknown',
+    'an unknown model',
+    { body: question('Hi', { model: 'x' }) },
+    (error) => {
+      assert.equal(error.message, 'model: x')
+    },
+  )
+  refuses('model_unknown', 'GET of an unknown model', { path: '/v1/models/x', method: 'GET' })
+  const search = { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }
+  refuses('feature_unpriced', 'a server tool', { body: question('Hi', search) })
 })
 
 describe('the key', () => {
   const body = question()
-  meets('key_missing', 'no key', { body, headers: { 'x-api-key': undefined } })
-  meets('key_missing', 'an empty key', { body, headers: { 'x-api-key': '' } })
+  refuses('key_missing', 'no key', { body, headers: { 'x-api-key': undefined } })
+  refuses('key_missing', 'an empty key', { body, headers: { 'x-api-key': '' } })
   const from = (address: string, key: string) => ({ 'x-address': address, 'x-api-key': key })
-  meets('key_malformed', 'no key of ours', { body, headers: from('192.0.2.1', 'sk-other-x') })
+  refuses('key_malformed', 'a key with another prefix', {
+    body,
+    headers: from('192.0.2.1', 'sk-other-x'),
+  })
   const madeUp = `sk-vendor-api03-${'A'.repeat(68)}`
-  meets('key_unknown', 'a made-up key', { body, headers: from('192.0.2.2', madeUp) }, (error) => {
+  refuses('key_unknown', 'a made-up key', { body, headers: from('192.0.2.2', madeUp) }, (error) => {
     assert.equal(error.message, 'invalid x-api-key')
   })
   const foreign = `sk-vendor-03-${'B'.repeat(48)}`
-  meets('key_unknown', 'a key nobody imported', { body, headers: from('192.0.2.3', foreign) })
+  refuses('key_unknown', 'a key that was never imported', {
+    body,
+    headers: from('192.0.2.3', foreign),
+  })
 
-  test('a revoked key, remembered or not: key_revoked', async () => {
+  test('a revoked key, cached or not: key_revoked', async () => {
     const caller = await createCaller(gateway)
     await caller.me()
     await gateway.database.db.transaction((tx) => gateway.keys.revoke(tx, caller.book))
-    for (const asking of [{ body }, { path: '/v1/me', method: 'GET' }]) {
-      assertRefused(await caller.ask(asking), 'key_revoked')
+    for (const request of [{ body }, { path: '/v1/me', method: 'GET' }]) {
+      assertRefused(await caller.ask(request), 'key_revoked')
     }
     const count = { path: '/v1/messages/count_tokens', body }
     assertRefused(await caller.ask(count), 'key_revoked')
@@ -222,27 +231,27 @@ describe('the key', () => {
     for (let i = 0; i < 20; i++) assertRefused(await guess(i), 'key_malformed')
     assertRefused(await guess(20), 'key_attempts_exceeded')
     const right = await caller.ask({ body, headers: { 'x-address': address } })
-    assert.equal(right.status, 200, 'a right key passes from there')
+    assert.equal(right.status, 200, 'a right key is accepted from that address')
     const elsewhere = { body, headers: from('198.51.100.8', 'sk-wrong') }
     assertRefused(await caller.ask(elsewhere), 'key_malformed')
     caller.end()
   })
 
-  test('more keys to check than cores can: key_checks_overloaded', async () => {
+  test('more key checks at once than the queue holds: key_checks_overloaded', async () => {
     const caller = await createCaller(gateway, 0)
-    const book = await gateway.ledger.open(gateway.database.db)
+    const book = await gateway.ledger.createBook(gateway.database.db)
     const start = `sk-vendor-03-${'C'.repeat(12)}`
     await gateway.database.db.transaction((tx) =>
-      gateway.keys.importOne(tx, book, start + 'd'.repeat(20)),
+      gateway.keys.importKey(tx, book, start + 'd'.repeat(20)),
     )
-    // Each could be the imported one by its beginning, so each costs an Argon2id.
+    // Each key has the prefix of the imported one, so each needs an Argon2id check.
     const answers = await Promise.all(
       Array.from({ length: 80 }, (_, i) =>
         caller.ask({ body, headers: from(`203.0.113.${i}`, start + String(i).padStart(20, 'e')) }),
       ),
     )
     const over = answers.filter(({ status }) => status === 503)
-    assert.ok(over.length > 0 && over.length < 80, `${over.length} of 80 were turned away`)
+    assert.ok(over.length > 0 && over.length < 80, `${over.length} of 80 were refused`)
     for (const answer of answers) {
       assertRefused(answer, answer.status === 503 ? 'key_checks_overloaded' : 'key_unknown')
     }
@@ -252,9 +261,9 @@ describe('the key', () => {
 
 describe('the credits', () => {
   const body = question()
-  /** A customer in this state is refused so, and nothing is held afterwards. */
-  function refusedWhen(
-    code: RefusalCode,
+  /** Tests that a customer in this state gets this refusal, and that no hold remains. */
+  function refusesWhen(
+    code: Code,
     what: string,
     arrange: (caller: Caller) => Promise<unknown>,
     message: RegExp,
@@ -272,7 +281,7 @@ describe('the credits', () => {
   }
   const { limitOf, block } = {
     limitOf: (limits: { dayLimit?: number; velocityLimit?: number }) => (caller: Caller) =>
-      gateway.ledger.limit(gateway.database.db, caller.book, {
+      gateway.ledger.setLimits(gateway.database.db, caller.book, {
         dayLimit: limits.dayLimit === undefined ? null : credits(limits.dayLimit),
         velocityLimit: limits.velocityLimit === undefined ? null : credits(limits.velocityLimit),
         velocitySeconds: 600,
@@ -281,64 +290,89 @@ describe('the credits', () => {
       gateway.ledger.block(gateway.database.db, caller.book, reason),
   }
 
-  test('not even a small reply fits: credits_insufficient', async () => {
+  const english = (whole: number) => whole.toLocaleString('en-US')
+
+  test('the balance does not cover even a small reply: credits_insufficient', async () => {
     const caller = await createCaller(gateway, 5_000)
     const needed = body.length + 1_000 * 5
     const error = assertRefused(await caller.ask({ body }), 'credits_insufficient')
     assert.equal(
       error.message,
-      `Your credit balance is too low: this request needs ${needed} credits and 5000 are ` +
-        'available. Buy credits at https://cabinet.example',
+      `Not enough credits: this request needs ${english(needed)}, and 5,000 are available. ` +
+        'Buy credits at https://cabinet.example/packs',
     )
     caller.end()
   })
-  test('the client forbids to lower max_tokens: credits_insufficient', async () => {
+  test('the client forbids lowering max_tokens: credits_insufficient', async () => {
     const caller = await createCaller(gateway, 40_000)
-    const asking = { body: question('Hello', { max_tokens: 8_000 }) }
-    assert.equal((await caller.ask(asking)).status, 200)
+    const request = { body: question('Hello', { max_tokens: 8_000 }) }
+    assert.equal((await caller.ask(request)).status, 200)
     const headers = { 'x-credit-clamp': 'off' }
-    assertRefused(await caller.ask({ ...asking, headers }), 'credits_insufficient')
+    assertRefused(await caller.ask({ ...request, headers }), 'credits_insufficient')
     caller.end()
   })
-  refusedWhen('day_limit_reached', 'the day is spent', limitOf({ dayLimit: 5_000 }), /daily credit/)
-  refusedWhen('owner_suspended', 'the owner says stop', block('owner_suspended'), /by the owner/)
-  refusedWhen('operator_blocked', 'we say stop', block('operator_blocked'), /account is blocked/)
-  refusedWhen(
+  refusesWhen(
+    'day_limit_reached',
+    'a small reply could exceed the daily limit',
+    limitOf({ dayLimit: 868 }),
+    /: this request could cost 5,\d{3}; 868 are left today\. Raise the limit at https:.*\/limits$/,
+  )
+  refusesWhen(
+    'day_limit_reached',
+    'the daily limit is used up',
+    limitOf({ dayLimit: 0 }),
+    /^Your daily credit limit is used up\. Raise the limit at https:/,
+  )
+  refusesWhen(
+    'owner_suspended',
+    'the owner paused requests',
+    block('owner_suspended'),
+    /by the owner.* Resume requests at https:/,
+  )
+  refusesWhen(
+    'operator_blocked',
+    'an operator blocked the book',
+    block('operator_blocked'),
+    /account is blocked/,
+  )
+  refusesWhen(
     'velocity_stopped',
-    'spent faster than the owner allows',
+    'requests spend faster than the limit',
     async (caller) => {
       await limitOf({ velocityLimit: 10 })(caller)
       assert.equal((await caller.ask({ body })).status, 200)
     },
     /faster than your limit/,
   )
-  refusedWhen(
+  refusesWhen(
     'debt_outstanding',
-    'a pack was taken back after it was spent',
+    'a forced debit exceeded the balance',
     (caller) =>
       gateway.database.db.transaction((tx) => {
         const taken = { lot: null, ref: `lost ${caller.book}`, amount: credits(20_001), note: '' }
         return gateway.ledger.forceDebit(tx, { book: caller.book, contra: 'loss', ...taken })
       }),
-    /^Your credit balance is too low: the account is in debt. Buy credits at https:/,
+    /^This account is in debt: .* Buy credits at https:.*\/packs$/,
   )
 })
 
 describe('the upstream', () => {
-  meets('upstream_unreachable', 'a dropped connection', { body: question('[[fault: drop]]') })
-  meets('upstream_failed', 'a page', { body: question('[[fault: html]]') })
-  meets('upstream_failed', 'half a reply', { body: question('[[fault: fin-at=30]]') })
-  meets('upstream_misconfigured', 'our key is refused', { body: question('[[fault: status=401]]') })
+  refuses('upstream_unreachable', 'a dropped connection', { body: question('[[fault: drop]]') })
+  refuses('upstream_failed', 'an HTML page', { body: question('[[fault: html]]') })
+  refuses('upstream_failed', 'a reply that is cut off', { body: question('[[fault: fin-at=30]]') })
+  refuses('upstream_misconfigured', 'the upstream refuses our key', {
+    body: question('[[fault: status=401]]'),
+  })
   const late = question('[[fault: chunk=1]] [[reply: text 32000]]', { max_tokens: 32_000 })
-  meets('request_overdue', 'it takes too long', { body: late })
+  refuses('request_overdue', 'a reply that takes too long', { body: late })
 
   const path = '/v1/messages/count_tokens'
   const counting = (fault: string) => ({ path, body: question(`[[fault: ${fault}]]`) })
-  meets('upstream_unreachable', 'count_tokens, dropped', counting('drop'))
-  meets('upstream_failed', 'count_tokens, a page', counting('html'))
-  meets('upstream_failed', 'count_tokens, half an answer', counting('fin-at=5'))
-  meets('upstream_failed', 'count_tokens, nothing', counting('status=503 empty'))
+  refuses('upstream_unreachable', 'count_tokens, a dropped connection', counting('drop'))
+  refuses('upstream_failed', 'count_tokens, an HTML page', counting('html'))
+  refuses('upstream_failed', 'count_tokens, an answer that is cut off', counting('fin-at=5'))
+  refuses('upstream_failed', 'count_tokens, an empty 503', counting('status=503 empty'))
   for (const status of [401, 402, 403]) {
-    meets('upstream_misconfigured', `count_tokens, ${status}`, counting(`status=${status}`))
+    refuses('upstream_misconfigured', `count_tokens, ${status}`, counting(`status=${status}`))
   }
 })

@@ -1,12 +1,12 @@
 // The specification's rows on keys, balance and charge: two forms of a key, two ways to send it,
-// one active key an account that never expires, and what GET /v1/me shows.
+// one active key per account that never expires, and what GET /v1/me shows.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { credits } from '../../../src/units/credits.ts'
 import { createTestGateway, type TestGateway } from '../../stages/gateway.ts'
 import { createCaller } from './caller.ts'
 import { createClient, question, refusalOf } from './client.ts'
-import { text } from './sums.ts'
+import { text } from './expected-charges.ts'
 
 let gateway: TestGateway
 before(async () => {
@@ -17,12 +17,12 @@ after(() => gateway.end())
 const bearer = (key: string) => ({ 'x-api-key': undefined, authorization: `Bearer ${key}` })
 const me = { path: '/v1/me', method: 'GET' } as const
 
-/** The key of another service, in force for a new account. */
+/** The key of another service, imported for a new account. */
 async function importedKey(): Promise<string> {
-  const book = await gateway.ledger.open(gateway.database.db)
+  const book = await gateway.ledger.createBook(gateway.database.db)
   await gateway.topUp(book, 10_000)
   const plain = `sk-vendor-03-${Math.random().toString(36).slice(2)}${'x'.repeat(40)}`
-  await gateway.database.db.transaction((tx) => gateway.keys.importOne(tx, book, plain))
+  await gateway.database.db.transaction((tx) => gateway.keys.importKey(tx, book, plain))
   return plain
 }
 
@@ -44,7 +44,7 @@ describe('authentication', () => {
     })
   }
 
-  test('of two different keys the one in our format counts, and an empty one is none', async () => {
+  test('prefers the key in our format of two, and ignores an empty one', async () => {
     const { key, ...caller } = await createCaller(gateway)
     for (const headers of [
       { 'x-api-key': 'sk-other-1', authorization: `Bearer ${key}` },
@@ -99,7 +99,7 @@ describe('authentication', () => {
 })
 
 describe('credit charge', () => {
-  test('input + output × coefficient, to the letter, when cached tokens are free', async () => {
+  test('is exactly input + output × coefficient when cached tokens are free', async () => {
     const catalogueText = `
 models:
   - id: model-small
@@ -146,7 +146,7 @@ describe('GET /v1/me', () => {
       requests: { total: 1, today: 1 },
       spent: { today: cost, last_30_days: cost },
     })
-    const { max_tokens_affordable, ...fixed } = limits
+    const { max_tokens_affordable, turns_affordable, ...fixed } = limits
     assert.deepEqual(fixed, {
       max_body_bytes: 33_554_432,
       stop_sequences_max: 4,
@@ -156,6 +156,10 @@ describe('GET /v1/me', () => {
     const affordable = Math.floor((40_000 - cost) / 5)
     assert.equal(max_tokens_affordable['model-small'], affordable)
     assert.equal(Object.keys(max_tokens_affordable).length, 6)
+    // A turn: 200 new tokens, 20,000 read from the cache, 1,000 written to it, 500 of output.
+    const turn = 200 + 20_000 * 0.1 + 1_000 * 1.25 + 500 * 5
+    assert.equal(turns_affordable['model-small'], Math.floor((40_000 - cost) / turn))
+    assert.deepEqual(Object.keys(turns_affordable), Object.keys(max_tokens_affordable))
     const { created_at, ...shown } = key
     assert.deepEqual(shown, { id: caller.keyId, last4: caller.key.slice(-4) })
     for (const time of [created_at, last_top_up_at]) {
@@ -169,7 +173,7 @@ describe('GET /v1/me', () => {
     const caller = await createCaller(gateway, 0)
     assert.equal((await caller.me()).last_top_up_at, null)
     const limits = { dayLimit: credits(5_000), velocityLimit: null, velocitySeconds: 60 }
-    await gateway.ledger.limit(gateway.database.db, caller.book, limits)
+    await gateway.ledger.setLimits(gateway.database.db, caller.book, limits)
     assert.equal((await caller.me()).limits?.daily_credits, 5_000)
     caller.end()
   })
@@ -182,7 +186,7 @@ describe('GET /v1/me', () => {
     const held = body.length + 1_000 * 5
     const balance = { available: 40_000 - held, held, total: 40_000, unit: 'credit' }
     assert.deepEqual((await caller.me()).balance, balance)
-    sent.leave()
+    sent.disconnect()
     await gateway.settled(caller.book)
     caller.end()
   })

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { createTestGateway, type TestGateway } from '../../stages/gateway.ts'
 import { type Caller, createCaller } from './caller.ts'
 import { question, refusalOf } from './client.ts'
-import { eventsOf, priceOf, text } from './sums.ts'
+import { eventsOf, priceOf, text } from './expected-charges.ts'
 
 let gateway: TestGateway
 let caller: Caller
@@ -47,13 +47,13 @@ const tool = {
 }
 
 describe('request: model', () => {
-  accepts('a name of the catalogue', { model: 'model-large' })
-  refuses('none', { model: absent }, 'model: Field required')
+  accepts('a name in the catalogue', { model: 'model-large' })
+  refuses('a missing model', { model: absent }, 'model: Field required')
   refuses('a number', { model: 1 }, 'model: Input should be a valid string')
-  refuses('an empty one', { model: '' }, 'model: String should have at least 1 character')
+  refuses('an empty string', { model: '' }, 'model: String should have at least 1 character')
   const long = 'm'.repeat(257)
   refuses('257 characters', { model: long }, 'model: String should have at most 256 characters')
-  test('256 characters are read, and name no model', async () => {
+  test('256 characters are valid, but no model has that name', async () => {
     const answer = await caller.ask({ body: question('Hello', { model: 'm'.repeat(256) }) })
     assert.equal(answer.status, 404)
     assert.equal(refusalOf(answer).error.type, 'not_found_error')
@@ -61,31 +61,42 @@ describe('request: model', () => {
 })
 
 describe('request: messages', () => {
-  const of = (...messages: unknown[]) => ({ messages })
-  accepts('one of a user', of({ role: 'user', content: 'Hello' }))
+  const withMessages = (...messages: unknown[]) => ({ messages })
+  accepts('one user message', withMessages({ role: 'user', content: 'Hello' }))
   accepts(
     'a conversation',
-    of(
+    withMessages(
       { role: 'user', content: 'Hello' },
       { role: 'assistant', content: 'Yes?' },
       { role: 'user', content: 'Go on' },
     ),
   )
-  accepts('content in blocks', of({ role: 'user', content: [{ type: 'text', text: 'Hello' }] }))
-  refuses('none', { messages: absent }, 'messages: Field required')
+  accepts(
+    'content in blocks',
+    withMessages({ role: 'user', content: [{ type: 'text', text: 'Hello' }] }),
+  )
+  refuses('a missing array', { messages: absent }, 'messages: Field required')
   refuses('an object', { messages: {} }, 'messages: Input should be a valid array')
-  refuses('an empty array', of(), 'messages: at least one message is required')
-  refuses('a text', of('Hello'), 'messages.0: Input should be an object')
-  refuses('one without a role', of({ content: 'x' }), 'messages.0.role: Field required')
-  refuses('one without content', of({ role: 'user' }), 'messages.0.content: Field required')
+  refuses('an empty array', withMessages(), 'messages: at least one message is required')
+  refuses('an array of strings', withMessages('Hello'), 'messages.0: Input should be an object')
+  refuses(
+    'a message without a role',
+    withMessages({ content: 'x' }),
+    'messages.0.role: Field required',
+  )
+  refuses(
+    'a message without content',
+    withMessages({ role: 'user' }),
+    'messages.0.content: Field required',
+  )
   refuses(
     'content that is a number',
-    of({ role: 'user', content: 5 }),
+    withMessages({ role: 'user', content: 5 }),
     'messages.0.content: Input should be a valid array',
   )
   refuses(
-    'another role',
-    of({ role: 'tool', content: 'x' }),
+    'an unknown role',
+    withMessages({ role: 'tool', content: 'x' }),
     'messages: Unexpected role "tool". Allowed roles are "user" or "assistant"',
   )
 })
@@ -93,26 +104,35 @@ describe('request: messages', () => {
 describe('request: max_tokens', () => {
   accepts('0', { max_tokens: 0 })
   accepts('1', { max_tokens: 1 })
-  accepts('the ceiling of the model', { max_tokens: 32_000 })
-  refuses('none', { max_tokens: absent }, 'max_tokens: Field required')
+  accepts('the maximum of the model', { max_tokens: 32_000 })
+  refuses('a missing value', { max_tokens: absent }, 'max_tokens: Field required')
   refuses('-1', { max_tokens: -1 }, 'max_tokens: must be greater than or equal to 0')
   refuses('1.5', { max_tokens: 1.5 }, 'max_tokens: Input should be a valid integer')
-  refuses('a text', { max_tokens: '10' }, 'max_tokens: Input should be a valid integer')
+  refuses('a string', { max_tokens: '10' }, 'max_tokens: Input should be a valid integer')
   refuses('null', { max_tokens: null }, 'max_tokens: Input should be a valid integer')
   refuses('2^53', { max_tokens: 2 ** 53 }, 'max_tokens: Input should be a valid integer')
-  test('above the ceiling of the model it is the upstream that refuses, free', async () => {
-    const poor = await createCaller(gateway)
-    const answer = await poor.ask({ body: question('Hello', { max_tokens: 32_001 }) })
+  test("a value above the model's maximum is lowered to it, and a header says so", async () => {
+    const other = await createCaller(gateway)
+    const answer = await other.ask({ body: question('Hello', { max_tokens: 32_001 }) })
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers['x-credit-max-tokens'], '32000')
+    other.end()
+  })
+
+  test('the upstream refuses it when the client forbids that, and nothing is charged', async () => {
+    const other = await createCaller(gateway)
+    const headers = { 'x-credit-clamp': 'off' }
+    const answer = await other.ask({ body: question('Hello', { max_tokens: 32_001 }), headers })
     assert.equal(answer.status, 400)
     assert.match(refusalOf(answer).error.message, /^max_tokens: 32001 > 32000/)
-    assert.deepEqual(await poor.statement(), ['void refused 0 upstream 400 invalid_request_error'])
-    poor.end()
+    assert.deepEqual(await other.statement(), ['void refused 0 upstream 400 invalid_request_error'])
+    other.end()
   })
 })
 
 describe('request: system', () => {
-  accepts('none', { system: absent })
-  accepts('a text', { system: 'Be brief.' })
+  accepts('a missing system', { system: absent })
+  accepts('a string', { system: 'Be brief.' })
   accepts('blocks', { system: [{ type: 'text', text: 'Be brief.' }] })
   accepts('a block with cache_control', {
     system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
@@ -123,7 +143,7 @@ describe('request: system', () => {
 
 describe('request: stream', () => {
   for (const [what, stream, type] of [
-    ['none', absent, 'application/json'],
+    ['a missing stream', absent, 'application/json'],
     ['false', false, 'application/json'],
     ['true', true, 'text/event-stream; charset=utf-8'],
   ] as const) {
@@ -133,7 +153,7 @@ describe('request: stream', () => {
       assert.equal(answer.headers['content-type'], type)
     })
   }
-  refuses('a text', { stream: 'true' }, 'stream: Input should be a valid boolean')
+  refuses('a string', { stream: 'true' }, 'stream: Input should be a valid boolean')
   refuses('a number', { stream: 1 }, 'stream: Input should be a valid boolean')
 })
 
@@ -143,29 +163,29 @@ describe('request: temperature', () => {
   }
   refuses('-0.000001', { temperature: -0.000_001 }, 'temperature: range: 0..2')
   refuses('2.000001', { temperature: 2.000_001 }, 'temperature: range: 0..2')
-  refuses('a text', { temperature: '1' }, 'temperature: Input should be a valid number')
+  refuses('a string', { temperature: '1' }, 'temperature: Input should be a valid number')
 })
 
 describe('request: tools', () => {
-  accepts('none', { tools: absent })
+  accepts('a missing array', { tools: absent })
   accepts('an empty array', { tools: [] })
   accepts('name, description and schema', { tools: [tool] })
-  accepts('two of them', { tools: [tool, { ...tool, name: 'time' }] })
+  accepts('two tools', { tools: [tool, { ...tool, name: 'time' }] })
   refuses('an object', { tools: tool }, 'tools: Input should be a valid array')
 })
 
 describe('request: stop_sequences', () => {
-  accepts('none', { stop_sequences: absent })
+  accepts('a missing array', { stop_sequences: absent })
   accepts('an empty array', { stop_sequences: [] })
-  accepts('four', { stop_sequences: ['a1', 'b2', 'c3', 'd4'] })
+  accepts('four sequences', { stop_sequences: ['a1', 'b2', 'c3', 'd4'] })
   refuses(
-    'a fifth',
+    'five sequences',
     { stop_sequences: ['a1', 'b2', 'c3', 'd4', 'e5'] },
     'stop_sequences: List should have at most 4 items after validation, not 5',
   )
-  refuses('a text', { stop_sequences: 'a' }, 'stop_sequences: Input should be a valid array')
+  refuses('a string', { stop_sequences: 'a' }, 'stop_sequences: Input should be a valid array')
   refuses(
-    'a number among them',
+    'an array with a number',
     { stop_sequences: ['a', 2] },
     'stop_sequences.1: Input should be a valid string',
   )
@@ -178,7 +198,7 @@ describe('reply', () => {
     return JSON.parse(answer.bytes.toString())
   }
 
-  test('id, type, role and model name it', async () => {
+  test('has an id, a type, a role and the model', async () => {
     const { id, type, role, model } = await reply('Hello')
     assert.match(id, /^msg_\w+$/)
     assert.deepEqual([type, role, model], ['message', 'assistant', 'model-small'])
@@ -189,7 +209,7 @@ describe('reply', () => {
     assert.deepEqual(content, [{ type: 'text', text: 'Good day' }])
   })
 
-  test('content has blocks of tool_use when tools are used', async () => {
+  test('content has a tool_use block when the model uses a tool', async () => {
     const { content } = await reply('[[reply: tool weather {"city":"Омск"}]]', { tools: [tool] })
     const [{ type, name, input }] = content
     assert.deepEqual([type, name, input], ['tool_use', 'weather', { city: 'Омск' }])
@@ -206,7 +226,7 @@ describe('reply', () => {
     })
   }
 
-  test('usage counts input and output, and is what is charged', async () => {
+  test('usage has input and output tokens, and the charge matches it', async () => {
     const answer = await caller.ask({ body: question('[[reply: text 17]]') })
     const { usage } = JSON.parse(answer.bytes.toString())
     assert.ok(Number.isInteger(usage.input_tokens) && usage.input_tokens > 0)
@@ -230,7 +250,7 @@ describe('headers', () => {
     })
   }
   for (const version of [undefined, '', 'anything', '1999-01-01', '\u00fc'.repeat(500)]) {
-    test(`vendor-version ${version?.slice(0, 12)} is accepted and not looked at`, async () => {
+    test(`vendor-version ${version?.slice(0, 12)} is accepted and not checked`, async () => {
       const answer = await caller.ask({ body, headers: { 'vendor-version': version } })
       assert.equal(answer.status, 200)
       assert.ok(!caller.last().rawHeaders.includes('vendor-version'))
@@ -239,7 +259,7 @@ describe('headers', () => {
 })
 
 describe('events', () => {
-  test('the fragments of text_delta, put together, are the reply', async () => {
+  test('the text_delta fragments join into the whole reply', async () => {
     const said = 'Привет, "world"\n and \\ more'
     const words = `[[reply: say ${JSON.stringify(said)}]]`
     const answer = await caller.ask({ body: question(words, { stream: true }) })
@@ -249,7 +269,7 @@ describe('events', () => {
     assert.equal(deltas.map(({ delta }) => delta?.text).join(''), said)
   })
 
-  test('each record has its event line and its type inside', async () => {
+  test('the event line of each record equals the type in its data', async () => {
     const answer = await caller.ask({ body: question('Hello', { stream: true }) })
     for (const record of answer.bytes.toString().trimEnd().split('\n\n')) {
       const [event = '', data = ''] = record.split('\n')
@@ -259,14 +279,14 @@ describe('events', () => {
 })
 
 describe('limits and versions', () => {
-  test('ordinary load is not cut: 300 requests at once are all answered', async () => {
+  test('answers 300 requests at once', async () => {
     const asked = Array.from({ length: 300 }, () => caller.ask({ body: question() }))
     const statuses = new Set((await Promise.all(asked)).map(({ status }) => status))
     assert.deepEqual([...statuses], [200])
   })
 
   for (const path of ['/v1/messages', '/messages', '/v1/v1/messages', '/v1/messages?beta=true']) {
-    test(`POST ${path} reaches the messages`, async () => {
+    test(`POST ${path} is served as /v1/messages`, async () => {
       const answer = await caller.ask({ path, body: question() })
       assert.equal(answer.status, 200)
       const query = path.includes('?') ? '?beta=true' : ''
@@ -275,7 +295,7 @@ describe('limits and versions', () => {
   }
 
   for (const path of ['/v2/messages', '/v1/v1/v1/messages', '/v1/complete', '/']) {
-    test(`POST ${path} is not a path of ours`, async () => {
+    test(`POST ${path} is answered with 404`, async () => {
       assert.equal((await caller.ask({ path, body: question() })).status, 404)
     })
   }

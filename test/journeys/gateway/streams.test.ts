@@ -1,6 +1,7 @@
-// Recorded streams, cut at every byte: whatever the network does to them, the client gets the same
-// bytes and the ledger the same counts. Two cuts a replay, half a recording apart, since a replay
-// takes half a millisecond; FULL=1 makes one cut a replay and cuts the long recordings everywhere.
+// Recorded streams, cut at every byte: however the network splits them, the client gets the same
+// bytes and the ledger the same counts. Two cuts per replay, half a recording apart, since a replay
+// takes half a millisecond; FULL=1 makes one cut per replay and cuts the long recordings
+// everywhere.
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
@@ -18,12 +19,12 @@ import {
 import { question } from './client.ts'
 import { type GatewayChild, startGatewayChild } from './gateway.ts'
 
-// Up to this size a recording is cut at every boundary; of longer ones, every 37th: a prime, so
-// that in the end each place of a record is hit.
+// Up to this size a recording is cut at every byte; longer ones at every 37th: a prime, so that the
+// cuts reach each place of a record.
 const EVERY_BYTES_MAX = 6_144
 const STRIDE = 37
 const RANDOM_RUNS = 20
-// Enough to keep one process busy; each has its own book, so that no lock is shared.
+// Enough to keep one process busy. Each has its own book, so that they share no lock.
 const CALLERS = 64
 
 const folder = join(import.meta.dirname, '../../recordings')
@@ -99,7 +100,10 @@ function cutAnywhere(bytes: Buffer, seed: number): Buffer[] {
 
 type Answer = { status: number; requestId: string; bytes: Buffer }
 
-/** One request by undici's lowest form: there are thirty thousand. Rejects unless it ends well. */
+/**
+ * One request through undici's lowest-level API, since there are thirty thousand. Rejects unless
+ * the reply completes.
+ */
 function ask(key: string, body: string, replayed: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const answer = { status: 0, requestId: '' }
@@ -120,7 +124,7 @@ function ask(key: string, body: string, replayed: string): Promise<Answer> {
   })
 }
 
-/** Replays in all these ways at once; what reached the clients and the books must be the same. */
+/** Replays all these cuts at once; the clients' bytes and the books must be the same. */
 async function replayAll(name: string, ways: readonly string[]): Promise<void> {
   const { bytes, counts } = recordings.get(name) as Recording
   const { db } = gateway

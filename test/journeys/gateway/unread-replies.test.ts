@@ -1,6 +1,6 @@
-// A client that asks and asks on one connection and reads nothing: the gateway answers what fits
-// into the connection's buffers, takes no further request until the client reads, and then answers
-// every one of them. No key is needed to try it.
+// A client that sends request after request on one connection and reads nothing: the gateway
+// answers what fits into the connection's buffers, takes no further request until the client reads,
+// and then answers all of them. The requests need no key.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createTestGateway, type TestGateway } from '../../stages/gateway.ts'
 
-// 40 KB a reply: 40 MB in all.
+// 40 KB per reply: 40 MB in all.
 const REQUESTS = 1_000
 const REQUEST = 'GET /openapi.json HTTP/1.1\r\nhost: gateway\r\n\r\n'
 // Linux buffers at most 4 MB at the sender and 6 MB at the receiver; ours is 64 KiB and a reply.
@@ -22,7 +22,7 @@ after(() => gateway.end())
 
 const answered = () => gateway.metric('gateway_requests_total')
 
-/** True once so many requests are answered, false when that takes more than a second. */
+/** True once `count` requests are answered, false when that takes more than a second. */
 async function areAnswered(count: number): Promise<boolean> {
   for (let i = 0; i < 200; i++) {
     if ((await answered()) >= count) return true
@@ -60,7 +60,7 @@ async function readAll(socket: Socket, count: number): Promise<{ bytes: number; 
     read.bytes += chunk.length
     const text = tail + chunk.toString('latin1')
     read.replies += text.split('HTTP/1.1 200 OK\r\n').length - 1
-    // Shorter than what is looked for, so that nothing is counted twice.
+    // Shorter than the searched text, so that nothing is counted twice.
     tail = text.slice(-16)
   })
   socket.resume()

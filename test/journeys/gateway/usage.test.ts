@@ -1,16 +1,16 @@
-// A thousand requests of all kinds through the real gateway, two versions of prices, and what their
-// owner is then shown: log, arithmetic, chart and statement agree with each other and with what the
-// replies themselves said, to the microcredit, whether they are added up yet or not.
+// A thousand requests of all kinds through the real gateway, under two price versions. The owner's
+// log, arithmetic, chart and statement agree with each other and with the usage in the replies, to
+// the microcredit, before and after they are aggregated.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Home } from '../../../src/cabinet/contract/contract.ts'
-import type { LoggedRequest, LogLine, LogPage, Usage } from '../../../src/cabinet/contract/usage.ts'
+import type { LogDetails, LogLine, LogPage, Usage } from '../../../src/cabinet/contract/usage.ts'
 import { type CabinetStage, createCabinetStage, type Person } from '../../stages/cabinet.ts'
 import { startDataPlane } from '../../stages/data-plane.ts'
-import { random } from '../../support/fault.ts'
-import { eventsOf, type Reported, text } from './sums.ts'
+import { random } from '../../support/drill.ts'
+import { eventsOf, type ReportedUsage, text } from './expected-charges.ts'
 
 const REQUESTS = 1_000
 const AT_ONCE = 12
@@ -18,13 +18,17 @@ const seed = Math.floor(Math.random() * 2 ** 31)
 const models = ['model-large', 'model-medium', 'model-small', 'model-small-20260115']
 
 type Prices = { output: bigint; read: bigint; short: bigint; long: bigint }
-type Asked = { model: string; prices: Prices; reported: Reported | null }
+type Asked = { model: string; prices: Prices; reported: ReportedUsage | null }
 
 const first: Prices = { output: 5_000_000n, read: 100_000n, short: 1_250_000n, long: 2_000_000n }
+/** The example's output of model-medium costs less. */
+const medium: Prices = { ...first, output: 4_000_000n }
 const second: Prices = { output: 333_333n, read: 1n, short: 1_000_001n, long: 0n }
 
 const at = {} as { stage: CabinetStage; own: Person; end(): Promise<void> }
-/** By number: what was asked, and what the reply said it used; null where none was complete. */
+/**
+ * By number: what was asked, and the usage that the reply reported; null without a complete one.
+ */
 const asked = new Map<string, Asked>()
 
 before(async () => {
@@ -32,7 +36,7 @@ before(async () => {
   const gateway = await startDataPlane(at.stage)
   at.end = gateway.end
   at.own = await at.stage.person('thousand')
-  await at.stage.bought(at.own)
+  await at.stage.buyPack(at.own)
   const { book } = at.own
   const { keys, db } = at.stage
   const issued = await db.transaction((tx) => keys.issue(tx, book))
@@ -41,7 +45,7 @@ before(async () => {
   const send = (count: number, small: Prices) =>
     many(count, () => ask(gateway.url, issued.plain, draw, small))
   await send(REQUESTS / 2, first)
-  await at.stage.ledger.addUp()
+  await at.stage.ledger.aggregateUsage()
   await changePrices(at.stage)
   await send(REQUESTS / 2, second)
   await settled()
@@ -51,7 +55,7 @@ after(async () => {
   await at.stage.end()
 })
 
-test(`what the owner is shown is what the replies said (seed ${seed})`, async () => {
+test(`the owner sees the usage that the replies reported (seed ${seed})`, async () => {
   const lines = await agree()
   assert.equal(lines.length, asked.size)
   for (const ending of ['complete', 'client_left', 'refused', 'upstream_failed'] as const) {
@@ -60,12 +64,12 @@ test(`what the owner is shown is what the replies said (seed ${seed})`, async ()
       `none ended ${ending}`,
     )
   }
-  assert.equal(await at.stage.ledger.addUp(), true)
+  assert.equal(await at.stage.ledger.aggregateUsage(), true)
   assert.deepEqual(await wholeLog(), lines)
   await addsUp(lines, await statement())
 })
 
-test('a request of somebody else is as unknown as one that never was', async () => {
+test('a request of another account is as unknown as one that does not exist', async () => {
   const stranger = await at.stage.person('stranger')
   const [id = ''] = asked.keys()
   const never = `${id.slice(0, -1)}${id.endsWith('0') ? 1 : 0}`
@@ -75,41 +79,44 @@ test('a request of somebody else is as unknown as one that never was', async () 
     [at.own, 'req_1'],
     [at.own, `${id}%27`],
   ] as const) {
-    assert.equal(await who.no(`GET /api/log/${number}`), '404 request_unknown', number)
+    assert.equal(await who.refusal(`GET /api/log/${number}`), '404 request_unknown', number)
   }
-  assert.deepEqual((await stranger.must<LogPage>('GET /api/log')).body, {
+  assert.deepEqual((await stranger.expectOk<LogPage>('GET /api/log')).body, {
     ...{ lines: [], next: null, models: [] },
   })
-  assert.equal(await at.stage.visitor().no('GET /api/log'), '401 session_missing')
-  assert.equal(await at.stage.visitor().no('GET /api/statement'), '401 session_missing')
+  assert.equal(await at.stage.browser().refusal('GET /api/log'), '401 session_missing')
+  assert.equal(await at.stage.browser().refusal('GET /api/statement'), '401 session_missing')
 })
 
-test('a period that is none, or too long, is refused', async () => {
+test('an invalid or too long period is refused', async () => {
   for (const query of [
     ...['from=2026-02-30', 'from=2026-11-02&to=2026-11-01', 'from=2020-01-01', 'to=tomorrow'],
     ...['step=week', 'step=hour&from=2026-01-01&to=2026-01-15'],
   ]) {
-    assert.equal(await at.own.no(`GET /api/usage?${query}`), '400 field_invalid', query)
+    assert.equal(await at.own.refusal(`GET /api/usage?${query}`), '400 field_invalid', query)
   }
   for (const query of ['before=x', 'before=0', 'limit=1000', 'ending=well', 'from=1']) {
-    assert.equal(await at.own.no(`GET /api/log?${query}`), '400 field_invalid', query)
+    assert.equal(await at.own.refusal(`GET /api/log?${query}`), '400 field_invalid', query)
   }
-  assert.equal(await at.own.no('GET /api/statement?from=2020-01-01'), '400 field_invalid')
+  assert.equal(await at.own.refusal('GET /api/statement?from=2020-01-01'), '400 field_invalid')
 })
 
-/** Log, arithmetic, chart, statement and balance against each other and against the replies. */
+/** Compares log, arithmetic, chart, statement and balance with each other and with the replies. */
 async function agree(): Promise<LogLine[]> {
   const lines = await wholeLog()
   const rows = await statement()
   const byNumber = new Map(rows.map((row) => [row[6], row]))
   await many(lines.length, async (i) => {
     const line = lines[i] as LogLine
-    const { body } = await at.own.must<LoggedRequest>(`GET /api/log/${line.id}`)
+    const { body } = await at.own.expectOk<LogDetails>(`GET /api/log/${line.id}`)
     const { parts, priced, writtenOff, balanceAfter, ...rest } = body
     const known = asked.get(line.id)
     assert.ok(known, `${line.id} was never asked`)
-    const { catalogueVersion: _, messageId, ...again } = rest
+    const { catalogueVersion: _, messageId, list, ...more } = rest
+    const { answeredBy, passes, uses, unlisted, ...again } = more
     assert.deepEqual(again, line)
+    assert.deepEqual([answeredBy, passes, uses, unlisted], [null, [], [], []])
+    assert.equal(list?.name, parts.length === 0 ? undefined : '')
     assert.equal(line.model, known.model)
     const sum = parts.reduce((all, part) => all + micro(part.credits.exact), 0n)
     for (const { tokens, weight, credits } of parts) {
@@ -134,7 +141,7 @@ async function agree(): Promise<LogLine[]> {
 
 async function addsUp(lines: readonly LogLine[], rows: string[][]): Promise<void> {
   const total = lines.reduce((all, line) => all + micro(line.credits.exact), 0n)
-  const chart = await at.own.must<Usage>('GET /api/usage?step=hour&zone=Asia/Kolkata')
+  const chart = await at.own.expectOk<Usage>('GET /api/usage?step=hour&zone=Asia/Kolkata')
   const { totals, buckets } = chart.body
   const uses = buckets.flatMap((bucket) => bucket.models)
   for (const used of [totals, uses]) {
@@ -152,7 +159,7 @@ async function addsUp(lines: readonly LogLine[], rows: string[][]): Promise<void
     const credits = used.reduce((all, one) => all + micro(one.credits.exact), 0n)
     assert.equal(credits, total)
   }
-  const home = await at.own.must<Home>('GET /api/home')
+  const home = await at.own.expectOk<Home>('GET /api/home')
   const balance = micro(home.body.balance.available.exact)
   assert.equal(balance, 35_000_000_000_000n - total)
   const added = rows.reduce((all, row) => all + micro(row[3] ?? ''), 0n)
@@ -164,7 +171,7 @@ async function wholeLog(): Promise<LogLine[]> {
   const lines: LogLine[] = []
   for (let next: string | null = ''; next !== null; ) {
     const before: string = next === '' ? '' : `&before=${next}`
-    const { body } = await at.own.must<LogPage>(`GET /api/log?limit=77${before}`)
+    const { body } = await at.own.expectOk<LogPage>(`GET /api/log?limit=77${before}`)
     assert.deepEqual([...body.models].sort(), [...models].sort())
     lines.push(...body.lines)
     next = body.next
@@ -172,7 +179,7 @@ async function wholeLog(): Promise<LogLine[]> {
   return lines
 }
 
-/** Rows of the statement, without its head; the time's zone is a quarter away from a whole hour. */
+/** Rows of the statement without its header; the time zone is 15 minutes off a whole hour. */
 async function statement(): Promise<string[][]> {
   const response = await fetch(`${at.stage.url}/api/statement?zone=Asia/Kathmandu`, {
     headers: at.own.headers(),
@@ -200,7 +207,7 @@ function readCsv(csv: string): string[][] {
   return rows.slice(0, -1)
 }
 
-/** One random request; some are cut, refused or left. */
+/** One random request; some are cut, refused or abandoned. */
 async function ask(url: string, key: string, draw: () => number, small: Prices): Promise<void> {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(draw() * list.length)] as T
   const model = pick(models)
@@ -220,7 +227,7 @@ async function ask(url: string, key: string, draw: () => number, small: Prices):
     const words = `${n} ${'word '.repeat(20 * Math.ceil(draw() * 10))}`
     return { type: 'text', text: words, ...(mark && { cache_control: mark }) }
   })
-  // A short cache may not stand before a long one.
+  // A short cache marker may not come before a long one.
   system.sort((a, b) => Number(isLong(b)) - Number(isLong(a)))
   const content = `[[reply: text ${1 + Math.floor(draw() * 60)}]] [[fault: ${fault}]]`
   const body = { model, stream, max_tokens: 200, system, messages: [{ role: 'user', content }] }
@@ -232,7 +239,9 @@ async function ask(url: string, key: string, draw: () => number, small: Prices):
     signal: leaving.signal,
   })
   const id = response.headers.get('request-id') ?? ''
-  const prices = model === 'model-small' ? small : first
+  // In the example, the dated id takes its prices over from model-small.
+  const others = model === 'model-medium' ? medium : first
+  const prices = model.startsWith('model-small') ? small : others
   const known: Asked = { model, prices, reported: null }
   asked.set(id, known)
   if (isLeft) {
@@ -249,15 +258,15 @@ function isLong(block: { cache_control?: object }): boolean {
   return block.cache_control !== undefined && 'ttl' in block.cache_control
 }
 
-function usageOf(bytes: Buffer, isStream: boolean): Reported {
-  if (!isStream) return (JSON.parse(bytes.toString()) as { usage: Reported }).usage
+function usageOf(bytes: Buffer, isStream: boolean): ReportedUsage {
+  if (!isStream) return (JSON.parse(bytes.toString()) as { usage: ReportedUsage }).usage
   const events = eventsOf(bytes)
   const start = events.find(({ type }) => type === 'message_start')?.message?.usage ?? {}
   return { ...start, ...events.findLast(({ usage }) => usage !== undefined)?.usage }
 }
 
 function priceOf({ prices, reported }: Asked): bigint {
-  assert.ok(reported, 'a complete reply said what it used')
+  assert.ok(reported, 'a complete reply reports its usage')
   const { ephemeral_5m_input_tokens: short = 0, ephemeral_1h_input_tokens: long = 0 } =
     reported.cache_creation ?? {}
   return (
@@ -287,7 +296,7 @@ async function many(count: number, work: (i: number) => Promise<void>): Promise<
   )
 }
 
-/** Until nothing is held: who left is charged a little later. */
+/** Waits until nothing is held: requests that clients abandoned are charged a little later. */
 async function settled(): Promise<void> {
   while ((await at.stage.ledger.balance(at.own.book))?.held !== 0n) {
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -303,8 +312,8 @@ async function changePrices({ pricing }: CabinetStage): Promise<void> {
     .replace('cacheWrite5m: 1.25', 'cacheWrite5m: 1.000001')
     .replace('cacheWrite1h: 2', 'cacheWrite1h: 0')}`
   const read = pricing.parse(changed)
-  if ('complaints' in read) throw new Error(read.complaints.join('\n'))
+  if ('problems' in read) throw new Error(read.problems.join('\n'))
   await pricing.apply(read.catalogue, { by: 'a test', note: '' })
 }
 
-/** The data plane over the stage's own rooms. */
+/** The gateway over the stage's own modules. */

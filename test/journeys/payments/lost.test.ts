@@ -1,6 +1,6 @@
-// News that never comes, comes late, or meets a dying process: lost notices, calls whose answer was
-// lost, clocks that disagree, a worker killed between two writes. Two real workers find every
-// payment all the same, and credit it once.
+// Notices that are lost or late, or that a dying process receives; calls whose answer was lost;
+// clocks that disagree; a worker killed between two writes. Two real workers still find every
+// payment, and credit it once.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { OrderId } from '../../../src/platform/ids.ts'
@@ -13,7 +13,7 @@ const LOCK = 31_337
 
 const at = { stage: undefined as unknown as PaymentStage }
 before(async () => {
-  // The one who buys gives up early, so that a lost answer costs the test little.
+  // The buyer's call times out early, so that a lost answer costs the test little time.
   at.stage = await createPaymentStage({ workers: 2, yookassa: { postTimeoutMs: 300 } })
 })
 after(async () => {
@@ -32,19 +32,19 @@ async function assertCreditedOnce(id: OrderId) {
   return credit
 }
 
-/** Payments that the provider has for an order. */
+/** The provider's payments for an order. */
 async function paymentsOf(id: OrderId): Promise<number> {
   const { payments } = await at.stage.sim(`payments?orderId=${id}`, {}, 'GET')
   return (payments as object[]).length
 }
 
-/** How often somebody posted an order. */
+/** How often an order was posted to the provider. */
 async function postsOf(id: OrderId): Promise<number> {
   const { calls } = await at.stage.sim(`calls?orderId=${id}&method=POST&last=1000`, {}, 'GET')
   return (calls as ReceivedCall[]).length
 }
 
-/** What has the lock that the stage put into a transaction's way, and who waits for it. */
+/** True while a transaction waits for the advisory lock of the stage. */
 async function waitingForLock(): Promise<boolean> {
   const { rows } = await at.stage.db.query(
     `select from pg_locks where locktype = 'advisory' and objid = $1 and not granted
@@ -72,9 +72,9 @@ test('an hour without notices: the sweep credits, and late repeats change nothin
   await assertCreditedOnce(id)
 })
 
-test('paid although the creation had no answer: found by posting the same key again', async () => {
+test('a payment whose creation got no answer is found by posting the same key again', async () => {
   const { stage } = at
-  // Nobody can read the provider, so that nothing but the repeated post can bring the news.
+  // Reads of the provider fail, so that only the repeated post can find the payment.
   await stage.sim('faults', { kind: 'error', method: 'GET', times: null })
   await stage.sim('faults', { kind: 'hang', method: 'POST' })
   const { id, state } = await stage.bought()
@@ -118,7 +118,7 @@ test('an order whose creation had no answer can be paid once it was found', asyn
   assert.equal(await paymentsOf(id), 1)
 })
 
-test('money that comes after our own expiry is credited', async () => {
+test('money that arrives after our own expiry is credited', async () => {
   const { stage } = at
   const { id } = await stage.bought()
   await stage.turn({ oursSeconds: 71 * 60 })
@@ -143,13 +143,13 @@ test('clocks five minutes apart, either way, hide no payment', async () => {
   await stage.sim('pay', { orderId: oursAhead.id })
   const late = await assertCreditedOnce(oursAhead.id)
   assert.ok((late.seconds ?? 0) > 290, 'credited minutes after, by these clocks')
-  // With our clock turned, the order's own poll is due as well, and either may come first.
+  // With our clock moved, the order's own poll is due as well, and either may come first.
   for (const { by } of [early, late]) assert.match(by ?? '', /^(?:sweep|poll)$/)
   await stage.turn({ theirsSeconds: 300 })
   await stage.sim('settings', { webhookUrl: stage.noticesUrl })
 })
 
-// Where a worker is killed: the statement that it is in the middle of, and what comes after it.
+// Where a worker is killed: what it has written by then, the trigger, the column of the order id.
 const deaths = [
   ['the ledger has it and the order does not', 'insert on postings', 'new.ref'],
   ['both have it and nothing is committed', 'update of credited_at on orders', 'new.id'],
@@ -168,7 +168,7 @@ for (const [where, event, ref] of deaths) {
       const inside = stage.workers.map((worker) => worker.kill())
       await Promise.all(inside)
       const seen = await stage.credit(id)
-      assert.deepEqual([seen.entries, seen.by], [0, null], 'nobody sees half of it')
+      assert.deepEqual([seen.entries, seen.by], [0, null], 'no half of it is visible')
     })
     await holder
     await stage.db.query(`drop trigger stopped on ${event.split(' on ')[1]}`)
@@ -176,7 +176,7 @@ for (const [where, event, ref] of deaths) {
     assert.deepEqual(stage.mailbox.list({ to: email }), [])
     const fresh = await Promise.all(stage.workers.map(() => stage.startWorker()))
     stage.workers.splice(0, stage.workers.length, ...fresh)
-    // What the dead had taken for themselves comes free when its lease is over.
+    // What the dead worker had claimed becomes free when its lease expires.
     await stage.turn({ oursSeconds: 130, theirsSeconds: 130 })
     await assertCreditedOnce(id)
     assert.equal(await stage.availableOf(book), pack.credits)
@@ -184,7 +184,7 @@ for (const [where, event, ref] of deaths) {
   })
 }
 
-/** Has whoever writes this row wait for the lock, however long. */
+/** Makes every transaction that writes this row wait for the lock, without a limit. */
 async function stop(stage: PaymentStage, event: string, ref: string, id: OrderId) {
   await stage.db.query(
     `create or replace function stopped() returns trigger language plpgsql as $$
@@ -206,7 +206,7 @@ test('three instances over one database credit forty orders forty times', async 
   const orders = await Promise.all(Array.from({ length: 40 }, () => stage.bought()))
   const before = stage.workers.map((one) => one.said('an order was credited'))
   await Promise.all(orders.map(({ id }) => stage.sim('pay', { orderId: id })))
-  // The payers are back and their pages ask, while both workers have the notices and the sweep.
+  // The payers return and their pages poll, while both workers have the notices and the sweep.
   await Promise.all(orders.map(({ id }) => stage.payments.check(id)))
   for (const { id, book } of orders) {
     await assertCreditedOnce(id)

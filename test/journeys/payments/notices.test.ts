@@ -1,6 +1,6 @@
-// Notifications of the payment provider as production meets them: a real cabinet takes them, two
-// real workers ask the provider about them. Whatever is repeated, forged, misdirected, misshapen or
-// wrong, an order is credited once or not at all.
+// Notifications of the payment provider as in production: a real cabinet accepts them, two real
+// workers ask the provider about them. However a notice is repeated, forged, misdirected or
+// malformed, an order is credited at most once.
 import assert from 'node:assert/strict'
 import { request as requestHttp } from 'node:http'
 import { after, afterEach, before, test } from 'node:test'
@@ -45,7 +45,7 @@ async function assertUncredited(id: OrderId, state: string) {
   assert.equal(await at.stage.stateOf(id), state)
 }
 
-/** What a stranger sends to our address, from an address of his own. */
+/** A forged notice, sent to our address from a stranger's address. */
 async function send(body: string | Buffer, peer: string): Promise<number> {
   const response = await fetch(at.stage.noticesUrl, {
     method: 'POST',
@@ -66,7 +66,7 @@ async function countOf(outcome: string): Promise<number> {
   return Number(line.exec(text)?.[1] ?? 0)
 }
 
-test('a notice a hundred times at once credits once, and one letter goes out', async () => {
+test('a notice repeated a hundred times at once credits once and sends one e-mail', async () => {
   const { stage } = at
   const email = 'hundred@example.org'
   const { id } = await stage.bought({ email })
@@ -76,7 +76,7 @@ test('a notice a hundred times at once credits once, and one letter goes out', a
   await stage.sim('settle')
   const first = (await deliveriesOf(paymentId)).filter(({ attempt }) => attempt === 1)
   assert.equal(first.length, 100)
-  // More than the cabinet does at once are told to come again, and come.
+  // The cabinet answers those above its concurrency limit with 503; the provider repeats them.
   assert.ok(first.every(({ status }) => status === 200 || status === 503))
   await stage.turn({ oursSeconds: 40, theirsSeconds: 40 })
   const again = (await deliveriesOf(paymentId)).filter(({ outcome }) => outcome === 'accepted')
@@ -86,7 +86,7 @@ test('a notice a hundred times at once credits once, and one letter goes out', a
   await assertCreditedOnce(id)
 })
 
-test('a cancellation after the success, true to its form, takes nothing back', async () => {
+test('a well-formed cancellation after the success takes nothing back', async () => {
   const { stage } = at
   const { id } = await stage.bought()
   await stage.sim('modes', { mode: 'reorder', extra: 'canceled', place: 'after', orderId: id })
@@ -100,7 +100,7 @@ test('a cancellation after the success, true to its form, takes nothing back', a
   await assertCreditedOnce(id)
 })
 
-test('a forged success for somebody’s open order credits nothing; paid, it is', async () => {
+test('a forged success for an open order credits nothing; a real payment does', async () => {
   const { stage } = at
   const { id } = await stage.bought()
   await stage.sim('forge', { orderId: id, source: '203.0.113.5' })
@@ -116,7 +116,7 @@ test('a forged success for somebody’s open order credits nothing; paid, it is'
   await assertCreditedOnce(id)
 })
 
-test('a forged notice of nobody’s payment is dropped, and its sender counted', async () => {
+test('a forged notice of an unknown payment is dropped, and its sender counted', async () => {
   const { stage } = at
   const rows = await stage.countNotices()
   const unknown = await countOf('unknown')
@@ -127,14 +127,14 @@ test('a forged notice of nobody’s payment is dropped, and its sender counted',
     const some = Array.from({ length: 20 }, (_, j) => send(madeUp(i + j), '203.0.113.9'))
     answers.push(...(await Promise.all(some)))
   }
-  assert.deepEqual(new Set(answers), new Set([200]), 'nobody learns what we know')
+  assert.deepEqual(new Set(answers), new Set([200]), 'the answer shows nothing')
   assert.equal(await countOf('unknown'), unknown + 300)
   assert.equal(await send(madeUp(300), '203.0.113.9'), 429, 'enough is enough')
   assert.equal(await send(madeUp(301), '203.0.113.10'), 200, 'for that sender alone')
-  assert.equal(await stage.countNotices(), rows, 'nothing of it is kept')
+  assert.equal(await stage.countNotices(), rows, 'no row is stored')
 })
 
-test('a notice of another shop’s payment in the name of our order is not believed', async () => {
+test('a notice of another shop’s payment with our order’s id is not believed', async () => {
   const { stage } = at
   const { id } = await stage.bought()
   const foreign = {
@@ -153,7 +153,7 @@ test('a notice of another shop’s payment in the name of our order is not belie
   await assertUncredited(id, 'pending')
 })
 
-test('ten megabytes are refused before they are read, and so is what is no notice', async () => {
+test('refuses ten megabytes before reading them, and anything that is not a notice', async () => {
   const { stage } = at
   const rows = await stage.countNotices()
   assert.equal(await begin({ 'content-length': 10 * 2 ** 20 }, 0), 413, 'told how many')
@@ -164,7 +164,7 @@ test('ten megabytes are refused before they are read, and so is what is no notic
   assert.equal(await stage.countNotices(), rows)
 })
 
-/** Begins a body, sends so much of it, and waits for the answer before the rest. */
+/** Begins a body, sends a part of it, and waits for the answer before the rest. */
 async function begin(headers: Record<string, string | number>, bytes: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const request = requestHttp(at.stage.noticesUrl, { method: 'POST', headers })
@@ -189,7 +189,7 @@ const wrongFacts: readonly [string, object, string][] = [
   ['test money where real money is taken', { test: true }, 'test_flag'],
 ]
 
-test('money whose facts differ in anything is not credited and waits for a person', async () => {
+test('a payment that differs from its order is not credited and waits for review', async () => {
   const { stage } = at
   const orders = await Promise.all(
     wrongFacts.map(async ([name, altered, reason]) => {
@@ -209,7 +209,7 @@ test('money whose facts differ in anything is not credited and waits for a perso
       name,
     )
   }
-  // A sweep and a late repeat bring the same facts again.
+  // A sweep and a late repeat deliver the same facts again.
   await stage.until('swept once more', sweptAgain(await sweptAt()))
   for (const { id } of orders) await assertUncredited(id, 'review')
 })
@@ -225,7 +225,7 @@ function sweptAgain(since: number) {
   return async () => (await sweptAt()) > since
 }
 
-test('while the provider does not answer, its notices are kept, and applied after', async () => {
+test('while the provider does not answer, its notices are kept, and applied later', async () => {
   const { stage } = at
   const { id } = await stage.bought()
   await stage.sim('faults', { kind: 'error', method: 'GET', times: null })
@@ -242,7 +242,7 @@ test('while the provider does not answer, its notices are kept, and applied afte
   await assertCreditedOnce(id)
 })
 
-test('without the database a notice is answered 503, told again, and credited', async () => {
+test('without the database a notice is answered 503, repeated, and credited', async () => {
   const { stage } = at
   const { name } = stage.database
   const { id } = await stage.bought()

@@ -1,6 +1,6 @@
-// Money that goes back, with real workers: refunds that owners ask for while they spend, in parts,
-// canceled by the bank, made at the provider's own desk, and disputes. No kopeck goes back twice,
-// no credit is both spent and returned, and nothing is ever negative.
+// Refunds with real workers: requested by owners while they spend, partial, canceled by the bank,
+// made at the provider's own desk; and disputes. No kopeck is refunded twice, no credit is both
+// spent and refunded, and no balance is negative.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { BookId, OrderId } from '../../../src/platform/ids.ts'
@@ -48,7 +48,7 @@ async function bookOf(book: BookId) {
   return { available: found.available, held: found.held, debt: found.debt }
 }
 
-/** What the provider has given back of an order, in rubles. */
+/** The sum that the provider has refunded for an order, in rubles. */
 async function givenBack(id: OrderId): Promise<string> {
   const { payments } = await at.stage.sim(`payments?orderId=${id}`, {}, 'GET')
   const [payment] = payments as { refunded_amount?: { value: string } }[]
@@ -58,7 +58,7 @@ async function givenBack(id: OrderId): Promise<string> {
 const refused = (code: string) => (error: unknown) =>
   error instanceof Refusal && error.code === code
 
-test('a refund while requests spend gives back what is left, to the credit', async () => {
+test('a refund while requests spend returns what is left, to the credit', async () => {
   const { stage } = at
   const { id, book } = await owned()
   let spent = 0n
@@ -79,7 +79,7 @@ test('a refund while requests spend gives back what is left, to the credit', asy
   assert.equal((await givenBack(id)).replace('.', ''), String(worth))
 })
 
-test('partial refunds, seven at once, add up to the whole and not a kopeck more', async () => {
+test('seven partial refunds at once add up to the whole and not a kopeck more', async () => {
   const { stage } = at
   const { id, book } = await owned()
   const parts = [1, 99, 43_333, 43_333, 43_233]
@@ -99,7 +99,7 @@ test('partial refunds, seven at once, add up to the whole and not a kopeck more'
   assert.deepEqual(await bookOf(book), { available: 0n, held: 0n, debt: 0n })
 })
 
-test('a refund that the bank cancels, which nobody announces, comes back by itself', async () => {
+test('a refund that the bank cancels without a notice is credited back', async () => {
   const { stage } = at
   const email = 'canceled@example.org'
   const { id, book } = await owned(email)
@@ -113,7 +113,7 @@ test('a refund that the bank cancels, which nobody announces, comes back by itse
   assert.equal((await bookOf(book)).available, pack.credits)
   assert.equal((await stage.mailbox.wait({ to: email, kind: 'refund-canceled' }, 10_000)).length, 1)
   await stage.sim('hold-refunds', { isHeld: false })
-  assert.equal((await ask(id, book)).state, 'succeeded', 'it may be asked for again')
+  assert.equal((await ask(id, book)).state, 'succeeded', 'the owner can request it again')
   assert.equal(await givenBack(id), '1300.00')
 })
 
@@ -127,8 +127,8 @@ test('a refund at the provider’s desk takes the pack back; what was spent is d
   const debt = credits(5_000_000)
   assert.deepEqual(await bookOf(book), { available: 0n, held: 0n, debt })
   await assert.rejects(stage.spend(book, 1), refused('debt_outstanding'))
-  const [letter] = await stage.mailbox.wait({ to: email, kind: 'payment-refunded' }, 10_000)
-  assert.match(letter?.text ?? '', /долг/)
+  const [sent] = await stage.mailbox.wait({ to: email, kind: 'payment-refunded' }, 10_000)
+  assert.match(sent?.text ?? '', /долг/)
   const next = await stage.buy(book)
   await stage.sim('pay', { orderId: next.id })
   await stage.untilState(next.id, 'credited')
@@ -137,7 +137,7 @@ test('a refund at the provider’s desk takes the pack back; what was spent is d
   await stage.spend(book, 1)
 })
 
-test('two refunds at the desk whose notices are lost: the sweep of refunds has them', async () => {
+test('the refund sweep finds two refunds at the desk whose notices are lost', async () => {
   const { stage } = at
   const { id, book } = await owned()
   await stage.sim('modes', { mode: 'drop', event: 'refund.succeeded', orderId: id, times: 2 })
@@ -149,7 +149,7 @@ test('two refunds at the desk whose notices are lost: the sweep of refunds has t
   assert.deepEqual(await bookOf(book), { available: pack.credits - taken, held: 0n, debt: 0n })
 })
 
-test('a dispute, then a refund: nothing goes back twice; lost, it takes the rest', async () => {
+test('a refund during a dispute returns nothing twice; a lost dispute takes the rest', async () => {
   const { stage } = at
   const { id, book } = await owned()
   await stage.spend(book, 10_000_000)
@@ -158,9 +158,12 @@ test('a dispute, then a refund: nothing goes back twice; lost, it takes the rest
   assert.equal(await stage.stateOf(id), 'disputed')
   assert.deepEqual(await bookOf(book), { available: 0n, held: 0n, debt: 0n }, 'set aside')
   await assert.rejects(ask(id, book), refused('refund_refused'))
-  // Somebody at the provider's desk pays back half meanwhile.
+  // The provider's staff refunds half meanwhile.
   await stage.sim('refund', { orderId: id, value: '650.00' })
-  await stage.until('it is here', async () => (await stage.payments.refunds(book)).length === 1)
+  await stage.until(
+    'the refund is recorded',
+    async () => (await stage.payments.refunds(book)).length === 1,
+  )
   await assert.rejects(
     stage.payments.dispute({ ...word, act: 'won' }),
     refused('order_state_wrong'),

@@ -1,5 +1,5 @@
-// A worker that dies in the middle of a top-up: the next one finds the order, asks the provider
-// with the same key, and the owner is charged and credited once.
+// A worker dies in the middle of a top-up: the next one finds the order and repeats the call with
+// the same idempotency key, so that the owner is charged and credited once.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type BookId, newAccountId } from '../../../src/platform/ids.ts'
@@ -10,24 +10,24 @@ import { pack } from '../../stages/payments.ts'
 import { createPaymentStage, type PaymentStage } from '../../stages/served/payments.ts'
 
 const at = { stage: undefined as unknown as PaymentStage }
-/** As the workers' catalogue has it. */
-const sold = { ...pack, id: 'pack-35m' }
+/** The same as in the workers' catalogue. */
+const soldPack = { ...pack, id: 'pack-35m' }
 before(async () => {
   at.stage = await createPaymentStage({
     workers: 1,
     env: { PAYMENTS_HAS_TOP_UPS: 'true' },
-    payments: { hasTopUps: true, packOf: (id) => (id === sold.id ? sold : undefined) },
+    payments: { hasTopUps: true, packOf: (id) => (id === soldPack.id ? soldPack : undefined) },
   })
 })
 after(async () => {
-  assert.deepEqual(await at.stage.ledger.audit('all'), [], 'the books tie out in the end')
+  assert.deepEqual(await at.stage.ledger.audit('all'), [], 'the audit finds no differences')
   await at.stage.end()
 })
 
-/** An account whose owner left a card and said when to buy. */
-async function owner(): Promise<BookId> {
+/** The book of an account with a saved card and top-ups turned on. */
+async function bookWithTopUps(): Promise<BookId> {
   const { stage } = at
-  const { id, book } = await stage.bought({ savesMethod: true, pack: sold })
+  const { id, book } = await stage.bought({ savesMethod: true, pack: soldPack })
   await stage.db.query('insert into accounts (id, email, book_id) values ($1, $2, $3)', [
     newAccountId(),
     `${book}@example.org`,
@@ -37,8 +37,8 @@ async function owner(): Promise<BookId> {
   await stage.untilState(id, 'credited')
   const { topUps } = stage.payments
   await topUps.turnOn({
-    ...{ book, packId: sold.id, version: topUps.consentVersion, address: '203.0.113.7' },
-    ...{ priceKopecks: sold.priceKopecks, credits: sold.credits },
+    ...{ book, packId: soldPack.id, version: topUps.consentVersion, address: '203.0.113.7' },
+    ...{ priceKopecks: soldPack.priceKopecks, credits: soldPack.credits },
     threshold: credits(1_000_000),
     ceilingKopecks: kopecks(1_000_000),
   })
@@ -55,15 +55,15 @@ async function callsOf(id: string): Promise<number> {
   return (calls as ReceivedCall[]).length
 }
 
-test('a worker killed while the bank is charging: credited once by the next one', async () => {
+test('a top-up is credited once when its worker is killed during the charge', async () => {
   const { stage } = at
-  const book = await owner()
-  // The bank charges the card and never answers: nobody here knows.
+  const book = await bookWithTopUps()
+  // The bank charges the card and never answers, so we do not know the result.
   await stage.sim('faults', { kind: 'hang', when: 'after', method: 'POST', path: '/payments' })
-  // Nor does it tell anybody later.
+  // It sends no notification later either.
   await stage.sim('settings', { webhookUrl: null })
   await stage.spend(book, 34_500_000)
-  const order = await stage.until('the worker is at it', async () => {
+  const order = await stage.until('the worker has called the bank', async () => {
     const [one] = await topUpsOf(book)
     return one !== undefined && (await callsOf(one.id)) === 1 && one
   })
@@ -73,7 +73,7 @@ test('a worker killed while the bank is charging: credited once by the next one'
   await stage.turn({ oursSeconds: 60 })
   await stage.untilState(order.id, 'credited')
   const { entries, amount } = await stage.credit(order.id)
-  assert.deepEqual([entries, amount], [1, sold.credits])
+  assert.deepEqual([entries, amount], [1, soldPack.credits])
   assert.equal(await stage.availableOf(book), credits(35_500_000))
   const { payments } = await stage.sim(`payments?orderId=${order.id}`, {}, 'GET')
   assert.equal((payments as object[]).length, 1, 'the card was charged once')

@@ -1,5 +1,5 @@
-// The legal pages of the stage: long enough to have headings, lists, a table of terms and links, as
-// real ones do.
+// The legal pages of the stage: long enough to have headings, lists, a table of terms and links,
+// like real ones.
 
 const yaml = `documents:
   - document: offer
@@ -27,12 +27,12 @@ const russian = `# Публичная оферта
 ## 1. Что мы продаём
 
 1. Кредиты — предоплаченные единицы доступа к сервису.
-2. Один входной токен модели стоит один кредит; цены остальных токенов опубликованы в кабинете.
+2. Один входной токен стоит один кредит; цены остальных токенов опубликованы на странице «Цены».
 
 ## 2. Оплата и возврат
 
 - Кредиты зачисляются в течение минуты после оплаты.
-- Неистраченную часть пакета можно **вернуть деньгами** на странице платежей.
+- Деньги за неизрасходованные кредиты можно **вернуть** на странице «Платежи».
 - Чек приходит на адрес, указанный при регистрации.
 
 Вопросы по оплате присылайте на [help@example.org](mailto:help@example.org).
@@ -46,18 +46,18 @@ when the first pack of credits is paid for.
 ## 1. What we sell
 
 1. Credits are prepaid units of access to the service.
-2. One input token of a model costs one credit; the prices of other tokens are in the cabinet.
+2. One input token costs one credit; the prices of other tokens are on the Pricing page.
 
 ## 2. Payment and refunds
 
-- Credits arrive within a minute of the payment.
-- The unspent part of a pack can be **paid back** on the page of payments.
-- The receipt comes to the address given at registration.
+- Credits are added within a minute of payment.
+- Unspent credits can be **refunded** on the Payments page.
+- The receipt is sent to the address given at sign-up.
 
 Write to [help@example.org](mailto:help@example.org) with questions about payments.
 `
 
-/** Names and texts, to be written side by side. */
+/** File names and texts. */
 export const documentFiles = {
   'documents.yaml': yaml,
   'offer.ru.md': russian,

@@ -1,30 +1,42 @@
-// The screens of who is not signed in: registration, sign-in, links out of letters, documents, and
-// what is said when something leads nowhere.
+// The screens for visitors who are not signed in: registration, sign-in, links from e-mails,
+// documents, and the errors for links that lead nowhere.
 import { paths } from '../../../web/paths.ts'
 import { PASSWORD } from '../../stages/accounts.ts'
-import { broken, type On, press, type Screen, screen, settled, visit } from './screen.ts'
+import {
+  failRequests,
+  press,
+  type Screen,
+  type ScreenContext,
+  screen,
+  visit,
+  waitUntilLoaded,
+} from './screen.ts'
 
 const CODE = '#code=a-code-of-a-letter'
 
-const withCode = (name: string, path: string) => async (on: On) => {
-  // Another address first: a change behind the hash alone is no navigation.
+const withCode = (name: string, path: string) => async (on: ScreenContext) => {
+  // Open another address first: a change of the hash alone is not a navigation.
   await on.page.goto('about:blank')
   await visit(on, `${path}${CODE}`)
   await on.page.locator(name).first().waitFor()
 }
 
-async function signIn({ page, words }: On, email: string, password: string): Promise<void> {
+async function signIn(
+  { page, words }: ScreenContext,
+  email: string,
+  password: string,
+): Promise<void> {
   await page.getByLabel(words.signIn.email, { exact: true }).fill(email)
   await page.getByLabel(words.signIn.password, { exact: true }).fill(password)
   await press(page, words.signIn.submit)
 }
 
-async function toSecondFactor(on: On): Promise<void> {
+async function toSecondFactor(on: ScreenContext): Promise<void> {
   await signIn(on, on.people.careful.email, PASSWORD)
   await on.page.getByLabel(on.words.second.app).waitFor()
 }
 
-async function register({ page, words }: On, email: string): Promise<void> {
+async function register({ page, words }: ScreenContext, email: string): Promise<void> {
   await page.getByLabel(words.signIn.email, { exact: true }).fill(email)
   await page.getByLabel(words.signIn.password, { exact: true }).fill(PASSWORD)
   for (const box of await page.getByRole('checkbox').all()) await box.check()
@@ -90,10 +102,10 @@ export const guestScreens: readonly Screen[] = [
     who: 'guest',
     isBroken: true,
     async open(on) {
-      await broken(on.page, '**/api/me')
+      await failRequests(on.page, '**/api/me')
       await on.page.goto(`${on.stage.url}${paths.home}`)
       await on.page.getByRole('heading', { name: on.words.broken.title }).waitFor()
-      await settled(on.page)
+      await waitUntilLoaded(on.page)
     },
   },
   {
@@ -102,10 +114,10 @@ export const guestScreens: readonly Screen[] = [
     who: 'guest',
     isBroken: true,
     async open(on) {
-      await broken(on.page, '**/api/me', 'unavailable')
+      await failRequests(on.page, '**/api/me', 'unavailable')
       await on.page.goto(`${on.stage.url}${paths.home}`)
       await on.page.getByRole('heading', { name: on.words.away.title }).waitFor()
-      await settled(on.page)
+      await waitUntilLoaded(on.page)
     },
   },
 ]

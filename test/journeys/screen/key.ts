@@ -1,18 +1,18 @@
-// The screens of the key: why there is none, one that is here or elsewhere, new ones, lost ones.
+// The screens of the key: why there is none, one in this browser or elsewhere, new ones, lost ones.
 
-import { withoutKey } from './people.ts'
-import { type On, prepared, press, type Screen, screen } from './screen.ts'
+import { revokeKey } from './people.ts'
+import { press, type Screen, type ScreenContext, screen, withPreparation } from './screen.ts'
 
-const heading = (name: (on: On) => string) => async (on: On) => {
+const heading = (name: (on: ScreenContext) => string) => async (on: ScreenContext) => {
   await on.page.getByText(name(on)).first().waitFor()
 }
 
-async function issue({ page, words }: On): Promise<void> {
+async function issue({ page, words }: ScreenContext): Promise<void> {
   await press(page, words.key.create)
 }
 
-/** The second look in one browser finds what the first one left behind. */
-async function breakOff({ page, words }: On): Promise<void> {
+/** On a second visit in one browser, the unfinished key of the first is already there. */
+async function breakOff({ page, words }: ScreenContext): Promise<void> {
   const left = page.getByText(words.key.unfinished)
   const create = page.getByRole('button', { name: words.key.create })
   await create.or(left).first().waitFor()
@@ -74,12 +74,12 @@ export const keyScreens: readonly Screen[] = [
     await press(page, words.key.pasteAction)
     await page.getByText(words.key.pasteWrong).waitFor()
   }),
-  prepared(
+  withPreparation(
     screen('key-created', 'key', 'issuer', async (on) => {
       await issue(on)
       await on.page.getByText(on.words.key.created, { exact: true }).waitFor()
     }),
-    ({ people }) => withoutKey(people.issuer),
+    ({ people }) => revokeKey(people.issuer),
   ),
   screen('key-reissued', 'key', 'replacer', async ({ page, words }) => {
     await press(page, words.key.reissue)
@@ -89,9 +89,12 @@ export const keyScreens: readonly Screen[] = [
     await dialog.waitFor({ state: 'detached' })
   }),
   {
-    ...prepared(screen('key-unfinished', 'key', 'unfinished', breakOff), async ({ page }) => {
-      await page.route('**/api/key/*/confirm', (route) => route.abort())
-    }),
+    ...withPreparation(
+      screen('key-unfinished', 'key', 'unfinished', breakOff),
+      async ({ page }) => {
+        await page.route('**/api/key/*/confirm', (route) => route.abort())
+      },
+    ),
     isBroken: true,
   },
   screen(

@@ -1,5 +1,5 @@
-// No page without a screen: whatever can be opened is photographed and looked at. And the pictures
-// of the README are there, light enough for a page that is read on a phone.
+// Every route has a screen, so that each page is photographed and checked. The README's screenshots
+// exist and are small enough for a phone.
 import assert from 'node:assert/strict'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ test('every route has a screen, and every screen a name of its own', () => {
   assert.equal(new Set(screens.map(({ name }) => name)).size, screens.length)
 })
 
-test('the pictures of the README are there, and light', () => {
+test('the screenshots of the README exist and are small', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
   const pictures = [...readme.matchAll(/src="(docs\/pictures\/[^"]+)" alt="([^"]+)"/g)]
   assert.deepEqual(
@@ -34,6 +34,6 @@ test('the pictures of the README are there, and light', () => {
   for (const [, file = '', alt = ''] of pictures) {
     const kilobytes = statSync(join(root, file)).size / 1_024
     assert.ok(kilobytes <= PICTURE_KB_MAX, `${file} has ${Math.ceil(kilobytes)} KB`)
-    assert.ok(alt.length > 20, `${file} is described for who does not see it`)
+    assert.ok(alt.length > 20, `${file} has an alternative text`)
   }
 })

@@ -1,5 +1,5 @@
-// Every screen that the cabinet has. `npm run screens` takes their pictures, access/access.ts looks
-// at them with other eyes, and a test counts that no route is without one.
+// Every screen of the cabinet. `npm run screens` takes screenshots of them, access/access.ts checks
+// their accessibility, and a test ensures that every route has one.
 
 import { guestScreens } from './guest.ts'
 import { keyScreens } from './key.ts'

@@ -1,7 +1,15 @@
-// The screens of buying: packs, orders in every state, the history, money back, promo codes.
+// The screens of buying: packs, orders in every state, the history, refunds, promo codes.
 import { paths } from '../../../web/paths.ts'
 import { declinedReasons, type Orders } from './orders.ts'
-import { broken, type On, press, type Screen, screen, settled, visit } from './screen.ts'
+import {
+  failRequests,
+  press,
+  type Screen,
+  type ScreenContext,
+  screen,
+  visit,
+  waitUntilLoaded,
+} from './screen.ts'
 
 const packs: readonly Screen[] = [
   screen('packs', 'packs', 'regular'),
@@ -10,7 +18,7 @@ const packs: readonly Screen[] = [
   screen('packs-chosen', 'packs', 'newcomer', async ({ page }) => {
     await page.getByRole('radio').nth(1).check()
     await page.getByRole('radio', { name: /СБП|SBP/ }).check()
-    // On a phone the prices wait behind a line.
+    // On a phone the prices are collapsed.
     const more = page.locator('details summary')
     if (await more.isVisible()) await more.click()
   }),
@@ -34,7 +42,7 @@ const packs: readonly Screen[] = [
     isBroken: true,
     async open(on) {
       await visit(on, paths.packs)
-      await broken(on.page, '**/api/orders')
+      await failRequests(on.page, '**/api/orders')
       await on.page.getByRole('button', { name: /1.?300/ }).click()
       await on.page.getByRole('alert').filter({ hasText: /\S/ }).first().waitFor()
     },
@@ -43,7 +51,7 @@ const packs: readonly Screen[] = [
 
 type Find = (orders: Orders) => string
 
-function order(name: string, find: Find, steps?: (on: On) => Promise<void>): Screen {
+function order(name: string, find: Find, steps?: (on: ScreenContext) => Promise<void>): Screen {
   return {
     ...screen(`order-${name}`, 'order', 'shopper'),
     async open(on) {
@@ -66,12 +74,12 @@ export const orderScreens: readonly Screen[] = [
     'bank',
     (all) => all.states.pending,
     async ({ page, words, people }) => {
-      // As the way to the payment page leaves it behind.
+      // The state that the redirect to the payment page leaves behind.
       await page.evaluate(
         `sessionStorage.setItem('left-to-pay:${people.orders.states.pending}', 'yes')`,
       )
       await page.reload()
-      await settled(page)
+      await waitUntilLoaded(page)
       await page.getByText(words.order.state.bank).waitFor()
     },
   ),
@@ -110,7 +118,7 @@ const payments: readonly Screen[] = [
     ...screen('payments-broken', 'payments', 'newcomer'),
     isBroken: true,
     async open(on) {
-      await broken(on.page, '**/api/orders')
+      await failRequests(on.page, '**/api/orders')
       await visit(on, paths.payments)
       await on.page.getByRole('button', { name: on.words.action.again }).waitFor()
     },

@@ -1,10 +1,10 @@
-// An order in every state there is, and a payment declined for every reason we tell.
+// An order in every state, and a payment declined for every reason that we show.
 import type { DeclineReason, OrderState } from '../../../src/cabinet/contract/contract.ts'
 import type { OrderId } from '../../../src/platform/ids.ts'
 import type { Person, ScreensStage } from './stage.ts'
 
-/** One of the provider's reasons for each of ours; a failed order has the twelfth. */
-const theirReasons = {
+/** For each of our reasons one of the provider's; a failed order shows `provider_failed`. */
+const providerReasons = {
   insufficient_funds: 'insufficient_funds',
   card_data_wrong: 'invalid_csc',
   card_expired: 'card_expired',
@@ -18,15 +18,15 @@ const theirReasons = {
   no_reason_given: 'general_decline',
 } satisfies Record<Exclude<DeclineReason, 'provider_failed'>, string>
 
-export type Declined = keyof typeof theirReasons
-export const declinedReasons = Object.keys(theirReasons) as Declined[]
+export type Declined = keyof typeof providerReasons
+export const declinedReasons = Object.keys(providerReasons) as Declined[]
 
-/** Canceled orders are the declined ones. */
-type Kept = Exclude<OrderState, 'canceled'> | 'sbp'
+/** The keys of `states`; the canceled orders are in `declined`, by reason. */
+type StateKey = Exclude<OrderState, 'canceled'> | 'sbp'
 
 export type Orders = {
   readonly shopper: Person
-  readonly states: Readonly<Record<Kept, OrderId>>
+  readonly states: Readonly<Record<StateKey, OrderId>>
   readonly declined: Readonly<Record<Declined, OrderId>>
 }
 
@@ -35,62 +35,62 @@ export async function arrangeOrders(stage: ScreensStage): Promise<Orders> {
   const unmade = await arrangeUnmade(stage, shopper)
   const declined = await arrangeDeclined(stage, shopper)
   const unusual = await arrangeUnusual(stage, shopper)
-  const returned = await arrangeReturned(stage, shopper)
+  const refunds = await arrangeRefunds(stage, shopper)
   const disputes = await arrangeDisputes(stage, shopper)
-  const credited = await stage.bought(shopper)
-  const pending = await stage.ordered(shopper, { pack: 'pack-35m', method: 'card' })
-  const sbp = await stage.ordered(shopper, { pack: 'pack-35m', method: 'sbp' })
-  const states = { ...unmade, ...unusual, ...returned, ...disputes, credited, pending, sbp }
+  const credited = await stage.buyAndPay(shopper)
+  const pending = await stage.placeOrder(shopper, { pack: 'pack-35m', method: 'card' })
+  const sbp = await stage.placeOrder(shopper, { pack: 'pack-35m', method: 'sbp' })
+  const states = { ...unmade, ...unusual, ...refunds, ...disputes, credited, pending, sbp }
   return { shopper, states, declined }
 }
 
-/** The provider's answer never came, and stays away; the provider said no. */
+/** An order whose creation always fails with a 500, and one that the provider refused. */
 async function arrangeUnmade(stage: ScreensStage, own: Person) {
   const fault = { kind: 'error', when: 'before', method: 'POST', path: '/payments' }
   await stage.sim('faults', { ...fault, times: 1 })
-  const created = await stage.ordered(own, { pack: 'pack-300m' })
+  const created = await stage.placeOrder(own, { pack: 'pack-300m' })
   await stage.sim('faults', { ...fault, times: null, orderId: created })
   await stage.sim('settings', { methods: ['bank_card'] })
-  const failed = await stage.ordered(own, { pack: 'pack-300m', method: 'sbp' })
+  const failed = await stage.placeOrder(own, { pack: 'pack-300m', method: 'sbp' })
   await stage.sim('settings', { methods: ['bank_card', 'sbp'] })
   return { created, failed }
 }
 
 async function arrangeDeclined(stage: ScreensStage, own: Person) {
   const found: [string, OrderId][] = []
-  for (const [ours, reason] of Object.entries(theirReasons)) {
-    const id = await stage.ordered(own)
+  for (const [ours, reason] of Object.entries(providerReasons)) {
+    const id = await stage.placeOrder(own)
     await stage.sim('decline', { orderId: id, reason })
-    await stage.looked(own, id, 'canceled')
+    await stage.checkUntilState(own, id, 'canceled')
     found.push([ours, id])
   }
   // Safe: the list above has every reason.
   return Object.fromEntries(found) as Record<Declined, OrderId>
 }
 
-/** Too late, and money that is not what the order says. */
+/** An order that expired, and one whose payment differs from it. */
 async function arrangeUnusual(stage: ScreensStage, own: Person) {
-  const expired = await stage.ordered(own, { pack: 'pack-100m' })
+  const expired = await stage.placeOrder(own, { pack: 'pack-100m' })
   await stage.db.query(
     `update orders set payable_until = payable_until - interval '3 hours' where id = $1`,
     [expired],
   )
   await stage.payments.jobs.expire()
   await stage.untilState(expired, 'expired')
-  const review = await stage.ordered(own)
+  const review = await stage.placeOrder(own)
   await stage.sim('alter', { orderId: review, value: '1299.00' })
   await stage.sim('pay', { orderId: review })
-  await stage.looked(own, review, 'review')
+  await stage.checkUntilState(own, review, 'review')
   return { expired, review }
 }
 
-async function arrangeReturned(stage: ScreensStage, own: Person) {
-  const refund_pending = await stage.bought(own)
+async function arrangeRefunds(stage: ScreensStage, own: Person) {
+  const refund_pending = await stage.buyAndPay(own)
   await stage.sim('hold-refunds', { orderId: refund_pending, isHeld: true })
   await own.ask(`POST /api/orders/${refund_pending}/refund`, { attempt: 'held' })
-  const refunded = await stage.bought(own)
+  const refunded = await stage.buyAndPay(own)
   await own.ask(`POST /api/orders/${refunded}/refund`, { attempt: 'whole' })
-  const partially_refunded = await stage.bought(own)
+  const partially_refunded = await stage.buyAndPay(own)
   const part = { attempt: 'part', amountKopecks: '30000' }
   await own.ask(`POST /api/orders/${partially_refunded}/refund`, part)
   await stage.untilState(refunded, 'refunded')
@@ -99,9 +99,9 @@ async function arrangeReturned(stage: ScreensStage, own: Person) {
 }
 
 async function arrangeDisputes(stage: ScreensStage, own: Person) {
-  const disputed = await stage.bought(own)
-  const dispute_won = await stage.bought(own)
-  const dispute_lost = await stage.bought(own)
+  const disputed = await stage.buyAndPay(own)
+  const dispute_won = await stage.buyAndPay(own)
+  const dispute_lost = await stage.buyAndPay(own)
   const act = (order: OrderId, what: 'open' | 'won' | 'lost') =>
     stage.payments.dispute({ order, act: what, by: 'a test', note: '' })
   for (const id of [disputed, dispute_won, dispute_lost]) await act(id, 'open')

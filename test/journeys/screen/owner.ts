@@ -1,23 +1,23 @@
 // The screens of the overview and of the settings, with the menus and dialogs that open from there.
 import { paths } from '../../../web/paths.ts'
 import { PASSWORD } from '../../stages/accounts.ts'
-import { type On, press, type Screen, screen, visit } from './screen.ts'
+import { press, type Screen, type ScreenContext, screen, visit } from './screen.ts'
 
-/** The latest requests come a moment later than the rest, with live updates. */
-async function latest({ page, words }: On): Promise<void> {
+/** The latest requests arrive a moment after the rest, with live updates. */
+async function latest({ page, words }: ScreenContext): Promise<void> {
   await page.getByRole('heading', { name: words.home.latest.title }).waitFor()
 }
 
-const notice = (title: (on: On) => string) => async (on: On) => {
+const notice = (title: (on: ScreenContext) => string) => async (on: ScreenContext) => {
   await on.page.getByText(title(on)).first().waitFor()
 }
 
-async function dialog({ page }: On): Promise<void> {
+async function dialog({ page }: ScreenContext): Promise<void> {
   await page.getByRole('dialog').waitFor()
 }
 
 /** Types the password into an open dialog and sends it. */
-async function password({ page, words }: On, submit: string): Promise<void> {
+async function password({ page, words }: ScreenContext, submit: string): Promise<void> {
   const box = page.getByRole('dialog')
   await box.getByLabel(words.signIn.password, { exact: true }).fill(PASSWORD)
   await box.getByRole('button', { name: submit, exact: true }).click()
@@ -70,7 +70,7 @@ const overview: readonly Screen[] = [
     async open(on) {
       await visit(on, paths.home)
       await latest(on)
-      // Of this page alone: others of the same person stay connected.
+      // Only this page: other pages of the same person stay connected.
       const session = await on.page.context().newCDPSession(on.page)
       const none = { latency: 0, downloadThroughput: -1, uploadThroughput: -1 }
       await session.send('Network.emulateNetworkConditions', { offline: true, ...none })

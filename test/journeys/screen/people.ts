@@ -1,23 +1,23 @@
-// Who stands where: people in every situation that a page knows. They are arranged once and then
-// only looked at, so that each screen can be opened as often as one likes.
+// People in every situation that a page distinguishes. They are created once and never changed, so
+// that each screen can be opened any number of times.
 import type * as contract from '../../../src/cabinet/contract/contract.ts'
-import { appCode, PASSWORD } from '../../stages/accounts.ts'
+import { PASSWORD, totpCode } from '../../stages/accounts.ts'
 import { createAuthenticator } from '../../support/authenticator.ts'
 import { arrangeOrders, type Orders } from './orders.ts'
-import type { Person, ScreensStage, Spent } from './stage.ts'
+import type { Person, RequestUsage, ScreensStage } from './stage.ts'
 
-export type Who = Exclude<keyof Awaited<ReturnType<typeof arrange>>, 'orders'>
-export type People = Readonly<Record<Who, Resident>> & { readonly orders: Orders }
+export type PersonName = Exclude<keyof Awaited<ReturnType<typeof arrange>>, 'orders'>
+export type People = Readonly<Record<PersonName, Resident>> & { readonly orders: Orders }
 
 export type Resident = Person & {
-  /** The key in force, which the browser is given to keep. */
+  /** The active key, which the browser's keyring gets. */
   readonly plain?: string
-  /** The browser lets no page keep anything. */
+  /** The browser blocks all storage. */
   readonly isClosed?: true
 }
 
 export async function arrange(stage: ScreensStage) {
-  // Alone, because it turns the clock that everybody has.
+  // Runs alone, because it moves the clock that all share.
   const regular = await arrangeRegular(stage)
   const orders = await arrangeOrders(stage)
   const [starting, spending, others] = await Promise.all([
@@ -28,11 +28,11 @@ export async function arrange(stage: ScreensStage) {
   return { regular, shopper: orders.shopper, ...starting, ...spending, ...others, orders }
 }
 
-const small = (input: number, output: number): Spent => ({
+const small = (input: number, output: number): RequestUsage => ({
   model: 'model-small',
   counts: { input, output },
 })
-const large = (input: number, output: number, cacheRead = 0): Spent => ({
+const large = (input: number, output: number, cacheRead = 0): RequestUsage => ({
   model: 'model-large',
   counts: { input, output, cacheRead },
 })
@@ -44,25 +44,25 @@ const otherAgents = [
 ]
 
 /** Requests of one working day: thousands of tokens in, out and from the cache. */
-const habits = [3, 5, 1, 0, 6, 8, 7, 9, 4, 2, 0, 7, 11, 6]
+const dailyRequests = [3, 5, 1, 0, 6, 8, 7, 9, 4, 2, 0, 7, 11, 6]
 
 /** Two weeks of work, two purchases, an abandoned one; a key, passkeys and two more sessions. */
 async function arrangeRegular(stage: ScreensStage): Promise<Resident> {
   const own = await stage.person('anna')
   await stage.ago('13 days', async () => {
-    await stage.bought(own, { pack: 'pack-35m', method: 'sbp' })
+    await stage.buyAndPay(own, { pack: 'pack-35m', method: 'sbp' })
   })
   await stage.ago('6 days', async () => {
-    const id = await stage.ordered(own, { pack: 'pack-100m', method: 'card' })
+    const id = await stage.placeOrder(own, { pack: 'pack-100m', method: 'card' })
     await stage.sim('decline', { orderId: id, reason: 'insufficient_funds' })
-    await stage.looked(own, id, 'canceled')
-    await stage.bought(own, { pack: 'pack-100m', method: 'card' })
+    await stage.checkUntilState(own, id, 'canceled')
+    await stage.buyAndPay(own, { pack: 'pack-100m', method: 'card' })
   })
-  for (const [index, requests] of habits.entries()) {
-    const days = habits.length - 1 - index
+  for (const [index, requests] of dailyRequests.entries()) {
+    const days = dailyRequests.length - 1 - index
     await stage.ago(`${days} days 1 hour`, async () => {
       for (let n = 0; n < requests; n += 1) {
-        await stage.requested(own.book, large(180_000 + n * 13_711, 21_000 + n * 907, 410_500))
+        await stage.chargeRequest(own.book, large(180_000 + n * 13_711, 21_000 + n * 907, 410_500))
       }
     })
   }
@@ -70,11 +70,11 @@ async function arrangeRegular(stage: ScreensStage): Promise<Resident> {
     [41, small(1_204, 388)],
     [23, large(18_920, 2_417, 96_300)],
   ] as const) {
-    await stage.ago(`${minutes} minutes`, () => stage.requested(own.book, spent))
+    await stage.ago(`${minutes} minutes`, () => stage.chargeRequest(own.book, spent))
   }
-  // A key has served only what came after it.
-  const plain = await stage.keyed(own)
-  await stage.requested(own.book, small(2_310, 512))
+  // A key has served only the requests that came after it.
+  const plain = await stage.issueKey(own)
+  await stage.chargeRequest(own.book, small(2_310, 512))
   await addPasskeys(stage, own, ['Рабочий ноутбук', 'YubiKey 5C'])
   for (const agent of otherAgents) {
     const { ask } = await stage.client(agent)
@@ -92,24 +92,24 @@ async function addPasskeys(stage: ScreensStage, own: Person, names: readonly str
   }
 }
 
-/** The three steps of a newcomer. */
+/** The three steps of a new account. */
 async function arrangeStarting(stage: ScreensStage) {
   const [newcomer, payer, keyed]: Resident[] = await Promise.all(
     ['newcomer', 'payer', 'keyed'].map((name) => stage.person(name)),
   )
   if (newcomer === undefined || payer === undefined || keyed === undefined) throw new Error('gone')
-  await stage.bought(payer)
-  await stage.bought(keyed)
-  return { newcomer, payer, keyed: { ...keyed, plain: await stage.keyed(keyed) } }
+  await stage.buyAndPay(payer)
+  await stage.buyAndPay(keyed)
+  return { newcomer, payer, keyed: { ...keyed, plain: await stage.issueKey(keyed) } }
 }
 
-/** Balances that a page has something to say about. */
+/** Balances for which a page shows a message. */
 async function arrangeSpending(stage: ScreensStage) {
   const person = async (name: string, spent: readonly number[]) => {
     const own: Resident = await stage.person(name)
-    const order = await stage.bought(own)
-    const plain = await stage.keyed(own)
-    for (const whole of spent) await stage.requested(own.book, small(whole, 0))
+    const order = await stage.buyAndPay(own)
+    const plain = await stage.issueKey(own)
+    for (const whole of spent) await stage.chargeRequest(own.book, small(whole, 0))
     return { own: { ...own, plain }, order }
   }
   const [low, empty, holding, debtor, blocked, suspended, stopped] = await Promise.all([
@@ -121,7 +121,7 @@ async function arrangeSpending(stage: ScreensStage) {
     person('suspended', [1_000]),
     person('stopped', [9_000_000]),
   ])
-  await stage.requesting(holding.own.book, 640_000)
+  await stage.holdRequest(holding.own.book, 640_000)
   const dispute = { order: debtor.order, by: 'a test', note: '' }
   await stage.payments.dispute({ ...dispute, act: 'open' })
   await stage.payments.dispute({ ...dispute, act: 'lost' })
@@ -134,11 +134,11 @@ async function arrangeSpending(stage: ScreensStage) {
   }
 }
 
-/** Those whose account or browser is out of the ordinary. */
+/** People whose account or browser is unusual. */
 async function arrangeOthers(stage: ScreensStage) {
   const person = async (name: string): Promise<Resident> => {
     const own = await stage.person(name)
-    await stage.bought(own)
+    await stage.buyAndPay(own)
     return own
   }
   const [careful, elsewhere, issuer, replacer, unfinished, closed, unkept, asked, stale] =
@@ -156,12 +156,12 @@ async function arrangeOthers(stage: ScreensStage) {
   const { uri } = await careful.ask<{ uri: string }>('POST /api/auth/two-factor/enable', {
     password: PASSWORD,
   })
-  await careful.ask('POST /api/auth/two-factor/verify-totp', { code: appCode(uri) })
-  for (const own of [elsewhere, closed, replacer]) await stage.keyed(own)
-  // Agreed to a version that is not the one in force, and has an order that can still be paid.
+  await careful.ask('POST /api/auth/two-factor/verify-totp', { code: totpCode(uri) })
+  for (const own of [elsewhere, closed, replacer]) await stage.issueKey(own)
+  // Accepted an outdated version, and has an order that can still be paid.
   await stage.db.query('delete from account_consents where account_id = $1', [asked.account])
-  await stage.ordered(asked, { pack: 'pack-300m' })
-  const plain = await stage.keyed(stale)
+  await stage.placeOrder(asked, { pack: 'pack-300m' })
+  const plain = await stage.issueKey(stale)
   await stage.db.query(
     `update sessions set created_at = created_at - interval '1 day' where account_id = $1`,
     [stale.account],
@@ -174,8 +174,8 @@ async function arrangeOthers(stage: ScreensStage) {
   }
 }
 
-/** No key at all: what was there is revoked. */
-export async function withoutKey(own: Resident): Promise<void> {
+/** Revokes the key. */
+export async function revokeKey(own: Resident): Promise<void> {
   const { active } = await own.ask<contract.KeyState>('GET /api/key')
   if (active !== null) await own.ask('POST /api/key/revoke')
 }

@@ -1,10 +1,11 @@
-// A screen: a name, the route it shows, who looks at it, and the steps that lead there. Steps speak
-// in the words of the pages, so each opens in either language. list.ts has all of them.
+// A screen: a name, the route it shows, the person who is signed in, and the steps that lead there.
+// Steps find elements by the words of the pages, so each works in either language. list.ts has all
+// screens.
 import type { Page } from 'playwright-core'
 import { paths } from '../../../web/paths.ts'
 import { en } from '../../../web/words/en/en.ts'
 import { ru } from '../../../web/words/ru/ru.ts'
-import type { People, Who } from './people.ts'
+import type { People, PersonName } from './people.ts'
 import type { ScreensStage } from './stage.ts'
 
 export type Language = 'ru' | 'en'
@@ -13,7 +14,7 @@ export type Words = (typeof words)[Language]
 export type PathName = keyof typeof paths
 
 /** What the steps of a screen work with. */
-export type On = {
+export type ScreenContext = {
   readonly page: Page
   readonly words: Words
   readonly stage: ScreensStage
@@ -22,17 +23,17 @@ export type On = {
 
 export type Screen = {
   readonly name: string
-  /** Undefined: an address that no route has. */
+  /** Undefined: a URL that matches no route. */
   readonly route: PathName | undefined
-  readonly who: Who | 'guest'
-  readonly open: (on: On) => Promise<void>
-  /** Something is broken on purpose, and the browser's console may say so. */
+  readonly who: PersonName | 'guest'
+  readonly open: (on: ScreenContext) => Promise<void>
+  /** Something is broken on purpose, and the browser's console may log it. */
   readonly isBroken?: true
 }
 
-type Steps = (on: On) => Promise<void>
+type Steps = (on: ScreenContext) => Promise<void>
 
-/** Shows a route, and goes on from there. */
+/** Opens a route and takes the steps from there. */
 export function screen(
   name: string,
   route: PathName,
@@ -48,8 +49,8 @@ export function screen(
   }
 }
 
-/** The same screen, with something done before its page is opened. */
-export function prepared(one: Screen, prepare: Steps): Screen {
+/** The same screen, with a step before its page is opened. */
+export function withPreparation(one: Screen, prepare: Steps): Screen {
   return {
     ...one,
     async open(on) {
@@ -59,15 +60,15 @@ export function prepared(one: Screen, prepare: Steps): Screen {
   }
 }
 
-/** Goes to an address and waits until everything that was asked for is there. */
-export async function visit({ page, stage }: On, path: string): Promise<void> {
+/** Opens a URL and waits until all data has loaded. */
+export async function visit({ page, stage }: ScreenContext, path: string): Promise<void> {
   await page.goto(`${stage.url}${path}`)
-  await settled(page)
+  await waitUntilLoaded(page)
 }
 
-export async function settled(page: Page): Promise<void> {
+export async function waitUntilLoaded(page: Page): Promise<void> {
   await page.locator('h1').first().waitFor()
-  // Skeletons stand where answers will be.
+  // Skeletons mark data that has not loaded yet.
   await page.locator('.animate-pulse').first().waitFor({ state: 'detached' })
 }
 
@@ -75,8 +76,8 @@ export async function press(page: Page, name: string | RegExp): Promise<void> {
   await page.getByRole('button', { name, exact: true }).first().click()
 }
 
-/** From now on the server answers these addresses with a fault, or is away. */
-export async function broken(
+/** From now on the server answers these URLs with an error, or is unreachable. */
+export async function failRequests(
   page: Page,
   address: string,
   code: 'fault' | 'unavailable' = 'fault',

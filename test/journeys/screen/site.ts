@@ -1,4 +1,4 @@
-// The screens for everybody, signed in or not, and those of the second day: usage and limits.
+// The public screens, and those for usage and limits.
 import { paths } from '../../../web/paths.ts'
 import { type Screen, screen, visit } from './screen.ts'
 

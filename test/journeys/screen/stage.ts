@@ -1,6 +1,6 @@
-// The stage of the cabinet in a browser: the cabinet and a worker as processes of their own, the
-// stand-ins of the bank and of mail, and people made through the cabinet's own HTTP. What people
-// buy goes through the bank; what they spend goes through the ledger, on days of the past too.
+// The stage of the cabinet in a browser: the cabinet and a worker as separate processes, the
+// stand-ins for bank and mail, and people created through the cabinet's own HTTP API. Purchases go
+// through the bank; spending goes through the ledger, also on past days.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,21 +19,25 @@ import { documentFiles } from './documents.ts'
 
 /** The prices of catalogue.example.yaml. */
 const price: Price = {
+  input: ONE,
   coefficient: (ONE * 5n) as typeof ONE,
   cacheRead: (ONE / 10n) as typeof ONE,
   cacheWrite5m: ((ONE * 5n) / 4n) as typeof ONE,
   cacheWrite1h: (ONE * 2n) as typeof ONE,
 }
-/** The browser that people are given unless they have another. */
+/** The default browser of people. */
 const AGENT =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 ' +
   'Safari/537.36'
-/** A letter takes a second; on a busy machine, several. */
-const LETTER_MS_MAX = 60_000
+/** An e-mail takes a second; on a busy machine, several. */
+const EMAIL_MS_MAX = 60_000
 
-export type Spent = { readonly model: string; readonly counts: Partial<Record<Count, number>> }
+export type RequestUsage = {
+  readonly model: string
+  readonly counts: Partial<Record<Count, number>>
+}
 type Count = keyof TokenCounts
-/** `ask('POST /api/orders', {…})`, which must be answered with 200. */
+/** `ask('POST /api/orders', {…})`; fails unless the answer is 200. */
 type Asks = { ask<T = unknown>(route: string, body?: object): Promise<T> }
 type Purchase = { readonly pack?: string; readonly method?: contract.Method }
 
@@ -46,7 +50,7 @@ export async function createScreensStage() {
     await writeFile(join(directory, name), text)
   }
   const [port = 0] = await freePorts(1)
-  // By name, as people have it: passkeys are bound to a host's name.
+  // By host name, not by IP address: passkeys are bound to a host name.
   const url = `http://localhost:${port}`
   const stage = await createPaymentStage({
     workers: 1,
@@ -68,15 +72,15 @@ export async function createScreensStage() {
   const opened: APIRequestContext[] = []
   const counter = { attempts: 0 }
 
-  /** The newest letter of a kind, and the code behind its link. */
+  /** The newest e-mail of a kind, and the code in its link. */
   async function codeFor(email: string, kind: string): Promise<string> {
-    const [letter] = await mailbox.wait({ to: email, kind }, LETTER_MS_MAX)
-    const code = /#code=([\w-]+)/.exec(letter?.text ?? '')?.[1]
+    const [found] = await mailbox.wait({ to: email, kind }, EMAIL_MS_MAX)
+    const code = /#code=([\w-]+)/.exec(found?.text ?? '')?.[1]
     if (code === undefined) throw new Error(`no ${kind} came to ${email}`)
     return code
   }
 
-  /** A browser without a window: keeps cookies and names its origin. */
+  /** An HTTP client that keeps cookies and sends an origin, like a browser. */
   async function client(
     userAgent: string = AGENT,
   ): Promise<Asks & { readonly http: APIRequestContext }> {
@@ -98,7 +102,7 @@ export async function createScreensStage() {
   return {
     ...{ ...stage, url, codeFor, client },
 
-    /** Somebody with a confirmed account, signed in. */
+    /** A person with a confirmed account, signed in. */
     async person(name: string) {
       const email = `${name}@example.org`
       const { http, ask } = await client()
@@ -118,7 +122,7 @@ export async function createScreensStage() {
     },
 
     /** An order that waits for its payer. */
-    async ordered(own: Asks, purchase: Purchase = {}): Promise<OrderId> {
+    async placeOrder(own: Asks, purchase: Purchase = {}): Promise<OrderId> {
       counter.attempts += 1
       const { pack = 'pack-35m', method = 'card' } = purchase
       const attempt = `attempt-${counter.attempts}`
@@ -127,28 +131,28 @@ export async function createScreensStage() {
     },
 
     /** A purchase that is paid and credited. */
-    async bought(own: Asks, purchase: Purchase = {}): Promise<OrderId> {
-      const id = await this.ordered(own, purchase)
+    async buyAndPay(own: Asks, purchase: Purchase = {}): Promise<OrderId> {
+      const id = await this.placeOrder(own, purchase)
       await sim('pay', { orderId: id })
-      await this.looked(own, id, 'credited')
+      await this.checkUntilState(own, id, 'credited')
       return id
     },
 
-    /** Asks the bank about an order, as its page does, and waits until it is so. */
-    async looked(own: Asks, id: OrderId, ...states: string[]): Promise<void> {
+    /** Polls an order as its page does, until it has this state. */
+    async checkUntilState(own: Asks, id: OrderId, ...states: string[]): Promise<void> {
       await own.ask(`POST /api/orders/${id}/check`)
       await stage.untilState(id, ...states)
     },
 
-    /** A key in force; its plain value. */
-    async keyed(own: Asks): Promise<string> {
+    /** Creates an active key; returns its plain value. */
+    async issueKey(own: Asks): Promise<string> {
       const { id, plain } = await own.ask<contract.NewKey>('POST /api/key')
       await own.ask(`POST /api/key/${id}/confirm`)
       return plain
     },
 
-    /** One request of a model, charged as the gateway would. */
-    async requested(book: BookId, { model, counts }: Spent): Promise<void> {
+    /** One request to a model, charged as the gateway would. */
+    async chargeRequest(book: BookId, { model, counts }: RequestUsage): Promise<void> {
       const used = countsOf(counts)
       const priced = pricedOf(used)
       const tariff = await ledger.tariff({ catalogueVersion: 1, model, price })
@@ -159,17 +163,19 @@ export async function createScreensStage() {
       await ledger.settle({ id, book, counts: used, priced, ...ending })
     },
 
-    /** A request that is still under way: its worst case is set aside. */
-    async requesting(book: BookId, worst: number): Promise<void> {
+    /** A request that is still running: its worst case is held. */
+    async holdRequest(book: BookId, worst: number): Promise<void> {
       const tariff = await ledger.tariff({ catalogueVersion: 1, model: 'model-large', price })
       const fence = (await ledger.balance(book))?.fence ?? 0n
       const id = newHoldId(0, systemClock.nowMs())
       await ledger.hold({ id, book, tariff, fence, worst: credits(worst), floor: credits(1) })
     },
 
-    /** The work happens so long ago, such as `3 days`, by the ledger's clock. */
+    /** Runs the work as of some time ago, such as `3 days`, by the ledger's clock. */
     async ago(interval: string, work: () => Promise<void>): Promise<void> {
       await turnClock(db, `${interval} ago`)
+      // A new database has no partitions of past days.
+      await db.query(`select ledger_entries_day_make((ledger_now() at time zone 'UTC')::date)`)
       await work()
       await turnClock(db, '0 days')
     },
@@ -182,13 +188,13 @@ export async function createScreensStage() {
   }
 }
 
-function countsOf(counts: Spent['counts']): TokenCounts {
+function countsOf(counts: RequestUsage['counts']): TokenCounts {
   const given = Object.entries(counts).map(([name, count]) => [name, tokens(count)])
   return { ...noTokens, ...Object.fromEntries(given) }
 }
 
 function pricedOf(counts: TokenCounts): Credits {
-  const each = { input: ONE, output: price.coefficient, ...price }
+  const each = { output: price.coefficient, ...price }
   const names = Object.keys(noTokens) as Count[]
   return names.reduce((sum, name) => sum + costOf(counts[name], each[name]), 0n) as Credits
 }

@@ -1,25 +1,28 @@
-// Windows of people: one for each person, size and language, signed in with the person's cookies
-// and with the person's key in its keyring. They stay open: a screen takes a page and not more.
+// Browser windows: one for each person, size and language, signed in with the person's cookies and
+// with the person's key in its keyring. They stay open, so a screen costs only a page.
 import type { BrowserContext, Page } from 'playwright-core'
 import { paths } from '../../../web/paths.ts'
-import { complaintsOf, type TestBrowser, type WindowName } from '../support/browser.ts'
+import { collectPageErrors, type TestBrowser, type WindowName } from '../support/browser.ts'
 import type { People } from './people.ts'
-import { type Language, type On, press, type Screen, visit, words } from './screen.ts'
+import { type Language, press, type Screen, type ScreenContext, visit, words } from './screen.ts'
 import type { ScreensStage } from './stage.ts'
 
-/** `complaints`: what the page has complained about on its way there. */
+/** `complaints`: the errors that the page has logged so far. */
 type Work = (page: Page, complaints: readonly string[]) => Promise<void>
-type Look = { readonly window: WindowName; readonly language: Language }
+type WindowChoice = { readonly window: WindowName; readonly language: Language }
 
 export type Windows = ReturnType<typeof createWindows>
 
 export function createWindows(browser: TestBrowser, stage: ScreensStage, people: People) {
   const opened = new Map<string, Promise<BrowserContext>>()
-  const onOf = (page: Page, language: Language): On => ({
+  const onOf = (page: Page, language: Language): ScreenContext => ({
     ...{ page, stage, people, words: words[language] },
   })
 
-  async function open(who: Screen['who'], { window, language }: Look): Promise<BrowserContext> {
+  async function open(
+    who: Screen['who'],
+    { window, language }: WindowChoice,
+  ): Promise<BrowserContext> {
     const { context, page: first } = await browser.open(window)
     await first.close()
     await context.addCookies([{ name: 'language', value: language, url: stage.url }])
@@ -36,14 +39,14 @@ export function createWindows(browser: TestBrowser, stage: ScreensStage, people:
   }
 
   return {
-    /** Opens a screen on a page of its own, which is closed after the work. */
-    async show(screen: Screen, look: Look, work: Work): Promise<void> {
+    /** Opens a screen on its own page, which is closed after the work. */
+    async show(screen: Screen, look: WindowChoice, work: Work): Promise<void> {
       const name = `${screen.who} ${look.window} ${look.language}`
       if (!opened.has(name)) opened.set(name, open(screen.who, look))
-      // Safe: it was put there a line above.
+      // Safe: the line above set it.
       const context = (await opened.get(name)) as BrowserContext
       const page = await context.newPage()
-      const complaints = complaintsOf(page)
+      const complaints = collectPageErrors(page)
       try {
         await screen.open(onOf(page, look.language))
         await work(page, complaints)
@@ -58,8 +61,8 @@ export function createWindows(browser: TestBrowser, stage: ScreensStage, people:
   }
 }
 
-/** As an owner does in a new browser: pastes the key, and the browser keeps it. */
-async function keepKey(on: On, plain: string): Promise<void> {
+/** Does what an owner does in a new browser: pastes the key, and the browser keeps it. */
+async function keepKey(on: ScreenContext, plain: string): Promise<void> {
   const { page, words: said } = on
   await visit(on, paths.key)
   await page.getByLabel(said.key.paste, { exact: true }).fill(plain)

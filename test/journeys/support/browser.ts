@@ -1,5 +1,5 @@
-// A real Chromium for journeys: windows as wide as a desktop and as a phone, light and dark, a look
-// at each page with the eyes of a screen reader, and pictures for people to look at.
+// A real Chromium for journeys: windows as wide as a desktop and as a phone, light and dark, an
+// axe-core check of each page, and screenshots for people to look at.
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -13,7 +13,7 @@ import {
 } from 'playwright-core'
 
 const root = join(import.meta.dirname, '../../..')
-/** Generous: a page takes 50 ms, and seconds while others use the machine. */
+/** Generous: a page takes 50 ms, and seconds while other work uses the machine. */
 const ACT_MS_MAX = 30_000
 
 export const windows = {
@@ -24,28 +24,28 @@ export const windows = {
 export type WindowName = keyof typeof windows
 export type Theme = 'light' | 'dark'
 
-export type Look = {
+export type WindowOptions = {
   readonly theme?: Theme
   readonly language?: 'ru' | 'en'
-  /** What the browser calls itself. */
+  /** The user agent. */
   readonly agent?: string
-  /** What the console may complain of, besides answers of 4xx. */
-  readonly mayFail?: RegExp
+  /** Console errors that are allowed, besides answers of 4xx. */
+  readonly allowedErrors?: RegExp
 }
 
 export type TestBrowser = Awaited<ReturnType<typeof openBrowser>>
 
 export async function openBrowser() {
-  const browser: Browser = await chromium.launch(starting())
+  const browser: Browser = await chromium.launch(launchOptions())
 
-  /** A window of its own, with nothing remembered, until it is closed. */
-  async function open(name: WindowName, look: Look = {}): Promise<TestWindow> {
-    return windowOf(await browser.newContext(contextOf(name, look)), look)
+  /** A new window with an empty profile, until it is closed. */
+  async function open(name: WindowName, look: WindowOptions = {}): Promise<TestWindow> {
+    return createWindow(await browser.newContext(contextOptions(name, look)), look)
   }
 
   return {
     open,
-    /** A window of its own, with nothing remembered; closed after the work. */
+    /** A new window with an empty profile, closed after the work. */
     async within<T>(
       name: WindowName,
       work: (page: Page) => Promise<T>,
@@ -54,7 +54,7 @@ export async function openBrowser() {
       const opened = await open(name, { theme })
       try {
         const done = await work(opened.page)
-        opened.assertCalm()
+        opened.assertNoPageErrors()
         return done
       } finally {
         await opened.close()
@@ -64,71 +64,77 @@ export async function openBrowser() {
   }
 }
 
-/** A browser that keeps its profile in a directory: what it stores outlives its end. */
+/** A browser that keeps its profile in a directory, so that its storage survives a restart. */
 export async function openProfile(
   directory: string,
   name: WindowName,
-  look: Look = {},
+  look: WindowOptions = {},
 ): Promise<TestWindow> {
-  const settings = { ...starting(), ...contextOf(name, look) }
-  return windowOf(await chromium.launchPersistentContext(directory, settings), look)
+  const settings = { ...launchOptions(), ...contextOptions(name, look) }
+  return createWindow(await chromium.launchPersistentContext(directory, settings), look)
 }
 
-export type TestWindow = Awaited<ReturnType<typeof windowOf>>
+export type TestWindow = Awaited<ReturnType<typeof createWindow>>
 
-async function windowOf(context: BrowserContext, { mayFail }: Look) {
+async function createWindow(context: BrowserContext, { allowedErrors: mayFail }: WindowOptions) {
   context.setDefaultTimeout(ACT_MS_MAX)
-  const wrong = await complaintsOfAll(context, mayFail)
+  const wrong = await collectContextErrors(context, mayFail)
   return {
     context,
     page: context.pages()[0] ?? (await context.newPage()),
-    /** No script failed, no console complained, and nothing tried what its policy forbids. */
-    assertCalm: () => assert.deepEqual(wrong, [], 'the console stays empty'),
+    /**
+     * No script failed, the console has no errors, and nothing violated the content security
+     * policy.
+     */
+    assertNoPageErrors: () => assert.deepEqual(wrong, [], 'the console stays empty'),
     close: () => context.close(),
   }
 }
 
-/** Of all pages of a context, those to come too. */
-async function complaintsOfAll(
+/** Errors of all pages of a context, including future ones. */
+async function collectContextErrors(
   context: BrowserContext,
   mayFail: RegExp | undefined,
 ): Promise<readonly string[]> {
   const wrong: string[] = []
-  // Also told by the console, but not for every directive.
+  // The console reports these too, but not for every directive.
   const content = `addEventListener('securitypolicyviolation', (event) =>
     console.error('policy', event.violatedDirective, event.blockedURI, event.sample))`
   await context.addInitScript({ content })
   context.on('weberror', (error) => wrong.push(error.error().message))
   context.on('console', (message) => {
-    if (isComplaint(message, mayFail)) wrong.push(message.text())
+    if (isPageError(message, mayFail)) wrong.push(message.text())
   })
   return wrong
 }
 
-/** What one page complains about from now on: errors of scripts, and of the console. */
-export function complaintsOf(page: Page): readonly string[] {
+/** The errors that one page logs from now on: of scripts, and of the console. */
+export function collectPageErrors(page: Page): readonly string[] {
   const wrong: string[] = []
   page.on('pageerror', (error) => wrong.push(error.message))
   page.on('console', (message) => {
-    if (isComplaint(message)) wrong.push(message.text())
+    if (isPageError(message)) wrong.push(message.text())
   })
   return wrong
 }
 
-function isComplaint(message: ConsoleMessage, mayFail?: RegExp): boolean {
-  // A form with a mistake in it is answered with 422, which Chromium calls an error.
+function isPageError(message: ConsoleMessage, mayFail?: RegExp): boolean {
+  // The server answers an invalid form with 422, which Chromium logs as an error.
   const isExpected = /status of 4\d\d/.test(message.text()) || mayFail?.test(message.text())
   return message.type() === 'error' && isExpected !== true
 }
 
-function starting() {
+function launchOptions() {
   const executablePath = process.env.CHROMIUM_PATH || '/usr/bin/chromium'
-  // As root, which continuous integration is, Chromium starts only without its sandbox.
+  // As root, as in continuous integration, Chromium starts only without its sandbox.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
   return { executablePath, args }
 }
 
-function contextOf(name: WindowName, { theme = 'light', language = 'ru', agent }: Look) {
+function contextOptions(
+  name: WindowName,
+  { theme = 'light', language = 'ru', agent }: WindowOptions,
+) {
   return {
     ...windows[name],
     colorScheme: theme,
@@ -139,27 +145,27 @@ function contextOf(name: WindowName, { theme = 'light', language = 'ru', agent }
   } as const
 }
 
-/** A picture of the whole page, for people. */
-export async function picture(page: Page, folder: string, name: string): Promise<void> {
+/** Saves a screenshot of the whole page, for people to look at. */
+export async function saveScreenshot(page: Page, folder: string, name: string): Promise<void> {
   const directory = join(root, '.screens', folder)
   mkdirSync(directory, { recursive: true })
   await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true })
 }
 
-/** Nothing sticks out sideways, and nobody is shut out: axe-core finds no fault of any weight. */
-export async function assertSound(page: Page, what: string): Promise<void> {
+/** Nothing overflows sideways, and axe-core finds no violation of any severity. */
+export async function assertFitsAndAccessible(page: Page, what: string): Promise<void> {
   const wide = '[document.documentElement.scrollWidth, document.documentElement.clientWidth]'
   const [content, window] = await page.evaluate<[number, number]>(wide)
   assert.equal(content, window, `${what} is as wide as its window`)
-  assert.deepEqual(await faultsOf(page), [], `${what} is for everybody`)
+  assert.deepEqual(await axeViolations(page), [], `${what} is accessible`)
 }
 
-/** What axe-core finds, of any weight. */
-export async function faultsOf(page: Page): Promise<string[]> {
+/** The violations that axe-core finds, of any severity. */
+export async function axeViolations(page: Page): Promise<string[]> {
   const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
   await page.evaluate(readFileSync(axe, 'utf8'))
   return page.evaluate(async () => {
-    // Safe: the script was run a line above.
+    // Safe: the line above ran the script.
     const { axe: checker } = globalThis as unknown as {
       axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
     }

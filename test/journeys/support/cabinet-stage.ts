@@ -1,6 +1,6 @@
-// The stage of journeys through the account area: cabinet, worker and gateway as processes of their
-// own, as operators start them, over a real database and the stand-ins of vendor, bank and mail.
-// All they print is kept, at the level that says most.
+// The stage of journeys through the account area: cabinet, worker and gateway as separate
+// processes, as operators start them, over a real database and the stand-ins for vendor, bank and
+// mail. Keeps all they print, at the most verbose log level.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,33 +11,33 @@ import { startVendor } from '../../../stand-ins/vendor/vendor.ts'
 import { writeDocuments } from '../../stages/cabinet.ts'
 import { freePorts } from '../../stages/served/gateway.ts'
 import { type Served, startServed } from '../../stages/served/served.ts'
-import { createCable } from '../../support/cable.ts'
+import { createDatabaseProxy } from '../../support/database-proxy.ts'
 import { createTestDatabase, keySettings, quiet } from '../../support/harness.ts'
 
 export const PASSWORD = 'a quiet evening in may'
-/** A letter takes a second; beside a build on two cores, ten. */
-const LETTER_MS_MAX = 30_000
+/** An e-mail takes a second; beside a build on two cores, ten. */
+const EMAIL_MS_MAX = 30_000
 
 type Command = Parameters<typeof startServed>[0]
 type Environment = Readonly<Record<string, string>>
 
 export type JourneyStage = Awaited<ReturnType<typeof createJourneyStage>>
 
-/** `env`: settings of all processes, over those of the stage. */
+/** `env`: settings for all processes, which override those of the stage. */
 export async function createJourneyStage(env: Environment = {}) {
   const database = await createTestDatabase()
   await migrateJobs(database.url, quiet)
   const { db } = database
   const directory = await mkdtemp(join(tmpdir(), 'tollgate-journey-'))
   const [mailbox, bank, vendor] = await Promise.all([startMailbox(), startBank(), startVendor()])
-  const cable = await createCable(database.url)
+  const proxy = await createDatabaseProxy(database.url)
   const [cabinetPort = 0, gatewayPort = 0] = await freePorts(2)
-  // By name, not by number: passkeys are bound to a host's name.
+  // By host name, not by IP address: passkeys are bound to a host name.
   const url = `http://localhost:${cabinetPort}`
   const apiUrl = `http://127.0.0.1:${gatewayPort}`
   const settings = {
     DATABASE_URL: database.url,
-    // Several stages share a server of a hundred connections; this much work needs few.
+    // Several stages share a server of a hundred connections; these processes need few.
     DATABASE_POOL_SIZE: '4',
     DATABASE_LEDGER_CONNECTIONS: '1',
     DATABASE_LEDGER_LANES: '1',
@@ -70,17 +70,17 @@ export async function createJourneyStage(env: Environment = {}) {
   }
 
   async function end(): Promise<void> {
-    // Their graceful end is told elsewhere; here it would wait for idle connections.
+    // Other tests cover the graceful shutdown; here it would wait for idle connections.
     for (const { child } of started) child.kill('SIGKILL')
     await Promise.all(started.map((one) => one.stop()))
     await Promise.all([mailbox.close(), bank.close(), vendor.close()])
-    await cable.end()
+    await proxy.end()
     await database.drop()
     await rm(directory, { recursive: true, force: true })
   }
 
-  // The cabinet first: of several that start at once, each would put the catalogue in force.
-  const processes = await start('cabinet', /"serving the cabinet"/, { DATABASE_URL: cable.url })
+  // Start the cabinet first: processes that start together would each activate the catalogue.
+  const processes = await start('cabinet', /"serving the cabinet"/, { DATABASE_URL: proxy.url })
     .then(async (cabinet) => ({
       cabinet,
       gateway: await start('serve', /"the fleet is ready"/),
@@ -91,7 +91,7 @@ export async function createJourneyStage(env: Environment = {}) {
       throw error
     })
 
-  /** What payers, banks and the provider's staff do. */
+  /** Acts of payers, banks and the provider's staff. */
   async function sim(act: string, body: object): Promise<void> {
     const response = await fetch(`${bank.controlUrl}/${act}`, {
       method: 'POST',
@@ -103,17 +103,17 @@ export async function createJourneyStage(env: Environment = {}) {
   await sim('settings', { webhookUrl: `http://127.0.0.1:${cabinetPort}/notifications/yookassa` })
 
   return {
-    ...{ url, apiUrl, db, database, mailbox, vendor, processes, sim, directory, cable },
+    ...{ url, apiUrl, db, database, mailbox, vendor, processes, sim, directory, proxy },
 
-    /** The newest letter of a kind to somebody, as soon as it is there. */
-    async letter(to: string, kind: string) {
-      const [letter] = await mailbox.wait({ to, kind }, LETTER_MS_MAX)
-      if (letter !== undefined) return letter
+    /** The newest e-mail of a kind to an address, as soon as it is there. */
+    async newestEmail(to: string, kind: string) {
+      const [found] = await mailbox.wait({ to, kind }, EMAIL_MS_MAX)
+      if (found !== undefined) return found
       const printed = processes.worker.printed().split('\n').slice(-40).join('\n')
       throw new Error(`${to} never got ${kind}\n${printed}`)
     },
 
-    /** Turns the clock of freshness: everybody signed in an hour ago. */
+    /** Makes every session an hour old, so that none is fresh. */
     async letSessionsAge(): Promise<void> {
       await db.query(`update sessions set created_at = created_at - interval '1 hour'`)
     },

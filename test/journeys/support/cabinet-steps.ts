@@ -1,5 +1,5 @@
-// What a person does in the account area, step by step, by the words on its buttons; and a
-// shortcut to an account that has bought, for journeys that begin there.
+// Steps of a person in the account area, by the words on its buttons; and a shortcut to an account
+// with a purchase, for journeys that begin there.
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { en } from '../../../web/words/en/en.ts'
@@ -9,19 +9,19 @@ import { type JourneyStage, PASSWORD } from './cabinet-stage.ts'
 export const words = { ru, en } as const
 export type Language = keyof typeof words
 
-/** Of the example catalogue. */
+/** From the example catalogue. */
 export const PACK = { id: 'pack-35m', credits: 35_000_000 } as const
 
 export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 export const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
 
-/** What stands between the gaps of a sentence: `Заказ на {{credits}}` fits any order. */
-export function saying(sentence: string): RegExp {
+/** Matches a sentence with any values in its gaps: `Заказ на {{credits}}` fits any order. */
+export function sentencePattern(sentence: string): RegExp {
   const parts = sentence.split(/\{\{\w+\}\}/).map((part) => RegExp.escape(part))
   return new RegExp(`^${parts.join('.*')}$`)
 }
 
-/** Registers and confirms by the letter's link; ends on the overview, signed in. */
+/** Registers and confirms by the e-mail's link; ends on the overview, signed in. */
 export async function register(stage: JourneyStage, page: Page, email: string, language: Language) {
   const said = words[language]
   await page.goto(`${stage.url}/register`)
@@ -30,7 +30,7 @@ export async function register(stage: JourneyStage, page: Page, email: string, l
   await page.getByRole('checkbox').first().check()
   await button(page, said.register.submit).click()
   await page.getByRole('heading', { name: said.mail.title }).waitFor()
-  const { links } = await stage.letter(email, 'confirm-email')
+  const { links } = await stage.newestEmail(email, 'confirm-email')
   await page.goto(links.find((one) => one.includes('#code=')) ?? '')
   await page.getByLabel(said.confirm.password).fill(PASSWORD)
   await button(page, said.confirm.submit).click()
@@ -38,7 +38,7 @@ export async function register(stage: JourneyStage, page: Page, email: string, l
 }
 
 /** Chooses the pack and goes to the provider's page. */
-export async function order(
+export async function orderPack(
   stage: JourneyStage,
   page: Page,
   method: 'sbp' | 'card',
@@ -48,12 +48,12 @@ export async function order(
   await page.goto(`${stage.url}/packs`)
   await page.locator(`input[name=pack][value=${PACK.id}]`).check()
   await page.getByLabel(said.method[method]).check()
-  await page.getByRole('button', { name: saying(said.packs.pay) }).click()
+  await page.getByRole('button', { name: sentencePattern(said.packs.pay) }).click()
   await page.waitForURL(/\/(?:pay|sbp)\//)
 }
 
-/** What the copy button gave, pasted as people paste. */
-export async function pasted(page: Page): Promise<string> {
+/** What the copy button copied, read by pasting it. */
+export async function pasteClipboard(page: Page): Promise<string> {
   const other = await page.context().newPage()
   await other.setContent('<textarea></textarea>')
   await other.locator('textarea').focus()
@@ -64,14 +64,14 @@ export async function pasted(page: Page): Promise<string> {
   return value
 }
 
-/** Presses the key's own copy button; a key has this shape and no other. */
+/** Presses the key's own copy button and checks the shape of the key. */
 export async function copyKey(page: Page, language: Language): Promise<string> {
-  // The first of its name: the other copies the address of the API, and may be there before it.
+  // The first of its name: the other copies the API's URL, and may appear earlier.
   const copies = button(page, words[language].key.copy)
   await copies.nth(1).waitFor()
   await copies.first().click()
   await page.getByRole('button', { name: words[language].copy.done }).waitFor()
-  const plain = await pasted(page)
+  const plain = await pasteClipboard(page)
   assert.match(plain, /^sk-vendor-api03-[\w-]{68}$/)
   return plain
 }
@@ -122,8 +122,8 @@ async function mustCall(page: Page, path: string, body: object): Promise<Record<
   return said.body
 }
 
-/** Somebody with a confirmed account, signed in in this window; with a purchase when wished. */
-export async function settle(
+/** Creates a confirmed account, signed in in this window, by default with a purchase. */
+export async function createSignedInAccount(
   stage: JourneyStage,
   page: Page,
   name: string,
@@ -134,13 +134,13 @@ export async function settle(
   const consents = [{ document: 'offer', version: '2026-11-01' }]
   const person = { email, password: PASSWORD, language: 'ru', consents }
   await mustCall(page, '/api/auth/register', person)
-  const { text } = await stage.letter(email, 'confirm-email')
+  const { text } = await stage.newestEmail(email, 'confirm-email')
   const code = /#code=([\w-]+)/.exec(text)?.[1]
   await mustCall(page, '/api/auth/confirm', { code, password: PASSWORD })
   if (!has.bought) return email
   const attempt = `settle-${name}`
   const { id } = await mustCall(page, '/api/orders', { pack: PACK.id, method: 'card', attempt })
   await stage.sim('pay', { orderId: id })
-  await stage.letter(email, 'payment-credited')
+  await stage.newestEmail(email, 'payment-credited')
   return email
 }

@@ -1,5 +1,5 @@
-// Another site, for journeys that must survive it: a page, a page that frames whatever it is told
-// to, and a page with a form to whatever address.
+// Another site, for journeys that must survive it: a page, a page that frames any URL, and a page
+// with a form to any URL.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,7 +12,7 @@ export async function openEvilSite() {
     const to = searchParams.get('to') ?? ''
     const pages: Readonly<Record<string, string>> = {
       '/frame': `<iframe src="${to}"></iframe>`,
-      // As JSON as a form can be: the name, an equals sign and the value together are an object.
+      // The closest a form comes to JSON: name, equals sign and value together are an object.
       '/form': `<form method="post" enctype="${searchParams.get('enctype')}" action="${to}">
         <input type="hidden" name='{"language":"en","rest":"' value='"}'>
         <button>Go</button></form>`,
@@ -25,7 +25,7 @@ export async function openEvilSite() {
   const { port } = server.address() as AddressInfo
 
   return {
-    /** Another port of our own host is the same site: cookies do travel from there. */
+    /** Another port of our own host is the same site: the browser sends cookies from there. */
     origins: [`http://localhost:${port}`, `http://127.0.0.1:${port}`],
     close(): void {
       server.closeAllConnections()
@@ -34,7 +34,7 @@ export async function openEvilSite() {
   }
 }
 
-/** The address of one of its pages. */
+/** The URL of one of its pages. */
 export function evilPage(origin: string, name: 'frame' | 'form', query: Record<string, string>) {
   return `${origin}/${name}?${new URLSearchParams(query)}`
 }

@@ -1,6 +1,6 @@
 // The stage of guards in a browser: the built pages, a real cabinet and a real worker as processes,
-// the bank where cards are left and the mailbox where letters arrive. Owners are registered over
-// HTTP and sign in on the page; what their programs spend goes to the ledger directly.
+// the bank where cards are saved and the mailbox that receives e-mails. Owners register over HTTP
+// and sign in on the page; their spending goes to the ledger directly.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,8 +12,8 @@ import { freePorts } from '../../stages/served/gateway.ts'
 import { createPaymentStage } from '../../stages/served/payments.ts'
 
 const root = join(import.meta.dirname, '../../..')
-/** Generous: a letter takes a second or two, and longer while others use the machine. */
-const LETTER_MS_MAX = 30_000
+/** Generous: an e-mail takes a second or two, and longer while other work uses the machine. */
+const EMAIL_MS_MAX = 30_000
 
 export type GuardsStage = Awaited<ReturnType<typeof createGuardsStage>>
 export type Owner = { readonly email: string; readonly book: BookId }
@@ -47,23 +47,23 @@ export async function createGuardsStage() {
     assert.ok(response.ok, `${path}: ${await response.text()}`)
   }
 
-  async function letter(to: string, kind: string) {
-    const [found] = await mailbox.wait({ to, kind }, LETTER_MS_MAX)
-    assert.ok(found, `a letter ${kind} to ${to}`)
+  async function newestEmail(to: string, kind: string) {
+    const [found] = await mailbox.wait({ to, kind }, EMAIL_MS_MAX)
+    assert.ok(found, `an e-mail ${kind} to ${to}`)
     return found
   }
 
   return {
     ...stage,
     url,
-    letter,
+    newestEmail,
 
     /** An owner with a confirmed account. */
     async owner(name: string): Promise<Owner> {
       const email = `${name}@example.org`
       const person = { email, password: PASSWORD, language: 'ru', consents: [] }
       await post('/api/auth/register', person)
-      const { text } = await letter(email, 'confirm-email')
+      const { text } = await newestEmail(email, 'confirm-email')
       const code = /#code=([\w-]+)/.exec(text)?.[1]
       await post('/api/auth/confirm', { code, password: PASSWORD })
       const { rows } = await db.query('select book_id as book from accounts where email = $1', [
@@ -73,7 +73,7 @@ export async function createGuardsStage() {
     },
 
     /** A purchase outside the browser. */
-    async funded(book: BookId, changes: Parameters<typeof stage.buy>[1] = {}) {
+    async buyAndPay(book: BookId, changes: Parameters<typeof stage.buy>[1] = {}) {
       const { id } = await stage.buy(book, changes)
       await stage.sim('pay', { orderId: id })
       await stage.untilState(id, 'credited')
@@ -89,8 +89,8 @@ export async function createGuardsStage() {
       await page.waitForURL(`${url}${path}`)
     },
 
-    /** As if the owner had signed in an hour ago. */
-    async grownOld({ email }: Owner): Promise<void> {
+    /** Makes the owner's sign-in an hour old. */
+    async ageSessions({ email }: Owner): Promise<void> {
       await db.query(
         `update sessions set created_at = created_at - interval '1 hour'
          where account_id = (select id from accounts where email = $1)`,

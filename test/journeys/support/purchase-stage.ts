@@ -1,6 +1,6 @@
-// The stage of purchases in a browser: an order made through the payments room, the bank's hosted
-// page where it is paid, and the shop's page that the payer comes back to, which asks about the
-// order as the account area does.
+// The stage of purchases in a browser: an order made through the payments module, the bank's hosted
+// page where it is paid, and the shop's page that the payer returns to, which polls the order as
+// the account area does.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -38,7 +38,7 @@ export async function createPurchaseStage() {
     ...stage,
     shopUrl,
 
-    /** An order and the address where it is paid. */
+    /** An order and the URL where it is paid. */
     async order(changes: Parameters<typeof stage.buy>[1] = {}) {
       const returnUrl = `${shopUrl}/orders/{order}`
       const { id, book, confirmation } = await stage.bought({ returnUrl, ...changes })
@@ -46,7 +46,7 @@ export async function createPurchaseStage() {
       return { id, book, payUrl: confirmation?.value ?? '' }
     },
 
-    /** The payer is back in the shop, and the credit is there: one entry, the pack's. */
+    /** Checks that the payer is back in the shop and has one entry, the pack's credit. */
     async assertPaid(page: Page, id: OrderId): Promise<void> {
       await page.waitForURL(`${shopUrl}/orders/${id}`)
       assert.ok(visits.includes(id), 'the return address was visited')
@@ -55,7 +55,7 @@ export async function createPurchaseStage() {
       assert.deepEqual([entries, amount], [1, pack.credits])
     },
 
-    /** The payer is back, and nothing was credited. */
+    /** Checks that the payer is back and nothing was credited. */
     async assertUnpaid(page: Page, id: OrderId, state: string): Promise<void> {
       await page.waitForURL(`${shopUrl}/orders/${id}`)
       await stage.untilState(id, state)

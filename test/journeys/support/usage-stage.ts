@@ -2,11 +2,12 @@
 // and a window that is signed in.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
+import { catalogueWithPricedModel } from '../../support/priced-model.ts'
 import { question } from '../gateway/client.ts'
 import { createSiteStage } from './site-stage.ts'
 
 export const MODELS = ['model-large', 'model-small'] as const
-/** Charged ones of two models, all with cached tokens, and one that the upstream refused. */
+/** Charged requests of two models, all with cached tokens, and one that the upstream refused. */
 const ASKED = [
   [MODELS[0], '[[reply: text 30]]'],
   [MODELS[1], '[[reply: text 7]]'],
@@ -18,16 +19,16 @@ const SYSTEM = [{ type: 'text', text: 'a '.repeat(400), cache_control: { type: '
 export type UsageStage = Awaited<ReturnType<typeof createUsageStage>>
 
 export async function createUsageStage() {
-  const site = await createSiteStage()
+  const site = await createSiteStage({ catalogueText: await catalogueWithPricedModel() })
   const own = await site.person('spender')
-  await site.bought(own)
+  await site.buyPack(own)
   const key = await site.keyOf(own.book)
 
-  async function ask(model: string, words: string): Promise<void> {
+  async function ask(model: string, words: string, more: object = {}): Promise<void> {
     const response = await fetch(`${site.gatewayUrl}/v1/messages`, {
       method: 'POST',
       headers: { 'x-api-key': key, 'content-type': 'application/json' },
-      body: question(words, { model, system: SYSTEM }),
+      body: question(words, { model, system: SYSTEM, ...more }),
     })
     await response.arrayBuffer()
   }
@@ -39,7 +40,7 @@ export async function createUsageStage() {
   }
 
   for (const [model, words] of ASKED) await ask(model, words)
-  // A refusal is answered before it is written down.
+  // The gateway answers a refusal before it writes the entry.
   while ((await entries()).length < ASKED.length) await pause(20)
 
   return {
@@ -48,7 +49,7 @@ export async function createUsageStage() {
     ask,
     entries,
 
-    /** The page of the owner, once its totals and its lines are there. */
+    /** The owner's page, once its totals and its lines have loaded. */
     async open(page: Page, search = ''): Promise<void> {
       await site.signIn(page, own)
       await page.goto(`${site.url}/usage${search}`)
@@ -60,5 +61,5 @@ export async function createUsageStage() {
 
 /** The buttons that open lines of the log. */
 export function lines(page: Page) {
-  return page.getByRole('button', { name: /как посчитано$/ })
+  return page.getByRole('button', { name: /расчёт стоимости$/ })
 }

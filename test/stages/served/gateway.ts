@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Clock } from '../../../src/platform/clock.ts'
 import { credits } from '../../../src/units/credits.ts'
-import { hold, sleep } from '../../support/fault.ts'
+import { ensure, sleep } from '../../support/drill.ts'
 import {
   createTestDatabase,
   createTestKeys,
@@ -32,11 +32,11 @@ export type Serving = {
   readonly parent: ChildProcess
   /** Processes that serve, oldest first; the dead and the drained are not among them. */
   members(): number[]
-  /** How often a line of the log has said this. */
+  /** How many log lines have this message. */
   said(message: string): number
-  /** Waits until the log has said it so often. */
+  /** Waits until the log has this many lines with the message. */
   until(message: string, times: number, limitMs?: number): Promise<void>
-  /** SIGTERM, and the exit code. */
+  /** Sends SIGTERM and returns the exit code. */
   stop(limitMs?: number): Promise<number | null>
 }
 
@@ -91,6 +91,7 @@ export async function createStageOn(database: TestDatabase, keys: readonly strin
     database,
     /** One key of each account. */
     keys,
+    spoolDirectory,
     serve,
     /** Charges of the ledger by their output tokens, which tests make unlike each other. */
     charges: () => readCharges(database),
@@ -104,23 +105,13 @@ export async function createStageOn(database: TestDatabase, keys: readonly strin
   }
 }
 
-/** So many accounts with credits, and their keys, made by the rooms of this version or another. */
-export async function createAccounts(
-  database: TestDatabase,
-  count: number,
-  version: Pick<
-    typeof import('../../support/harness.ts'),
-    'createTestLedger' | 'createTestKeys'
-  > = {
-    createTestLedger,
-    createTestKeys,
-  },
-): Promise<string[]> {
-  const ledger = await version.createTestLedger(database.url)
-  const keys = version.createTestKeys(ledger.db, ledger)
+/** Creates accounts with credits; returns their keys. */
+export async function createAccounts(database: TestDatabase, count: number): Promise<string[]> {
+  const ledger = await createTestLedger(database.url)
+  const keys = createTestKeys(ledger.db, ledger)
   const plain: string[] = []
   for (let i = 0; i < count; i++) {
-    const book = await ledger.open(database.db)
+    const book = await ledger.createBook(database.db)
     const amount = credits(10n ** 11n)
     const posted = { book, kind: 'purchase', ref: `pack ${i}`, amount, contra: 'clearing' } as const
     await database.db.transaction((tx) => ledger.credit(tx, { ...posted, note: '' }))
@@ -166,7 +157,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Ends a child that is still there; its processes see their parent go and follow. */
+/** Kills a running child; its processes end when their parent does. */
 async function endFamily(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
@@ -174,7 +165,7 @@ async function endFamily(child: ChildProcess): Promise<void> {
   await exited
 }
 
-/** Ports that nobody listens on. Held open together, so that they are not the same one. */
+/** Free ports. All are open at the same time, so that no port is returned twice. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
   await Promise.all(servers.map((server) => once(server, 'listening')))
@@ -198,14 +189,14 @@ async function countOpenHolds(database: TestDatabase): Promise<number> {
   return (rows[0] as { n: number }).n
 }
 
-/** All holds end once the sweeper has watched the dead for its minute, and the books tie out. */
+/** Lets the sweeper watch dead processes for a minute; then checks holds and audit. */
 async function checkLedger(database: TestDatabase, spoolDirectory: string) {
-  // A hand-turned clock lets the sweeper watch for a minute without waiting for it.
+  // A clock set by hand lets the sweeper watch for a minute without waiting for it.
   const clock = { ms: 0 }
   const turned: Clock = { nowMs: () => clock.ms, spanMs: () => clock.ms }
   const ledger = await createTestLedger(database.url, { spoolDirectory, clock: turned })
   try {
-    await sleep(500) // spools of the killed are being replayed
+    await sleep(500) // the ledger replays the spools of killed processes
     const sweeper = ledger.sweeper(60)
     let swept = 0
     for (let i = 0; i < 20; i++) {
@@ -213,9 +204,9 @@ async function checkLedger(database: TestDatabase, spoolDirectory: string) {
       clock.ms += 10_000
     }
     const open = await countOpenHolds(database)
-    hold(open === 0, `every hold ends (${open} are open)`)
+    ensure(open === 0, `every hold ends (${open} are open)`)
     const findings = await ledger.audit('all')
-    hold(
+    ensure(
       findings.length === 0,
       `the audit is empty: ${findings.length} ${findings[0]?.rule} ${findings[0]?.detail}`,
     )

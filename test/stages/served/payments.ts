@@ -1,14 +1,14 @@
 // The stage of payment journeys and faults: real workers and a real cabinet as processes of their
 // own, over real PostgreSQL, against the stand-ins of the bank and of the mail relay. It is a
-// deployment that takes real money, so what the bank calls a test is refused. Orders are made
-// through the door of the payments room, as the account area makes them. Only clocks are turned.
+// deployment that takes real money, so it refuses test payments. It creates orders through the
+// entry file of the payments module, as the account area does. Tests shift only the clocks.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BookId, OrderId } from '../../../src/platform/ids.ts'
 import type { BankOptions } from '../../../stand-ins/bank/bank.ts'
 import { startMailbox } from '../../../stand-ins/mailbox/mailbox.ts'
-import { sleep } from '../../support/fault.ts'
+import { sleep } from '../../support/drill.ts'
 import { turnClock } from '../../support/harness.ts'
 import { createTestPayments, type TestPaymentsOptions } from '../payments.ts'
 import { freePorts } from './gateway.ts'
@@ -22,7 +22,7 @@ export type PaymentStageOptions = {
   readonly bank?: BankOptions
   /** The server that the database is made on, when not the tests' own. */
   readonly serverUrl?: string
-  /** Of the room that buys. */
+  /** For the payments stage that creates the orders. */
   readonly yookassa?: TestPaymentsOptions['yookassa']
   readonly payments?: TestPaymentsOptions['payments']
 }
@@ -35,16 +35,16 @@ const WAIT_MS_MAX = 30_000
 export async function createPaymentStage(options: PaymentStageOptions) {
   const mailbox = await startMailbox()
   const spoolDirectory = await mkdtemp(join(tmpdir(), 'tollgate-spool-'))
-  const room = await createTestPayments({
+  const stage = await createTestPayments({
     bank: { isTest: false, ...options.bank },
-    payments: { takesTest: false, ...options.payments },
+    payments: { acceptsTestPayments: false, ...options.payments },
     ...(options.yookassa && { yookassa: options.yookassa }),
     ...(options.serverUrl && { serverUrl: options.serverUrl }),
   })
-  const { bank, db, sim } = room
+  const { bank, db, sim } = stage
   const [metricsPort = 0] = await freePorts(1)
   const env = {
-    DATABASE_URL: room.database.url,
+    DATABASE_URL: stage.database.url,
     // Several stages share a server of a hundred connections; this much work needs few.
     DATABASE_POOL_SIZE: '4',
     DATABASE_LEDGER_CONNECTIONS: '1',
@@ -75,7 +75,7 @@ export async function createPaymentStage(options: PaymentStageOptions) {
   const turned = { ours: 0 }
   const found = readers(db)
 
-  /** Waits for a condition and gives what it found; says what was the matter when it never came. */
+  /** Waits until `look` finds something and returns it; throws with the logged errors otherwise. */
   async function until<T>(
     what: string,
     look: () => Promise<T | undefined | false>,
@@ -94,12 +94,12 @@ export async function createPaymentStage(options: PaymentStageOptions) {
   }
 
   return {
-    ...room,
+    ...stage,
     ...found,
     mailbox,
     env,
     cabinet,
-    /** Those that run; a program that kills one puts another in its place. */
+    /** The running workers; a program that kills one replaces it here. */
     workers,
     startWorker,
     /** Where the provider sends its notices. */
@@ -115,28 +115,28 @@ export async function createPaymentStage(options: PaymentStageOptions) {
       }),
 
     /** An order of a new account, waiting for its payer. */
-    async bought(changes: Parameters<typeof room.buy>[1] = {}) {
-      const book = await room.newBook()
-      const { id, confirmation, state } = await room.buy(book, changes)
+    async bought(changes: Parameters<typeof stage.buy>[1] = {}) {
+      const book = await stage.newBook()
+      const { id, confirmation, state } = await stage.buy(book, changes)
       return { book, id, confirmation, state }
     },
 
-    /** Turns our clock and the bank's forward; they need not agree. */
+    /** Moves our clock and the bank's forward, each by its own time. */
     async turn(by: { readonly oursSeconds?: number; readonly theirsSeconds?: number }) {
       turned.ours += by.oursSeconds ?? 0
       await turnClock(db, `${turned.ours} seconds`)
       if (by.theirsSeconds) await sim('advance', { seconds: by.theirsSeconds })
     },
 
-    /** Has a worker do now what cron does each minute or hour. */
+    /** Queues a job now that cron queues each minute or hour. */
     async runJob(name: string): Promise<void> {
       await db.query('select graphile_worker.add_job($1)', [name])
     },
 
     async end() {
-      // Their graceful end is told elsewhere; here it would wait for idle connections.
+      // Other tests cover the graceful stop; here it would wait for idle connections.
       await Promise.all([...workers, cabinet].map((one: PaymentProcess) => one.kill()))
-      await room.end()
+      await stage.end()
       await mailbox.close()
       await rm(spoolDirectory, { recursive: true, force: true })
     },
@@ -151,10 +151,10 @@ export type NoticeSeen = {
   readonly tries: number
 }
 
-/** What an auditor would look up. */
+/** Reads the tables as an auditor would. */
 function readers(db: Db) {
   return {
-    /** Entries of the ledger that an order made, and who brought the news of it. */
+    /** Entries of the ledger that an order made, and what triggered the credit. */
     async credit(id: OrderId) {
       const { rows } = await db.query(
         `select o.credited_by as by, o.provider_payment_id as "paymentId",
@@ -180,7 +180,7 @@ function readers(db: Db) {
       return (rows[0] as { state: string }).state
     },
 
-    /** What was told of an order's payment, oldest first. */
+    /** The notices about an order's payment, oldest first. */
     async notices(paymentId: string | null): Promise<NoticeSeen[]> {
       const { rows } = await db.query(
         `select event, outcome, tries from payment_notices
@@ -205,7 +205,7 @@ function readers(db: Db) {
       return (rows[0] as { n: number }).n
     },
 
-    /** Credits of a book that were never spent nor taken. */
+    /** The available credits of a book. */
     async availableOf(book: BookId): Promise<bigint> {
       const { rows } = await db.query('select available from books where id = $1', [book])
       return (rows[0] as { available: bigint }).available

@@ -1,18 +1,18 @@
 // One process of ours as operators start it (`work`, `cabinet`, `serve`), for programs that kill
-// it, flood it or wait for what it says. Its log goes to a file, and is read when somebody asks: a
-// pipe that is not emptied at once would stop the process that writes to it.
+// it, flood it or wait for what it says. Its log goes to a file that tests read on demand: a full
+// pipe would block the process.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sleep } from '../../support/fault.ts'
+import { sleep } from '../../support/drill.ts'
 
 const root = join(import.meta.dirname, '../../..')
 /** A start takes two seconds; beside a build on two cores, ten. */
 const READY_MS_MAX = 60_000
 const STOP_MS_MAX = 20_000
-/** What is shown when something went wrong. */
+/** How many lines an error message shows. */
 const COMPLAINTS_MAX = 50
 
 type Line = { readonly msg: string; readonly level: string } & Readonly<Record<string, unknown>>
@@ -25,11 +25,11 @@ const READY = {
 
 export type PaymentProcess = {
   readonly pid: number
-  /** The line that said it was ready. */
+  /** The log line with which it reported that it is ready. */
   readonly ready: Readonly<Record<string, unknown>>
-  /** How often a line of its log has said this. */
+  /** How many lines of its log have this message. */
   said(message: string): number
-  /** Its last lines of level error and above, and whatever is no line of the log. */
+  /** Its last lines of level error and above, and every line that is not a log line. */
   complaints(): readonly string[]
   isAlive(): boolean
   /** SIGKILL, and waits until it is gone. */
@@ -38,7 +38,7 @@ export type PaymentProcess = {
   stop(): Promise<void>
 }
 
-/** Resolves when it says that it is ready. */
+/** Resolves when it logs that it is ready. */
 export async function startPaymentProcess(
   command: keyof typeof READY,
   env: Readonly<Record<string, string>>,
@@ -52,7 +52,7 @@ export async function startPaymentProcess(
   })
   // The open file stays readable, and is gone when it is closed.
   rmSync(folder, { recursive: true })
-  // A program that ends in a hurry leaves nobody behind.
+  // Kill the child when this program exits early.
   const endWithUs = () => child.kill('SIGKILL')
   process.once('exit', endWithUs)
   child.once('exit', () => process.off('exit', endWithUs))

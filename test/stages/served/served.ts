@@ -1,5 +1,4 @@
-// Our program as it runs in earnest: a process of its own, started from the command line, with all
-// it prints kept.
+// Our program as a separate process, started from the command line; keeps everything it prints.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -11,7 +10,7 @@ const STOP_MS = 20_000
 
 export type Served = {
   readonly child: ChildProcess
-  /** Everything it printed so far, both ways. */
+  /** Everything it has printed to stdout and stderr. */
   printed(): string
   stop(): Promise<void>
 }
@@ -27,7 +26,7 @@ export async function startServed(
     cwd: join(import.meta.dirname, '../../..'),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  // A program that ends in a hurry leaves nobody behind.
+  // Kill the child when this program exits early.
   const endWithUs = () => child.kill('SIGKILL')
   process.once('exit', endWithUs)
   child.once('exit', () => process.off('exit', endWithUs))

@@ -1,15 +1,15 @@
-// Switching the second factor on: the password, then the app (QR code or secret as text) with its
-// first code, then the recovery codes, which are shown this once.
+// Turns the second factor on: the password, then the app (QR code or secret as text) with its first
+// code, then the recovery codes, which are shown only once.
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { type AnswerOf, call } from '../../runtime/api.ts'
-import { meAsk } from '../../runtime/asks.ts'
+import { meQuery } from '../../runtime/queries.ts'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/dialog/Dialog.tsx'
 import { TextField } from '../../ui/form/Field.tsx'
 import { Form } from '../../ui/form/Form.tsx'
-import { useForm } from '../../ui/form/form.ts'
+import { useForm } from '../../ui/form/use-form.ts'
 import { QrCode } from '../../ui/QrCode.tsx'
 import { PasswordStep } from './PasswordStep.tsx'
 import { RecoveryCodes } from './RecoveryCodes.tsx'
@@ -27,14 +27,14 @@ export function EnableSteps(props: { readonly isOpen: boolean; readonly onClose:
     setEnabled(undefined)
     setVerified(false)
     props.onClose()
-    if (isVerified) void client.invalidateQueries({ queryKey: meAsk.queryKey })
+    if (isVerified) void client.invalidateQueries({ queryKey: meQuery.queryKey })
   }
 
   return (
     <Dialog
       isOpen={props.isOpen}
       onClose={leave}
-      isFirm={step === 'codes'}
+      isPersistent={step === 'codes'}
       title={t(step === 'codes' ? 'factor.codesTitle' : 'factor.enableTitle')}
       text={t(`factor.${step}Text`)}
     >
@@ -61,8 +61,8 @@ function AppStep(props: { readonly uri: string; readonly onVerified: () => void 
   const { uri, onVerified } = props
   const secret = new URL(uri).searchParams.get('secret') ?? ''
   const form = useForm({
-    start: { code: '' },
-    blame: { second_factor_wrong: 'code', body_wrong: 'code' },
+    initial: { code: '' },
+    errorFields: { second_factor_wrong: 'code', body_wrong: 'code' },
     check: ({ code }) => ({ code: code.trim().length < 6 ? t('second.short') : undefined }),
     async send({ code }) {
       const body = { code: code.replace(/\s/g, '') }

@@ -1,8 +1,8 @@
-// One question inside a dialog: the password, for what needs it each time.
+// Asks for the password inside a dialog, for actions that need it each time.
 import { useTranslation } from 'react-i18next'
 import { Form } from '../../ui/form/Form.tsx'
-import { useForm } from '../../ui/form/form.ts'
 import { PasswordField } from '../../ui/form/PasswordField.tsx'
+import { useForm } from '../../ui/form/use-form.ts'
 
 export function PasswordStep(props: {
   readonly submit: string
@@ -12,8 +12,8 @@ export function PasswordStep(props: {
   const { submit, tone = 'main', send } = props
   const { t } = useTranslation()
   const form = useForm({
-    start: { password: '' },
-    blame: { password_wrong: 'password' },
+    initial: { password: '' },
+    errorFields: { password_wrong: 'password' },
     check: ({ password }) => ({ password: password === '' ? t('field.required') : undefined }),
     send: ({ password }) => send(password),
   })

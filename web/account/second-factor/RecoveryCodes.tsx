@@ -1,4 +1,4 @@
-// Recovery codes, shown once: to be copied, saved or printed, and only then left.
+// Shows recovery codes once. The owner copies, saves or prints them and must tick a box to go on.
 import { Download, Printer } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'

@@ -1,16 +1,16 @@
-// The second factor in the settings: off, with a way to switch it on; on, with new recovery codes
-// and a way to switch it off. Each asks for the password.
+// The second factor in the settings: turn it on; or, when it is on, get new recovery codes or turn
+// it off. Each action asks for the password.
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { call } from '../../runtime/api.ts'
-import { meAsk } from '../../runtime/asks.ts'
+import { meQuery } from '../../runtime/queries.ts'
 import { useMe } from '../../runtime/session.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/dialog/Dialog.tsx'
 import { Badge, Panel } from '../../ui/parts.tsx'
 import { useToast } from '../../ui/Toasts.tsx'
-import { useFreshly } from '../Freshly.tsx'
+import { useFreshSession } from '../FreshSession.tsx'
 import { EnableSteps } from './EnableSteps.tsx'
 import { PasswordStep } from './PasswordStep.tsx'
 import { RecoveryCodes } from './RecoveryCodes.tsx'
@@ -33,7 +33,7 @@ export function SecondFactor() {
       }
     >
       <div className="flex flex-wrap gap-3">
-        {/* One button for both, so that whoever has just switched it on keeps the focus. */}
+        {/* One button for both, so that it keeps the focus when the factor is turned on. */}
         <Button onClick={() => setOpen(hasSecondFactor ? 'codes' : 'enable')}>
           {t(hasSecondFactor ? 'factor.newCodes' : 'factor.enable')}
         </Button>
@@ -53,7 +53,7 @@ type DialogState = { readonly isOpen: boolean; readonly onClose: () => void }
 function DisableDialog({ isOpen, onClose }: DialogState) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const freshly = useFreshly()
+  const withFreshSession = useFreshSession()
   const toast = useToast()
   return (
     <Dialog
@@ -67,8 +67,8 @@ function DisableDialog({ isOpen, onClose }: DialogState) {
         tone="danger"
         send={async (password) => {
           const body = { password }
-          await freshly(() => call('POST /api/auth/two-factor/disable', { body }))
-          await client.invalidateQueries({ queryKey: meAsk.queryKey })
+          await withFreshSession(() => call('POST /api/auth/two-factor/disable', { body }))
+          await client.invalidateQueries({ queryKey: meQuery.queryKey })
           onClose()
           toast(t('factor.disabled'))
         }}
@@ -79,7 +79,7 @@ function DisableDialog({ isOpen, onClose }: DialogState) {
 
 function NewCodesDialog({ isOpen, onClose }: DialogState) {
   const { t } = useTranslation()
-  const freshly = useFreshly()
+  const withFreshSession = useFreshSession()
   const [codes, setCodes] = useState<readonly string[]>()
   function leave(): void {
     setCodes(undefined)
@@ -89,7 +89,7 @@ function NewCodesDialog({ isOpen, onClose }: DialogState) {
     <Dialog
       isOpen={isOpen}
       onClose={leave}
-      isFirm={codes !== undefined}
+      isPersistent={codes !== undefined}
       title={t(codes === undefined ? 'factor.newCodesTitle' : 'factor.codesTitle')}
       text={t(codes === undefined ? 'factor.newCodesText' : 'factor.codesText')}
     >
@@ -97,7 +97,7 @@ function NewCodesDialog({ isOpen, onClose }: DialogState) {
         <PasswordStep
           submit={t('factor.newCodes')}
           send={async (password) => {
-            const answer = await freshly(() =>
+            const answer = await withFreshSession(() =>
               call('POST /api/auth/two-factor/generate-backup-codes', { body: { password } }),
             )
             setCodes(answer.recoveryCodes)

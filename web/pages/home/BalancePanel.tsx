@@ -1,22 +1,23 @@
-// The balance: what can be spent, what is set aside, what that means in roubles and in days.
+// The balance: available and held credits, what they are worth in roubles, and how many days they
+// will last.
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Home } from '../../../src/cabinet/contract/contract.ts'
-import { useFormat } from '../../format/format.ts'
 import { usePhrases } from '../../format/phrases.ts'
+import { useFormat } from '../../format/use-format.ts'
 import { paths } from '../../paths.ts'
 import { Credits } from '../../ui/amounts.tsx'
 import { ButtonLink } from '../../ui/Button.tsx'
 import { Panel } from '../../ui/parts.tsx'
 
-/** A pace that holds for a year is a guess nobody should plan with. */
-const DAYS_TOLD_MAX = 365
+/** A forecast beyond a year is too uncertain to show. */
+const DAYS_SHOWN_MAX = 365
 
 export function BalancePanel({ home }: { readonly home: Home }) {
   const { t } = useTranslation()
   const { available, held } = home.balance
-  // Nothing lasts for no time and costs no money: that need not be told.
-  const hasMeaning = available.whole !== '0' || held.whole !== '0'
+  // An empty balance has no worth and no days left to show.
+  const hasBalance = available.whole !== '0' || held.whole !== '0'
   return (
     <Panel>
       <div className="flex flex-wrap items-end justify-between gap-x-8 gap-y-4">
@@ -29,47 +30,47 @@ export function BalancePanel({ home }: { readonly home: Home }) {
           </p>
           <p className="mt-1 text-sm text-soft">{t('home.balance.unit')}</p>
         </div>
-        {/* A newcomer has one thing to do, and the list above shows it. */}
+        {/* For a newcomer the main button is in the list of first steps above. */}
         <ButtonLink to={paths.packs} tone={home.nextStep === 'done' ? 'main' : 'plain'}>
           {t('home.topUp')}
         </ButtonLink>
       </div>
-      {hasMeaning && <Meanings home={home} />}
+      {hasBalance && <BalanceFacts home={home} />}
     </Panel>
   )
 }
 
-function Meanings({ home }: { readonly home: Home }) {
+function BalanceFacts({ home }: { readonly home: Home }) {
   const { t } = useTranslation()
   const format = useFormat()
   const { held } = home.balance
   const isHolding = BigInt(held.whole) > 0n
   return (
     <dl className="mt-6 grid gap-5 border-t border-line pt-5 sm:grid-cols-3">
-      <Meaning name={t('home.balance.left')} text={<PaceText home={home} />}>
+      <BalanceFact name={t('home.balance.left')} text={<PaceText home={home} />}>
         <DaysLeft days={home.pace.daysLeft} />
-      </Meaning>
+      </BalanceFact>
       {home.worth !== null && (
-        <Meaning
+        <BalanceFact
           name={t('home.balance.worth')}
           text={t('home.balance.worthText', {
             rubles: format.rubles(home.worth.kopecksPerMillion),
           })}
         >
           {t('home.balance.worthValue', { rubles: format.rubles(home.worth.kopecks) })}
-        </Meaning>
+        </BalanceFact>
       )}
-      <Meaning
+      <BalanceFact
         name={t('home.balance.held')}
         text={isHolding ? t('home.balance.heldText') : undefined}
       >
         <Credits value={held} />
-      </Meaning>
+      </BalanceFact>
     </dl>
   )
 }
 
-function Meaning(props: {
+function BalanceFact(props: {
   readonly name: string
   readonly text: ReactNode
   readonly children: ReactNode
@@ -89,7 +90,7 @@ function DaysLeft({ days }: { readonly days: number | null }) {
   const { t } = useTranslation()
   if (days === null) return t('home.balance.leftUnknown')
   if (days < 1) return t('home.balance.leftUnderDay')
-  if (days > DAYS_TOLD_MAX) return t('home.balance.leftOverYear')
+  if (days > DAYS_SHOWN_MAX) return t('home.balance.leftOverYear')
   return t('home.balance.leftDays', { count: days })
 }
 

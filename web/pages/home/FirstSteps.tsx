@@ -1,5 +1,5 @@
-// What a newcomer does next: buy, key, first request. The list follows the account by itself, and
-// says so once when the last step is done while somebody looks.
+// The first steps of a newcomer: buy, create a key, send a request. Live updates advance the list;
+// if the last step is done while the page is open, a banner says so once.
 import { Check } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -19,11 +19,11 @@ const steps = [
 
 export function FirstSteps({ nextStep }: { readonly nextStep: NextStep }) {
   const { t } = useTranslation()
-  const [atFirst] = useState(nextStep)
+  const [initialStep] = useState(nextStep)
   if (nextStep === 'done') {
     return (
       <div role="status" className="empty:hidden">
-        {atFirst !== 'done' && (
+        {initialStep !== 'done' && (
           <Banner tone="good" title={t('home.steps.allDone')}>
             {t('home.steps.allDoneText')}
           </Banner>

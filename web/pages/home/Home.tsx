@@ -1,10 +1,10 @@
-// The overview: balance and what it means, what stands in the way, what to do next, where the
-// credits went. Live updates write into the same answers, so the page follows without a reload.
+// The overview: notices, first steps, balance, usage and the latest requests. Live updates write
+// into the same queries, so the page changes without a reload.
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { homeAsk } from '../../runtime/asks.ts'
-import { Asked } from '../../ui/Asked.tsx'
+import { homeQuery } from '../../runtime/queries.ts'
 import { Page } from '../../ui/Page.tsx'
+import { QueryView } from '../../ui/QueryView.tsx'
 import { BalancePanel } from './BalancePanel.tsx'
 import { FirstSteps } from './FirstSteps.tsx'
 import { LatestRequests } from './LatestRequests.tsx'
@@ -15,7 +15,7 @@ export function Home() {
   const { t } = useTranslation()
   return (
     <Page title={t('home.title')}>
-      <Asked query={useQuery(homeAsk)} lines={8}>
+      <QueryView query={useQuery(homeQuery)} lines={8}>
         {(home) => (
           <>
             <Notices home={home} />
@@ -25,7 +25,7 @@ export function Home() {
             <LatestRequests />
           </>
         )}
-      </Asked>
+      </QueryView>
     </Page>
   )
 }

@@ -1,19 +1,20 @@
-// The latest requests as the ledger has them; they come with live updates and without a reload.
+// The latest requests from the ledger; live updates deliver them.
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import type { RequestLine, Requests } from '../../../src/cabinet/contract/contract.ts'
-import { requestsKey } from '../../runtime/asks.ts'
+import type { RecentRequests, RequestLine } from '../../../src/cabinet/contract/contract.ts'
+import { requestsKey } from '../../runtime/queries.ts'
 import { useTick } from '../../runtime/tick.ts'
 import { Credits, Moment, TokenCounts } from '../../ui/amounts.tsx'
 import { Badge, Panel } from '../../ui/parts.tsx'
 import { type Column, Table } from '../../ui/Table.tsx'
 
-/** On a phone each is a card, and twenty of them a long way to the foot of the page. */
+/** On a phone each request is a card; twenty would make the page very long. */
 const SHOWN_MAX = 6
 
-/** What live updates brought; undefined until the first of them. */
-export function useRequests(): Requests | undefined {
-  return useQuery<Requests>({ queryKey: requestsKey, enabled: false, staleTime: Infinity }).data
+/** The requests of the last live update; undefined before the first. */
+export function useRequests(): RecentRequests | undefined {
+  return useQuery<RecentRequests>({ queryKey: requestsKey, enabled: false, staleTime: Infinity })
+    .data
 }
 
 export function LatestRequests() {

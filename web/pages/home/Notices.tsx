@@ -1,10 +1,10 @@
-// What stands in the way of requests, or soon will: the gravest first, one sentence of what to do.
+// Notices about what blocks requests now or soon, the most serious first, each with what to do.
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { Home } from '../../../src/cabinet/contract/contract.ts'
 import { usePhrases } from '../../format/phrases.ts'
 import { paths } from '../../paths.ts'
-import { brandAsk } from '../../runtime/asks.ts'
+import { brandQuery } from '../../runtime/queries.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { usePause } from '../limits/pause.ts'
@@ -18,9 +18,9 @@ const blocks = {
 export function Notices({ home }: { readonly home: Home }) {
   const { t } = useTranslation()
   const phrases = usePhrases()
-  const { data: brand } = useQuery(brandAsk)
+  const { data: brand } = useQuery(brandQuery)
   const { available, debt } = home.balance
-  // Any debt stops requests, also one of a fraction that the whole number does not show.
+  // Any debt stops requests, even a fraction of a credit, which the whole number does not show.
   const hasDebt = /[1-9]/.test(debt.exact)
   const hasBought = home.worth !== null || home.nextStep !== 'buy'
   const isEmpty = BigInt(available.whole) === 0n
@@ -38,7 +38,7 @@ export function Notices({ home }: { readonly home: Home }) {
         : t('home.notice.lowText')
   const block = home.blocked === null ? undefined : blocks[home.blocked]
   return (
-    // Always there, so that readers notice what appears in it.
+    // Always rendered: screen readers announce only what appears in an existing element.
     <div role="status" className="grid gap-3 empty:hidden">
       {block !== undefined && (
         <Banner
@@ -67,6 +67,7 @@ export function Notices({ home }: { readonly home: Home }) {
           {t('home.notice.emptyText')}
         </Banner>
       )}
+      {home.beyondDayLimit !== null && <DayLimit {...home.beyondDayLimit} />}
       {!hasDebt && home.isLow && !isEmpty && (
         <Banner tone="warn" title={t('home.notice.low')} actions={topUp}>
           {lowText}
@@ -76,7 +77,27 @@ export function Notices({ home }: { readonly home: Home }) {
   )
 }
 
-/** One click lets requests through again; the other ways are beside it. */
+/** A request was refused today because it could cost more than what is left of the limit. */
+function DayLimit({ dayLimit, needed, left }: NonNullable<Home['beyondDayLimit']>) {
+  const { t } = useTranslation()
+  const phrases = usePhrases()
+  const action = (
+    <ButtonLink to={paths.limits} isSmall>
+      {t('home.notice.limits')}
+    </ButtonLink>
+  )
+  return (
+    <Banner tone="warn" title={t('home.notice.dayLimit')} actions={action}>
+      {t('home.notice.dayLimitText', {
+        needed: phrases.credits(needed),
+        left: phrases.credits(left),
+        limit: phrases.credits(dayLimit),
+      })}
+    </Banner>
+  )
+}
+
+/** A button that resumes requests, and links to the other remedies. */
 function Resume({ isSpeed }: { readonly isSpeed: boolean }) {
   const { t } = useTranslation()
   const resume = usePause('resume')

@@ -1,11 +1,11 @@
-// Usage by day: bars to look at, and the same numbers as a table for everybody else. A day that is
-// pointed at, or touched, tells its numbers above the bars; today does before that.
+// Usage by day as bars, and the same numbers as a table. The numbers of the day that is pointed at
+// or touched stand above the bars; before that, those of today.
 import { ChartColumn } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Credits, Home, UsageDay } from '../../../src/cabinet/contract/contract.ts'
-import { useFormat } from '../../format/format.ts'
 import { usePhrases } from '../../format/phrases.ts'
+import { useFormat } from '../../format/use-format.ts'
 import { Credits as CreditsFigure } from '../../ui/amounts.tsx'
 import { classes } from '../../ui/classes.ts'
 import { Empty, Panel } from '../../ui/parts.tsx'
@@ -42,7 +42,7 @@ function Bars({ days }: { readonly days: readonly UsageDay[] }) {
   const phrases = usePhrases()
   const [pointed, setPointed] = useState<string>()
   const today = days.at(-1)
-  const told = days.find(({ day }) => day === pointed) ?? today
+  const shownDay = days.find(({ day }) => day === pointed) ?? today
   const largest = days.reduce((most, { credits }) => larger(most, BigInt(credits.whole)), 1n)
   const total = totalOf(days)
   const summary = t('home.usage.summary', {
@@ -55,11 +55,11 @@ function Bars({ days }: { readonly days: readonly UsageDay[] }) {
   return (
     <figure className="grid gap-3">
       <figcaption className="sr-only">{summary}</figcaption>
-      {told !== undefined && (
+      {shownDay !== undefined && (
         <p aria-hidden className="flex flex-wrap items-baseline gap-x-3">
-          <span className="text-soft">{name(told)}</span>
-          <span className="figures font-medium">{phrases.credits(told.credits)}</span>
-          <span className="figures text-sm text-soft">{phrases.requests(told.requests)}</span>
+          <span className="text-soft">{name(shownDay)}</span>
+          <span className="figures font-medium">{phrases.credits(shownDay.credits)}</span>
+          <span className="figures text-sm text-soft">{phrases.requests(shownDay.requests)}</span>
         </p>
       )}
       <div aria-hidden onPointerLeave={() => setPointed(undefined)}>
@@ -69,7 +69,7 @@ function Bars({ days }: { readonly days: readonly UsageDay[] }) {
               key={day.day}
               day={day}
               largest={largest}
-              isTold={day === told}
+              isShown={day === shownDay}
               onPoint={() => setPointed(day.day)}
             />
           ))}
@@ -80,22 +80,22 @@ function Bars({ days }: { readonly days: readonly UsageDay[] }) {
   )
 }
 
-/** The first day, one in the middle below its own bar, and the last. */
+/** The labels of the first day, of one in the middle below its bar, and of the last. */
 function Scale(props: {
   readonly days: readonly UsageDay[]
   readonly name: (day: UsageDay) => string
 }) {
   const { days, name } = props
   const middle = Math.floor((days.length - 1) / 2)
-  const said = (at: number) => days.slice(at).slice(0, 1).map(name)
+  const label = (at: number) => days.slice(at).slice(0, 1).map(name)
   return (
     <div className="mt-1.5 flex text-sm text-soft">
       <span className="w-0" style={{ flexGrow: middle }}>
-        {said(0)}
+        {label(0)}
       </span>
-      <span className="flex w-0 grow justify-center whitespace-nowrap">{said(middle)}</span>
+      <span className="flex w-0 grow justify-center whitespace-nowrap">{label(middle)}</span>
       <span className="w-0 text-end" style={{ flexGrow: days.length - 1 - middle }}>
-        {said(-1)}
+        {label(-1)}
       </span>
     </div>
   )
@@ -104,16 +104,16 @@ function Scale(props: {
 function Bar(props: {
   readonly day: UsageDay
   readonly largest: bigint
-  readonly isTold: boolean
+  readonly isShown: boolean
   readonly onPoint: () => void
 }) {
-  const { day, largest, isTold, onPoint } = props
+  const { day, largest, isShown, onPoint } = props
   const whole = BigInt(day.credits.whole)
-  // In thousandths, so that no amount becomes a float; 12 of them are a hair that can be seen.
+  // In thousandths, so that no amount becomes a float; 12 of them are the lowest visible bar.
   const thousandths = Number((whole * 1_000n) / largest)
   const height = whole === 0n ? 0 : Math.max(12, thousandths)
   return (
-    // The whole column takes the pointer: a low bar is hard to hit.
+    // The whole column receives the pointer: a low bar is hard to hit.
     <div
       onPointerEnter={onPoint}
       onPointerDown={onPoint}
@@ -123,14 +123,14 @@ function Bar(props: {
         style={{ height: `${height / 10}%` }}
         className={classes(
           'w-full rounded-t-xs',
-          isTold ? 'bg-accent' : 'bg-accent/45 group-hover:bg-accent/70',
+          isShown ? 'bg-accent' : 'bg-accent/45 group-hover:bg-accent/70',
         )}
       />
     </div>
   )
 }
 
-/** Three short columns fit the smallest phone, so it stays a table there. */
+/** A table on every screen: its three short columns fit the smallest phone. */
 function DayTable({ days }: { readonly days: readonly UsageDay[] }) {
   const { t } = useTranslation()
   const format = useFormat()

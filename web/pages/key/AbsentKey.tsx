@@ -1,25 +1,25 @@
-// The key is in force, and this browser does not have it: paste it, or reissue it.
+// For an active key that this browser does not have: the owner pastes it, or reissues it.
 import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { Brand, KeyState } from '../../../src/cabinet/contract/contract.ts'
-import { KeyringClosed } from '../../runtime/keyring.ts'
+import { KeyringUnavailable } from '../../runtime/keyring.ts'
 import { useMe } from '../../runtime/session.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Form } from '../../ui/form/Form.tsx'
-import { useForm } from '../../ui/form/form.ts'
 import { PasswordField } from '../../ui/form/PasswordField.tsx'
+import { useForm } from '../../ui/form/use-form.ts'
 import { Panel } from '../../ui/parts.tsx'
 import { useToast } from '../../ui/Toasts.tsx'
-import { adopt } from './issue.ts'
+import { storePastedKey } from './issue-key.ts'
 import { KeyFacts, KeyValue } from './KeyPanel.tsx'
-import { keptAsk } from './kept.ts'
+import { storedKeysQuery } from './stored-keys.ts'
 
 export function AbsentKey(props: {
   readonly state: KeyState
   readonly brand: Brand
-  readonly isClosed: boolean
+  readonly isUnavailable: boolean
 }) {
-  const { state, brand, isClosed } = props
+  const { state, brand, isUnavailable } = props
   const { t } = useTranslation()
   const { active } = state
   if (active === null) return null
@@ -28,7 +28,7 @@ export function AbsentKey(props: {
       <div className="grid gap-5">
         <KeyValue slug={brand.vendorSlug} last4={active.last4} plain={undefined} />
         <KeyFacts active={active} />
-        {isClosed ? (
+        {isUnavailable ? (
           <Banner tone="warn" title={t('key.closed')}>
             {t('key.closedText')}
           </Banner>
@@ -49,26 +49,26 @@ function PasteForm({ state, slug }: { readonly state: KeyState; readonly slug: s
   const client = useQueryClient()
   const toast = useToast()
   const form = useForm({
-    start: { plain: '' },
+    initial: { plain: '' },
     check: ({ plain }) => ({ plain: plain.trim() === '' ? t('key.pasteMissing') : undefined }),
-    blame: {
+    errorFields: {
       field_invalid: 'plain',
       attempts_exceeded: 'plain',
       key_attempts_exceeded: 'plain',
     },
     send: async ({ plain }) => {
       try {
-        if (!(await adopt(account, state, plain.trim()))) {
+        if (!(await storePastedKey(account, state, plain.trim()))) {
           form.setError(t('key.pasteWrong'))
           return
         }
       } catch (error) {
-        if (!(error instanceof KeyringClosed)) throw error
+        if (!(error instanceof KeyringUnavailable)) throw error
         form.setError(t('key.closed'))
         return
       }
       toast(t('key.pasted'))
-      await client.invalidateQueries({ queryKey: keptAsk(account).queryKey })
+      await client.invalidateQueries({ queryKey: storedKeysQuery(account).queryKey })
     },
   })
   return (

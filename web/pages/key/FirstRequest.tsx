@@ -1,21 +1,21 @@
-// Whether the key is in use: waits for the first request and says so when it has come.
+// Shows whether the key is in use: waits for the first request and reports its arrival.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Home } from '../../../src/cabinet/contract/contract.ts'
-import { useFormat } from '../../format/format.ts'
 import { usePhrases } from '../../format/phrases.ts'
-import { homeAsk } from '../../runtime/asks.ts'
+import { useFormat } from '../../format/use-format.ts'
+import { homeQuery } from '../../runtime/queries.ts'
 import { useTick } from '../../runtime/tick.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { useRequests } from '../home/LatestRequests.tsx'
 
 export function FirstRequest() {
-  const { data: home } = useQuery(homeAsk)
-  return home === undefined ? null : <Watch home={home} />
+  const { data: home } = useQuery(homeQuery)
+  return home === undefined ? null : <RequestStatus home={home} />
 }
 
-function Watch({ home }: { readonly home: Home }) {
+function RequestStatus({ home }: { readonly home: Home }) {
   const { t } = useTranslation()
   const format = useFormat()
   const phrases = usePhrases()
@@ -24,7 +24,7 @@ function Watch({ home }: { readonly home: Home }) {
   const [wasWaiting] = useState(home.requests.firstAt === null)
   const isWaiting = home.requests.firstAt === null
   const line = requests?.latest[0]
-  const told =
+  const summary =
     line === undefined
       ? undefined
       : {
@@ -47,10 +47,10 @@ function Watch({ home }: { readonly home: Home }) {
         </div>
       ) : wasWaiting ? (
         <Banner tone="good" title={t('start.arrived')}>
-          {told === undefined ? t('start.arrivedPlain') : t('start.arrivedText', told)}
+          {summary === undefined ? t('start.arrivedPlain') : t('start.arrivedText', summary)}
         </Banner>
       ) : (
-        told !== undefined && <Banner tone="good">{t('start.lastSeen', told)}</Banner>
+        summary !== undefined && <Banner tone="good">{t('start.lastSeen', summary)}</Banner>
       )}
     </div>
   )

@@ -1,67 +1,67 @@
-// The key: why there is none yet, creating it, showing and copying it, what to do when it is lost
-// or stolen, and how to use it. Its value comes from this browser alone.
+// The key page: why there is no key yet, creating it, showing and copying it, what to do when it is
+// lost or stolen, and how to use it. The plain value comes only from this browser's storage.
 import { useQuery } from '@tanstack/react-query'
 import { KeyRound, Lock } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Brand, KeyState } from '../../../src/cabinet/contract/contract.ts'
 import { paths } from '../../paths.ts'
-import { brandAsk, keyAsk } from '../../runtime/asks.ts'
 import { useErrorText } from '../../runtime/errors.ts'
+import { brandQuery, keyQuery } from '../../runtime/queries.ts'
 import { useMe } from '../../runtime/session.ts'
-import { Asked } from '../../ui/Asked.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { Page } from '../../ui/Page.tsx'
 import { Empty, Panel, Skeleton } from '../../ui/parts.tsx'
+import { QueryView } from '../../ui/QueryView.tsx'
 import { AbsentKey } from './AbsentKey.tsx'
 import { FirstRequest } from './FirstRequest.tsx'
-import { type Issuing, useIssuing } from './issuing.ts'
 import { KeyActions } from './KeyActions.tsx'
 import { KeyPanel } from './KeyPanel.tsx'
-import { type Keeping, useKeeping, useReveal } from './kept.ts'
-import { QuickStart } from './QuickStart.tsx'
-import { UnkeptDialog } from './UnkeptDialog.tsx'
+import { QuickStartPanel } from './QuickStartPanel.tsx'
+import { type StoredKeys, useReveal, useStoredKeys } from './stored-keys.ts'
+import { UnstoredKeyDialog } from './UnstoredKeyDialog.tsx'
+import { type KeyIssuing, useIssueKey } from './use-issue-key.ts'
 
 export function Key() {
   const { t } = useTranslation()
   const { account } = useMe()
-  const { data: brand } = useQuery(brandAsk)
-  const query = useQuery(keyAsk)
-  const keeping = useKeeping(account, query.data)
-  const issuing = useIssuing(query.data)
+  const { data: brand } = useQuery(brandQuery)
+  const query = useQuery(keyQuery)
+  const stored = useStoredKeys(account, query.data)
+  const issuing = useIssueKey(query.data)
   return (
     <Page isNarrow title={t('key.title')} lead={t('key.lead')}>
-      <Asked query={query}>
+      <QueryView query={query}>
         {(state) =>
-          brand === undefined || keeping === undefined ? (
+          brand === undefined || stored === undefined ? (
             <Skeleton />
           ) : (
-            <Body state={state} brand={brand} keeping={keeping} issuing={issuing} />
+            <Body state={state} brand={brand} stored={stored} issuing={issuing} />
           )
         }
-      </Asked>
-      <UnkeptDialog issuing={issuing} />
+      </QueryView>
+      <UnstoredKeyDialog issuing={issuing} />
     </Page>
   )
 }
 
-type Parts = {
+type BodyProps = {
   readonly state: KeyState
   readonly brand: Brand
-  readonly keeping: Keeping
-  readonly issuing: Issuing
+  readonly stored: StoredKeys
+  readonly issuing: KeyIssuing
 }
 
-function Body(parts: Parts) {
-  const { state, keeping, issuing } = parts
-  const unfinished = keeping.hasPending ? state.pending : null
+function Body(props: BodyProps) {
+  const { state, stored, issuing } = props
+  const unfinished = stored.hasPending ? state.pending : null
   return (
     <>
       {unfinished !== null && <Unfinished keyId={unfinished.id} state={state} issuing={issuing} />}
       {state.state === 'locked' && <Locked />}
       {state.state === 'none' && unfinished === null && <NoKey issuing={issuing} />}
-      {state.active !== null && <InForce {...parts} active={state.active} />}
+      {state.active !== null && <ActiveKey {...props} active={state.active} />}
     </>
   )
 }
@@ -84,7 +84,7 @@ function Locked() {
   )
 }
 
-function NoKey({ issuing }: { readonly issuing: Issuing }) {
+function NoKey({ issuing }: { readonly issuing: KeyIssuing }) {
   const { t } = useTranslation()
   const errorText = useErrorText()
   const problem = issuing.error === undefined ? '' : errorText(issuing.error)
@@ -110,7 +110,7 @@ function NoKey({ issuing }: { readonly issuing: Issuing }) {
 function Unfinished(props: {
   readonly keyId: string
   readonly state: KeyState
-  readonly issuing: Issuing
+  readonly issuing: KeyIssuing
 }) {
   const { keyId, state, issuing } = props
   const { t } = useTranslation()
@@ -147,12 +147,12 @@ function Unfinished(props: {
   )
 }
 
-function InForce(props: Parts & { readonly active: NonNullable<KeyState['active']> }) {
-  const { state, brand, keeping, issuing, active } = props
+function ActiveKey(props: BodyProps & { readonly active: NonNullable<KeyState['active']> }) {
+  const { state, brand, stored, issuing, active } = props
   const { t } = useTranslation()
   const { account } = useMe()
   const reveal = useReveal(account, active.id)
-  const place = useFocusWhen(`${issuing.done} ${keeping.hasActive}`)
+  const focusTarget = useFocusAfter(`${issuing.done} ${stored.hasActive}`)
   return (
     <>
       <div role="status" className="empty:hidden">
@@ -162,18 +162,18 @@ function InForce(props: Parts & { readonly active: NonNullable<KeyState['active'
           </Banner>
         )}
       </div>
-      <div ref={place} tabIndex={-1} className="outline-none">
-        {keeping.hasActive ? (
+      <div ref={focusTarget} tabIndex={-1} className="outline-none">
+        {stored.hasActive ? (
           <KeyPanel active={active} brand={brand} reveal={reveal} />
         ) : (
-          <AbsentKey state={state} brand={brand} isClosed={keeping.isClosed} />
+          <AbsentKey state={state} brand={brand} isUnavailable={stored.isUnavailable} />
         )}
       </div>
       <FirstRequest />
-      <QuickStart
+      <QuickStartPanel
         brand={brand}
         last4={active.last4}
-        reveal={keeping.hasActive ? reveal : undefined}
+        reveal={stored.hasActive ? reveal : undefined}
       />
       <KeyActions
         onReissue={issuing.create}
@@ -185,15 +185,15 @@ function InForce(props: Parts & { readonly active: NonNullable<KeyState['active'
 }
 
 /**
- * The button that made or stored the key is gone with the panel it was on; without a new place the
- * focus would fall to the top of the page.
+ * Moves the focus to this panel when the one with the focused button has been replaced; otherwise
+ * the next Tab would start at the top of the page.
  */
-function useFocusWhen(reason: string) {
-  const place = useRef<HTMLDivElement>(null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new reason is when to look.
+function useFocusAfter(trigger: string) {
+  const target = useRef<HTMLDivElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when `trigger` changes.
   useEffect(() => {
     const isLost = document.activeElement === null || document.activeElement === document.body
-    if (isLost) place.current?.focus({ preventScroll: true })
-  }, [reason])
-  return place
+    if (isLost) target.current?.focus({ preventScroll: true })
+  }, [trigger])
+  return target
 }

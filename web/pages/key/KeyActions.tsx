@@ -1,12 +1,12 @@
-// Reissue and revoke: each says what stops before it stops it.
+// Reissue and revoke: each names in a dialog what will stop working before it acts.
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { RotateCcwKey, ShieldAlert } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useFreshly } from '../../account/Freshly.tsx'
+import { useFreshSession } from '../../account/FreshSession.tsx'
 import { call } from '../../runtime/api.ts'
-import { keyAsk } from '../../runtime/asks.ts'
 import { useErrorText } from '../../runtime/errors.ts'
+import { keyQuery } from '../../runtime/queries.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ConfirmDialog } from '../../ui/dialog/Dialog.tsx'
 import { Panel } from '../../ui/parts.tsx'
@@ -20,33 +20,33 @@ export function KeyActions(props: {
   const { onReissue, isIssuing, issueError } = props
   const { t } = useTranslation()
   const errorText = useErrorText()
-  const [asked, setAsked] = useState<'reissue' | 'revoke'>()
-  const close = () => setAsked(undefined)
+  const [dialog, setDialog] = useState<'reissue' | 'revoke'>()
+  const close = () => setDialog(undefined)
   const revoke = useRevoke(close)
   const issueProblem = issueError === undefined ? undefined : errorText(issueError)
   const revokeProblem = revoke.error === null ? undefined : errorText(revoke.error)
   return (
     <Panel title={t('key.trouble')}>
       <div className="grid gap-4">
-        <Deed
+        <ActionRow
           hint={t('key.reissueHint')}
           button={
-            <Button icon={RotateCcwKey} onClick={() => setAsked('reissue')}>
+            <Button icon={RotateCcwKey} onClick={() => setDialog('reissue')}>
               {t('key.reissue')}
             </Button>
           }
         />
-        <Deed
+        <ActionRow
           hint={t('key.revokeHint')}
           button={
-            <Button icon={ShieldAlert} tone="danger" onClick={() => setAsked('revoke')}>
+            <Button icon={ShieldAlert} tone="danger" onClick={() => setDialog('revoke')}>
               {t('key.revoke')}
             </Button>
           }
         />
       </div>
       <ConfirmDialog
-        isOpen={asked === 'reissue'}
+        isOpen={dialog === 'reissue'}
         onClose={close}
         title={t('key.reissueTitle')}
         text={
@@ -62,7 +62,7 @@ export function KeyActions(props: {
         onConfirm={() => void onReissue().then((isOver) => isOver && close())}
       />
       <ConfirmDialog
-        isOpen={asked === 'revoke'}
+        isOpen={dialog === 'revoke'}
         onClose={close}
         title={t('key.revokeTitle')}
         text={
@@ -80,7 +80,7 @@ export function KeyActions(props: {
   )
 }
 
-function Deed({ hint, button }: { readonly hint: string; readonly button: ReactNode }) {
+function ActionRow({ hint, button }: { readonly hint: string; readonly button: ReactNode }) {
   return (
     <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-2">
       <p className="min-w-0 flex-1 basis-64">{hint}</p>
@@ -92,12 +92,12 @@ function Deed({ hint, button }: { readonly hint: string; readonly button: ReactN
 function useRevoke(onDone: () => void) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const freshly = useFreshly()
+  const withFreshSession = useFreshSession()
   const toast = useToast()
   return useMutation({
-    mutationFn: () => freshly(() => call('POST /api/key/revoke')),
+    mutationFn: () => withFreshSession(() => call('POST /api/key/revoke')),
     onSuccess: (state) => {
-      client.setQueryData(keyAsk.queryKey, state)
+      client.setQueryData(keyQuery.queryKey, state)
       toast(t('key.revoked'))
       onDone()
     },

@@ -1,4 +1,4 @@
-// The key in force, when this browser has it: masked, shown for a while, copied, saved as a file.
+// The active key, when this browser has it: masked, shown for a while, copied, saved as a file.
 import { Download, Eye, EyeOff } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 import type { Brand, KeyState } from '../../../src/cabinet/contract/contract.ts'
@@ -10,8 +10,8 @@ import { Button } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Facts, Panel } from '../../ui/parts.tsx'
 import { useToast } from '../../ui/Toasts.tsx'
-import { type Reveal, SHOWN_SECONDS } from './kept.ts'
 import { envFile } from './snippets.ts'
+import { REVEAL_SECONDS, type Reveal } from './stored-keys.ts'
 
 type Active = NonNullable<KeyState['active']>
 
@@ -24,8 +24,8 @@ export function KeyPanel(props: {
   const { t } = useTranslation()
   const toast = useToast()
   const isShown = reveal.plain !== undefined
-  const gone = () => toast(t('key.gone'), 'bad')
-  const toggle = () => (isShown ? reveal.hide() : void reveal.show().catch(gone))
+  const showGone = () => toast(t('key.gone'), 'bad')
+  const toggle = () => (isShown ? reveal.hide() : void reveal.show().catch(showGone))
   const download = async () =>
     saveFile('.env', envFile({ base: brand.apiUrl, key: await reveal.read() }))
   return (
@@ -37,7 +37,7 @@ export function KeyPanel(props: {
             {t(isShown ? 'key.hide' : 'key.show')}
           </Button>
           <CopyButton value={reveal.read} label={t('key.copy')} tone="main" isSmall={false} />
-          <Button icon={Download} tone="quiet" onClick={() => void download().catch(gone)}>
+          <Button icon={Download} tone="quiet" onClick={() => void download().catch(showGone)}>
             {t('key.download')}
           </Button>
           {isShown && (
@@ -46,9 +46,9 @@ export function KeyPanel(props: {
             </p>
           )}
         </div>
-        {/* Said once, while the figures above count down for the eye. */}
+        {/* Announced once, while the visible seconds above count down. */}
         <p role="status" className="sr-only">
-          {isShown && t('key.shown', { count: SHOWN_SECONDS })}
+          {isShown && t('key.shown', { count: REVEAL_SECONDS })}
           {!isShown && reveal.wasShown && t('key.hiddenAgain')}
         </p>
         <KeyFacts active={active} />
@@ -77,7 +77,7 @@ export function KeyFacts({ active }: { readonly active: Active }) {
   )
 }
 
-/** While it is masked, the value is nowhere on the page. */
+/** The plain value is in the document only while it is shown. */
 export function KeyValue(props: {
   readonly slug: string
   readonly last4: string

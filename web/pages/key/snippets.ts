@@ -1,5 +1,5 @@
-// Ready-to-paste examples for clients of the Messages API: the base address and the key are the
-// only things that differ from the official service. test/compat/examples.test.ts runs them.
+// Ready-to-paste examples for clients of the Messages API: only the base URL and the key differ
+// from the official service. test/compat/examples.test.ts runs them.
 
 export type Snippet = {
   readonly id:
@@ -121,7 +121,7 @@ export ANTHROPIC_MODEL="${model}"`,
   },
 ]
 
-/** What a program's .env file needs. */
+/** The lines of a program's .env file. */
 export function envFile({ base, key }: Pick<Fill, 'base' | 'key'>): string {
   return `ANTHROPIC_BASE_URL=${base}\nANTHROPIC_API_KEY=${key}\n`
 }

@@ -1,12 +1,12 @@
-// Limits and letters: whether requests are served, what they may cost, when to write, and what to
-// buy by itself. Letters about a stop lead here; nothing happens before a button is pressed.
+// The limits page: pause, spending limits, e-mail alerts and automatic top-up. E-mails about a stop
+// link here; nothing changes before the owner clicks a button.
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { SettingsTabs } from '../../account/SettingsTabs.tsx'
-import { guardsAsk } from '../../runtime/asks.ts'
-import { Asked } from '../../ui/Asked.tsx'
+import { guardsQuery } from '../../runtime/queries.ts'
 import { Page } from '../../ui/Page.tsx'
-import { LettersForm } from './LettersForm.tsx'
+import { QueryView } from '../../ui/QueryView.tsx'
+import { EmailAlertsForm } from './EmailAlertsForm.tsx'
 import { LimitsForm } from './LimitsForm.tsx'
 import { PausePanel } from './PausePanel.tsx'
 import { TopUpPanel } from './TopUpPanel.tsx'
@@ -16,15 +16,15 @@ export function Limits() {
   return (
     <Page title={t('nav.settings')} isNarrow>
       <SettingsTabs />
-      <Asked query={useQuery(guardsAsk)} lines={8}>
+      <QueryView query={useQuery(guardsQuery)} lines={8}>
         {(guards) => (
           <>
             <PausePanel guards={guards} />
             <LimitsForm guards={guards} />
-            <LettersForm guards={guards} />
+            <EmailAlertsForm guards={guards} />
           </>
         )}
-      </Asked>
+      </QueryView>
       <TopUpPanel />
     </Page>
   )

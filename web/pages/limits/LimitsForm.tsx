@@ -1,23 +1,23 @@
-// The limits that refuse requests: what a day may cost, and how fast it may be spent. Looser ones
-// ask "confirm it is you"; the server knows which are.
+// The spending limits: credits a day, and how fast they may be spent. The server demands a fresh
+// session to loosen a limit.
 import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { Guards } from '../../../src/cabinet/contract/guards.ts'
-import { useFreshly } from '../../account/Freshly.tsx'
-import { useFormat } from '../../format/format.ts'
+import { useFreshSession } from '../../account/FreshSession.tsx'
 import { usePhrases } from '../../format/phrases.ts'
+import { useFormat } from '../../format/use-format.ts'
 import { call } from '../../runtime/api.ts'
-import { guardsAsk } from '../../runtime/asks.ts'
+import { guardsQuery } from '../../runtime/queries.ts'
 import { SelectField } from '../../ui/form/Field.tsx'
 import { Form } from '../../ui/form/Form.tsx'
-import { useForm } from '../../ui/form/form.ts'
+import { useForm } from '../../ui/form/use-form.ts'
 import { WholeField } from '../../ui/form/WholeField.tsx'
 import { Panel } from '../../ui/parts.tsx'
 import { useToast } from '../../ui/Toasts.tsx'
 import { wholeOf } from './amount.ts'
 
 const MINUTES = [1, 5, 10, 30, 60, 360, 1_440]
-const MINUTES_AT_FIRST = 10
+const MINUTES_DEFAULT = 10
 const HOUR = 60
 
 export function LimitsForm({ guards }: { readonly guards: Guards }) {
@@ -25,16 +25,16 @@ export function LimitsForm({ guards }: { readonly guards: Guards }) {
   const format = useFormat()
   const phrases = usePhrases()
   const client = useQueryClient()
-  const freshly = useFreshly()
+  const withFreshSession = useFreshSession()
   const toast = useToast()
   const { dayLimit, velocity } = guards
   const problem = (text: string) =>
     wholeOf(text) === undefined ? t('limits.amountWrong') : undefined
   const form = useForm({
-    start: {
+    initial: {
       day: dayLimit === null ? '' : format.credits(dayLimit),
       speed: velocity === null ? '' : format.credits(velocity.limit),
-      minutes: String(velocity?.minutes ?? MINUTES_AT_FIRST),
+      minutes: String(velocity?.minutes ?? MINUTES_DEFAULT),
     },
     check: ({ day, speed }) => ({ day: problem(day), speed: problem(speed) }),
     async send({ day, speed, minutes }) {
@@ -43,8 +43,8 @@ export function LimitsForm({ guards }: { readonly guards: Guards }) {
         dayLimit: wholeOf(day) ?? null,
         velocity: limit === null ? null : { limit, minutes: Number(minutes) },
       }
-      const answer = await freshly(() => call('POST /api/guards/limits', { body }))
-      client.setQueryData(guardsAsk.queryKey, answer)
+      const answer = await withFreshSession(() => call('POST /api/guards/limits', { body }))
+      client.setQueryData(guardsQuery.queryKey, answer)
       toast(t('limits.saved'))
     },
   })

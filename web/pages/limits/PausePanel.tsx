@@ -1,10 +1,10 @@
-// Whether requests are served now, and the one click that changes it.
+// Shows whether requests are served now, with a button that pauses or resumes them.
 import { useQuery } from '@tanstack/react-query'
 import { Pause, Play } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 import type { Guards } from '../../../src/cabinet/contract/guards.ts'
 import { paths } from '../../paths.ts'
-import { brandAsk, homeAsk } from '../../runtime/asks.ts'
+import { brandQuery, homeQuery } from '../../runtime/queries.ts'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { Badge, Panel } from '../../ui/parts.tsx'
 import { usePause } from './pause.ts'
@@ -17,9 +17,9 @@ const states = {
 
 export function PausePanel({ guards }: { readonly guards: Guards }) {
   const { t } = useTranslation()
-  const { data: brand } = useQuery(brandAsk)
-  // Live updates write into the overview: a stop shows here without a reload.
-  const { data: home } = useQuery(homeAsk)
+  const { data: brand } = useQuery(brandQuery)
+  // Live updates write into the overview's query, so a stop appears here without a reload.
+  const { data: home } = useQuery(homeQuery)
   const suspend = usePause('suspend')
   const resume = usePause('resume')
   const blocked = home === undefined ? guards.blocked : home.blocked

@@ -1,24 +1,24 @@
-// What to buy, when, and how much in a month; and the agreement in full, with the very numbers. The
-// text of the agreement has a version, which the server compares.
+// The settings of automatic top-up: pack, threshold and monthly ceiling, and the full sentence of
+// the agreement with these numbers. Its text has a version, which the server compares.
 import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { Pack } from '../../../src/cabinet/contract/contract.ts'
 import type { TopUp } from '../../../src/cabinet/contract/guards.ts'
-import { useFreshly } from '../../account/Freshly.tsx'
-import { useFormat } from '../../format/format.ts'
+import { useFreshSession } from '../../account/FreshSession.tsx'
 import { usePhrases } from '../../format/phrases.ts'
-import { call, isNo } from '../../runtime/api.ts'
-import { packsAsk, topUpAsk } from '../../runtime/asks.ts'
+import { useFormat } from '../../format/use-format.ts'
+import { call, isApiRefusal } from '../../runtime/api.ts'
+import { packsQuery, topUpQuery } from '../../runtime/queries.ts'
 import { CheckField, SelectField } from '../../ui/form/Field.tsx'
 import { Form } from '../../ui/form/Form.tsx'
-import { useForm } from '../../ui/form/form.ts'
+import { useForm } from '../../ui/form/use-form.ts'
 import { WholeField } from '../../ui/form/WholeField.tsx'
 import { useToast } from '../../ui/Toasts.tsx'
 import { kopecksOf, wholeOf } from './amount.ts'
 
-/** A tenth of the pack is an evening's work away from nothing, for most. */
+/** The suggested threshold is a tenth of the pack: about an evening of work for most. */
 const THRESHOLD_PART = 10n
-/** Enough for a busy month, and a sum that hurts nobody who meant one pack. */
+/** The suggested monthly ceiling: enough for a busy month, and still a moderate sum. */
 const PACKS_A_MONTH = 3n
 
 type Values = {
@@ -73,18 +73,18 @@ export function TopUpForm(props: TopUpFormProps) {
   )
 }
 
-/** The form's values, their checks, and what is sent. */
+/** The form's values, their validation, and the call that saves them. */
 function useTopUpForm({ topUp, packs, onDone }: TopUpFormProps) {
   const { t } = useTranslation()
   const format = useFormat()
   const client = useQueryClient()
-  const freshly = useFreshly()
+  const withFreshSession = useFreshSession()
   const toast = useToast()
   const packOf = (id: string) => packs.find((one) => one.id === id)
   const { settings } = topUp
   const first = packOf(settings?.pack ?? '') ?? packs[0]
   const form = useForm<Values>({
-    start: {
+    initial: {
       pack: first?.id ?? '',
       threshold: settings === null ? thresholdFor(first) : format.credits(settings.threshold),
       ceiling: rublesOf(settings?.ceilingKopecks ?? ceilingFor(first)),
@@ -101,17 +101,19 @@ function useTopUpForm({ topUp, packs, onDone }: TopUpFormProps) {
         ceilingKopecks: kopecksOf(ceiling) ?? '',
         consentVersion: topUp.consentVersion,
       }
-      const answer = await freshly(() => call('POST /api/top-up', { body })).catch(showNewTerms)
-      client.setQueryData(topUpAsk.queryKey, answer)
+      const answer = await withFreshSession(() => call('POST /api/top-up', { body })).catch(
+        showNewTerms,
+      )
+      client.setQueryData(topUpQuery.queryKey, answer)
       toast(t('topUp.turnedOn'))
       onDone()
     },
   })
 
-  /** Other terms are other words to agree to: the sentence gets them, and the tick goes. */
+  /** Changed terms need a new agreement: loads them and clears the tick. */
   async function showNewTerms(error: unknown): Promise<never> {
-    if (isNo(error, 'pack_changed')) {
-      await client.invalidateQueries({ queryKey: packsAsk.queryKey })
+    if (isApiRefusal(error, 'pack_changed')) {
+      await client.invalidateQueries({ queryKey: packsQuery.queryKey })
       form.set('isAgreed', false)
     }
     throw error
@@ -136,7 +138,7 @@ function useTopUpForm({ topUp, packs, onDone }: TopUpFormProps) {
   return { form, packOf }
 }
 
-/** The sentence that is agreed to, with the numbers that stand in the fields. */
+/** The sentence that the owner agrees to, with the numbers of the fields. */
 function Agreement(props: {
   readonly title: string
   readonly pack: Pack | undefined

@@ -1,15 +1,15 @@
-// Automatic top-up: off until its owner agrees. Shows what was agreed to, why it ended when it did
-// by itself, and lets the card be forgotten.
+// Automatic top-up: off until the owner agrees. Shows the agreed terms and why the service turned
+// it off, and lets the owner remove the card.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Pack } from '../../../src/cabinet/contract/contract.ts'
 import type { TopUp } from '../../../src/cabinet/contract/guards.ts'
-import { useFormat } from '../../format/format.ts'
 import { usePhrases } from '../../format/phrases.ts'
+import { useFormat } from '../../format/use-format.ts'
 import { paths } from '../../paths.ts'
 import { call } from '../../runtime/api.ts'
-import { packsAsk, topUpAsk } from '../../runtime/asks.ts'
+import { packsQuery, topUpQuery } from '../../runtime/queries.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { ConfirmDialog } from '../../ui/dialog/Dialog.tsx'
@@ -17,11 +17,11 @@ import { Badge, Facts, Panel } from '../../ui/parts.tsx'
 import { useErrorToast, useToast } from '../../ui/Toasts.tsx'
 import { TopUpForm } from './TopUpForm.tsx'
 
-/** Nothing where the operator does not offer it. */
+/** Renders nothing if the operator does not offer top-ups. */
 export function TopUpPanel() {
   const { t } = useTranslation()
-  const { data: topUp } = useQuery(topUpAsk)
-  const { data: shop } = useQuery(packsAsk)
+  const { data: topUp } = useQuery(topUpQuery)
+  const { data: shop } = useQuery(packsQuery)
   if (topUp === undefined || shop === undefined || !topUp.isOffered) return null
   return (
     <Panel
@@ -34,12 +34,12 @@ export function TopUpPanel() {
       }
     >
       <Stopped topUp={topUp} />
-      {topUp.method === null ? <NoCard /> : <Kept topUp={topUp} packs={shop.packs} />}
+      {topUp.method === null ? <NoCard /> : <SavedCard topUp={topUp} packs={shop.packs} />}
     </Panel>
   )
 }
 
-/** What ended by itself, and what to do about it. */
+/** Why the service turned top-ups off, and what the owner can do. */
 function Stopped({ topUp: { stopped, isOn } }: { readonly topUp: TopUp }) {
   const { t } = useTranslation()
   const format = useFormat()
@@ -65,26 +65,26 @@ function NoCard() {
   )
 }
 
-function Kept({ topUp, packs }: { readonly topUp: TopUp; readonly packs: readonly Pack[] }) {
+function SavedCard({ topUp, packs }: { readonly topUp: TopUp; readonly packs: readonly Pack[] }) {
   const { t } = useTranslation()
   const [isChanging, setChanging] = useState(false)
   const hasForm = isChanging || !topUp.isOn
   return (
     <div className="grid gap-5">
-      <Agreed topUp={topUp} />
+      <AgreedTerms topUp={topUp} />
       {hasForm && <TopUpForm topUp={topUp} packs={packs} onDone={() => setChanging(false)} />}
       <div className="flex flex-wrap gap-3">
         {topUp.isOn && !isChanging && (
           <Button onClick={() => setChanging(true)}>{t('topUp.change')}</Button>
         )}
         {topUp.isOn && <TurnOff />}
-        <Forget title={topUp.method?.title ?? ''} />
+        <RemoveCard title={topUp.method?.title ?? ''} />
       </div>
     </div>
   )
 }
 
-function Agreed({ topUp }: { readonly topUp: TopUp }) {
+function AgreedTerms({ topUp }: { readonly topUp: TopUp }) {
   const { t } = useTranslation()
   const format = useFormat()
   const phrases = usePhrases()
@@ -114,15 +114,15 @@ function Agreed({ topUp }: { readonly topUp: TopUp }) {
   )
 }
 
-function useEnding(route: 'POST /api/top-up/off' | 'POST /api/top-up/forget', said: string) {
+function useStopTopUp(route: 'POST /api/top-up/off' | 'POST /api/top-up/forget', doneText: string) {
   const client = useQueryClient()
   const toast = useToast()
   const showError = useErrorToast()
   return useMutation({
     mutationFn: () => call(route),
     onSuccess: (answer) => {
-      client.setQueryData(topUpAsk.queryKey, answer)
-      toast(said)
+      client.setQueryData(topUpQuery.queryKey, answer)
+      toast(doneText)
     },
     onError: showError,
   })
@@ -130,7 +130,7 @@ function useEnding(route: 'POST /api/top-up/off' | 'POST /api/top-up/forget', sa
 
 function TurnOff() {
   const { t } = useTranslation()
-  const end = useEnding('POST /api/top-up/off', t('topUp.turnedOff'))
+  const end = useStopTopUp('POST /api/top-up/off', t('topUp.turnedOff'))
   return (
     <Button isPending={end.isPending} onClick={() => end.mutate()}>
       {t('topUp.turnOff')}
@@ -138,18 +138,18 @@ function TurnOff() {
   )
 }
 
-function Forget({ title }: { readonly title: string }) {
+function RemoveCard({ title }: { readonly title: string }) {
   const { t } = useTranslation()
-  const [isAsked, setAsked] = useState(false)
-  const end = useEnding('POST /api/top-up/forget', t('topUp.forgotten'))
+  const [isConfirming, setConfirming] = useState(false)
+  const end = useStopTopUp('POST /api/top-up/forget', t('topUp.forgotten'))
   return (
     <>
-      <Button tone="quiet" onClick={() => setAsked(true)}>
+      <Button tone="quiet" onClick={() => setConfirming(true)}>
         {t('topUp.forget')}
       </Button>
       <ConfirmDialog
-        isOpen={isAsked}
-        onClose={() => setAsked(false)}
+        isOpen={isConfirming}
+        onClose={() => setConfirming(false)}
         title={t('topUp.forgetTitle', { title })}
         text={t('topUp.forgetText')}
         confirm={t('topUp.forget')}

@@ -1,16 +1,16 @@
-// How to pay: SBP first, since on a phone it is one tap; then cards.
+// The choice of the payment method: SBP first, because on a phone it takes one tap; then cards.
 import { CreditCard, type LucideIcon, Smartphone } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 import type { Method } from '../../../src/cabinet/contract/contract.ts'
 import { classes } from '../../ui/classes.ts'
-import { cardLook } from './PackChoice.tsx'
+import { cardClasses } from './PackChoice.tsx'
 
 const icons: Readonly<Record<Method, LucideIcon>> = { sbp: Smartphone, card: CreditCard }
 
 export function MethodChoice(props: {
-  /** Every way there is, in the order to show. */
+  /** All methods, in the order to show. */
   readonly methods: readonly Method[]
-  /** Those that take the sum of the chosen pack. */
+  /** The methods that accept the price of the chosen pack. */
   readonly possible: readonly Method[]
   readonly chosen: Method | undefined
   readonly onChoose: (method: Method) => void
@@ -25,7 +25,7 @@ export function MethodChoice(props: {
           const Icon = icons[method]
           const isPossible = possible.includes(method)
           return (
-            <label key={method} className={classes(cardLook, 'items-center border-edge')}>
+            <label key={method} className={classes(cardClasses, 'items-center border-edge')}>
               <input
                 type="radio"
                 name="method"

@@ -1,59 +1,39 @@
-// What a token of each model costs, in credits: everything that a charge is made from.
+// The price of a token of each model in credits: all the numbers that a charge is computed from. A
+// model with a second price list for long prompts has a row for each.
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import type { ModelPrice } from '../../../src/cabinet/contract/contract.ts'
-import { pricesAsk } from '../../runtime/asks.ts'
+import type { ModelPrice, PriceList, TokenKind } from '../../../src/cabinet/contract/prices.ts'
+import { dimensions } from '../../format/price-names.ts'
+import { capitalized, usePriceWords } from '../../format/price-words.ts'
+import { useFormat } from '../../format/use-format.ts'
 import { NARROW, useMedia } from '../../runtime/media.ts'
-import { Asked } from '../../ui/Asked.tsx'
+import { pricesQuery } from '../../runtime/queries.ts'
 import { Panel } from '../../ui/parts.tsx'
+import { QueryView } from '../../ui/QueryView.tsx'
 import { type Column, Table } from '../../ui/Table.tsx'
 
-/** `isOpen`: the prices are what one came for, also on a phone. */
+type Row = { readonly model: ModelPrice; readonly list: PriceList }
+
+/** `isOpen`: the table is shown at once, also on a phone. */
 export function ModelPrices({ isOpen = false }: { readonly isOpen?: boolean }) {
-  const { t, i18n } = useTranslation()
-  const query = useQuery(pricesAsk)
+  const { t } = useTranslation()
+  const query = useQuery(pricesQuery)
   const isNarrow = useMedia(NARROW)
-  // Exact decimal text: only its mark differs by language.
-  const decimal = (text: string) => (i18n.language === 'ru' ? text.replace('.', ',') : text)
-  const priced = (id: 'output' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h') => ({
-    id,
-    label: t(`packs.${id}`),
-    isNumber: true,
-    cell: ({ coefficient, weights }: ModelPrice) =>
-      decimal(id === 'output' ? coefficient : weights[id]),
-  })
-  const columns: readonly Column<ModelPrice>[] = [
-    {
-      id: 'model',
-      label: t('packs.model'),
-      isTitle: true,
-      cell: ({ id, name }) => (
-        <>
-          {name}
-          <code className="block text-sm font-normal break-all text-soft">{id}</code>
-        </>
-      ),
-    },
-    { id: 'input', label: t('packs.input'), isNumber: true, cell: () => '1' },
-    priced('output'),
-    priced('cacheRead'),
-    priced('cacheWrite5m'),
-    priced('cacheWrite1h'),
-  ]
+  const columns = useColumns()
   return (
-    <Panel title={t('packs.prices')} hint={t('packs.pricesHint')}>
-      <Asked query={query}>
+    <Panel title={t('packs.prices')} hint={<Hint models={query.data?.models ?? []} />}>
+      <QueryView query={query}>
         {({ models }) => {
           const table = (
             <Table
               caption={t('packs.prices')}
               columns={columns}
-              rows={models}
-              rowId={({ id }) => id}
+              rows={models.flatMap(rowsOf)}
+              rowId={({ model, list }) => `${model.id} ${list.name}`}
             />
           )
           if (!isNarrow || isOpen) return table
-          // On a phone each model is a card, and all of them a long way to scroll past.
+          // On a phone each model is a card, and together they make the page very long.
           return (
             <details>
               <summary className="mb-3 text-accent">{t('packs.pricesShow')}</summary>
@@ -61,7 +41,80 @@ export function ModelPrices({ isOpen = false }: { readonly isOpen?: boolean }) {
             </details>
           )
         }}
-      </Asked>
+      </QueryView>
     </Panel>
+  )
+}
+
+/** The lists for each length of a prompt; those of other values are products of these. */
+function rowsOf(model: ModelPrice): Row[] {
+  const plain = model.lists.filter(({ values }) => Object.keys(values).length === 0)
+  return plain.map((list) => ({ model, list }))
+}
+
+function Hint({ models }: { readonly models: readonly ModelPrice[] }) {
+  const { t } = useTranslation()
+  const isUnit = models.flatMap(rowsOf).every(({ list }) => list.input === '1')
+  const hasTiers = models.some((model) => rowsOf(model).length > 1)
+  const hasMultipliers = models.some(({ multipliers }) =>
+    dimensions.some((name) => Object.keys(multipliers[name]).length > 0),
+  )
+  return [
+    t(isUnit ? 'packs.pricesHint' : 'packs.pricesHintPlain'),
+    ...(hasTiers ? [t('packs.pricesTiers')] : []),
+    ...(hasMultipliers ? [t('packs.pricesTimes')] : []),
+  ].join(' ')
+}
+
+function useColumns(): readonly Column<Row>[] {
+  const { t } = useTranslation()
+  const format = useFormat()
+  const priceColumn = (id: TokenKind) => ({
+    id,
+    label: t(`packs.${id}`),
+    isNumber: true,
+    cell: ({ list }: Row) => format.decimal(list[id]),
+  })
+  return [
+    {
+      id: 'model',
+      label: t('packs.model'),
+      isTitle: true,
+      cell: ({ model, list }) => (
+        <>
+          {format.text(model.name)}
+          {list.name === '' ? <About model={model} /> : <Condition list={list} />}
+        </>
+      ),
+    },
+    priceColumn('input'),
+    priceColumn('output'),
+    priceColumn('cacheRead'),
+    priceColumn('cacheWrite5m'),
+    priceColumn('cacheWrite1h'),
+  ]
+}
+
+/** The model's id, its multipliers and its tools. */
+function About({ model }: { readonly model: ModelPrice }) {
+  const words = usePriceWords()
+  const factors = dimensions.flatMap((name) => words.multipliers(model, name))
+  return (
+    <span className="block text-sm font-normal text-soft">
+      <code className="block break-all">{model.id}</code>
+      {factors.length > 0 && capitalized(factors.map((one) => one.words).join(', '))}
+      {model.tools.map((tool) => (
+        <span key={tool.feature} className="block">
+          {capitalized(words.perUse(tool))}
+        </span>
+      ))}
+    </span>
+  )
+}
+
+function Condition({ list }: { readonly list: PriceList }) {
+  const words = usePriceWords()
+  return (
+    <span className="block text-sm font-normal text-soft">{capitalized(words.list(list))}</span>
   )
 }

@@ -1,13 +1,13 @@
-// The packs as cards, one of which is chosen. Radio buttons of the browser: arrows, readers and
-// forms know them.
+// The packs as cards, one of which is chosen. They are native radio buttons, so arrow keys and
+// screen readers work.
 import { useTranslation } from 'react-i18next'
 import type { Pack } from '../../../src/cabinet/contract/contract.ts'
-import { useFormat } from '../../format/format.ts'
+import { useFormat } from '../../format/use-format.ts'
 import { Rubles } from '../../ui/amounts.tsx'
 import { classes } from '../../ui/classes.ts'
 import { UnitPrice } from './UnitPrice.tsx'
 
-export const cardLook =
+export const cardClasses =
   'relative flex cursor-pointer gap-3 rounded-box border bg-sheet p-4 transition-colors ' +
   'hover:border-ink has-checked:border-accent has-checked:bg-tint has-checked:ring-1 ' +
   'has-checked:ring-accent has-focus-visible:outline-2 has-focus-visible:outline-offset-2 ' +
@@ -45,7 +45,7 @@ function PackCard(props: {
   const { pack, isChosen, onChoose } = props
   const format = useFormat()
   return (
-    <label className={classes(cardLook, 'border-edge')}>
+    <label className={classes(cardClasses, 'border-edge')}>
       <input
         type="radio"
         name="pack"

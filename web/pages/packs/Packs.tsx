@@ -1,21 +1,21 @@
-// Packs: how many credits, how to pay, the exact sum, and away to the provider's page. What is
-// chosen stands in the address, so that "try again" can link to it.
+// Buying a pack: the choice of pack and method, the exact price, and the step to the provider's
+// page. The choice is in the address, so that "try again" can link to it.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import type { Home, Method, Pack } from '../../../src/cabinet/contract/contract.ts'
-import { useFormat } from '../../format/format.ts'
 import { usePhrases } from '../../format/phrases.ts'
+import { useFormat } from '../../format/use-format.ts'
 import { paths } from '../../paths.ts'
-import { brandAsk, homeAsk, packsAsk, topUpAsk } from '../../runtime/asks.ts'
 import { useErrorText } from '../../runtime/errors.ts'
-import { Asked } from '../../ui/Asked.tsx'
+import { brandQuery, homeQuery, packsQuery, topUpQuery } from '../../runtime/queries.ts'
 import { Credits, Rubles } from '../../ui/amounts.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { CheckField } from '../../ui/form/Field.tsx'
 import { Page } from '../../ui/Page.tsx'
 import { Facts, Panel } from '../../ui/parts.tsx'
+import { QueryView } from '../../ui/QueryView.tsx'
 import { PromoForm } from '../payments/PromoForm.tsx'
 import { useBuy } from './buy.ts'
 import { MethodChoice } from './MethodChoice.tsx'
@@ -26,9 +26,9 @@ export function Packs() {
   const { t } = useTranslation()
   return (
     <Page title={t('packs.title')} lead={t('packs.lead')}>
-      <Asked query={useQuery(packsAsk)} lines={6}>
+      <QueryView query={useQuery(packsQuery)} lines={6}>
         {({ packs }) => <Shop packs={packs} />}
-      </Asked>
+      </QueryView>
       <PromoForm />
       <ModelPrices />
     </Page>
@@ -37,17 +37,17 @@ export function Packs() {
 
 function Shop({ packs }: { readonly packs: readonly Pack[] }) {
   const { t } = useTranslation()
-  const { data: brand } = useQuery(brandAsk)
-  const wished = useSearch({ from: '/owner/packs' })
+  const { data: brand } = useQuery(brandQuery)
+  const chosen = useSearch({ from: '/owner/packs' })
   const navigate = useNavigate()
   const methods = [...new Set(packs.flatMap((pack) => pack.methods))]
   const sold = packs.filter((one) => one.methods.length > 0)
-  const pack = sold.find(({ id }) => id === wished.pack) ?? sold[0]
-  const method = pack?.methods.find((one) => one === wished.method) ?? pack?.methods[0]
+  const pack = sold.find(({ id }) => id === chosen.pack) ?? sold[0]
+  const method = pack?.methods.find((one) => one === chosen.method) ?? pack?.methods[0]
   const choose = (search: { pack?: string; method?: Method; save?: boolean }) =>
     void navigate({
       to: paths.packs,
-      search: { ...wished, ...search },
+      search: { ...chosen, ...search },
       replace: true,
       resetScroll: false,
     })
@@ -70,33 +70,33 @@ function Shop({ packs }: { readonly packs: readonly Pack[] }) {
         />
       </div>
       {pack !== undefined && method !== undefined && (
-        <Till
+        <Checkout
           pack={pack}
           method={method}
-          isKeeping={wished.save === true && method === 'card'}
-          onKeep={(save) => choose({ save })}
+          savesCard={chosen.save === true && method === 'card'}
+          onSaveCard={(save) => choose({ save })}
         />
       )}
     </div>
   )
 }
 
-/** The exact sum before anybody leaves, and the one button. */
-function Till(props: {
+/** The exact price and the button that leads to the payment. */
+function Checkout(props: {
   readonly pack: Pack
   readonly method: Method
-  /** The card is left with the provider, for automatic top-ups. */
-  readonly isKeeping: boolean
-  readonly onKeep: (isKeeping: boolean) => void
+  /** The provider saves the card for automatic top-ups. */
+  readonly savesCard: boolean
+  readonly onSaveCard: (savesCard: boolean) => void
 }) {
-  const { pack, method, isKeeping, onKeep } = props
+  const { pack, method, savesCard, onSaveCard } = props
   const { t } = useTranslation()
   const format = useFormat()
   const phrases = usePhrases()
   const errorText = useErrorText()
-  const { data: brand } = useQuery(brandAsk)
-  const { data: home } = useQuery(homeAsk)
-  const { data: topUp } = useQuery(topUpAsk)
+  const { data: brand } = useQuery(brandQuery)
+  const { data: home } = useQuery(homeQuery)
+  const { data: topUp } = useQuery(topUpQuery)
   const { buy, isPending, error } = useBuy()
   const debt = home === undefined ? 0n : BigInt(home.balance.debt.whole)
   return (
@@ -107,7 +107,7 @@ function Till(props: {
             { name: t('packs.get'), value: <Credits value={pack.credits} /> },
             ...(home === undefined
               ? []
-              : [{ name: t('packs.after'), value: format.whole(afterwards(home, pack)) }]),
+              : [{ name: t('packs.after'), value: format.whole(availableAfter(home, pack)) }]),
           ]}
         />
         {debt > 0n && home !== undefined && (
@@ -125,7 +125,7 @@ function Till(props: {
           </span>
         </p>
         {topUp?.isOffered === true && method === 'card' && (
-          <CheckField isChecked={isKeeping} onChange={onKeep} hint={t('topUp.keepHint')}>
+          <CheckField isChecked={savesCard} onChange={onSaveCard} hint={t('topUp.keepHint')}>
             {t('topUp.keep')}
           </CheckField>
         )}
@@ -133,7 +133,7 @@ function Till(props: {
           tone="main"
           isWide
           isPending={isPending}
-          onClick={() => void buy({ pack: pack.id, method, savesMethod: isKeeping })}
+          onClick={() => void buy({ pack: pack.id, method, savesMethod: savesCard })}
         >
           {t('packs.pay', { rubles: format.rubles(pack.priceKopecks) })}
         </Button>
@@ -149,8 +149,8 @@ function Till(props: {
   )
 }
 
-/** What can be spent after this purchase: debt is paid first. */
-function afterwards({ balance }: Home, pack: Pack): bigint {
+/** The available credits after this purchase: debt is paid first. */
+function availableAfter({ balance }: Home, pack: Pack): bigint {
   const sum =
     BigInt(balance.available.whole) + BigInt(pack.credits.whole) - BigInt(balance.debt.whole)
   return sum > 0n ? sum : 0n

@@ -1,7 +1,7 @@
-// What a million costs in a pack, and how much less that is than in the smallest one.
+// The price of a million credits in a pack, and the saving against the smallest pack.
 import { useTranslation } from 'react-i18next'
 import type { Pack } from '../../../src/cabinet/contract/contract.ts'
-import { useFormat } from '../../format/format.ts'
+import { useFormat } from '../../format/use-format.ts'
 import { Badge } from '../../ui/parts.tsx'
 
 export function UnitPrice({ pack }: { readonly pack: Pack }) {

@@ -1,15 +1,15 @@
-// One purchase: makes the order, shows its page, and from there leaves for the provider's page. The
-// order's page stays behind in the history, so that the way back leads to the order.
+// One purchase: creates the order, opens its page, and from there the provider's page. The order's
+// page stays in the history, so that "back" leads to the order.
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import type { Method, Order } from '../../../src/cabinet/contract/contract.ts'
 import { paths } from '../../paths.ts'
-import { call, isNo } from '../../runtime/api.ts'
-import { ordersAsk } from '../../runtime/asks.ts'
+import { call, isApiRefusal } from '../../runtime/api.ts'
+import { ordersQuery } from '../../runtime/queries.ts'
 import { useMe } from '../../runtime/session.ts'
-import { attemptFor, attemptOver } from '../payments/attempt.ts'
-import { leaveToPay } from '../payments/leaving.ts'
+import { attemptIdFor, endAttempt } from '../payments/attempt.ts'
+import { openPaymentPage } from '../payments/payment-page.ts'
 
 type Purchase = { readonly pack: string; readonly method: Method; readonly savesMethod: boolean }
 
@@ -19,27 +19,27 @@ export function useBuy() {
   const { account } = useMe()
   const [isPending, setPending] = useState(false)
   const [error, setError] = useState<unknown>()
-  const guard = useRef(false)
+  const isBuying = useRef(false)
 
-  async function run(purchase: Purchase): Promise<void> {
-    const order = await make(account, purchase)
-    void client.invalidateQueries({ queryKey: ordersAsk.queryKey })
+  async function createAndPay(purchase: Purchase): Promise<void> {
+    const order = await createOrder(account, purchase)
+    void client.invalidateQueries({ queryKey: ordersQuery.queryKey })
     await navigate({ to: paths.order, params: { id: order.id } })
-    leaveToPay(order)
+    openPaymentPage(order)
   }
 
   async function buy(purchase: Purchase): Promise<void> {
-    // State comes a moment late for a double click; a reference does not.
-    if (guard.current) return
-    guard.current = true
+    // A ref, because React state would change too late to stop the second of a double click.
+    if (isBuying.current) return
+    isBuying.current = true
     setPending(true)
     setError(undefined)
     try {
-      await run(purchase)
+      await createAndPay(purchase)
     } catch (caught) {
       setError(caught)
     } finally {
-      guard.current = false
+      isBuying.current = false
       setPending(false)
     }
   }
@@ -47,21 +47,21 @@ export function useBuy() {
   return { buy, isPending, error }
 }
 
-async function make(account: string, purchase: Purchase): Promise<Order> {
+async function createOrder(account: string, purchase: Purchase): Promise<Order> {
   const { pack, method, savesMethod } = purchase
   const subject = `buy:${account}:${pack}:${method}${savesMethod ? ':keep' : ''}`
   const post = () =>
-    call('POST /api/orders', { body: { ...purchase, attempt: attemptFor(subject) } })
+    call('POST /api/orders', { body: { ...purchase, attempt: attemptIdFor(subject) } })
   try {
     const order = await post()
-    attemptOver(subject)
+    endAttempt(subject)
     return order
   } catch (error) {
-    if (!isNo(error, 'order_attempt_reused')) throw error
-    // The pack was given another price under this number: then it is another purchase.
-    attemptOver(subject)
+    if (!isApiRefusal(error, 'order_attempt_reused')) throw error
+    // The pack's price has changed since the attempt began: the purchase needs a new attempt id.
+    endAttempt(subject)
     const order = await post()
-    attemptOver(subject)
+    endAttempt(subject)
     return order
   }
 }

@@ -1,41 +1,41 @@
-// One order, from "waiting for you" to "paid and credited", in words that are still true after the
-// tab was closed and opened again: everything shown comes from the server.
+// One order, from "waiting for payment" to "paid and credited". Everything shown comes from the
+// server, so it is still true after the tab was closed and opened again.
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { RotateCw } from 'lucide-react'
 import { useState } from 'react'
 import { Trans, useTranslation } from 'react-i18next'
 import type { OrderWithRefunds } from '../../../src/cabinet/contract/contract.ts'
-import { useFormat } from '../../format/format.ts'
 import { usePhrases } from '../../format/phrases.ts'
+import { useFormat } from '../../format/use-format.ts'
 import { paths } from '../../paths.ts'
-import { brandAsk, homeAsk, orderAsk } from '../../runtime/asks.ts'
 import { useErrorText } from '../../runtime/errors.ts'
-import { Asked } from '../../ui/Asked.tsx'
+import { brandQuery, homeQuery, orderQuery } from '../../runtime/queries.ts'
 import { Banner, type BannerTone } from '../../ui/Banner.tsx'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { Page } from '../../ui/Page.tsx'
 import { Panel } from '../../ui/parts.tsx'
+import { QueryView } from '../../ui/QueryView.tsx'
 import { TextAnchor } from '../../ui/TextLink.tsx'
 import { useCheck } from './check.ts'
-import { hasLeftToPay } from './leaving.ts'
 import { OrderFacts, Refunds } from './OrderFacts.tsx'
+import { canCheck, orderStates } from './order-states.ts'
+import { PayLink, SbpCode } from './PaymentLinks.tsx'
+import { hasOpenedPaymentPage } from './payment-page.ts'
 import { RefundDialog } from './RefundDialog.tsx'
 import { Stages } from './Stages.tsx'
-import { canCheck, meanings } from './states.ts'
-import { PayLink, SbpCode } from './ToPay.tsx'
 
-/** Live updates tell of changes; this is for a stream that a proxy swallowed. */
-const LOOK_MS = 15_000
+/** Live updates report changes; this is for networks whose proxy blocks the stream. */
+const REFETCH_MS = 15_000
 
 export function Order() {
   const { t } = useTranslation()
   const { id } = useParams({ from: '/owner/orders/$id' })
   const phrases = usePhrases()
   const query = useQuery({
-    ...orderAsk(id),
+    ...orderQuery(id),
     refetchInterval: ({ state: { data } }) =>
-      data !== undefined && meanings[data.state].isOpen === true ? LOOK_MS : false,
+      data !== undefined && orderStates[data.state].isOpen === true ? REFETCH_MS : false,
   })
   const credits =
     query.data === undefined ? undefined : phrases.creditsShort(query.data.pack.credits)
@@ -44,7 +44,7 @@ export function Order() {
       isNarrow
       title={credits === undefined ? t('order.titlePlain') : t('order.title', { credits })}
     >
-      <Asked query={query} lines={6}>
+      <QueryView query={query} lines={6}>
         {(order) => (
           <>
             <StatePanel order={order} />
@@ -53,7 +53,7 @@ export function Order() {
             <Support id={order.id} />
           </>
         )}
-      </Asked>
+      </QueryView>
     </Page>
   )
 }
@@ -63,9 +63,9 @@ function StatePanel({ order }: { readonly order: OrderWithRefunds }) {
   const format = useFormat()
   const phrases = usePhrases()
   const { state, confirmation, payableUntil } = order
-  const { tone, stage, isOpen } = meanings[state]
+  const { tone, stage, isOpen } = orderStates[state]
   const isOnItsWay = isOpen === true || state === 'review' || state === 'credited'
-  const isWithBank = state === 'pending' && hasLeftToPay(order.id)
+  const isWithBank = state === 'pending' && hasOpenedPaymentPage(order.id)
   const shown = isWithBank ? 'bank' : state
   return (
     <Panel>
@@ -114,7 +114,7 @@ function Actions({ order }: { readonly order: OrderWithRefunds }) {
   const errorText = useErrorText()
   const check = useCheck(order)
   const [isRefunding, setRefunding] = useState(false)
-  const { isOver, isRefundable } = meanings[order.state]
+  const { isOver, isRefundable } = orderStates[order.state]
   const { pack, method } = order
   const answer = check.isPending
     ? t('order.checking')
@@ -124,7 +124,7 @@ function Actions({ order }: { readonly order: OrderWithRefunds }) {
         ? t('order.checked')
         : ''
   return (
-    // Without buttons it must not leave a gap where they would be.
+    // `contents`, so that an empty row of buttons leaves no gap.
     <div className="contents">
       <div className="flex flex-wrap gap-3 empty:hidden">
         {isOver === true && (
@@ -159,7 +159,7 @@ function Actions({ order }: { readonly order: OrderWithRefunds }) {
 
 function NextStep() {
   const { t } = useTranslation()
-  const { data: home } = useQuery(homeAsk)
+  const { data: home } = useQuery(homeQuery)
   const isKeyNext = home?.nextStep === 'key'
   return (
     <ButtonLink to={isKeyNext ? paths.key : paths.home} tone="main">
@@ -170,14 +170,14 @@ function NextStep() {
 
 function RefundButton({ onOpen }: { readonly onOpen: () => void }) {
   const { t } = useTranslation()
-  const { data: brand } = useQuery(brandAsk)
+  const { data: brand } = useQuery(brandQuery)
   if (brand === undefined || brand.refundPolicy === 'none') return null
   return <Button onClick={onOpen}>{t('refund.action')}</Button>
 }
 
 function Support({ id }: { readonly id: string }) {
   const { t } = useTranslation()
-  const { data: brand } = useQuery(brandAsk)
+  const { data: brand } = useQuery(brandQuery)
   const subject = t('order.supportSubject', { id })
   if (brand === undefined) return null
   return (

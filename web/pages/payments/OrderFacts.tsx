@@ -1,4 +1,4 @@
-// What an order says on paper: number, pack, sum, times, receipt, and money that went back.
+// The details of an order: number, pack, price, times, receipt and refunds.
 import { useTranslation } from 'react-i18next'
 import type { OrderWithRefunds, Refund } from '../../../src/cabinet/contract/contract.ts'
 import { usePhrases } from '../../format/phrases.ts'

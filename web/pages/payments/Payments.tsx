@@ -1,15 +1,15 @@
-// Every purchase, newest first: what, how much, how it stands, and the way to its page. Older ones
-// come page by page; nothing is cut off by time.
+// All purchases, newest first: pack, price, state and a link to the order. Older ones load page by
+// page, without a time limit.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { ReceiptText } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Order } from '../../../src/cabinet/contract/contract.ts'
-import { useFormat } from '../../format/format.ts'
 import { usePhrases } from '../../format/phrases.ts'
+import { useFormat } from '../../format/use-format.ts'
 import { paths } from '../../paths.ts'
-import { brandAsk, ordersAsk } from '../../runtime/asks.ts'
 import { useErrorText } from '../../runtime/errors.ts'
+import { brandQuery, ordersQuery } from '../../runtime/queries.ts'
 import { useMe } from '../../runtime/session.ts'
 import { Moment, Rubles } from '../../ui/amounts.tsx'
 import { Banner } from '../../ui/Banner.tsx'
@@ -17,14 +17,14 @@ import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { Page } from '../../ui/Page.tsx'
 import { Badge, Empty, Panel, Skeleton } from '../../ui/parts.tsx'
 import { type Column, Table } from '../../ui/Table.tsx'
+import { orderStates } from './order-states.ts'
 import { PromoForm } from './PromoForm.tsx'
 import { RefundDialog } from './RefundDialog.tsx'
-import { meanings } from './states.ts'
 
 export function Payments() {
   const { t } = useTranslation()
   const errorText = useErrorText()
-  const query = useInfiniteQuery(ordersAsk)
+  const query = useInfiniteQuery(ordersQuery)
   const orders = query.data?.pages.flatMap((page) => page.orders)
   return (
     <Page title={t('payments.title')} lead={t('payments.lead')}>
@@ -150,13 +150,13 @@ function State({ order }: { readonly order: Order }) {
   const { state, refundedKopecks, receipt } = order
   return (
     <span className="grid justify-items-end gap-1 md:justify-items-start">
-      <Badge tone={meanings[state].tone}>{t(`order.short.${state}`)}</Badge>
+      <Badge tone={orderStates[state].tone}>{t(`order.short.${state}`)}</Badge>
       {state === 'partially_refunded' && (
         <span className="text-sm text-soft">
           {t('payments.returned', { rubles: format.rubles(refundedKopecks) })}
         </span>
       )}
-      {receipt !== null && receipt.state !== 'succeeded' && meanings[state].stage === 3 && (
+      {receipt !== null && receipt.state !== 'succeeded' && orderStates[state].stage === 3 && (
         <span className="text-sm text-soft">{t(`order.receiptShort.${receipt.state}`)}</span>
       )}
     </span>
@@ -167,12 +167,12 @@ function RowActions(props: { readonly order: Order; readonly onRefund: () => voi
   const { order, onRefund } = props
   const { t } = useTranslation()
   const format = useFormat()
-  const { data: brand } = useQuery(brandAsk)
+  const { data: brand } = useQuery(brandQuery)
   const about = (action: string) =>
     t('payments.about', { action, date: format.moment(order.createdAt) })
   const isPayable = order.state === 'pending' && !order.isTopUp
   const action = isPayable ? t('order.pay') : t('payments.open')
-  const canRefund = meanings[order.state].isRefundable === true && brand?.refundPolicy !== 'none'
+  const canRefund = orderStates[order.state].isRefundable === true && brand?.refundPolicy !== 'none'
   return (
     <div className="flex flex-wrap gap-2 md:justify-end lg:flex-nowrap lg:whitespace-nowrap">
       {canRefund && (

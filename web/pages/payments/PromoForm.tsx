@@ -1,40 +1,40 @@
-// A promo code. A wrong one and a used one get the same answer, so that nobody can find out which
-// codes exist.
+// The form for a promo code. The answer for a wrong code and for a used one is the same, so that
+// it does not reveal which codes exist.
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { usePhrases } from '../../format/phrases.ts'
 import { call } from '../../runtime/api.ts'
-import { homeAsk } from '../../runtime/asks.ts'
+import { homeQuery } from '../../runtime/queries.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { TextField } from '../../ui/form/Field.tsx'
-import { useForm } from '../../ui/form/form.ts'
+import { useForm } from '../../ui/form/use-form.ts'
 import { Panel } from '../../ui/parts.tsx'
 
-/** Longer than any code we print; the server has its own limit. */
+/** Longer than any code; the server has its own limit. */
 const CODE_LENGTH_MAX = 100
 
 export function PromoForm() {
   const { t } = useTranslation()
   const client = useQueryClient()
   const phrases = usePhrases()
-  const [said, setSaid] = useState<string>()
+  const [applied, setApplied] = useState<string>()
   const form = useForm({
-    start: { code: '' },
+    initial: { code: '' },
     check: ({ code }) => ({ code: code.trim() === '' ? t('promo.missing') : undefined }),
-    blame: {
+    errorFields: {
       promo_refused: 'code',
       promo_attempts_exceeded: 'code',
       attempts_exceeded: 'code',
       field_invalid: 'code',
     },
     send: async ({ code }) => {
-      setSaid(undefined)
+      setApplied(undefined)
       const { credits } = await call('POST /api/promo', { body: { code: code.trim() } })
-      setSaid(t('promo.applied', { credits: phrases.credits(credits) }))
+      setApplied(t('promo.applied', { credits: phrases.credits(credits) }))
       form.set('code', '')
-      await client.invalidateQueries({ queryKey: homeAsk.queryKey })
+      await client.invalidateQueries({ queryKey: homeQuery.queryKey })
     },
   })
   return (
@@ -54,7 +54,7 @@ export function PromoForm() {
           </Button>
         </div>
         <div role="status" className="empty:hidden">
-          {said !== undefined && <Banner tone="good">{said}</Banner>}
+          {applied !== undefined && <Banner tone="good">{applied}</Banner>}
         </div>
         <div role="alert" className="empty:hidden">
           {form.error !== undefined && <Banner tone="bad">{form.error}</Banner>}

@@ -1,22 +1,28 @@
-// Money back: what can be paid back now and why no more, then a fresh sign-in, then the request.
-// Asked anew whenever it opens: a running program spends while one reads.
+// The refund dialog: the amount that can be refunded now and the reason for the limit, then a fresh
+// sign-in, then the request. The amount is loaded at each opening: a running program spends on.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { Order, Refundable } from '../../../src/cabinet/contract/contract.ts'
-import { useFreshly } from '../../account/Freshly.tsx'
-import { useFormat } from '../../format/format.ts'
+import { useFreshSession } from '../../account/FreshSession.tsx'
 import { usePhrases } from '../../format/phrases.ts'
+import { useFormat } from '../../format/use-format.ts'
 import { call } from '../../runtime/api.ts'
-import { brandAsk, homeAsk, orderAsk, ordersAsk, refundableAsk } from '../../runtime/asks.ts'
 import { useErrorText } from '../../runtime/errors.ts'
-import { Asked } from '../../ui/Asked.tsx'
+import {
+  brandQuery,
+  homeQuery,
+  orderQuery,
+  ordersQuery,
+  refundableQuery,
+} from '../../runtime/queries.ts'
 import { Rubles } from '../../ui/amounts.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/dialog/Dialog.tsx'
 import { Facts } from '../../ui/parts.tsx'
+import { QueryView } from '../../ui/QueryView.tsx'
 import { useToast } from '../../ui/Toasts.tsx'
-import { attemptFor, attemptOver } from './attempt.ts'
+import { attemptIdFor, endAttempt } from './attempt.ts'
 
 export function RefundDialog(props: {
   readonly order: Order
@@ -25,12 +31,12 @@ export function RefundDialog(props: {
 }) {
   const { order, isOpen, onClose } = props
   const { t } = useTranslation()
-  const query = useQuery({ ...refundableAsk(order.id), enabled: isOpen, staleTime: 0, gcTime: 0 })
+  const query = useQuery({ ...refundableQuery(order.id), enabled: isOpen, staleTime: 0, gcTime: 0 })
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={t('refund.title')}>
-      <Asked query={query}>
+      <QueryView query={query}>
         {(refundable) => <Offer order={order} refundable={refundable} onClose={onClose} />}
-      </Asked>
+      </QueryView>
     </Dialog>
   )
 }
@@ -42,7 +48,7 @@ function Offer(props: {
 }) {
   const { order, refundable, onClose } = props
   const { t } = useTranslation()
-  const { data: brand } = useQuery(brandAsk)
+  const { data: brand } = useQuery(brandQuery)
   const format = useFormat()
   const phrases = usePhrases()
   const errorText = useErrorText()
@@ -99,17 +105,17 @@ function Offer(props: {
 function useRefund(order: Order, onDone: () => void) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const freshly = useFreshly()
+  const withFreshSession = useFreshSession()
   const format = useFormat()
   const toast = useToast()
   return useMutation({
-    // The sum that was shown, and never another one: it may have changed since.
+    // Sends exactly the amount that was shown, even if the refundable amount has changed since.
     mutationFn: ({ amountKopecks }: Refundable) => {
       const subject = `refund:${order.id}:${amountKopecks}`
-      return freshly(async () => {
-        const body = { attempt: attemptFor(subject), amountKopecks }
+      return withFreshSession(async () => {
+        const body = { attempt: attemptIdFor(subject), amountKopecks }
         const refund = await call('POST /api/orders/:id/refund', { params: { id: order.id }, body })
-        attemptOver(subject)
+        endAttempt(subject)
         return refund
       })
     },
@@ -119,10 +125,10 @@ function useRefund(order: Order, onDone: () => void) {
       onDone()
     },
     onSettled: () => {
-      for (const { queryKey } of [orderAsk(order.id), ordersAsk, homeAsk]) {
+      for (const { queryKey } of [orderQuery(order.id), ordersQuery, homeQuery]) {
         void client.invalidateQueries({ queryKey })
       }
     },
-    onError: () => client.invalidateQueries({ queryKey: refundableAsk(order.id).queryKey }),
+    onError: () => client.invalidateQueries({ queryKey: refundableQuery(order.id).queryKey }),
   })
 }

@@ -1,4 +1,4 @@
-// How far an order has come, as a row of three: ordered, paid, credited.
+// The progress of an order in three stages: ordered, paid, credited.
 import { Check } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 import { classes } from '../../ui/classes.ts'

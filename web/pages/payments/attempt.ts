@@ -1,10 +1,10 @@
-// The number of an attempt to buy or to refund: made once, kept in this tab until an answer came.
-// When the answer gets lost, the same number is sent again, and the server does nothing twice.
+// The idempotency key of a purchase or a refund: created once, stored in this tab until the answer
+// arrives. If the answer is lost, the same id is sent again, and the server does nothing twice.
 
 const PREFIX = 'attempt:'
 
-/** `subject` says what is attempted; each subject has one number at a time. */
-export function attemptFor(subject: string): string {
+/** `subject` describes the purchase or refund; each subject has one id at a time. */
+export function attemptIdFor(subject: string): string {
   const stored = sessionStorage.getItem(PREFIX + subject)
   if (stored !== null) return stored
   const made = crypto.randomUUID()
@@ -12,7 +12,7 @@ export function attemptFor(subject: string): string {
   return made
 }
 
-/** An answer came: the next attempt is another one. */
-export function attemptOver(subject: string): void {
+/** Called when the answer has arrived: the next attempt gets a new id. */
+export function endAttempt(subject: string): void {
   sessionStorage.removeItem(PREFIX + subject)
 }

@@ -1,47 +1,47 @@
-// Asking the payment provider about an order: by the owner's click, and by itself while somebody
-// who came back from the provider's page waits in front of ours.
+// Makes the server ask the payment provider about an order: when the owner clicks, and repeatedly
+// after the owner has come back from the provider's page.
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect } from 'react'
 import type { Order, OrderWithRefunds } from '../../../src/cabinet/contract/contract.ts'
 import { call } from '../../runtime/api.ts'
-import { homeAsk, keyAsk, orderAsk, ordersAsk } from '../../runtime/asks.ts'
-import { hasLeftToPay } from './leaving.ts'
-import { meanings } from './states.ts'
+import { homeQuery, keyQuery, orderQuery, ordersQuery } from '../../runtime/queries.ts'
+import { orderStates } from './order-states.ts'
+import { hasOpenedPaymentPage } from './payment-page.ts'
 
-/** A third of what the server allows. */
-const AGAIN_MS = 3_000
-/** A bank that has not answered by then may need an hour; the server goes on looking. */
+/** A third of the rate that the server allows. */
+const CHECK_EVERY_MS = 3_000
+/** A bank that has not answered by then may need an hour; the server keeps checking. */
 const WAITING_MS_MAX = 120_000
 
 export function useCheck(order: Order) {
   const client = useQueryClient()
   const { id, state } = order
   const ask = useCallback(async () => {
-    const news = await call('POST /api/orders/:id/check', { params: { id } })
-    client.setQueryData<OrderWithRefunds>(orderAsk(id).queryKey, (before) =>
-      before === undefined ? undefined : { ...before, ...news },
+    const latest = await call('POST /api/orders/:id/check', { params: { id } })
+    client.setQueryData<OrderWithRefunds>(orderQuery(id).queryKey, (before) =>
+      before === undefined ? undefined : { ...before, ...latest },
     )
-    if (news.state !== state) {
-      for (const { queryKey } of [ordersAsk, homeAsk, keyAsk]) {
+    if (latest.state !== state) {
+      for (const { queryKey } of [ordersQuery, homeQuery, keyQuery]) {
         void client.invalidateQueries({ queryKey })
       }
     }
-    return news
+    return latest
   }, [client, id, state])
 
-  const isAwaited = meanings[state].isOpen === true && hasLeftToPay(id)
+  const isAwaitingPayment = orderStates[state].isOpen === true && hasOpenedPaymentPage(id)
   useEffect(() => {
-    if (!isAwaited) return
+    if (!isAwaitingPayment) return
     const endsAt = performance.now() + WAITING_MS_MAX
     const look = () => {
       if (performance.now() > endsAt) window.clearInterval(timer)
-      // Nobody asked, so nobody is told when it fails: live updates and the button remain.
+      // An automatic check shows no error: live updates and the button remain.
       else if (document.visibilityState === 'visible') ask().catch(() => undefined)
     }
-    const timer = window.setInterval(look, AGAIN_MS)
+    const timer = window.setInterval(look, CHECK_EVERY_MS)
     look()
     return () => window.clearInterval(timer)
-  }, [ask, isAwaited])
+  }, [ask, isAwaitingPayment])
 
   return useMutation({ mutationFn: ask })
 }

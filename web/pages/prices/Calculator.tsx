@@ -1,59 +1,56 @@
-// The calculator: an average request and how many a day, in credits, in roubles, and in days that
-// each pack would last. Its numbers stand in the address.
+// The calculator: from the tokens of an average request and the requests a day to credits, roubles
+// and the days that each pack lasts. Its numbers are in the address. A model with multipliers or
+// tools has more fields; the length of the prompt chooses among its price lists by itself.
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type {
-  Credits as CreditsValue,
-  Pack,
-  Prices,
-} from '../../../src/cabinet/contract/contract.ts'
-import { creditsOf } from '../../format/decimal.ts'
-import { useFormat } from '../../format/format.ts'
-import { usePhrases } from '../../format/phrases.ts'
+import type { ModelPrice, Prices } from '../../../src/cabinet/contract/prices.ts'
+import { dimensions, isTool, type Tool, tools } from '../../format/price-names.ts'
+import { capitalized, usePriceWords } from '../../format/price-words.ts'
+import { useFormat } from '../../format/use-format.ts'
 import { paths } from '../../paths.ts'
-import { Rubles } from '../../ui/amounts.tsx'
 import { SelectField } from '../../ui/form/Field.tsx'
 import { WholeField } from '../../ui/form/WholeField.tsx'
 import { Panel } from '../../ui/parts.tsx'
-import { Table } from '../../ui/Table.tsx'
+import { CalculatorResult } from './CalculatorResult.tsx'
 import {
   type CalculatorSearch,
+  type Choice,
+  calculatorSearchOf,
   countOf,
-  daysOf,
-  kopecksFor,
   type Load,
+  listFor,
   loadFields,
   requestCost,
+  type Uses,
   usualLoad,
 } from './estimate.ts'
 
-/** A month that has no name. */
-const MONTH_DAYS = 30n
-
-type Texts = Readonly<Record<keyof Load, string>>
+type CountField = keyof Load | Tool
+type Texts = Readonly<Record<CountField, string>>
 
 export function Calculator({ prices }: { readonly prices: Prices }) {
   const { t } = useTranslation()
+  const format = useFormat()
   const navigate = useNavigate()
   const search: CalculatorSearch = useSearch({ from: '/site/prices' })
   const [texts, setTexts] = useState<Texts>(() => textsOf(search))
   const model = prices.models.find(({ id }) => id === search.model) ?? prices.models[0]
   const load = loadOf(texts)
-  const keep = (change: CalculatorSearch) =>
+  const updateSearch = (change: Record<string, unknown>) =>
     void navigate({
       to: paths.prices,
-      search: { ...search, ...change },
+      search: calculatorSearchOf({ ...search, ...change }),
       replace: true,
       resetScroll: false,
     })
-  const type = (field: keyof Load, text: string) => {
+  const changeField = (field: CountField, text: string) => {
     setTexts({ ...texts, [field]: text })
     const count = countOf(text)
-    if (count !== undefined) keep({ [field]: Number(count) })
+    if (count !== undefined) updateSearch({ [field]: Number(count) })
   }
   if (model === undefined) return null
-  const perRequest = requestCost(model, load)
+  const perRequest = requestCost(model, load, search, usesOf(model, texts))
   return (
     <Panel title={t('prices.calculator.title')} hint={t('prices.calculator.hint')}>
       <div className="grid gap-6">
@@ -61,8 +58,8 @@ export function Calculator({ prices }: { readonly prices: Prices }) {
           <SelectField
             label={t('prices.calculator.model')}
             value={model.id}
-            onChange={(id) => keep({ model: id })}
-            options={prices.models.map(({ id, name }) => ({ value: id, label: name }))}
+            onChange={(id) => updateSearch({ model: id })}
+            options={prices.models.map(({ id, name }) => ({ value: id, label: format.text(name) }))}
           />
           {loadFields.map((field) => (
             <WholeField
@@ -70,93 +67,93 @@ export function Calculator({ prices }: { readonly prices: Prices }) {
               label={t(`prices.calculator.${field}`)}
               value={texts[field]}
               error={countOf(texts[field]) === undefined ? t('prices.calculator.wrong') : undefined}
-              onChange={(text) => type(field, text)}
+              onChange={(text) => changeField(field, text)}
               className="figures"
             />
           ))}
+          <ValueFields model={model} search={search} onChange={updateSearch} />
+          <UseFields model={model} texts={texts} onChange={changeField} />
         </div>
-        <Outcome perRequest={perRequest} perDay={perRequest * load.requests} packs={prices.packs} />
+        <CalculatorResult
+          perRequest={perRequest}
+          perDay={perRequest * load.requests}
+          packs={prices.packs}
+          list={listFor(model, load, search)}
+        />
       </div>
     </Panel>
   )
 }
 
-function Outcome(props: {
-  readonly perRequest: bigint
-  readonly perDay: bigint
-  readonly packs: readonly Pack[]
+/** Speed, region and service tier, if the model has prices for them. */
+function ValueFields(props: {
+  readonly model: ModelPrice
+  readonly search: CalculatorSearch
+  readonly onChange: (change: Choice) => void
 }) {
-  const { perRequest, perDay, packs } = props
-  const { t } = useTranslation()
-  const phrases = usePhrases()
-  const perMonth = perDay * MONTH_DAYS
-  return (
-    <div className="grid gap-5 border-t border-line pt-5">
-      <dl aria-live="polite" className="grid gap-4 sm:grid-cols-3">
-        <Figure name={t('prices.calculator.perRequest')} value={creditsOf(perRequest)} />
-        <Figure name={t('prices.calculator.perDay')} value={creditsOf(perDay)} />
-        <Figure name={t('prices.calculator.perMonth')} value={creditsOf(perMonth)} />
-      </dl>
-      {packs.length > 0 && (
-        <Table
-          caption={t('prices.calculator.table')}
-          rows={packs}
-          rowId={({ id }) => id}
-          columns={[
-            {
-              id: 'pack',
-              label: t('prices.calculator.pack'),
-              isTitle: true,
-              cell: ({ credits }) => phrases.creditsShort(credits),
-            },
-            {
-              id: 'month',
-              label: t('prices.calculator.month'),
-              isNumber: true,
-              cell: (pack) => <Rubles kopecks={String(kopecksFor(perMonth, pack))} />,
-            },
-            {
-              id: 'lasts',
-              label: t('prices.calculator.lasts'),
-              isNumber: true,
-              cell: (pack) => <Days days={daysOf(pack, perDay)} />,
-            },
-          ]}
-        />
-      )}
-      <p className="text-sm text-soft">{t('prices.calculator.rounding')}</p>
-    </div>
-  )
+  const { model, search, onChange } = props
+  const words = usePriceWords()
+  return dimensions.map((name) => {
+    const sold = words.multipliers(model, name)
+    const chosen = sold.find(({ value }) => value === search[name])?.value ?? ''
+    if (sold.length === 0) return null
+    const options = [{ value: '', words: words.usual(name) }, ...sold]
+    return (
+      <SelectField
+        key={name}
+        label={capitalized(words.dimension(name))}
+        value={chosen}
+        onChange={(value) => onChange({ [name]: value === '' ? undefined : value })}
+        options={options.map((one) => ({ value: one.value, label: capitalized(one.words) }))}
+      />
+    )
+  })
 }
 
-function Figure({ name, value }: { readonly name: string; readonly value: CreditsValue }) {
-  const phrases = usePhrases()
-  return (
-    <div className="min-w-0">
-      <dt className="text-sm text-soft">{name}</dt>
-      <dd className="figures font-serif text-xl font-semibold wrap-anywhere">
-        {phrases.creditsExact(value)}
-      </dd>
-    </div>
-  )
-}
-
-function Days({ days }: { readonly days: bigint | null }) {
+/** How often a request uses each tool that has a price. */
+function UseFields(props: {
+  readonly model: ModelPrice
+  readonly texts: Texts
+  readonly onChange: (tool: Tool, text: string) => void
+}) {
+  const { model, texts, onChange } = props
   const { t } = useTranslation()
   const format = useFormat()
-  const phrases = usePhrases()
-  if (days === null) return t('prices.calculator.never')
-  if (days === 0n) return t('prices.calculator.underDay')
-  return t('prices.calculator.days', { count: phrases.form(days), shown: format.whole(days) })
+  const words = usePriceWords()
+  return model.tools.map(({ feature, usesMax }) => {
+    if (!isTool(feature)) return null
+    const isWrong = countOf(texts[feature], BigInt(usesMax)) === undefined
+    return (
+      <WholeField
+        key={feature}
+        label={t('prices.calculator.uses', { tool: capitalized(words.tool(feature)) })}
+        value={texts[feature]}
+        error={
+          isWrong ? t('prices.calculator.wrongUses', { max: format.whole(usesMax) }) : undefined
+        }
+        onChange={(text) => onChange(feature, text)}
+        className="figures"
+      />
+    )
+  })
 }
 
 function textsOf(search: CalculatorSearch): Texts {
-  const text = (field: keyof Load) => String(search[field] ?? usualLoad[field])
-  return Object.fromEntries(loadFields.map((field) => [field, text(field)])) as Texts
+  const initial: Partial<Record<CountField, bigint>> = usualLoad
+  const text = (field: CountField) => String(search[field] ?? initial[field] ?? 0)
+  const fields = [...loadFields, ...tools]
+  return Object.fromEntries(fields.map((field) => [field, text(field)])) as Texts
 }
 
-/** What cannot be read counts as nothing; its field says so. */
+/** Invalid text counts as zero; its field shows the error. */
 function loadOf(texts: Texts): Load {
   const counts = loadFields.map((field) => [field, countOf(texts[field]) ?? 0n])
   return Object.fromEntries(counts) as Load
+}
+
+function usesOf({ tools: priced }: ModelPrice, texts: Texts): Uses {
+  const counts = priced.flatMap(({ feature, usesMax }) =>
+    isTool(feature) ? [[feature, countOf(texts[feature], BigInt(usesMax)) ?? 0n] as const] : [],
+  )
+  return Object.fromEntries(counts)
 }

@@ -1,23 +1,24 @@
-// What it costs, for everybody: packs, what a token of each model costs, an example in roubles, and
-// a calculator.
+// The public price page: packs, the price of a token of each model, an example in roubles, and a
+// calculator.
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import type { Pack, Prices as PriceList } from '../../../src/cabinet/contract/contract.ts'
+import type { Pack } from '../../../src/cabinet/contract/contract.ts'
+import type { Prices as PublishedPrices } from '../../../src/cabinet/contract/prices.ts'
 import { creditsOf } from '../../format/decimal.ts'
-import { useFormat } from '../../format/format.ts'
 import { usePhrases } from '../../format/phrases.ts'
+import { useFormat } from '../../format/use-format.ts'
 import { SitePage } from '../../frame/SiteFrame.tsx'
 import { paths } from '../../paths.ts'
-import { brandAsk, meAsk, pricesAsk } from '../../runtime/asks.ts'
-import { Asked } from '../../ui/Asked.tsx'
+import { brandQuery, meQuery, pricesQuery } from '../../runtime/queries.ts'
 import { Rubles } from '../../ui/amounts.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { ButtonLink } from '../../ui/Button.tsx'
 import { Panel } from '../../ui/parts.tsx'
+import { QueryView } from '../../ui/QueryView.tsx'
 import { ModelPrices } from '../packs/ModelPrices.tsx'
 import { UnitPrice } from '../packs/UnitPrice.tsx'
 import { Calculator } from './Calculator.tsx'
-import { kopecksFor, requestCost, usualLoad } from './estimate.ts'
+import { kopecksFor, listFor, requestCost, usualLoad } from './estimate.ts'
 
 export function Prices() {
   const { t } = useTranslation()
@@ -27,7 +28,7 @@ export function Prices() {
       description={t('prices.description')}
       lead={t('prices.lead')}
     >
-      <Asked query={useQuery(pricesAsk)} lines={8}>
+      <QueryView query={useQuery(pricesQuery)} lines={8}>
         {(prices) => (
           <>
             <Packs packs={prices.packs} />
@@ -36,15 +37,15 @@ export function Prices() {
             {prices.models.length > 0 && <Calculator prices={prices} />}
           </>
         )}
-      </Asked>
+      </QueryView>
     </SitePage>
   )
 }
 
 function Packs({ packs }: { readonly packs: readonly Pack[] }) {
   const { t } = useTranslation()
-  const { data: me } = useQuery(meAsk)
-  const { data: brand } = useQuery(brandAsk)
+  const { data: me } = useQuery(meQuery)
+  const { data: brand } = useQuery(brandQuery)
   if (packs.length === 0) return <Banner>{t('prices.none')}</Banner>
   return (
     <Panel title={t('prices.packs')} hint={t('prices.packsHint')}>
@@ -88,8 +89,8 @@ function PackLine({ pack }: { readonly pack: Pack }) {
   )
 }
 
-/** The formula with numbers in it, at the price of the first pack. */
-function Example({ prices }: { readonly prices: PriceList }) {
+/** The cost of a usual request as a formula, and in roubles at the price of the first pack. */
+function Example({ prices }: { readonly prices: PublishedPrices }) {
   const { t } = useTranslation()
   const format = useFormat()
   const phrases = usePhrases()
@@ -98,16 +99,18 @@ function Example({ prices }: { readonly prices: PriceList }) {
   if (model === undefined || pack === undefined) return null
   const { input, output } = usualLoad
   const cost = requestCost(model, usualLoad)
-  const coefficient = format.decimal(model.coefficient)
-  const formula = `${format.whole(input)} + ${format.whole(output)} × ${coefficient}`
+  const list = listFor(model, usualLoad)
+  const weight = list.input === '1' ? '' : ` × ${format.decimal(list.input)}`
+  const coefficient = format.decimal(list.output)
+  const formula = `${format.whole(input)}${weight} + ${format.whole(output)} × ${coefficient}`
   return (
     <Panel title={t('prices.example')}>
       <p className="max-w-prose wrap-anywhere">
         {t('prices.exampleText', {
-          model: model.name,
+          model: format.text(model.name),
           input: format.whole(input),
           output: format.whole(output),
-          // In one piece: broken over two lines it would read as two numbers.
+          // No-break spaces: a formula wrapped over two lines would read as two numbers.
           formula: `${formula} = ${phrases.credits(creditsOf(cost))}`.replaceAll(' ', '\u00a0'),
           pack: phrases.creditsShort(pack.credits),
           rubles: format.rubles(String(kopecksFor(cost, pack))),

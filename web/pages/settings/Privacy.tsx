@@ -1,22 +1,22 @@
-// What we hold about the owner: consents, a copy of everything, and the end of the account.
+// The privacy settings: consents, an export of all data, and closing the account.
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 import type { Brand, Consents } from '../../../src/cabinet/contract/contract.ts'
 import { ClosePanel } from '../../account/ClosePanel.tsx'
 import { useAgree } from '../../account/ConsentBanner.tsx'
-import { useFreshly } from '../../account/Freshly.tsx'
+import { useFreshSession } from '../../account/FreshSession.tsx'
 import { SettingsTabs } from '../../account/SettingsTabs.tsx'
 import { paths } from '../../paths.ts'
 import { call } from '../../runtime/api.ts'
-import { brandAsk, consentsAsk } from '../../runtime/asks.ts'
 import { currentLanguage } from '../../runtime/language.ts'
+import { brandQuery, consentsQuery } from '../../runtime/queries.ts'
 import { saveFile } from '../../runtime/save-file.ts'
-import { Asked } from '../../ui/Asked.tsx'
 import { Moment } from '../../ui/amounts.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Page } from '../../ui/Page.tsx'
 import { Panel } from '../../ui/parts.tsx'
+import { QueryView } from '../../ui/QueryView.tsx'
 import { TextLink } from '../../ui/TextLink.tsx'
 import { useErrorToast } from '../../ui/Toasts.tsx'
 
@@ -34,13 +34,13 @@ export function Privacy() {
 
 function ConsentsPanel() {
   const { t } = useTranslation()
-  const { data: brand } = useQuery(brandAsk)
-  const query = useQuery(consentsAsk)
+  const { data: brand } = useQuery(brandQuery)
+  const query = useQuery(consentsQuery)
   return (
     <Panel title={t('privacy.consents')} hint={t('privacy.consentsHint')}>
-      <Asked query={query} lines={2}>
+      <QueryView query={query} lines={2}>
         {(consents) => <ConsentList consents={consents} documents={brand?.documents ?? []} />}
-      </Asked>
+      </QueryView>
     </Panel>
   )
 }
@@ -93,10 +93,10 @@ function ConsentList(props: {
 
 function ExportPanel() {
   const { t } = useTranslation()
-  const freshly = useFreshly()
+  const withFreshSession = useFreshSession()
   const showError = useErrorToast()
   const copy = useMutation({
-    mutationFn: () => freshly(() => call('GET /api/export')),
+    mutationFn: () => withFreshSession(() => call('GET /api/export')),
     onSuccess: (everything) =>
       saveFile('account.json', `${JSON.stringify(everything, null, 2)}\n`, 'application/json'),
     onError: showError,

@@ -1,4 +1,4 @@
-// Security: the password, the second factor, passkeys, and where one is signed in.
+// The security settings: password, second factor, passkeys and sessions.
 import { useTranslation } from 'react-i18next'
 import { PasskeysPanel } from '../../account/PasskeysPanel.tsx'
 import { PasswordPanel } from '../../account/PasswordPanel.tsx'

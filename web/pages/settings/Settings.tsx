@@ -1,20 +1,20 @@
-// Settings: the address, the language, the time zone, the look.
+// The general settings: e-mail address, language, theme and time zone.
 
 import { useState } from 'react'
 import { Trans, useTranslation } from 'react-i18next'
-import { useFreshly } from '../../account/Freshly.tsx'
+import { useFreshSession } from '../../account/FreshSession.tsx'
 import { SettingsTabs } from '../../account/SettingsTabs.tsx'
 import { ZoneField } from '../../account/ZoneField.tsx'
 import { call } from '../../runtime/api.ts'
-import { type Language, languages } from '../../runtime/here.ts'
 import { currentLanguage } from '../../runtime/language.ts'
+import { type Language, languages } from '../../runtime/preferences.ts'
 import { useChooseLanguage, useMe } from '../../runtime/session.ts'
 import { chooseTheme, type Theme, themes, useTheme } from '../../runtime/theme.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { EmailField, looksLikeEmail } from '../../ui/form/EmailField.tsx'
 import { SelectField } from '../../ui/form/Field.tsx'
 import { Form } from '../../ui/form/Form.tsx'
-import { useForm } from '../../ui/form/form.ts'
+import { useForm } from '../../ui/form/use-form.ts'
 import { Page } from '../../ui/Page.tsx'
 import { Panel } from '../../ui/parts.tsx'
 import { useErrorToast, useToast } from '../../ui/Toasts.tsx'
@@ -41,17 +41,17 @@ export function Settings() {
 function EmailPanel() {
   const { t } = useTranslation()
   const { email } = useMe()
-  const freshly = useFreshly()
+  const withFreshSession = useFreshSession()
   const [sentTo, setSentTo] = useState<string>()
   const form = useForm({
-    start: { newEmail: '' },
-    blame: { email_wrong: 'newEmail' },
+    initial: { newEmail: '' },
+    errorFields: { email_wrong: 'newEmail' },
     check: ({ newEmail }) => ({
       newEmail: looksLikeEmail(newEmail) ? undefined : t('field.email'),
     }),
     async send(values) {
       const newEmail = values.newEmail.trim()
-      await freshly(() => call('POST /api/auth/email/change', { body: { newEmail } }))
+      await withFreshSession(() => call('POST /api/auth/email/change', { body: { newEmail } }))
       setSentTo(newEmail)
     },
   })

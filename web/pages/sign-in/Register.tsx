@@ -1,5 +1,5 @@
-// Registration: an address, a password, and one unticked box for each document. The answer is the
-// same whether or not the address is known, so the next page speaks of a letter in either case.
+// Registration: an e-mail address, a password, and an unticked box for each document. The answer is
+// the same whether or not the address has an account, so the next page always mentions an e-mail.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Trans, useTranslation } from 'react-i18next'
@@ -7,19 +7,19 @@ import type { DocumentLink } from '../../../src/cabinet/contract/contract.ts'
 import { GuestSheet } from '../../frame/GuestFrame.tsx'
 import { paths } from '../../paths.ts'
 import { call } from '../../runtime/api.ts'
-import { brandAsk } from '../../runtime/asks.ts'
 import { currentLanguage } from '../../runtime/language.ts'
-import { Asked } from '../../ui/Asked.tsx'
+import { brandQuery } from '../../runtime/queries.ts'
 import { EmailField, looksLikeEmail } from '../../ui/form/EmailField.tsx'
 import { CheckField } from '../../ui/form/Field.tsx'
 import { Form } from '../../ui/form/Form.tsx'
-import { useForm } from '../../ui/form/form.ts'
 import { PASSWORD_LENGTH_MIN, PasswordField } from '../../ui/form/PasswordField.tsx'
+import { useForm } from '../../ui/form/use-form.ts'
+import { QueryView } from '../../ui/QueryView.tsx'
 import { TextLink } from '../../ui/TextLink.tsx'
 
 export function Register() {
   const { t } = useTranslation()
-  const brand = useQuery(brandAsk)
+  const brand = useQuery(brandQuery)
   return (
     <GuestSheet
       title={t('register.title')}
@@ -33,9 +33,9 @@ export function Register() {
         </p>
       }
     >
-      <Asked query={brand} lines={6}>
+      <QueryView query={brand} lines={6}>
         {({ documents }) => <RegisterForm documents={documents} />}
-      </Asked>
+      </QueryView>
     </GuestSheet>
   )
 }
@@ -45,8 +45,8 @@ function RegisterForm({ documents }: { readonly documents: readonly DocumentLink
   const navigate = useNavigate()
   const boxes = Object.fromEntries(documents.map((one) => [boxOf(one), false]))
   const form = useForm<{ [name: string]: string | boolean; email: string; password: string }>({
-    start: { email: '', password: '', ...boxes },
-    blame: {
+    initial: { email: '', password: '', ...boxes },
+    errorFields: {
       email_wrong: 'email',
       password_too_short: 'password',
       password_too_long: 'password',
@@ -93,7 +93,7 @@ function RegisterForm({ documents }: { readonly documents: readonly DocumentLink
   )
 }
 
-/** Opens beside the form: what was typed must not be lost for having read a document. */
+/** The document opens in a new tab, so that the values of the form are not lost. */
 function ConsentSentence({ link }: { readonly link: DocumentLink }) {
   const { t } = useTranslation()
   const { document, isRequired } = link

@@ -1,16 +1,16 @@
-// Sign-in: password or passkey, then the second factor where there is one.
+// The sign-in page: password or passkey, then the second factor if the account has one.
 import { useSearch } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { SignInSteps } from '../../account/SignInSteps.tsx'
 import { GuestSheet } from '../../frame/GuestFrame.tsx'
 import { paths } from '../../paths.ts'
-import { useSignedIn } from '../../runtime/session.ts'
+import { useFinishSignIn } from '../../runtime/session.ts'
 import { TextLink } from '../../ui/TextLink.tsx'
 
 export function SignIn() {
   const { t } = useTranslation()
   const { next } = useSearch({ strict: false })
-  const signedIn = useSignedIn()
+  const finishSignIn = useFinishSignIn()
   return (
     <GuestSheet
       title={t('signIn.title')}
@@ -23,7 +23,7 @@ export function SignIn() {
         </p>
       }
     >
-      <SignInSteps onSignedIn={() => void signedIn(next)} />
+      <SignInSteps onSignedIn={() => void finishSignIn(next)} />
     </GuestSheet>
   )
 }

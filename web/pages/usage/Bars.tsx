@@ -1,28 +1,28 @@
-// The drawing of the chart: the lines of its scale, the bars in pieces, the names of some of them;
-// and over each bar a button, which takes pointer, finger and keys and says the figures.
+// Draws the chart: the lines of the scale, the stacked bars and the labels of some bars. A button
+// over each bar receives pointer, touch and keyboard, and its label gives the figures.
 import type { KeyboardEvent } from 'react'
 import type { UsageBucket } from '../../../src/cabinet/contract/usage.ts'
 import { creditsOf } from '../../format/decimal.ts'
-import { useFormat } from '../../format/format.ts'
-import { namedOf, piecesOf } from './chart.ts'
-import { lookOf } from './Swatch.tsx'
-import { useWhen } from './use.ts'
+import { useFormat } from '../../format/use-format.ts'
+import { useBucketLabel } from './buckets.ts'
+import { labelledOf, piecesOf } from './chart.ts'
+import { seriesFill } from './Swatch.tsx'
 
 const HEIGHT = 200
 const ABOVE = 10
 const BELOW = 26
-/** As wide as `500 тыс.` in the type of the scale, which has its own size as the drawing has. */
+/** The width of `500 тыс.` in the font of the scale, whose size is fixed in pixels. */
 const GUTTER = 66
-/** A name below the bars takes so much, with air. */
-const NAME_WIDTH = 76
-/** So that pieces of one bar, and bars of one crowd, are seen apart. */
+/** The width of a label below the bars, with space around it. */
+const LABEL_WIDTH = 76
+/** Between the pieces of a bar, and between bars. */
 const GAP = 1
-/** A week on a wide screen is no wall. */
+/** The widest bar: seven bars on a wide screen must not fill it. */
 const WIDTH_MAX = 72
-/** Narrower bars stand side by side: gaps would be all that is seen. */
+/** Narrower bars have no gaps: those would take most of the width. */
 const APART_WIDTH = 4
 
-/** Below it a pattern is noise; the legend and the figures still name every piece. */
+/** Narrower bars have no pattern: it would be noise. Legend and labels still name every piece. */
 const PATTERN_WIDTH = 9
 
 export function isCrowded(width: number, bars: number): boolean {
@@ -32,22 +32,22 @@ export function isCrowded(width: number, bars: number): boolean {
 type Drawing = {
   readonly buckets: readonly UsageBucket[]
   readonly amounts: readonly (readonly bigint[])[]
-  /** Ends with the highest line. */
+  /** In ascending order; the last line is the top of the chart. */
   readonly scale: readonly bigint[]
   readonly width: number
-  readonly looks: string
+  readonly patternsId: string
   readonly pointed: string | undefined
 }
 
 export function Bars(
   props: Drawing & {
     readonly onPoint: (at: string | undefined) => void
-    readonly sayOf: (bucket: UsageBucket, index: number) => string
+    readonly labelOf: (bucket: UsageBucket, index: number) => string
   },
 ) {
-  const { buckets, pointed, onPoint, sayOf } = props
-  // The newest is where a reader begins.
-  const stop = pointed ?? buckets.at(-1)?.at
+  const { buckets, pointed, onPoint, labelOf } = props
+  // The Tab key reaches the newest bar first.
+  const tabStop = pointed ?? buckets.at(-1)?.at
   return (
     <div className="relative" style={{ width: props.width }}>
       <Picture {...props} />
@@ -59,10 +59,10 @@ export function Bars(
           <button
             key={bucket.at}
             type="button"
-            aria-label={sayOf(bucket, index)}
-            // One stop of the Tab key for all of them.
-            tabIndex={bucket.at === stop ? 0 : -1}
-            onKeyDown={step}
+            aria-label={labelOf(bucket, index)}
+            // The bars share one tab stop.
+            tabIndex={bucket.at === tabStop ? 0 : -1}
+            onKeyDown={moveFocus}
             onPointerEnter={() => onPoint(bucket.at)}
             onPointerLeave={(event) => event.pointerType === 'mouse' && onPoint(undefined)}
             onClick={() => onPoint(bucket.at)}
@@ -76,14 +76,14 @@ export function Bars(
   )
 }
 
-/** Left and right go from bar to bar. */
-function step(event: KeyboardEvent<HTMLButtonElement>): void {
-  const here = event.currentTarget
+/** The arrow keys move the focus from bar to bar, Home and End to the first and the last. */
+function moveFocus(event: KeyboardEvent<HTMLButtonElement>): void {
+  const button = event.currentTarget
   const targets: Readonly<Record<string, Element | null | undefined>> = {
-    ArrowLeft: here.previousElementSibling,
-    ArrowRight: here.nextElementSibling,
-    Home: here.parentElement?.firstElementChild,
-    End: here.parentElement?.lastElementChild,
+    ArrowLeft: button.previousElementSibling,
+    ArrowRight: button.nextElementSibling,
+    Home: button.parentElement?.firstElementChild,
+    End: button.parentElement?.lastElementChild,
   }
   if (!Object.hasOwn(targets, event.key)) return
   event.preventDefault()
@@ -91,12 +91,12 @@ function step(event: KeyboardEvent<HTMLButtonElement>): void {
   if (target instanceof HTMLElement) target.focus()
 }
 
-function Picture({ buckets, amounts, scale, width, looks, pointed }: Drawing) {
-  const when = useWhen()
+function Picture({ buckets, amounts, scale, width, patternsId, pointed }: Drawing) {
+  const bucketLabel = useBucketLabel()
   const top = scale.at(-1) ?? 1n
   const each = (width - GUTTER) / Math.max(1, buckets.length)
   const gap = each > APART_WIDTH ? Math.max(GAP, (each - WIDTH_MAX) / 2) : 0
-  const named = namedOf(buckets.length, Math.floor((width - GUTTER) / NAME_WIDTH))
+  const labelled = labelledOf(buckets.length, Math.floor((width - GUTTER) / LABEL_WIDTH))
   return (
     <svg aria-hidden="true" width={width} height={ABOVE + HEIGHT + BELOW} className="block">
       <Scale scale={scale} width={width} />
@@ -110,14 +110,14 @@ function Picture({ buckets, amounts, scale, width, looks, pointed }: Drawing) {
               y={HEIGHT - to}
               width={Math.max(1, each - 2 * gap)}
               height={Math.max(0.75, to - from - (from > 0 ? GAP : 0))}
-              {...lookOf(looks, series, isCrowded(width, buckets.length))}
+              {...seriesFill(patternsId, series, isCrowded(width, buckets.length))}
             />
           ))}
         </g>
       ))}
-      {named.map((index) => {
+      {labelled.map((index) => {
         const middle = GUTTER + (index + 0.5) * each
-        const isLast = middle + NAME_WIDTH / 2 > width
+        const isLast = middle + LABEL_WIDTH / 2 > width
         return (
           <text
             key={buckets[index]?.at}
@@ -126,7 +126,7 @@ function Picture({ buckets, amounts, scale, width, looks, pointed }: Drawing) {
             textAnchor={isLast ? 'end' : 'middle'}
             className="fill-soft text-[12px]"
           >
-            {when(buckets[index] ?? { local: '' })}
+            {bucketLabel(buckets[index] ?? { local: '' })}
           </text>
         )
       })}

@@ -1,4 +1,4 @@
-// The chart with its switches: by hour or by day, bars or a table.
+// The chart with its options: by hour or by day, as bars or as a table.
 import { ChartColumn } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 import type { Usage } from '../../../src/cabinet/contract/usage.ts'

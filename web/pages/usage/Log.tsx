@@ -1,22 +1,22 @@
-// The request log: filtered and paged by the server, each line opens into its arithmetic. What
-// comes in while somebody reads waits behind a button, so that the lines do not move away.
+// The request log. The server filters and pages it; each line opens into its details. Requests that
+// arrive meanwhile appear only when the owner clicks a button, so that the lines do not move.
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { ArrowUp, ListFilter } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 import type { LogPage } from '../../../src/cabinet/contract/usage.ts'
-import { logAsk, usageAsk } from '../../runtime/asks.ts'
+import { logQuery, usageQuery } from '../../runtime/queries.ts'
 import { useZone } from '../../runtime/zone.ts'
-import { Asked } from '../../ui/Asked.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { SelectField } from '../../ui/form/Field.tsx'
 import { Empty, Panel } from '../../ui/parts.tsx'
+import { QueryView } from '../../ui/QueryView.tsx'
 import { useRequests } from '../home/LatestRequests.tsx'
 import { LogTable } from './LogTable.tsx'
-import { newIn } from './news.ts'
+import { countNewRequests } from './new-requests.ts'
 import { endings, filtered, olderThan, type Span, type UsageSearch, without } from './period.ts'
 
-/** A screenful and a half: what is opened stays near. */
-const LINES = 25
+/** About one and a half screens. */
+const LINES_PER_PAGE = 25
 
 export function Log(props: {
   readonly span: Span
@@ -29,21 +29,23 @@ export function Log(props: {
   const zone = useZone()
   const { from, to } = span
   const { model, ending, before } = search
-  const query = useQuery(logAsk({ from, to, zone, model, ending, before, limit: LINES }))
+  const query = useQuery(logQuery({ from, to, zone, model, ending, before, limit: LINES_PER_PAGE }))
   return (
     <Panel title={t('usage.log.title')} hint={t('usage.log.hint')}>
-      <Asked query={query} lines={8}>
+      <QueryView query={query} lines={8}>
         {(page) => (
           <div
             aria-busy={query.isPlaceholderData}
             className="grid grid-cols-1 gap-4 aria-busy:opacity-60"
           >
             <Filter models={page.models} search={search} onChange={onChange} />
-            {before === undefined && to === props.today && <News page={page} search={search} />}
+            {before === undefined && to === props.today && (
+              <NewRequestsButton page={page} search={search} />
+            )}
             <Lines page={page} search={search} onChange={onChange} />
           </div>
         )}
-      </Asked>
+      </QueryView>
     </Panel>
   )
 }
@@ -56,8 +58,8 @@ type PartProps = {
 function Filter({ models, search, onChange }: PartProps & { readonly models: readonly string[] }) {
   const { t } = useTranslation()
   const { model = '', ending = '' } = search
-  // What was chosen stays in the list, also when these days have none of it.
-  const named = model === '' || models.includes(model) ? models : [model, ...models]
+  // The chosen model stays in the list even if it was not used in this period.
+  const options = model === '' || models.includes(model) ? models : [model, ...models]
   return (
     <div className="grid gap-3 sm:max-w-xl sm:grid-cols-2">
       <SelectField
@@ -66,7 +68,7 @@ function Filter({ models, search, onChange }: PartProps & { readonly models: rea
         onChange={(value) => onChange(filtered(search, 'model', value))}
         options={[
           { value: '', label: t('usage.log.anyModel') },
-          ...named.map((value) => ({ value, label: value })),
+          ...options.map((value) => ({ value, label: value })),
         ]}
       />
       <SelectField
@@ -84,23 +86,29 @@ function Filter({ models, search, onChange }: PartProps & { readonly models: rea
   )
 }
 
-/** Says how many came since, and shows them when asked. */
-function News({ page, search }: { readonly page: LogPage; readonly search: UsageSearch }) {
+/** Shows how many requests arrived since the log was loaded, and loads them on a click. */
+function NewRequestsButton({
+  page,
+  search,
+}: {
+  readonly page: LogPage
+  readonly search: UsageSearch
+}) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const requests = useRequests()
-  const news = newIn(page.lines, requests?.latest ?? [], search)
+  const newRequests = countNewRequests(page.lines, requests?.latest ?? [], search)
   const show = () => {
-    void client.invalidateQueries({ queryKey: logAsk({}).queryKey.slice(0, 1) })
-    void client.invalidateQueries({ queryKey: usageAsk({}).queryKey.slice(0, 1) })
+    void client.invalidateQueries({ queryKey: logQuery({}).queryKey.slice(0, 1) })
+    void client.invalidateQueries({ queryKey: usageQuery({}).queryKey.slice(0, 1) })
   }
   return (
     <div role="status" className="flex justify-center empty:hidden">
-      {news.count > 0 && (
+      {newRequests.count > 0 && (
         <Button tone="main" isSmall icon={ArrowUp} className="rounded-full" onClick={show}>
-          {news.isMore
-            ? t('usage.log.newMany', { shown: news.count })
-            : t('usage.log.new', { count: news.count })}
+          {newRequests.isMore
+            ? t('usage.log.newMany', { shown: newRequests.count })
+            : t('usage.log.new', { count: newRequests.count })}
         </Button>
       )}
     </div>

@@ -1,17 +1,17 @@
-// The lines of the log: time, model, tokens, how it ended, what it cost, its number. A line is
-// opened by its first cell, which is a button.
+// The lines of the log: time, model, tokens, ending, cost and request id. The first cell is a
+// button that opens the details.
 import { ChevronRight } from 'lucide-react'
 import { useId } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { LogLine } from '../../../src/cabinet/contract/usage.ts'
-import { useFormat } from '../../format/format.ts'
+import { useFormat } from '../../format/use-format.ts'
 import { Credits, TokenCounts } from '../../ui/amounts.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { classes } from '../../ui/classes.ts'
 import { Badge } from '../../ui/parts.tsx'
 import { type Column, Table } from '../../ui/Table.tsx'
-import { Arithmetic } from './Arithmetic.tsx'
-import { isCharged, tones } from './endings.ts'
+import { endingTones, isCharged } from './endings.ts'
+import { RequestDetails } from './RequestDetails.tsx'
 
 type Opening = {
   readonly open: string | undefined
@@ -29,7 +29,7 @@ export function LogTable(props: Opening & { readonly lines: readonly LogLine[] }
       columns={columns}
       rows={lines}
       rowId={({ id }) => id}
-      below={({ id }) => (id === open ? <Arithmetic id={id} box={box} /> : undefined)}
+      below={({ id }) => (id === open ? <RequestDetails id={id} box={box} /> : undefined)}
     />
   )
 }
@@ -54,7 +54,7 @@ function useColumns(opening: Opening, box: string): readonly Column<LogLine>[] {
       label: t('usage.log.how'),
       cell: ({ ending, isEstimated }) => (
         <span className="inline-flex flex-wrap gap-1 max-md:justify-end">
-          <Badge tone={tones[ending]}>{t(`usage.ending.${ending}`)}</Badge>
+          <Badge tone={endingTones[ending]}>{t(`usage.ending.${ending}`)}</Badge>
           {isEstimated && <Badge>{t('usage.log.estimated')}</Badge>}
         </span>
       ),
@@ -64,7 +64,7 @@ function useColumns(opening: Opening, box: string): readonly Column<LogLine>[] {
       label: t('usage.log.request'),
       cell: ({ id }) => (
         <span className="flex items-center gap-1 max-md:justify-end">
-          {/* The end of it is what tells one from the next. */}
+          {/* Request ids differ mostly at their end. */}
           <code title={id} className="text-sm whitespace-nowrap text-soft">
             …{id.slice(-6)}
           </code>
@@ -85,7 +85,7 @@ function useColumns(opening: Opening, box: string): readonly Column<LogLine>[] {
   ]
 }
 
-/** The time of a request; a click opens its arithmetic in the box below. */
+/** The time of a request; a click opens its details in the row below. */
 function OpenButton({
   line,
   opening,

@@ -1,10 +1,10 @@
-// Which days are looked at: the usual ones as a row of radio buttons, and two dates of one's own.
+// The period of the usage page: presets as a row of radio buttons, and a custom range of two dates.
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Button } from '../../ui/Button.tsx'
 import { Choice } from '../../ui/form/Choice.tsx'
 import { TextField } from '../../ui/form/Field.tsx'
-import { ownProblem, type Period, periods, type Span } from './period.ts'
+import { customRangeProblem, type Period, periods, type Span } from './period.ts'
 
 export function PeriodChoice(props: {
   readonly period: Period
@@ -20,11 +20,11 @@ export function PeriodChoice(props: {
         label={t('usage.period.label')}
         value={period}
         options={periods.map((value) => ({ value, label: t(`usage.period.${value}`) }))}
-        // Begins with the days that are shown, to be changed from there.
+        // A custom range begins with the days that are shown.
         onChange={(value) => (value === 'own' ? onChange(value, span) : onChange(value))}
       />
       {period === 'own' && (
-        <OwnDays
+        <CustomRange
           key={`${span.from} ${span.to}`}
           span={span}
           today={today}
@@ -35,7 +35,7 @@ export function PeriodChoice(props: {
   )
 }
 
-function OwnDays(props: {
+function CustomRange(props: {
   readonly span: Span
   readonly today: string
   readonly onChange: (days: Pick<Span, 'from' | 'to'>) => void
@@ -43,13 +43,13 @@ function OwnDays(props: {
   const { t } = useTranslation()
   const [from, setFrom] = useState(props.span.from)
   const [to, setTo] = useState(props.span.to)
-  const [problem, setProblem] = useState<ReturnType<typeof ownProblem>>()
+  const [problem, setProblem] = useState<ReturnType<typeof customRangeProblem>>()
   return (
     <form
       className="flex flex-wrap items-start gap-3"
       onSubmit={(event) => {
         event.preventDefault()
-        const found = ownProblem(from, to)
+        const found = customRangeProblem(from, to)
         setProblem(found)
         if (found === undefined) props.onChange({ from, to })
       }}

@@ -1,7 +1,7 @@
-// How the models of a chart are told apart: a colour and a pattern each, in bars and legend.
-import { LOOKS } from './chart.ts'
+// The colour and the pattern of each model in the bars and the legend of the chart.
+import { SERIES_MAX } from './chart.ts'
 
-/** Written out, because the style's builder looks for whole names. */
+/** Written out, because Tailwind looks for whole class names. */
 const fills = [
   'fill-series-1',
   'fill-series-2',
@@ -11,7 +11,7 @@ const fills = [
   'fill-series-6',
 ] as const
 
-/** Lines in the colour of the sheet over the series' own: what differs when colours do not. */
+/** Drawn over the colour in the colour of the sheet, for readers who cannot tell colours apart. */
 const patterns = [
   '',
   'M-2 10 10 -2M4 16 16 4',
@@ -21,24 +21,24 @@ const patterns = [
   'M3 3h1M9 3h1M3 9h1M9 9h1',
 ] as const
 
-/** The patterns of a drawing; `id` keeps those of two drawings apart. */
-export function Looks({ id }: { readonly id: string }) {
+/** The SVG patterns of one chart; `id` distinguishes those of two charts on a page. */
+export function SeriesPatterns({ id }: { readonly id: string }) {
   return (
     <defs>
-      {Array.from({ length: LOOKS }, (_, look) => (
+      {Array.from({ length: SERIES_MAX }, (_, series) => (
         <pattern
-          // biome-ignore lint/suspicious/noArrayIndexKey: a look has no other name.
-          key={look}
-          id={`${id}-${look}`}
+          // biome-ignore lint/suspicious/noArrayIndexKey: a series has no other name.
+          key={series}
+          id={`${id}-${series}`}
           width="12"
           height="12"
           patternUnits="userSpaceOnUse"
         >
-          <rect width="12" height="12" className={fills[look % LOOKS]} />
+          <rect width="12" height="12" className={fills[series % SERIES_MAX]} />
           <path
-            d={patterns[look % LOOKS]}
-            strokeWidth={look === LOOKS - 1 ? 3 : 1.75}
-            strokeLinecap={look === LOOKS - 1 ? 'round' : 'butt'}
+            d={patterns[series % SERIES_MAX]}
+            strokeWidth={series === SERIES_MAX - 1 ? 3 : 1.75}
+            strokeLinecap={series === SERIES_MAX - 1 ? 'round' : 'butt'}
             className="stroke-sheet"
           />
         </pattern>
@@ -47,20 +47,20 @@ export function Looks({ id }: { readonly id: string }) {
   )
 }
 
-/** What a shape of a look carries; `isPlain`: the colour alone, where a pattern has no room. */
-export function lookOf(id: string, look: number, isPlain: boolean) {
-  return isPlain ? { className: fills[look % LOOKS] } : { fill: `url(#${id}-${look})` }
+/** The fill of a series' shape; `isPlain`: the colour without the pattern, for narrow shapes. */
+export function seriesFill(id: string, series: number, isPlain: boolean) {
+  return isPlain ? { className: fills[series % SERIES_MAX] } : { fill: `url(#${id}-${series})` }
 }
 
 export function Swatch(props: {
   readonly id: string
-  readonly look: number
+  readonly series: number
   readonly isPlain: boolean
 }) {
-  const { id, look, isPlain } = props
+  const { id, series, isPlain } = props
   return (
     <svg aria-hidden="true" viewBox="0 0 18 18" className="size-4.5 shrink-0">
-      <rect width="18" height="18" rx="3" {...lookOf(id, look, isPlain)} />
+      <rect width="18" height="18" rx="3" {...seriesFill(id, series, isPlain)} />
     </svg>
   )
 }

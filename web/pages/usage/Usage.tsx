@@ -1,5 +1,5 @@
-// Where the credits went: a chart of the chosen days, the totals by model, and every request. What
-// is chosen stands in the address, so that a link shows the same.
+// The usage page: a chart of the chosen days, the totals by model, and every request. The choice is
+// in the address, so that a link shows the same.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { ChartColumn, FileDown } from 'lucide-react'
@@ -7,12 +7,12 @@ import { useTranslation } from 'react-i18next'
 import type { Home } from '../../../src/cabinet/contract/contract.ts'
 import { paths } from '../../paths.ts'
 import { addressOf } from '../../runtime/api.ts'
-import { homeAsk, usageAsk } from '../../runtime/asks.ts'
+import { homeQuery, usageQuery } from '../../runtime/queries.ts'
 import { useZone } from '../../runtime/zone.ts'
-import { Asked } from '../../ui/Asked.tsx'
 import { ButtonAnchor, ButtonLink } from '../../ui/Button.tsx'
 import { Page } from '../../ui/Page.tsx'
 import { Empty, Panel } from '../../ui/parts.tsx'
+import { QueryView } from '../../ui/QueryView.tsx'
 import { ChartPanel } from './ChartPanel.tsx'
 import { Log } from './Log.tsx'
 import { PeriodChoice } from './PeriodChoice.tsx'
@@ -22,7 +22,7 @@ import { Totals } from './UsageTable.tsx'
 export function Usage() {
   const { t } = useTranslation()
   const zone = useZone()
-  const home = useQuery(homeAsk)
+  const home = useQuery(homeQuery)
   const search: UsageSearch = useSearch({ from: '/owner/usage' })
   const { from, to } = spanOf(search, zone, Date.now())
   const isUsed = home.data?.requests.total !== '0'
@@ -43,25 +43,25 @@ export function Usage() {
         )
       }
     >
-      <Asked query={home} lines={8}>
+      <QueryView query={home} lines={8}>
         {({ requests, nextStep }) =>
           requests.total === '0' ? (
-            <Never nextStep={nextStep} />
+            <NoRequestsYet nextStep={nextStep} />
           ) : (
-            <Used search={search} zone={zone} />
+            <UsageReport search={search} zone={zone} />
           )
         }
-      </Asked>
+      </QueryView>
     </Page>
   )
 }
 
-function Used({ search, zone }: { readonly search: UsageSearch; readonly zone: string }) {
+function UsageReport({ search, zone }: { readonly search: UsageSearch; readonly zone: string }) {
   const navigate = useNavigate()
   const nowMs = Date.now()
   const today = dayAt(zone, nowMs)
   const span = spanOf(search, zone, nowMs)
-  const query = useQuery(usageAsk({ ...span, zone }))
+  const query = useQuery(usageQuery({ ...span, zone }))
   const change = (next: UsageSearch) =>
     void navigate({ to: paths.usage, search: next, resetScroll: false })
   const period = search.period ?? DEFAULT_PERIOD
@@ -78,7 +78,7 @@ function Used({ search, zone }: { readonly search: UsageSearch; readonly zone: s
           })
         }
       />
-      <Asked query={query} lines={10}>
+      <QueryView query={query} lines={10}>
         {(usage) => (
           <>
             <ChartPanel
@@ -89,13 +89,13 @@ function Used({ search, zone }: { readonly search: UsageSearch; readonly zone: s
             {usage.totals.length > 0 && <Totals totals={usage.totals} />}
           </>
         )}
-      </Asked>
+      </QueryView>
       <Log {...{ span, today, search }} onChange={change} />
     </>
   )
 }
 
-function Never({ nextStep }: { readonly nextStep: Home['nextStep'] }) {
+function NoRequestsYet({ nextStep }: { readonly nextStep: Home['nextStep'] }) {
   const { t } = useTranslation()
   const isNew = nextStep === 'buy'
   return (

@@ -1,23 +1,23 @@
-// What was used, as tables: by time and model, the twin of the chart; and by model alone.
+// Usage as tables: by time and model, with the numbers of the chart, and by model alone.
 import { useTranslation } from 'react-i18next'
-import type { ModelUse, Usage } from '../../../src/cabinet/contract/usage.ts'
-import { useFormat } from '../../format/format.ts'
+import type { ModelUsage, Usage } from '../../../src/cabinet/contract/usage.ts'
 import { usePhrases } from '../../format/phrases.ts'
+import { useFormat } from '../../format/use-format.ts'
 import { Credits } from '../../ui/amounts.tsx'
 import { Panel } from '../../ui/parts.tsx'
 import { type Column, Table } from '../../ui/Table.tsx'
-import { countIn, creditsIn, requestsIn, useWhen } from './use.ts'
+import { countIn, creditsIn, requestsIn, useBucketLabel } from './buckets.ts'
 
-type Line = ModelUse & { readonly at: string; readonly when: string }
+type Line = ModelUsage & { readonly at: string; readonly when: string }
 
 export function TimeTable({ usage }: { readonly usage: Usage }) {
   const { t } = useTranslation()
-  const when = useWhen()
+  const bucketLabel = useBucketLabel()
   const columns = useColumns()
   const lines = [...usage.buckets]
     .reverse()
     .flatMap(({ models, ...bucket }) =>
-      models.map((use) => ({ ...use, at: bucket.at, when: when(bucket, true) })),
+      models.map((use) => ({ ...use, at: bucket.at, when: bucketLabel(bucket, true) })),
     )
   return (
     <div className="grid gap-3">
@@ -40,7 +40,7 @@ export function TimeTable({ usage }: { readonly usage: Usage }) {
   )
 }
 
-export function Totals({ totals }: { readonly totals: readonly ModelUse[] }) {
+export function Totals({ totals }: { readonly totals: readonly ModelUsage[] }) {
   const { t } = useTranslation()
   const phrases = usePhrases()
   const [model, ...others] = useColumns()
@@ -61,10 +61,10 @@ export function Totals({ totals }: { readonly totals: readonly ModelUse[] }) {
   )
 }
 
-function useColumns(): readonly Column<ModelUse>[] {
+function useColumns(): readonly Column<ModelUsage>[] {
   const { t } = useTranslation()
   const format = useFormat()
-  const counted = (id: 'input' | 'output' | 'cacheRead' | 'cacheWrite'): Column<ModelUse> => ({
+  const counted = (id: 'input' | 'output' | 'cacheRead' | 'cacheWrite'): Column<ModelUsage> => ({
     id,
     label: t(`usage.table.${id}`),
     isNumber: true,

@@ -1,18 +1,18 @@
-// The arithmetic of the chart, the period and the news: what an owner reads off the usage page.
+// The arithmetic behind the usage page: chart, period and the count of new requests.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { RequestLine } from '../../../src/cabinet/contract/contract.ts'
 import { creditsOf, decimalOf, millionthsOf } from '../../format/decimal.ts'
-import { amountsOf, LOOKS, namedOf, piecesOf, scaleOf, seriesOf, sumOf } from './chart.ts'
-import { newIn } from './news.ts'
-import { filtered, ownProblem, spanOf, usageSearchOf } from './period.ts'
+import { amountsOf, labelledOf, piecesOf, SERIES_MAX, scaleOf, seriesOf, sumOf } from './chart.ts'
+import { countNewRequests } from './new-requests.ts'
+import { customRangeProblem, filtered, spanOf, usageSearchOf } from './period.ts'
 
 const MILLION = 1_000_000n
 const noon = Date.parse('2026-11-15T12:00:00Z')
 const named = (...models: string[]) => models.map((model) => ({ model }))
 
-test('an exact amount is read and written to the last digit', () => {
+test('reads and writes an exact amount to the last digit', () => {
   for (const text of ['0', '0.000001', '1.25', '9007199254740993.000001', '-3.5']) {
     assert.equal(decimalOf(millionthsOf(text)), text)
   }
@@ -21,7 +21,7 @@ test('an exact amount is read and written to the last digit', () => {
   assert.throws(() => millionthsOf('1.0000001'))
 })
 
-test('the scale ends at the first line that no bar is above, in steps of 1, 2 or 5', () => {
+test('has gridlines in steps of 1, 2 or 5, up to the first that no bar exceeds', () => {
   for (const most of [0n, 1n, 3n, 4n, 7n, 41n, 999n, 1_000n, 12_345_678n, 9_007_199_254_740_993n]) {
     const scale = scaleOf(most * MILLION)
     const [, step = 0n] = scale
@@ -31,7 +31,7 @@ test('the scale ends at the first line that no bar is above, in steps of 1, 2 or
   }
 })
 
-test('the pieces of a bar lie on one another and are as high as their sum', () => {
+test('stacks the pieces of a bar without gaps up to the height of their sum', () => {
   const amounts = [3_333_333n, 0n, 1n, 6_666_666n]
   const pieces = piecesOf(amounts, 20n * MILLION, 200)
   assert.deepEqual(
@@ -43,30 +43,34 @@ test('the pieces of a bar lie on one another and are as high as their sum', () =
   assert.equal(pieces.at(-1)?.to, Number((sumOf(amounts) * 20_000n) / (20n * MILLION)) / 100)
 })
 
-test('what was used at all is seen, and what was not is not', () => {
+test('draws a small amount 2 pixels high, and nothing for zero', () => {
   assert.equal(piecesOf([1n * MILLION], 1_000_000n * MILLION, 200).at(-1)?.to, 2)
   assert.deepEqual(piecesOf([0n, 0n], MILLION, 200), [])
 })
 
-test('models beyond the looks share one, and no credit of theirs is lost', () => {
+test('joins the models beyond the maximum into one series without losing credits', () => {
   const six = seriesOf(named('a', 'b', 'c', 'd', 'e', 'f'))
-  assert.equal(six.length, LOOKS)
+  assert.equal(six.length, SERIES_MAX)
   assert.equal(six.at(-1)?.model, 'f')
   const eight = seriesOf(named('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'))
   assert.deepEqual(eight.at(-1), { model: null, models: ['f', 'g', 'h'] })
-  const models = ['a', 'g', 'h'].map((model) => ({ ...none, model, credits: creditsOf(MILLION) }))
+  const models = ['a', 'g', 'h'].map((model) => ({
+    ...oneRequest,
+    model,
+    credits: creditsOf(MILLION),
+  }))
   const amounts = amountsOf({ at: '', local: '', models }, eight)
   assert.deepEqual([amounts[0], amounts[5], sumOf(amounts)], [MILLION, 2n * MILLION, 3n * MILLION])
 })
 
-test('names below the bars are as many as fit', () => {
-  assert.deepEqual(namedOf(7, 10), [0, 1, 2, 3, 4, 5, 6])
-  assert.deepEqual(namedOf(30, 4), [0, 8, 16, 24])
-  assert.equal(namedOf(365, 5).length, 5)
-  assert.deepEqual(namedOf(2, 0), [0])
+test('labels as many bars as there is room for', () => {
+  assert.deepEqual(labelledOf(7, 10), [0, 1, 2, 3, 4, 5, 6])
+  assert.deepEqual(labelledOf(30, 4), [0, 8, 16, 24])
+  assert.equal(labelledOf(365, 5).length, 5)
+  assert.deepEqual(labelledOf(2, 0), [0])
 })
 
-test('a period is of the owner’s days and ends today', () => {
+test('counts a period in days of the owner’s time zone, ending today', () => {
   const at = Date.parse('2026-11-15T22:30:00Z')
   assert.deepEqual(spanOf({}, 'UTC', at), { from: '2026-11-09', to: '2026-11-15', step: 'day' })
   // In Moscow it is the next day already.
@@ -76,16 +80,16 @@ test('a period is of the owner’s days and ends today', () => {
   assert.equal(spanOf({ period: 'year', step: 'hour' }, 'UTC', noon).step, 'day')
 })
 
-test('dates of one’s own are taken as they are, unless they are no period', () => {
+test('takes a custom range as given, unless it is invalid', () => {
   const own = { period: 'own', from: '2026-10-30', to: '2026-11-02' } as const
   assert.deepEqual(spanOf(own, 'UTC', noon), { from: own.from, to: own.to, step: 'day' })
   assert.equal(spanOf({ ...own, to: '2026-10-01' }, 'UTC', noon).to, '2026-11-15')
-  assert.equal(ownProblem('2026-11-02', '2026-11-01'), 'reversed')
-  assert.equal(ownProblem('2025-11-01', '2026-11-15'), 'long')
-  assert.equal(ownProblem('', '2026-11-15'), 'missing')
+  assert.equal(customRangeProblem('2026-11-02', '2026-11-01'), 'reversed')
+  assert.equal(customRangeProblem('2025-11-01', '2026-11-15'), 'long')
+  assert.equal(customRangeProblem('', '2026-11-15'), 'missing')
 })
 
-test('an address says what it can, and nonsense in it is left out', () => {
+test('reads the filters from the URL and drops invalid values', () => {
   const raw = { period: 'month', step: 'week', ending: 'free', before: 4100, from: '2026-99-99' }
   assert.deepEqual(usageSearchOf(raw), { period: 'month', ending: 'free', before: '4100' })
   const search = { model: 'a', before: '7', open: 'req_1' }
@@ -93,7 +97,7 @@ test('an address says what it can, and nonsense in it is left out', () => {
   assert.deepEqual(filtered(search, 'model', ''), {})
 })
 
-test('only requests that the page would show are called new', () => {
+test('counts only the new requests that match the filters', () => {
   const lines = [{ id: 'req_2', at: '2026-11-15T10:00:00Z' }]
   const latest = [
     requestLine('req_5', '12', 'a', false),
@@ -101,29 +105,29 @@ test('only requests that the page would show are called new', () => {
     requestLine('req_2', '10', 'a', false),
     requestLine('req_1', '09', 'a', false),
   ]
-  assert.deepEqual(newIn(lines, latest, {}), { count: 2, isMore: false })
-  assert.deepEqual(newIn(lines, latest, { model: 'a' }).count, 1)
-  assert.deepEqual(newIn(lines, latest, { ending: 'free' }).count, 1)
-  assert.deepEqual(newIn(lines, latest.slice(0, 2), {}), { count: 2, isMore: true })
-  assert.equal(newIn(lines, [], {}).count, 0)
+  assert.deepEqual(countNewRequests(lines, latest, {}), { count: 2, isMore: false })
+  assert.deepEqual(countNewRequests(lines, latest, { model: 'a' }).count, 1)
+  assert.deepEqual(countNewRequests(lines, latest, { ending: 'free' }).count, 1)
+  assert.deepEqual(countNewRequests(lines, latest.slice(0, 2), {}), { count: 2, isMore: true })
+  assert.equal(countNewRequests(lines, [], {}).count, 0)
 })
 
-test('every look of the chart holds 3:1 against the sheet, in both themes', () => {
+test('gives every series a contrast of 3:1 to its background in both themes', () => {
   const style = readFileSync(new URL('../../style.css', import.meta.url), 'utf8')
   const pair = (name: string) =>
     new RegExp(`--${name}: light-dark\\((#\\w{6}), (#\\w{6})\\)`).exec(style)?.slice(1) ?? []
   const sheets = pair('sheet')
   assert.equal(sheets.length, 2)
-  for (let look = 1; look <= LOOKS; look += 1) {
-    const colours = pair(`series-${look}`)
+  for (let series = 1; series <= SERIES_MAX; series += 1) {
+    const colours = pair(`series-${series}`)
     assert.equal(colours.length, 2)
     for (const [theme, colour] of colours.entries()) {
-      assert.ok(contrast(colour, sheets[theme] ?? '') >= 3, `look ${look}: ${colour}`)
+      assert.ok(contrast(colour, sheets[theme] ?? '') >= 3, `series ${series}: ${colour}`)
     }
   }
 })
 
-const none = {
+const oneRequest = {
   requests: '1',
   free: '0',
   input: '0',
@@ -141,7 +145,7 @@ function requestLine(requestId: string, hour: string, model: string, isFree: boo
   return { requestId, at, model, ending, ...counts, credits, isFree }
 }
 
-/** As WCAG 2 defines it. */
+/** The contrast ratio of WCAG 2. */
 function contrast(one: string, other: string): number {
   const [dark = 0, light = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b)
   return (light + 0.05) / (dark + 0.05)

@@ -1,25 +1,25 @@
-// The arithmetic of the chart: which models have a look of their own, where the lines of the scale
-// are, and how high each piece of a bar stands. Amounts stay bigint up to the pixel.
-import type { ModelUse, UsageBucket } from '../../../src/cabinet/contract/usage.ts'
+// The arithmetic of the chart: which models are a series of their own, where the lines of the scale
+// are, and how high each piece of a bar is. Amounts stay bigint until they become pixels.
+import type { ModelUsage, UsageBucket } from '../../../src/cabinet/contract/usage.ts'
 import { MILLION, millionthsOf } from '../../format/decimal.ts'
 
-/** More looks than these could not be told apart; the models beyond share the last one. */
-export const LOOKS = 6
-const OWN_LOOKS = LOOKS - 1
+/** Readers cannot tell more colours and patterns apart; further models share the last series. */
+export const SERIES_MAX = 6
+const OWN_SERIES_MAX = SERIES_MAX - 1
 
-/** A line of the legend; `model` is null for all models that have no look of their own. */
+/** A line of the legend; `model` is null for the series that joins the remaining models. */
 export type Series = { readonly model: string | null; readonly models: readonly string[] }
 
-/** Most credits first, as the totals come. */
-export function seriesOf(totals: readonly Pick<ModelUse, 'model'>[]): readonly Series[] {
+/** In the order of the totals: most credits first. */
+export function seriesOf(totals: readonly Pick<ModelUsage, 'model'>[]): readonly Series[] {
   const models = totals.map(({ model }) => model)
-  const alone = models.length <= LOOKS ? LOOKS : OWN_LOOKS
+  const alone = models.length <= SERIES_MAX ? SERIES_MAX : OWN_SERIES_MAX
   const own = models.slice(0, alone).map((model) => ({ model, models: [model] }))
   const rest = models.slice(alone)
   return rest.length === 0 ? own : [...own, { model: null, models: rest }]
 }
 
-/** Microcredits of each line of the legend in one step of time. */
+/** The microcredits of each series in one bucket. */
 export function amountsOf(bucket: UsageBucket, series: readonly Series[]): readonly bigint[] {
   const spent = new Map(bucket.models.map((use) => [use.model, millionthsOf(use.credits.exact)]))
   return series.map(({ models }) => sumOf(models.map((model) => spent.get(model) ?? 0n)))
@@ -29,7 +29,7 @@ export function sumOf(amounts: readonly bigint[]): bigint {
   return amounts.reduce((sum, one) => sum + one, 0n)
 }
 
-/** Lines that a reader can add in the head, from 0 to the first that no bar is above. */
+/** Lines at round amounts (steps of 1, 2 or 5), from 0 to the first that no bar exceeds. */
 export function scaleOf(most: bigint): readonly bigint[] {
   const LINES = 4n
   let step = MILLION
@@ -40,15 +40,15 @@ export function scaleOf(most: bigint): readonly bigint[] {
   return Array.from({ length: count + 1 }, (_, line) => BigInt(line) * step)
 }
 
-/** A piece of a bar, measured from the ground up. */
+/** A piece of a bar; `from` and `to` are pixels above the zero line. */
 export type Piece = { readonly series: number; readonly from: number; readonly to: number }
 
-/** What was used at all is seen: a bar is never lower than this. */
+/** In pixels: any used amount must be visible. */
 const HEIGHT_MIN = 2
 
 /**
- * The pieces of one bar, from the ground up. Edges are those of running sums, so that rounding adds
- * up to nothing and pieces have no gaps.
+ * The pieces of one bar, from the bottom up. Edges come from running sums, so that rounding errors
+ * do not add up and leave no gaps.
  */
 export function piecesOf(amounts: readonly bigint[], top: bigint, height: number): Piece[] {
   const total = sumOf(amounts)
@@ -65,8 +65,8 @@ export function piecesOf(amounts: readonly bigint[], top: bigint, height: number
   })
 }
 
-/** Which steps of time are named below the chart: evenly, at most so many, the first among them. */
-export function namedOf(count: number, most: number): readonly number[] {
+/** The indexes of the bars that get a label: evenly spaced, at most `most`, the first included. */
+export function labelledOf(count: number, most: number): readonly number[] {
   const every = Math.max(1, Math.ceil(count / Math.max(1, most)))
   return Array.from({ length: Math.ceil(count / every) }, (_, at) => at * every)
 }

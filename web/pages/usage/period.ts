@@ -1,5 +1,5 @@
-// Which days are looked at, and by what they are told apart: everything of the usage page that a
-// link restores.
+// The search parameters of the usage page: period, step and filters of the log. A link restores all
+// of them.
 import type { Ending, LogFilter, UsageStep } from '../../../src/cabinet/contract/usage.ts'
 
 export const periods = ['today', 'week', 'month', 'quarter', 'year', 'own'] as const
@@ -8,32 +8,35 @@ export type Period = (typeof periods)[number]
 export const endings = [
   'complete',
   'client_left',
+  'client_slow',
   'refused',
   'upstream_failed',
   'process_lost',
   'given_up',
   'overdue',
+  'drained',
+  'shed',
 ] as const satisfies readonly Ending[]
 export type EndingFilter = NonNullable<LogFilter['ending']>
 
-/** What stands in the address; what is as usual does not. */
+/** Parameters with their default values are left out of the address. */
 export type UsageSearch = {
   readonly period?: Period
-  /** Of a period of one's own: days such as `2026-11-15`. */
+  /** The days of a custom range (`period` is `own`), such as `2026-11-15`. */
   readonly from?: string
   readonly to?: string
   readonly step?: UsageStep
   readonly as?: 'table'
   readonly model?: string
   readonly ending?: EndingFilter
-  /** The page of the log. */
+  /** The log shows requests older than this one. */
   readonly before?: string
-  /** The request whose arithmetic is open. */
+  /** The request whose details are open. */
   readonly open?: string
 }
 
 export const DEFAULT_PERIOD: Period = 'week'
-/** In days; one of one's own begins with the usual. */
+/** In days; an invalid custom range falls back to the default. */
 const lengths: Readonly<Record<Period, number>> = {
   today: 1,
   week: 7,
@@ -42,11 +45,11 @@ const lengths: Readonly<Record<Period, number>> = {
   year: 365,
   own: 7,
 }
-/** Two weeks of hours are 336 bars: as many as a screen can show. */
+/** Two weeks of hours are 336 bars: as many as a screen has room for. */
 export const HOURLY_DAYS_MAX = 14
-/** A day by days would be one bar. */
+/** Up to here the default step is the hour: a single day in steps of a day would be one bar. */
 const HOURLY_DAYS_USUAL = 2
-/** What the statement takes at most. */
+/** The longest period of which the server makes a statement. */
 const DAYS_MAX = 366
 const DAY_MS = 86_400_000
 const DAY = /^\d{4}-\d{2}-\d{2}$/
@@ -63,7 +66,7 @@ export function usageSearchOf(raw: Record<string, unknown>): UsageSearch {
     ...(raw.as === 'table' ? { as: 'table' } : {}),
     ...(typeof model === 'string' ? { model } : {}),
     ...(isOneOf(['charged', 'free', ...endings] as const, ending) ? { ending } : {}),
-    // The router reads digits as a number.
+    // The router turns digits into a number.
     ...(typeof before === 'string' || typeof before === 'number' ? { before: `${before}` } : {}),
     ...(typeof open === 'string' ? { open } : {}),
   }
@@ -71,11 +74,11 @@ export function usageSearchOf(raw: Record<string, unknown>): UsageSearch {
 
 export type Span = { readonly from: string; readonly to: string; readonly step: UsageStep }
 
-/** The days of a zone that are meant now, both included. */
+/** The first and the last day of the period in the zone, both included, and the step. */
 export function spanOf(search: UsageSearch, zone: string, nowMs: number): Span {
   const { period = DEFAULT_PERIOD, from, to, step } = search
   const today = dayAt(zone, nowMs)
-  const isOwn = period === 'own' && ownProblem(from, to) === undefined
+  const isOwn = period === 'own' && customRangeProblem(from, to) === undefined
   const days =
     isOwn && from !== undefined && to !== undefined
       ? { from, to }
@@ -96,7 +99,7 @@ export function without(
   return Object.fromEntries(kept)
 }
 
-/** Another filter begins at its newest line; an empty one is none. */
+/** Changes one filter and returns to the newest line; an empty value removes the filter. */
 export function filtered(
   search: UsageSearch,
   name: 'model' | 'ending',
@@ -111,8 +114,8 @@ export function olderThan(search: UsageSearch, next: string | null): UsageSearch
   return next === null ? rest : { ...rest, before: next }
 }
 
-/** Why two days are no period. */
-export function ownProblem(
+/** Why two days are not a valid range. */
+export function customRangeProblem(
   from: string | undefined,
   to: string | undefined,
 ): 'missing' | 'reversed' | 'long' | undefined {
@@ -125,9 +128,9 @@ export function daysIn({ from, to }: Pick<Span, 'from' | 'to'>): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1
 }
 
-/** The calendar's day in a zone. */
+/** The calendar day of a moment in a zone, such as `2026-11-15`. */
 export function dayAt(timeZone: string, ms: number): string {
-  // The Swedish calendar is written as RFC 3339 is.
+  // Swedish dates have the format of RFC 3339.
   return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(new Date(ms))
 }
 

@@ -1,5 +1,5 @@
-// Dialogs: the focus goes in and comes back, Escape closes, readers hear title and text. On a phone
-// they stand at the lower edge, where thumbs are.
+// Dialogs: the focus moves in and returns, Escape closes, screen readers announce title and text.
+// On a phone they are at the bottom of the screen, within reach of the thumb.
 import { X } from 'lucide-react'
 import { Dialog as Radix } from 'radix-ui'
 import type { ReactNode } from 'react'
@@ -14,24 +14,24 @@ export type DialogProps = {
   readonly title: string
   readonly text?: ReactNode
   readonly children?: ReactNode
-  /** No way out but its own buttons: for what is shown once. */
-  readonly isFirm?: boolean
+  /** Only its own buttons close it: for content that is shown once. */
+  readonly isPersistent?: boolean
 }
 
 export function Dialog(props: DialogProps) {
-  const { isOpen, onClose, title, text, children, isFirm = false } = props
+  const { isOpen, onClose, title, text, children, isPersistent = false } = props
   const { t } = useTranslation()
   const focusReturn = useFocusReturn(isOpen)
-  const stay = (event: Event) => {
-    if (isFirm) event.preventDefault()
+  const preventClosing = (event: Event) => {
+    if (isPersistent) event.preventDefault()
   }
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-veil" />
         <Radix.Content
-          onEscapeKeyDown={stay}
-          onInteractOutside={stay}
+          onEscapeKeyDown={preventClosing}
+          onInteractOutside={preventClosing}
           onCloseAutoFocus={focusReturn}
           className="appear fixed inset-x-0 bottom-0 z-50 max-h-[94dvh] overflow-y-auto
             rounded-t-box border border-line bg-sheet p-5 sm:inset-auto sm:start-1/2 sm:top-1/2
@@ -40,7 +40,7 @@ export function Dialog(props: DialogProps) {
         >
           <div className="mb-4 flex items-start justify-between gap-4">
             <Radix.Title className="text-xl">{title}</Radix.Title>
-            {!isFirm && (
+            {!isPersistent && (
               <Radix.Close
                 aria-label={t('action.close')}
                 className="-me-2 -mt-1 grid size-9 shrink-0 place-items-center rounded-part
@@ -62,7 +62,7 @@ export function Dialog(props: DialogProps) {
   )
 }
 
-/** A question with two answers, for what cannot be undone. */
+/** A dialog with Cancel and Confirm, for actions that cannot be undone. */
 export function ConfirmDialog(
   props: DialogProps & {
     readonly confirm: string
@@ -70,7 +70,7 @@ export function ConfirmDialog(
     readonly isPending?: boolean
     readonly error?: string | undefined
     readonly tone?: 'main' | 'danger'
-    /** False while something else must be done first, such as ticking a box. */
+    /** False while the user must do something else first, such as tick a box. */
     readonly isAllowed?: boolean
   },
 ) {

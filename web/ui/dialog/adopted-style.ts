@@ -1,6 +1,6 @@
-// Stands in for the package react-style-singleton, by which Radix locks scrolling under a dialog:
-// the same three functions, but the rules go into an adopted style sheet. The package would add a
-// <style> element, and our policy lets no such element in.
+// Replaces the package react-style-singleton, with which Radix locks scrolling under a dialog: the
+// same three functions, but the rules go into an adopted style sheet. The package would add a
+// <style> element, which our content security policy forbids.
 import { useEffect } from 'react'
 
 export function stylesheetSingleton() {
@@ -16,9 +16,9 @@ export function stylesheetSingleton() {
     remove(): void {
       state.users -= 1
       if (state.users > 0) return
-      const gone = state.sheet
+      const removed = state.sheet
       state.sheet = undefined
-      document.adoptedStyleSheets = document.adoptedStyleSheets.filter((one) => one !== gone)
+      document.adoptedStyleSheets = document.adoptedStyleSheets.filter((one) => one !== removed)
     },
   }
 }
@@ -26,7 +26,7 @@ export function stylesheetSingleton() {
 export function styleHookSingleton() {
   const sheet = stylesheetSingleton()
   return function useStyle(rules: string, isDynamic = false): void {
-    // As in the package: only dynamic rules are followed when they change.
+    // As in the package: only dynamic rules are updated when they change.
     const key = isDynamic ? rules : ''
     // biome-ignore lint/correctness/useExhaustiveDependencies: see the line above.
     useEffect(() => {

@@ -1,27 +1,27 @@
-// Where the focus goes when a dialog closes: to what opened it. What opened it may be gone by then,
-// such as the button of a row that was removed; then to its neighbour, or to the page's heading.
+// Returns the focus when a dialog closes to the element that opened it. If that element is gone,
+// such as the button of a removed row, a button of the same panel or the page's heading takes it.
 import { useLayoutEffect, useRef } from 'react'
 
-type Place = { readonly opener: HTMLElement; readonly panel: HTMLElement | null }
+type Origin = { readonly opener: HTMLElement; readonly panel: HTMLElement | null }
 
-/** For `onCloseAutoFocus` of Radix, which by itself only knows triggers of its own. */
+/** For `onCloseAutoFocus` of Radix, which by itself returns the focus only to its own triggers. */
 export function useFocusReturn(isOpen: boolean): (event: Event) => void {
-  const place = useRef<Place>(undefined)
-  // Before the dialog is in the document: its first field may take the focus as soon as it is.
+  const origin = useRef<Origin>(undefined)
+  // Before the dialog is in the document, because its first field may take the focus at once.
   useLayoutEffect(() => {
     const opener = document.activeElement
     if (!isOpen || !(opener instanceof HTMLElement)) return
-    place.current = { opener, panel: opener.closest('section') }
+    origin.current = { opener, panel: opener.closest('section') }
   }, [isOpen])
   return (event) => {
     event.preventDefault()
-    const { opener, panel } = place.current ?? {}
-    const isThere = opener?.isConnected === true && opener !== document.body
+    const { opener, panel } = origin.current ?? {}
+    const isConnected = opener?.isConnected === true && opener !== document.body
     const neighbour = panel?.isConnected
       ? panel.querySelector<HTMLElement>('button, a[href]')
       : null
     const heading = document.querySelector<HTMLElement>('main h1')
-    const target = isThere ? opener : (neighbour ?? heading)
+    const target = isConnected ? opener : (neighbour ?? heading)
     target?.focus()
   }
 }

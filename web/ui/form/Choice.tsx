@@ -1,5 +1,5 @@
-// One of a few, as a row of buttons that wraps: radio buttons of the browser, so arrows and readers
-// know them.
+// A choice of one option as a row of buttons that wraps. They are native radio buttons, so arrow
+// keys and screen readers work.
 import { useId } from 'react'
 import { classes } from '../classes.ts'
 

@@ -1,4 +1,4 @@
-// An e-mail address: the phone shows its @, nothing capitalises or corrects it.
+// A field for an e-mail address: phones show a keyboard with @ and do not capitalise or correct it.
 import { TextField, type TextFieldProps } from './Field.tsx'
 
 export function EmailField(props: TextFieldProps) {
@@ -14,7 +14,7 @@ export function EmailField(props: TextFieldProps) {
   )
 }
 
-/** Only what is surely no address; whether it is one, a letter tells. */
+/** False for text that cannot be an address; only an e-mail shows whether an address exists. */
 export function looksLikeEmail(text: string): boolean {
   return /.@./.test(text)
 }

@@ -1,5 +1,5 @@
-// Fields: a label above, a hint below, an error tied to the field so that readers say it. Values
-// are text; what they mean is for the form.
+// Form fields: a label above, a hint below, and an error linked to the control, so that screen
+// readers announce it. Values are text; the form interprets them.
 import { ChevronDown, CircleAlert } from 'lucide-react'
 import { type InputHTMLAttributes, type ReactNode, type Ref, useId } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -12,24 +12,26 @@ export type FieldProps = {
   readonly isOptional?: boolean | undefined
 }
 
-/** What ties a control to its label, hint and error. */
-export type Wired = {
+/** Attributes that link a control to its label, hint and error. */
+export type ControlAttributes = {
   readonly id: string
   readonly 'aria-describedby': string | undefined
   readonly 'aria-invalid': boolean
 }
 
-export const controlLook =
+export const controlClasses =
   'w-full min-h-11 rounded-part border bg-sheet px-3 py-2 text-base text-ink ' +
   'placeholder:text-soft aria-invalid:border-bad border-edge hover:border-ink'
 
-/** The frame of any field; `children` gets what its control must carry. */
-export function Field(props: FieldProps & { readonly children: (wired: Wired) => ReactNode }) {
+/** Label, hint and error of any field; `children` renders the control with the given attributes. */
+export function Field(
+  props: FieldProps & { readonly children: (attributes: ControlAttributes) => ReactNode },
+) {
   const { label, hint, error, isOptional, children } = props
   const { t } = useTranslation()
   const id = useId()
   const hasHint = hint !== undefined && hint !== ''
-  const described = [hasHint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
+  const describedBy = [hasHint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   return (
     <div className="grid gap-1.5">
       <label htmlFor={id} className="flex items-baseline justify-between gap-3 font-medium">
@@ -40,7 +42,7 @@ export function Field(props: FieldProps & { readonly children: (wired: Wired) =>
       </label>
       {children({
         id,
-        'aria-describedby': described === '' ? undefined : described,
+        'aria-describedby': describedBy === '' ? undefined : describedBy,
         'aria-invalid': error !== undefined,
       })}
       {error !== undefined && (
@@ -71,20 +73,20 @@ export function TextField(props: TextFieldProps) {
   const { label, hint, error, isOptional, onChange, className, ...native } = props
   return (
     <Field {...{ label, hint, error, isOptional }}>
-      {(wired) => (
+      {(attributes) => (
         <input
           type="text"
           {...native}
-          {...wired}
+          {...attributes}
           onChange={(event) => onChange(event.target.value)}
-          className={classes(controlLook, className)}
+          className={classes(controlClasses, className)}
         />
       )}
     </Field>
   )
 }
 
-/** The browser's own list: it is the one that phones and readers know. */
+/** A native select: phones and screen readers handle it best. */
 export function SelectField(
   props: FieldProps & {
     readonly value: string
@@ -96,14 +98,14 @@ export function SelectField(
   const { label, hint, error, isOptional, value, onChange, options, name } = props
   return (
     <Field {...{ label, hint, error, isOptional }}>
-      {(wired) => (
+      {(attributes) => (
         <div className="relative">
           <select
-            {...wired}
+            {...attributes}
             name={name}
             value={value}
             onChange={(event) => onChange(event.target.value)}
-            className={classes(controlLook, 'appearance-none pe-10')}
+            className={classes(controlClasses, 'appearance-none pe-10')}
           >
             {options.map((option) => (
               <option key={option.value} value={option.value}>
@@ -121,7 +123,7 @@ export function SelectField(
   )
 }
 
-/** A box to tick, with its sentence beside it and its error below. */
+/** A checkbox with its label beside it and its error below. */
 export function CheckField(props: {
   readonly isChecked: boolean
   readonly onChange: (isChecked: boolean) => void
@@ -132,7 +134,7 @@ export function CheckField(props: {
 }) {
   const { isChecked, onChange, children, error, hint, name } = props
   const id = useId()
-  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
+  const describedBy = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   return (
     <div className="grid gap-1">
       <div className="flex items-start gap-3">
@@ -142,7 +144,7 @@ export function CheckField(props: {
           name={name}
           checked={isChecked}
           aria-invalid={error !== undefined}
-          aria-describedby={described === '' ? undefined : described}
+          aria-describedby={describedBy === '' ? undefined : describedBy}
           onChange={(event) => onChange(event.target.checked)}
           className="size-6 shrink-0 accent-accent"
         />

@@ -1,8 +1,8 @@
-// A form on the page: its fields in a column, what went wrong above the button, and the button.
+// Renders a form: its fields in a column, its error, and the submit button.
 import type { ReactNode } from 'react'
 import { Banner } from '../Banner.tsx'
 import { Button, type Tone } from '../Button.tsx'
-import type { Form as FormState } from './form.ts'
+import type { FormState } from './use-form.ts'
 
 export function Form(props: {
   readonly form: FormState
@@ -17,7 +17,7 @@ export function Form(props: {
   return (
     <form noValidate onSubmit={form.onSubmit} className="grid gap-5">
       {children}
-      {/* Always there, so that readers notice what appears in it. */}
+      {/* Always rendered: screen readers announce only what appears in an existing element. */}
       <div role="alert" className="empty:hidden">
         {form.error !== undefined && form.error !== '' && <Banner tone="bad">{form.error}</Banner>}
       </div>

@@ -1,11 +1,11 @@
-// A password: may be shown, pasted and filled in by a password manager. For a new one the rule and
-// the length so far stand below, and nothing is asked about its composition.
+// A password field: the password can be shown, pasted and filled in by a password manager. Below a
+// new password stand the rule and how much is missing; only its length matters.
 import { Eye, EyeOff } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { controlLook, Field, type TextFieldProps } from './Field.tsx'
+import { controlClasses, Field, type TextFieldProps } from './Field.tsx'
 
-/** The server's rule: shorter ones are guessed, longer ones are not typed. */
+/** The server's limits: shorter passwords can be guessed, and nobody types longer ones. */
 export const PASSWORD_LENGTH_MIN = 10
 export const PASSWORD_LENGTH_MAX = 128
 
@@ -20,20 +20,20 @@ export function PasswordField(props: TextFieldProps & { readonly isNew?: boolean
       : t('password.more', { count: PASSWORD_LENGTH_MIN - length })
   return (
     <Field {...{ label, error, isOptional }} hint={hint ?? (isNew ? rule : undefined)}>
-      {(wired) => (
+      {(attributes) => (
         <div className="relative">
           <input
             name="password"
             autoComplete={isNew ? 'new-password' : 'current-password'}
             {...native}
-            {...wired}
+            {...attributes}
             type={isShown ? 'text' : 'password'}
             autoCapitalize="none"
             autoCorrect="off"
             spellCheck={false}
             maxLength={1_000}
             onChange={(event) => onChange(event.target.value)}
-            className={`${controlLook} pe-12`}
+            className={`${controlClasses} pe-12`}
           />
           <button
             type="button"

@@ -1,4 +1,4 @@
-// A whole number as text: the phone shows its digits, and nothing is filled in by itself.
+// A field for a whole number as text: phones show digits, and browsers do not autofill it.
 import { TextField, type TextFieldProps } from './Field.tsx'
 
 export function WholeField(props: TextFieldProps) {

@@ -1,4 +1,4 @@
-// A text in Markdown on the page, made of elements and never of HTML text.
+// Renders Markdown as React elements, never as an HTML string.
 import { type ReactNode, useMemo } from 'react'
 import { TextAnchor } from '../TextLink.tsx'
 import { anchorOf, type Block, blocksOf, type Inline, inlinesOf } from './markdown.ts'
@@ -11,7 +11,7 @@ export function Markdown({ text }: { readonly text: string }) {
 function blockElement(block: Block, at: number): ReactNode {
   switch (block.kind) {
     case 'heading':
-      // The page has its h1 already: the text's own headings go one level down.
+      // The page already has an h1, so the headings of the text begin with h2.
       return block.level <= 2 ? (
         <h2 key={at} id={anchorOf(block.text)} className="mt-3 text-xl">
           {spans(block.text)}
@@ -52,7 +52,7 @@ function blockElement(block: Block, at: number): ReactNode {
 
 function CodeText({ text }: { readonly text: string }) {
   return (
-    // A long line is scrolled to, also by keyboard.
+    // Long lines scroll, also by keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable.
     <pre tabIndex={0} className="overflow-x-auto rounded-box bg-sunk p-4 text-sm">
       <code>{text}</code>
@@ -81,7 +81,7 @@ function TextTable(props: {
   )
 }
 
-// By their place: cells may be alike, and empty ones are.
+// Keyed by index: cells may have equal text, and empty ones do.
 function headCell(cell: string, at: number): ReactNode {
   return (
     <th key={at} scope="col" className="border border-line bg-sunk p-2 text-start">

@@ -1,9 +1,9 @@
-// How our own pages and the operator's documents are read, where a wrong reading would show.
+// Parsing of our own pages and the operator's documents.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { anchorOf, blocksOf, inlinesOf } from './markdown.ts'
 
-test('code keeps its blank lines and its indentation, and what surrounds it is text', () => {
+test('keeps blank lines and indentation of code, and reads what surrounds it as text', () => {
   const text = 'Before:\n\n```ts\nconst a = 1\n\n  const b = 2\n```\n\nAfter.\n'
   assert.deepEqual(blocksOf(text), [
     { kind: 'paragraph', text: 'Before:' },
@@ -12,7 +12,7 @@ test('code keeps its blank lines and its indentation, and what surrounds it is t
   ])
 })
 
-test('an indented block is code, and a line of a list that goes on is not', () => {
+test('reads an indented block as code, but not the continued line of a list', () => {
   const text = 'Formula:\n\n    a = b\n\n    c = d\n\n- one\n    goes on\n'
   assert.deepEqual(blocksOf(text), [
     { kind: 'paragraph', text: 'Formula:' },
@@ -21,12 +21,12 @@ test('an indented block is code, and a line of a list that goes on is not', () =
   ])
 })
 
-test('a heading can be linked to in either language', () => {
+test('makes an anchor of a heading in either language', () => {
   assert.equal(anchorOf('Held first, charged afterwards'), 'held-first-charged-afterwards')
   assert.equal(anchorOf('Сначала откладываем'), 'сначала-откладываем')
 })
 
-test('an address that would run is no link', () => {
+test('makes no link of an address that would run a script', () => {
   assert.deepEqual(inlinesOf('[a](javascript:alert)'), [
     { kind: 'text', text: '[a](javascript:alert)' },
   ])

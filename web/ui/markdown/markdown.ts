@@ -1,6 +1,6 @@
-// Reads Markdown into blocks: headings, paragraphs, lists, tables, rules, code, and inside of lines
-// bold, italic, code and links. What it does not know stays as it was written. The texts are our
-// own documentation and the operator's documents, and no HTML in them is ever taken as such.
+// Parses Markdown into blocks (headings, paragraphs, lists, tables, rules, code) and lines into
+// bold, italic, code and links. Unknown syntax and HTML stay plain text. The texts are our own
+// documentation and the operator's documents.
 
 export type Inline =
   | { readonly kind: 'text' | 'bold' | 'italic' | 'code'; readonly text: string }
@@ -16,7 +16,7 @@ type Row = readonly string[]
 
 const ITEM = /^\s*(?:[-*+]|\d+[.)])\s+/
 
-/** Code first: blank lines in it separate nothing. */
+/** Code is cut out first, because blank lines inside it do not separate blocks. */
 const CODE =
   /^```\w*\n(?<fenced>[\s\S]*?)^```$|(?<=\n\n)(?<indented>(?: {4}[^\n]*\n|\n(?= {4}))+)/gm
 
@@ -41,7 +41,7 @@ function proseOf(text: string): Block[] {
   })
 }
 
-/** The name under which a heading can be linked to, as the hosts of repositories make it. */
+/** The anchor of a heading, made as GitHub does. */
 export function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -121,7 +121,7 @@ function inlineOf(groups: Record<string, string | undefined>, whole: string): In
   if (bold !== undefined) return { kind: 'bold', text: bold }
   if (italic !== undefined) return { kind: 'italic', text: italic }
   if (code !== undefined) return { kind: 'code', text: code }
-  // Only addresses that lead somewhere; a javascript: one would run.
+  // Only addresses that navigate; a javascript: address would run a script.
   if (
     link !== undefined &&
     href !== undefined &&

@@ -1,15 +1,15 @@
-// The documentation for those who call the API, in English.
+// Titles of the documentation pages, in English.
 
 import type { docs as ru } from '../ru/docs.ts'
 import type { Same } from '../ru/ru.ts'
 
 export const docs: Same<typeof ru> = {
   title: 'Documentation',
-  parts: 'Parts of the documentation',
+  parts: 'Documentation sections',
   'quick-start': 'Quick start',
-  charging: 'Costs',
+  charging: 'Billing',
   api: 'API reference',
   errors: 'Errors',
-  versioning: 'Versions',
-  english: 'This part is in English only.',
+  versioning: 'Versioning',
+  english: 'This section is available in English only.',
 }

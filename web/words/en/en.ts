@@ -9,6 +9,7 @@ import { frame } from './frame.ts'
 import { home } from './home.ts'
 import { key } from './key.ts'
 import { limits } from './limits.ts'
+import { pricing } from './pricing.ts'
 import { settings } from './settings.ts'
 import { usage } from './usage.ts'
 import { visitors } from './visitors.ts'
@@ -23,6 +24,7 @@ export const en: Same<typeof ru> = {
   ...buying,
   ...key,
   ...usage,
+  ...pricing,
   ...visitors,
   ...limits,
 }

@@ -5,16 +5,16 @@ import type { Same } from '../ru/ru.ts'
 
 export const frame: Same<typeof ru> = {
   nav: {
-    label: 'Sections',
+    label: 'Main menu',
     home: 'Overview',
     usage: 'Usage',
     packs: 'Top up',
     payments: 'Payments',
-    key: 'Key',
+    key: 'API key',
     settings: 'Settings',
     skip: 'Skip to content',
-    brandHome: '{{name}}: home',
-    toHome: 'Home',
+    brandHome: '{{name}} home',
+    toHome: 'Go to home page',
   },
   balance: {
     label: 'Balance',
@@ -28,24 +28,24 @@ export const frame: Same<typeof ru> = {
   menu: {
     account: 'Account menu',
     language: 'Language',
-    theme: 'Appearance',
+    theme: 'Theme',
     signOut: 'Sign out',
     security: 'Security',
   },
   language: { ru: 'Русский', en: 'English' },
   theme: {
-    now: 'Appearance: {{theme}}',
-    system: 'As in the system',
+    now: 'Theme: {{theme}}',
+    system: 'System',
     light: 'Light',
     dark: 'Dark',
   },
   footer: {
     help: 'Help',
-    documents: 'Documents',
+    documents: 'Legal',
     seller: 'Seller',
     independent:
-      '{{name}} is an independent service. It is not affiliated with any model vendor, does not ' +
-      'represent one and does not act on behalf of one.',
+      '{{name}} is an independent service. It is not affiliated with any model vendor and does ' +
+      'not represent or act on behalf of one.',
   },
   action: {
     again: 'Try again',
@@ -60,38 +60,38 @@ export const frame: Same<typeof ru> = {
   copy: {
     copy: 'Copy',
     done: 'Copied',
-    failed: 'The browser did not allow copying. Select the text and copy it yourself.',
+    failed: 'The browser blocked copying. Select the text and copy it manually.',
   },
   field: {
     optional: 'optional',
-    required: 'Fill this in.',
-    email: 'An address looks like name@example.com.',
+    required: 'This field is required.',
+    email: 'Enter an address like name@example.com.',
   },
   password: {
     show: 'Show password',
     hide: 'Hide password',
-    rule: 'At least {{min}} characters. A phrase of several words is fine.',
-    more_one: '{{count}} more character.',
-    more_other: '{{count}} more characters.',
+    rule: 'At least {{min}} characters. A phrase of several words works well.',
+    more_one: '{{count}} more character needed.',
+    more_other: '{{count}} more characters needed.',
   },
   state: {
     loading: 'Loading…',
-    offline: 'No connection. This is what was there before.',
+    offline: 'You are offline. This page may be out of date.',
   },
   notFound: {
-    title: 'There is no such page',
-    text: 'The link may be out of date, or the address has a typo.',
+    title: 'Page not found',
+    text: 'The link may be outdated, or there is a typo in the address.',
   },
   away: {
-    title: 'The service is away for a moment',
-    text: 'This page opens by itself as soon as it answers. There is no need to reload.',
+    title: 'The service is temporarily unavailable',
+    text: 'This page will open automatically once the service is back. No need to reload it.',
   },
   broken: {
-    title: 'Something broke on our side',
-    text: 'The page did not open. Reload it; if that does not help, write to us: {{email}}.',
-    textPlain: 'The page did not open. Reload it.',
+    title: 'Something went wrong on our side',
+    text: 'The page could not be opened. Reload it; if that does not help, contact us: {{email}}.',
+    textPlain: 'The page could not be opened. Reload it.',
     reload: 'Reload',
-    detail: 'For support',
+    detail: 'Details for support',
   },
   document: {
     version: 'Version {{version}}',

@@ -5,97 +5,98 @@ import type { Same } from '../ru/ru.ts'
 export const key: Same<typeof ru> = {
   key: {
     title: 'API key',
-    lead: 'One key per account. Only you have its value.',
-    locked: 'The key appears after your first purchase',
+    lead: 'One key per account. Only you have it.',
+    locked: 'You can create a key after your first purchase',
     lockedText:
-      'A key is tied to a balance, so a pack of credits comes first. As soon as the payment ' +
-      'arrives, “Create the key” appears here.',
+      'Requests with the key spend your credits, so buy a credit pack first. You can create the ' +
+      'key here as soon as your payment arrives.',
     lockedAction: 'Choose a pack',
-    none: 'There is no key yet',
+    none: 'No key yet',
     noneText:
-      'The key is made once and stays in this browser. We cannot show or restore it, but you can ' +
-      'reissue it at any time.',
-    create: 'Create the key',
-    creating: 'Creating the key…',
+      'The key is created once and stays in this browser. We cannot show or recover it, but you ' +
+      'can reissue it at any time.',
+    create: 'Create key',
+    creating: 'Creating key…',
     value: 'Key',
-    masked: 'hidden key ending in {{last4}}',
+    masked: 'Hidden key ending in {{last4}}',
     show: 'Show',
     hide: 'Hide',
     hiddenAgain: 'The key is hidden again.',
-    shown_one: 'The key hides itself in {{count}} second.',
-    shown_other: 'The key hides itself in {{count}} seconds.',
+    shown_one: 'The key will be hidden in {{count}} second.',
+    shown_other: 'The key will be hidden in {{count}} seconds.',
     copy: 'Copy',
     download: 'Download .env',
     createdAt: 'Created',
-    lastUsedAt: 'Last request',
-    neverUsed: 'none yet',
+    lastUsedAt: 'Last used',
+    neverUsed: 'Never',
     gone: 'The key in this browser could not be read. Paste it again or reissue it.',
-    created: 'The key is created',
+    created: 'Key created',
     createdText:
-      'Save it in your password manager: if this browser’s data is cleared, we cannot restore it.',
-    reissued: 'The new key is in force',
+      'Save it in your password manager: if this browser’s data is cleared, we cannot recover it.',
+    reissued: 'Your new key is active',
     reissuedText:
-      'The old key is no longer accepted. Replace it in your programs and save the new one in ' +
-      'your password manager.',
-    warning: 'Whoever knows the key spends your balance',
+      'The old key no longer works. Replace it in your programs and save the new one in your ' +
+      'password manager.',
+    warning: 'Keep your key secret',
     warningText:
-      'Do not publish it in repositories, on screenshots or in code that runs in a browser.',
-    absent: 'This browser does not have the key',
+      'Anyone who has it can spend your balance. Do not put it in repositories, screenshots or ' +
+      'code that runs in a browser.',
+    absent: 'Your key is not in this browser',
     absentText:
-      'The key ending in {{last4}} works, but it is kept elsewhere: in another browser or in ' +
-      'your password manager. Paste it here or reissue it.',
+      'The key ending in {{last4}} is active, but it is stored elsewhere: in another browser or ' +
+      'in your password manager. Paste it here or reissue it.',
     paste: 'Your key',
-    pasteHint: 'It begins with {{prefix}}. We check it and store it in this browser only.',
-    pasteAction: 'Store in this browser',
+    pasteHint: 'It starts with {{prefix}}. We check it and store it in this browser only.',
+    pasteAction: 'Save in this browser',
     pasteMissing: 'Paste the key.',
-    pasteWrong: 'This is not the key that is in force now.',
-    pasted: 'The key is stored in this browser.',
-    reissue: 'Reissue',
+    pasteWrong: 'This is not your active key.',
+    pasted: 'The key is saved in this browser.',
+    reissue: 'Reissue key',
     reissueTitle: 'Reissue the key?',
-    reissueText: 'You get a new key, and the old one stops at once.',
+    reissueText: 'You get a new key, and the old one stops working immediately.',
     reissueStops:
-      'Programs with the old key get error 401 until you replace it. Requests that are already ' +
-      'running end as usual.',
-    reissueKeeps: 'Your balance and history stay with you.',
-    reissueConfirm: 'Reissue',
-    revoke: 'Switch the key off',
-    revokeTitle: 'Switch the key off now?',
+      'Programs that use the old key will get error 401 until you replace it. Requests that are ' +
+      'already running will finish as usual.',
+    reissueKeeps: 'Your balance and history stay the same.',
+    reissueConfirm: 'Reissue key',
+    revoke: 'Revoke key',
+    revokeTitle: 'Revoke the key now?',
     revokeText:
-      'The key stops at once, before you create a new one. Do this if somebody else may have ' +
-      'seen it.',
-    revokeConfirm: 'Switch off',
-    revoked: 'The key is off. Create a new one when you are ready.',
-    trouble: 'If something is wrong',
-    reissueHint: 'You lost the value, or it is time for a change: a new key replaces the old.',
-    revokeHint: 'The key was published or stolen: switch it off immediately.',
-    unfinished: 'The new key is not in force yet',
+      'The key stops working immediately, before you create a new one. Do this if someone else ' +
+      'may have seen it.',
+    revokeConfirm: 'Revoke key',
+    revoked: 'Key revoked. Create a new one when you are ready.',
+    trouble: 'Reissue or revoke',
+    reissueHint: 'Lost your key, or time to change it? Replace it with a new one.',
+    revokeHint: 'Key leaked or stolen? Revoke it immediately.',
+    unfinished: 'Your new key is not active yet',
     unfinishedText:
-      'It is stored in this browser, but issuing it broke off at the last step. Finish it or ' +
-      'start again.',
+      'It is stored in this browser, but the last step of creating it was interrupted. Finish it ' +
+      'or start over.',
     unfinishedOld: 'The old key still works.',
     finish: 'Finish',
-    restart: 'Start again',
-    notKept: 'This browser cannot keep the key',
+    restart: 'Start over',
+    notKept: 'This browser cannot store the key',
     notKeptText:
-      'Its storage is closed or full, as in a private window. Save the key yourself now; we will ' +
-      'not show it again.',
+      'Its storage is blocked or full, which happens in private windows. Save the key yourself ' +
+      'now: we will not show it again.',
     notKeptTick: 'I have saved the key in a safe place',
-    notKeptDone: 'It is saved, put it in force',
-    closed: 'This browser does not let us keep the key',
+    notKeptDone: 'Activate key',
+    closed: 'This browser does not let us store the key',
     closedText:
-      'This happens in private windows, when site data is forbidden, or without a secure ' +
-      'connection. Everything else works; take the key from your password manager.',
+      'This happens in private windows, when site data is blocked, or without a secure ' +
+      'connection. Everything else works: keep the key in your password manager.',
   },
   start: {
     title: 'Quick start',
-    lead: 'Any program for the official API works: only the address and the key change.',
-    base: 'Address',
+    lead: 'Any program for the official API works: just change the base URL and the key.',
+    base: 'Base URL',
     model: 'Model',
-    withKey: 'Show with the key',
-    withoutKey: 'Hide the key',
-    copy: 'Copy with the key',
+    withKey: 'Show key',
+    withoutKey: 'Hide key',
+    copy: 'Copy with key',
     copyPlain: 'Copy',
-    noKey: 'Put your key in place of {{placeholder}}.',
+    noKey: 'Replace {{placeholder}} with your key.',
     clients: 'Programs and libraries',
     code: 'Example: {{name}}',
     tabs: {
@@ -106,29 +107,29 @@ export const key: Same<typeof ru> = {
       langchain: 'LangChain',
       claudeCode: 'Claude Code',
       opencode: 'opencode',
-      agents: 'Others',
+      agents: 'Other',
     },
     note: {
-      curl: 'Paste it into a terminal. The reply comes in a few seconds.',
-      python: 'First: pip install anthropic',
-      typescript: 'First: npm install @anthropic-ai/sdk',
-      aiSdk: 'First: npm install ai @ai-sdk/anthropic. Here the address ends in /v1.',
-      langchain: 'First: npm install @langchain/anthropic @langchain/core',
+      curl: 'Paste it into a terminal. The response takes a few seconds.',
+      python: 'Install first: pip install anthropic',
+      typescript: 'Install first: npm install @anthropic-ai/sdk',
+      aiSdk: 'Install first: npm install ai @ai-sdk/anthropic. Here the base URL ends in /v1.',
+      langchain: 'Install first: npm install @langchain/anthropic @langchain/core',
       claudeCode:
-        'These variables are for a terminal. To keep them, put them into the env block of ' +
-        '~/.claude/settings.json, and not into a project’s file: that ends up in the repository.',
-      opencode: 'Into the file ~/.config/opencode/opencode.json. Here the address ends in /v1.',
+        'Set these variables in a terminal. To keep them, add them to the env block of ' +
+        '~/.claude/settings.json, not to a project file, which would end up in the repository.',
+      opencode: 'Put it in ~/.config/opencode/opencode.json. Here the base URL ends in /v1.',
       agents:
-        'The official libraries and programs built on them read these variables, Qwen Code ' +
-        'among them. If a program asks for the address in its settings, as Continue does, ' +
-        'enter it there.',
+        'The official libraries and programs built on them, such as Qwen Code, read these ' +
+        'variables. If a program asks for the URL in its settings, as Continue does, enter it ' +
+        'there.',
     },
-    windows: 'In Windows PowerShell write $env:NAME="value" instead of export.',
-    waiting: 'Waiting for the first request',
-    waitingText: 'Run any of the examples. This page notices by itself.',
-    arrived: 'The first request has arrived',
-    arrivedText: '{{model}}: {{credits}}, {{time}}. Everything works.',
-    arrivedPlain: 'Everything works.',
+    windows: 'In Windows PowerShell, use $env:NAME="value" instead of export.',
+    waiting: 'Waiting for your first request',
+    waitingText: 'Run any of the examples. This page updates automatically.',
+    arrived: 'First request received',
+    arrivedText: '{{model}}: {{credits}}, {{time}}. You are all set.',
+    arrivedPlain: 'You are all set.',
     lastSeen: 'Last request {{time}}: {{model}}, {{credits}}.',
   },
 }

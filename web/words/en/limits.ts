@@ -1,4 +1,5 @@
-// Limits, letters about the balance and automatic top-ups, in English.
+// Limits, alerts about the balance and automatic top-ups, in English. A stored consent names the
+// version of `topUp.consent`: to change that text, raise CONSENT_VERSION in src/payments/top-ups/.
 import type { limits as ru } from '../ru/limits.ts'
 import type { Same } from '../ru/ru.ts'
 
@@ -6,122 +7,124 @@ export const limits: Same<typeof ru> = {
   limits: {
     saved: 'Saved.',
     save: 'Save',
-    none: 'no limit',
+    none: 'No limit',
     amountWrong: 'Enter a whole number, such as 5,000,000.',
     pause: {
       title: 'Requests with your key',
       state: {
-        served: 'served',
-        suspended: 'paused',
-        stopped: 'stopped',
-        blocked: 'stopped by us',
+        served: 'Active',
+        suspended: 'Paused',
+        stopped: 'Stopped',
+        blocked: 'Blocked by us',
       },
       text: {
         served:
-          'If strangers may have your key, or a program spends too much, pause your requests. ' +
-          'Key and balance stay as they are.',
-        suspended: 'New requests are refused until you end the pause. The key is the same.',
+          'If your key may have leaked or a program spends too much, pause your requests. Your ' +
+          'key and balance stay the same.',
+        suspended: 'New requests are rejected until you resume them. Your key stays the same.',
         stopped:
-          'Spending passed your speed limit, and new requests are refused. If it was you, resume ' +
-          'them. If not, reissue the key.',
-        blocked: 'Write to us to sort it out: {{email}}.',
+          'Your spending rate limit was exceeded, and new requests are rejected. If this was ' +
+          'you, resume them. If not, reissue the key.',
+        blocked: 'Contact us to resolve this: {{email}}.',
       },
       suspend: 'Pause requests',
       resume: 'Resume requests',
-      reissue: 'Go to the key',
-      paused: 'Requests are paused.',
-      resumed: 'Requests are served again.',
+      reissue: 'Go to API key',
+      paused: 'Requests paused.',
+      resumed: 'Requests resumed.',
     },
     spending: 'Spending limits',
-    spendingHint: 'In force with the next request. To loosen a limit, confirm that it is you.',
-    day: 'Credits a day, at most',
+    spendingHint: 'Changes apply from the next request. To relax a limit, confirm your identity.',
+    day: 'Daily limit, credits',
     dayHint:
-      'Spent today: {{spent}}. Days are counted in UTC: for you the next one begins at ' +
-      '{{clock}}. An empty field means no limit.',
-    speed: 'Stop when more is spent than',
-    speedHint: 'Credits. Requests stop, and you get a letter at once. Empty means never.',
+      'Spent today: {{spent}}. Days are counted in UTC; the next one starts at {{clock}} your ' +
+      'time. Leave empty for no limit.',
+    speed: 'Stop requests if spending exceeds',
+    speedHint: 'In credits. Requests stop and we e-mail you immediately. Leave empty for no limit.',
     within: 'Within',
     minutes_one: '{{count}} minute',
     minutes_other: '{{count}} minutes',
     hours_one: '{{count}} hour',
     hours_other: '{{count}} hours',
     letters: {
-      title: 'Letters about your balance',
-      hint: 'They go to {{email}}, once each time it falls.',
-      credits: 'When fewer credits are left than',
-      creditsHint: 'An empty field: no letter.',
-      days: 'When fewer days are left than',
-      daysHint: 'At the pace of the last week. An empty field: no letter.',
+      title: 'Balance alerts',
+      hint: 'We e-mail {{email}} once each time your balance falls below a threshold.',
+      credits: 'When credits fall below',
+      creditsHint: 'Leave empty for no alert.',
+      days: 'When days left fall below',
+      daysHint: 'Based on the last week’s usage. Leave empty for no alert.',
       daysWrong: 'Enter a number of days from 1 to {{max}}.',
-      never: 'no letter',
+      never: 'No alert',
       always:
-        'We always write when a request was refused: you are out of credits, the daily limit is ' +
-        'reached, or the speed limit has stopped you.',
+        'We always e-mail you when a request is rejected because you are out of credits or have ' +
+        'reached your daily limit or spending rate limit.',
     },
   },
   topUp: {
     title: 'Automatic top-up',
-    hint: 'We buy a pack when credits run low. You get a letter about each charge.',
-    on: 'on',
-    off: 'off',
+    hint: 'We buy a pack for you when credits run low, and e-mail you about each charge.',
+    on: 'On',
+    off: 'Off',
     noCard:
-      'A card is needed first: buy any pack and tick “Keep the card”. The payment provider keeps ' +
-      'its details; we do not have them.',
-    keepCard: 'Buy a pack and keep the card',
+      'You need a saved card first: buy any pack and tick “Save card for automatic top-up”. The ' +
+      'payment provider stores the card details; we do not have them.',
+    keepCard: 'Buy a pack and save the card',
     card: 'Card',
     pack: 'Pack',
-    below: 'When less than',
+    below: 'When balance is below',
     month: 'This month',
     monthValue: '{{spent}} of {{ceiling}}',
-    threshold: 'Buy when fewer credits are left than',
-    thresholdHint: 'It must be less than the pack.',
-    ceiling: 'At most in a month, ₽',
-    ceilingHint: 'In a calendar month, UTC. Beyond this sum we charge nothing.',
+    threshold: 'Buy when credits fall below',
+    thresholdHint: 'Must be less than the credits in the pack.',
+    ceiling: 'Monthly limit, ₽',
+    ceilingHint: 'Per calendar month, UTC. Automatic top-ups never exceed this amount.',
     consent:
-      'I allow charging {{rubles}} to the card {{title}} for {{credits}} whenever less than ' +
-      '{{threshold}} is left, but no more than {{ceiling}} in a month, without confirming each ' +
+      'I authorise charges of {{rubles}} to the card {{title}} for {{credits}} whenever my ' +
+      'balance is below {{threshold}}, up to {{ceiling}} per month, without confirming each ' +
       'charge.',
     consentHint:
-      'It holds until you withdraw it here. If the bank declines, if the price or the credits of ' +
-      'the pack change, or if a payment is paid back or disputed, automatic top-up switches ' +
-      'itself off.',
-    agreeFirst: 'Automatic top-up needs your permission.',
-    tooHigh: 'The threshold must be below the credits of the pack.',
-    tooLow: 'That is not enough for a single pack.',
-    turnOn: 'Switch on automatic top-up',
-    turnOff: 'Switch off',
-    change: 'Change',
+      'Your authorisation is valid until you withdraw it here. Automatic top-up turns itself off ' +
+      'if the bank declines a charge, if the price or the number of credits in the pack changes, ' +
+      'or if a payment is refunded or disputed.',
+    agreeFirst: 'Authorise the charges to turn on automatic top-up.',
+    tooHigh: 'The threshold must be lower than the number of credits in the pack.',
+    tooLow: 'This is less than the price of one pack.',
+    turnOn: 'Turn on automatic top-up',
+    turnOff: 'Turn off',
+    change: 'Edit',
     turnedOn: 'Automatic top-up is on.',
     turnedOff: 'Automatic top-up is off.',
-    forget: 'Forget the card',
-    forgetTitle: 'Forget the card {{title}}?',
-    forgetText: 'Automatic top-up switches off. To have it again, a card must be kept anew.',
-    forgotten: 'The card is forgotten.',
-    keep: 'Keep the card for automatic top-up',
-    keepHint: 'This alone charges nothing: automatic top-up is switched on separately.',
-    mark: 'automatic',
+    forget: 'Remove card',
+    forgetTitle: 'Remove the card {{title}}?',
+    forgetText: 'Automatic top-up turns off. To use it again, you will need to save a card.',
+    forgotten: 'Card removed.',
+    keep: 'Save card for automatic top-up',
+    keepHint: 'Saving a card does not charge it again: automatic top-up is turned on separately.',
+    mark: 'Automatic',
     stopped: {
       declined: 'The bank declined a charge',
       declinedText:
-        'Automatic top-up is off: {{moment}}. See to the card, and switch it on again if you want.',
+        'Automatic top-up was turned off on {{moment}}. Check the card and turn it on again if ' +
+        'you need it.',
       pack_changed: 'The pack has changed',
       pack_changedText:
-        'Automatic top-up is off: {{moment}}. We buy only for the price and the credits that you ' +
-        'allowed.',
-      refunded: 'A purchase is being paid back',
+        'Automatic top-up was turned off on {{moment}}. We buy only at the price and for the ' +
+        'number of credits that you authorised.',
+      refunded: 'A purchase is being refunded',
       refundedText:
-        'Automatic top-up is off: {{moment}}. Your card is not charged for it again. Switch it ' +
-        'on if you still want it.',
-      disputed: 'A payment is disputed at the bank',
+        'Automatic top-up was turned off on {{moment}}, so that your card is not charged again ' +
+        'for the same credits. Turn it on if you still need it.',
+      disputed: 'A payment is disputed',
       disputedText:
-        'Automatic top-up is off: {{moment}}. We charge nothing more by ourselves. Switch it on ' +
-        'if you still want it.',
-      forgotten: 'The card was forgotten',
-      forgottenText: 'Automatic top-up is off: {{moment}}. We do not charge that card again.',
-      consent_incomplete: 'Your permission is needed again',
+        'Automatic top-up was turned off on {{moment}}. There will be no more automatic charges. ' +
+        'Turn it on if you still need it.',
+      forgotten: 'The card was removed',
+      forgottenText:
+        'Automatic top-up was turned off on {{moment}}. We will not charge that card again.',
+      consent_incomplete: 'New authorisation needed',
       consent_incompleteText:
-        'Automatic top-up is off: {{moment}}. Your permission did not name the credits of the ' +
-        'pack.',
+        'Automatic top-up was turned off on {{moment}}. Your authorisation did not state the ' +
+        'number of credits in the pack.',
     },
   },
 }

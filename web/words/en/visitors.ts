@@ -1,5 +1,5 @@
-// The pages that everybody may read, in English: the front page, prices, the rules of charging, the
-// quick start, the state of the service.
+// The pages that everybody may read, in English: the front page, pricing, how billing works, the
+// quick start, the service status.
 
 import type { Same } from '../ru/ru.ts'
 import type { visitors as ru } from '../ru/visitors.ts'
@@ -7,183 +7,197 @@ import type { visitors as ru } from '../ru/visitors.ts'
 export const visitors: Same<typeof ru> = {
   site: {
     label: 'About the service',
-    title: 'Service',
-    prices: 'Prices',
-    charging: 'How we charge',
-    chargingShort: 'Charging',
+    title: 'Product',
+    prices: 'Pricing',
+    charging: 'How billing works',
+    chargingShort: 'Billing',
     start: 'Quick start',
     status: 'Service status',
     statusShort: 'Status',
     signIn: 'Sign in',
-    register: 'Register',
-    cabinet: 'My account',
+    register: 'Sign up',
+    cabinet: 'Dashboard',
   },
   front: {
-    title: 'Language models over an API, paid in roubles',
+    title: 'Language model API, paid in roubles',
     description:
-      'Prepaid access to language models: one key, packs of credits in roubles, any program for ' +
-      'the official Messages API.',
+      'Prepaid access to language models: one API key, credit packs in roubles, any program made ' +
+      'for the official Messages API.',
     lead:
-      'Buy a pack of credits, get a key and enter our address in a program that works with the ' +
+      'Buy a credit pack, create a key and set our base URL in any program that works with the ' +
       'official Messages API. Nothing else changes.',
     from: 'Packs from {{rubles}}',
-    fromText: '{{credits}}. One input token is one credit. Credits do not expire.',
-    prices: 'See the prices',
+    fromText: '{{credits}}. One input token costs one credit. Credits never expire.',
+    fromTextPlain: '{{credits}}. Credits never expire.',
+    prices: 'See pricing',
     steps: 'How it works',
     step: {
-      register: 'Register',
-      registerText: 'All it takes is an e-mail address and a password.',
+      register: 'Sign up',
+      registerText: 'All you need is an e-mail address and a password.',
       buy: 'Buy a pack',
-      buyText: 'By card or SBP. Credits arrive within a minute, the receipt by e-mail.',
+      buyText: 'Pay by card or SBP. Credits arrive within a minute, the receipt by e-mail.',
       key: 'Create a key',
-      keyText: 'Only you see its value: we keep a fingerprint.',
-      call: 'Change the address',
-      callText: 'Your libraries and programs stay; only the address and the key differ.',
+      keyText: 'Only you can see it: we store only a hash.',
+      call: 'Change the base URL',
+      callText: 'Keep your tools and libraries. Only the base URL and the key change.',
     },
-    address: 'Address for programs',
+    address: 'Base URL',
     promises: 'What we promise',
     promise: {
-      exact: 'Every charge can be checked',
-      exactText: 'The log shows tokens, coefficient and price of each request, to the last digit.',
+      exact: 'You can check every charge',
+      exactText: 'The log shows the tokens, the coefficient and the exact cost of each request.',
       free: 'Failures are free',
-      freeText:
-        'If a reply breaks off through the model’s fault or ours, the request costs nothing.',
-      silent: 'We do not keep your texts',
-      silentText: 'Neither requests nor replies. Only token counts and times.',
-      limit: 'You cannot spend more than you have',
-      limitText: 'Payment is in advance. No debts for requests and no surprise bills.',
+      freeText: 'If a response is cut off by the model or by us, the request is free.',
+      silent: 'We do not store your content',
+      silentText: 'No prompts, no responses. Only token counts and timestamps.',
+      limit: 'You never spend more than you have',
+      limitText:
+        'You pay in advance, so requests never put you in debt and there are no surprise bills.',
     },
   },
   prices: {
-    title: 'Prices',
+    title: 'Pricing',
     description:
-      'Coefficients of models, packs of credits in roubles and a calculator: what a request ' +
-      'costs and how long a pack lasts.',
-    lead: 'The price of a request is made of tokens. Money only buys packs.',
+      'Model coefficients, credit packs in roubles and a calculator: what a request costs and ' +
+      'how long a pack lasts.',
+    lead: 'Requests are priced in credits, by token. You pay in roubles only for credit packs.',
     packs: 'Packs',
-    packsHint: 'The larger the pack, the cheaper the credit. Credits do not expire.',
-    register: 'Register and buy',
+    packsHint: 'Larger packs cost less per credit. Credits never expire.',
+    register: 'Sign up and buy',
     buy: 'Buy',
-    closed: 'Purchases are closed for now.',
+    closed: 'Purchases are temporarily unavailable.',
     example: 'Example',
     exampleText:
-      '{{model}}: a request of {{input}} input and {{output}} output tokens costs {{formula}}. ' +
-      'Out of the pack “{{pack}}” that is {{rubles}}.',
-    none: 'The price list is not published yet.',
+      '{{model}}: a request with {{input}} input and {{output}} output tokens costs {{formula}}. ' +
+      'With a pack of {{pack}}, that is {{rubles}}.',
+    none: 'Prices have not been published yet.',
     calculator: {
       title: 'Calculator',
-      hint: 'An average request, and how many a day. The page’s address remembers the numbers.',
+      hint:
+        'Enter your average request and the number of requests per day. The page link includes ' +
+        'your numbers.',
       model: 'Model',
       input: 'Input tokens',
       output: 'Output tokens',
-      cacheRead: 'Read from cache',
-      cacheWrite: 'Written to cache for 5 minutes',
-      requests: 'Requests a day',
-      wrong: 'A whole number up to 999,999,999.',
-      perRequest: 'One request',
-      perDay: 'A day',
-      perMonth: '30 days',
-      table: 'How long packs last',
+      cacheRead: 'Cache read tokens',
+      cacheWrite: 'Cache write tokens, 5 minutes',
+      requests: 'Requests per day',
+      uses: '{{tool}}: uses',
+      wrong: 'Enter a whole number up to 999,999,999.',
+      wrongUses: 'Enter a whole number up to {{max}}.',
+      list: 'Prices applied: {{list}}.',
+      perRequest: 'Per request',
+      perDay: 'Per day',
+      perMonth: 'Per 30 days',
+      table: 'How long each pack lasts',
       pack: 'Pack',
-      month: '30 days',
+      month: 'Per 30 days',
       lasts: 'Lasts',
       days_one: '{{shown}} day',
       days_other: '{{shown}} days',
-      underDay: 'less than a day',
-      never: 'nothing is spent',
+      underDay: 'Less than a day',
+      never: 'No usage',
       rounding: 'Roubles are rounded up, days down.',
     },
   },
   charging: {
-    title: 'How we charge',
-    description: 'What a request costs, what a broken reply costs and what is free.',
-    lead: 'In short: you pay for what the model read and wrote for you, and not for failures.',
-    formula: 'What a price is made of',
+    title: 'How billing works',
+    description: 'What a request costs, what an interrupted response costs and what is free.',
+    lead: 'You pay for what the model reads and writes for you, and never for failures.',
+    formula: 'How the cost is calculated',
     formulaLine: 'credits = input tokens + output tokens × coefficient',
     formulaText:
-      'The model itself counts tokens and reports them in the reply, in the field usage. Each ' +
-      'model has its coefficient, listed on the <a>page of prices</a>. Nothing is rounded: we ' +
-      'count to a millionth of a credit.',
+      'The model counts the tokens and reports them in the usage field of its response. Each ' +
+      'model has its own coefficient, listed on the <a>Pricing page</a>. Nothing is rounded: ' +
+      'amounts are exact to a millionth of a credit.',
     cacheText:
-      'Tokens read from the cache and written to it are counted apart from input tokens. They ' +
-      'have a price of their own, listed beside the coefficient.',
-    hold: 'What is set aside during a request',
+      'Tokens read from the cache and written to it are counted separately from input tokens. ' +
+      'They have their own price per token, listed next to the coefficient.',
+    moreText:
+      'Some models have more prices: an input token may cost more or less than one credit, long ' +
+      'prompts may cost more, fast mode or a data region may multiply the price of all tokens, ' +
+      'and a tool may cost credits for each use. They, too, are listed on the Pricing page and ' +
+      'in the cost breakdown of each request.',
+    hold: 'What is reserved during a request',
     holdText:
-      'Before a request we set aside what it can cost at worst. When the reply is over, the real ' +
-      'price is charged and the rest comes back at once. If the balance is smaller, we lower ' +
-      'max_tokens so that it suffices.',
+      'Before each request we reserve the maximum it can cost. When the response is complete, we ' +
+      'charge the actual cost and release the rest immediately. If a request could ' +
+      'cost more than what is left of your balance or daily limit, we reserve half of that and ' +
+      'reduce max_tokens to fit, but never below what a short response needs.',
     holdMore:
-      'More than was set aside is never charged: if the price is higher, we do not take the ' +
+      'We never charge more than we reserved: if the actual cost is higher, you do not pay the ' +
       'difference.',
-    endings: 'What a request costs, however it ends',
-    whole: 'The reply arrived in full',
-    wholeCost: 'By the model’s token count',
-    refused: 'Refused before a reply began: a mistake in the request, overload, too few credits',
-    refusedCost: 'Nothing',
-    broken: 'The model broke off in the middle of its reply',
-    brokenCost: 'Nothing. The stream carries an error event',
-    ours: 'A failure on our side during the reply',
-    oursCost: 'Nothing. What was set aside comes back by itself',
+    endings: 'What each outcome costs',
+    whole: 'The full response arrived',
+    wholeCost: 'Charged by the model’s token count',
+    refused: 'Rejected before a response began: an error in the request, overload, too few credits',
+    refusedCost: 'Free',
+    broken: 'The model failed in the middle of its response',
+    brokenCost: 'Free. The stream contains an error event',
+    ours: 'A failure on our side during the response',
+    oursCost: 'Free. The reserved credits are released automatically',
     leftStream: 'You closed a stream before its end',
     leftStreamCost:
-      'The input tokens and the output tokens written so far. If the model had no time to report ' +
-      'them, we count from the length of the text, and the log says “estimate”',
-    leftPlain: 'You disconnected while waiting for a reply without streaming',
-    leftPlainCost: 'As for a whole reply: the model is writing it for you, and we read to its end',
-    leftEarly: 'You disconnected before the reply began',
-    leftEarlyCost: 'Nothing; if the model had read the request already, only the input tokens',
-    estimate: 'How an estimate is made',
+      'Input tokens and the output tokens generated so far. If the model has not reported them ' +
+      'yet, we estimate them from the text length and mark the request “Estimate” in the log',
+    leftPlain: 'You disconnected while waiting for a non-streaming response',
+    leftPlainCost:
+      'Same as a full response: the model keeps generating it, and we read it to the end',
+    leftEarly: 'You disconnected before the response began',
+    leftEarlyCost: 'Free, or only the input tokens if the model had already read the request',
+    estimate: 'How estimates are made',
     estimateText:
-      'One token for four bytes of Latin text and signs, or for three bytes of any other text. ' +
-      'An estimate is never above what was set aside.',
+      'One token per four bytes of Latin text and symbols, or per three bytes of any other text. ' +
+      'An estimate never exceeds the reserved amount.',
     free: 'What is always free',
-    freeCount: 'counting tokens: POST /v1/messages/count_tokens',
-    freeModels: 'the list of models and your balance: GET /v1/models and GET /v1/me',
-    freeNo: 'any answer that is an error',
+    freeCount: 'Token counting: POST /v1/messages/count_tokens',
+    freeModels: 'The list of models and your balance: GET /v1/models and GET /v1/me',
+    freeNo: 'Any error response',
     zero: 'When credits run out',
-    zeroText: 'New requests get a clear error until you top up. The key stays the same.',
+    zeroText:
+      'New requests are rejected with a clear error until you top up. Your key stays the same.',
   },
   begin: {
     title: 'Quick start',
     description:
-      'Ready examples for curl, Python, TypeScript, AI SDK, LangChain and programs of the ' +
-      'terminal: change the address and the key.',
-    lead: 'From registration to the first reply in a few minutes.',
+      'Ready-made examples for curl, Python, TypeScript, AI SDK, LangChain and command-line ' +
+      'programs: change the base URL and the key.',
+    lead: 'From sign-up to the first response in a few minutes.',
     first:
-      'The key is created in your account after the first purchase. There the examples come with ' +
-      'your key in them.',
-    streams: 'Streams and errors',
+      'Create your key in the dashboard after your first purchase. The examples there already ' +
+      'include it.',
+    streams: 'Streaming and errors',
     streamsText:
-      'Streams, tools, images and caching work as in the official API. Errors have its shape, ' +
-      'with the request’s id in the header request-id.',
-    more: 'What it costs: <a>prices</a> and <b>how we charge</b>.',
+      'Streaming, tools, images and caching work as in the official API. Errors have the same ' +
+      'format, with the request ID in the request-id header.',
+    more: 'What it costs: <a>pricing</a> and <b>how billing works</b>.',
   },
   status: {
     title: 'Service status',
-    description: 'Whether the API, models, payments and letters work right now.',
-    at: 'Checked {{time}}.',
-    allWell: 'Everything works',
-    someSlow: 'Works with delays',
-    someDown: 'A part of the service is unavailable',
+    description: 'Whether the API, models, payments and e-mails are working right now.',
+    at: 'Last checked: {{time}}.',
+    allWell: 'All systems operational',
+    someSlow: 'Operational with delays',
+    someDown: 'Partial outage',
     part: {
-      gateway: 'API for programs',
+      gateway: 'API',
       models: 'Models',
-      payments: 'Payments and crediting',
-      letters: 'Letters',
+      payments: 'Payments and top-ups',
+      letters: 'E-mails',
     },
     state: {
-      working: 'works',
-      slow: 'delayed',
-      down: 'unavailable',
-      paused: 'paused',
-      unknown: 'unknown',
+      working: 'Operational',
+      slow: 'Delayed',
+      down: 'Unavailable',
+      paused: 'Paused',
+      unknown: 'Unknown',
     },
     text: {
-      gateway: 'Taking requests at our address.',
-      models: 'Replies of models.',
-      payments: 'What was paid is credited within a minute.',
-      letters: 'Confirmations, receipts and notices.',
+      gateway: 'Accepts requests at our base URL.',
+      models: 'Responses from models.',
+      payments: 'Credits are added within a minute of payment.',
+      letters: 'Confirmations, receipts and alerts.',
     },
-    support: 'Do you see something else? Write to us: <a>{{email}}</a>.',
+    support: 'Seeing something different? E-mail us: <a>{{email}}</a>.',
   },
 }

@@ -1,4 +1,4 @@
-// The documentation for those who call the API, in Russian.
+// Titles of the documentation pages, in Russian.
 
 export const docs = {
   title: 'Документация',

@@ -1,5 +1,5 @@
-// Why a payment did not come about, in the contract's closed list, and what the payer may do about
-// it. The provider's own list is open and grows; what is not known here has no reason.
+// Maps the provider's reasons for a failed payment to the contract's closed list, with advice for
+// the payer. The provider's list is open and grows; an unknown reason becomes `no_reason_given`.
 import type { DeclineAdvice, DeclineReason } from '../../contract/codes.ts'
 import type { Order } from '../../contract/contract.ts'
 
@@ -18,7 +18,7 @@ const advice = {
   no_reason_given: 'ask_bank_or_other_method',
 } satisfies Record<DeclineReason, DeclineAdvice>
 
-/** YooKassa's words; other providers' words join the same list. */
+/** YooKassa's reasons; those of other providers go into the same list. */
 const reasons: Readonly<Record<string, DeclineReason>> = {
   insufficient_funds: 'insufficient_funds',
   invalid_card_number: 'card_data_wrong',
@@ -36,7 +36,7 @@ const reasons: Readonly<Record<string, DeclineReason>> = {
   expired_on_confirmation: 'time_ran_out',
   expired_on_capture: 'canceled_by_us',
   canceled_by_merchant: 'canceled_by_us',
-  // Our own word: the top-up ended, and its order never reached the provider.
+  // Our own reason: the top-up ended, and its order never reached the provider.
   top_up_ended: 'canceled_by_us',
   internal_timeout: 'provider_failed',
 }
@@ -47,7 +47,7 @@ export function declineOf(order: {
 }): Order['decline'] {
   const { state, cancelReason } = order
   if (state !== 'canceled' && state !== 'failed') return null
-  // A failed order never became a payment: its reason is the provider's complaint about ours.
+  // A failed order never became a payment: its reason is the provider's error about our request.
   const reason = state === 'failed' ? 'provider_failed' : reasonOf(cancelReason ?? '')
   return { reason, advice: advice[reason] }
 }

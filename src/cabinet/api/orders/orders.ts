@@ -1,14 +1,14 @@
-// Buying and giving back, as an owner sees it. An order of somebody else is as unknown as one that
-// never was. What an order means and when it is credited is the payments room's affair.
+// Orders, refunds and promo codes of an owner. Somebody else's order gets the same answer as one
+// that does not exist. The payments module decides when an order is credited.
 import { z } from 'zod'
 import type { OrderView, Payments, Refund } from '../../../payments/payments.ts'
 import { type BookId, isOrderId, type OrderId } from '../../../platform/ids.ts'
 import type { Pricing } from '../../../pricing/pricing.ts'
 import { kopecks } from '../../../units/kopecks.ts'
-import { OwnNo } from '../../answers.ts'
 import type * as contract from '../../contract/contract.ts'
+import { CabinetRefusal } from '../../refusals.ts'
 import { creditsOf, timeOf, timeOrNull } from '../amounts.ts'
-import type { Table } from '../routes.ts'
+import type { RouteTable } from '../routes.ts'
 import { declineOf } from './declines.ts'
 import { packsOf } from './packs.ts'
 
@@ -26,17 +26,17 @@ export type OrderOptions = {
     | 'methods'
   >
   readonly pricing: Pick<Pricing, 'current'>
-  /** Where payers come back to. */
+  /** Payers return there. */
   readonly cabinetUrl: string
 }
 
-/** Who mistypes a card comes again a few times an hour; a hundred orders are a program. */
-const BUYING = { max: 30, seconds: 3_600 }
-/** A page asks every two seconds while its payer waits; payments themselves ask no more often. */
-const CHECKING = { max: 60, seconds: 60 }
-const REFUNDING = { max: 20, seconds: 3_600 }
-/** Beside the payments' own count of wrong codes per hour. */
-const REDEEMING = { max: 30, seconds: 3_600 }
+/** An owner who mistypes a card tries a few times an hour; only a program makes a hundred. */
+const BUY_ALLOWANCE = { max: 30, seconds: 3_600 }
+/** A page checks every two seconds while its payer waits. */
+const CHECK_ALLOWANCE = { max: 60, seconds: 60 }
+const REFUND_ALLOWANCE = { max: 20, seconds: 3_600 }
+/** The payments module counts wrong codes per hour as well. */
+const REDEEM_ALLOWANCE = { max: 30, seconds: 3_600 }
 const PAGE = 20
 const PAGE_MAX = 100
 
@@ -52,7 +52,7 @@ export function orderRoutes({
   payments,
   pricing,
   cabinetUrl,
-}: OrderOptions): Table<
+}: OrderOptions): RouteTable<
   | 'GET /api/packs'
   | 'POST /api/orders'
   | 'GET /api/orders'
@@ -64,7 +64,7 @@ export function orderRoutes({
 > {
   return {
     'GET /api/packs': {
-      session: 'needed',
+      session: 'required',
       async run() {
         const { version } = pricing.current()
         return { catalogueVersion: version, packs: packsOf(pricing, payments) }
@@ -72,19 +72,20 @@ export function orderRoutes({
     },
 
     'POST /api/orders': {
-      session: 'needed',
-      allowance: BUYING,
+      session: 'required',
+      allowance: BUY_ALLOWANCE,
       body: purchase,
       async run({ session, body }) {
-        // One snapshot: the price that is asked is of the version that is named.
+        // One read, so that price and catalogue version belong together.
         const { version, packs } = pricing.current()
         const pack = packs.find(({ id }) => id === body.pack)
-        if (pack === undefined) throw new OwnNo('pack_unknown', 'There is no such pack.')
-        const { id, name: title, credits, priceKopecks } = pack
+        if (pack === undefined) throw new CabinetRefusal('pack_unknown', 'There is no such pack.')
+        const { id, name, credits, priceKopecks } = pack
         const { book, email, language: locale } = session
         const order = await payments.buy({
           ...{ book, email, locale, method: body.method, attempt: body.attempt },
-          pack: { id, title, credits, priceKopecks, catalogueVersion: version },
+          // Receipts are in Russian.
+          pack: { id, title: name.ru, credits, priceKopecks, catalogueVersion: version },
           returnUrl: `${cabinetUrl}/orders/{order}`,
           savesMethod: body.savesMethod === true && body.method === 'card',
         })
@@ -93,7 +94,7 @@ export function orderRoutes({
     },
 
     'GET /api/orders': {
-      session: 'needed',
+      session: 'required',
       query: z.object({
         before: z.string().max(100).optional(),
         limit: z.coerce.number().int().min(1).max(PAGE_MAX).optional(),
@@ -112,7 +113,7 @@ export function orderRoutes({
     },
 
     'GET /api/orders/:id': {
-      session: 'needed',
+      session: 'required',
       async run({ session, params }) {
         const order = await payments.order(orderId(params.id), session.book)
         const refunds = await payments.refunds(session.book)
@@ -124,8 +125,8 @@ export function orderRoutes({
     },
 
     'POST /api/orders/:id/check': {
-      session: 'needed',
-      allowance: CHECKING,
+      session: 'required',
+      allowance: CHECK_ALLOWANCE,
       body: z.object({}),
       async run({ session, params }) {
         return orderOf(await payments.check(await ownOrder(params.id, session.book)))
@@ -133,7 +134,7 @@ export function orderRoutes({
     },
 
     'GET /api/orders/:id/refundable': {
-      session: 'needed',
+      session: 'required',
       async run({ session, params }) {
         const found = await payments.refundable(orderId(params.id), session.book)
         return {
@@ -146,7 +147,7 @@ export function orderRoutes({
 
     'POST /api/orders/:id/refund': {
       session: 'fresh',
-      allowance: REFUNDING,
+      allowance: REFUND_ALLOWANCE,
       body: z.object({
         attempt,
         amountKopecks: z
@@ -169,8 +170,8 @@ export function orderRoutes({
     },
 
     'POST /api/promo': {
-      session: 'needed',
-      allowance: REDEEMING,
+      session: 'required',
+      allowance: REDEEM_ALLOWANCE,
       body: z.object({ code: z.string().max(100) }),
       async run({ session, body }) {
         const { credits } = await payments.redeem(session.book, body.code)
@@ -179,7 +180,7 @@ export function orderRoutes({
     },
   }
 
-  /** The payments room checks any order for anybody; this is where it must be the owner's. */
+  /** `payments.check` takes any order, so this makes sure that it is the owner's. */
   async function ownOrder(text: string, book: BookId): Promise<OrderId> {
     return (await payments.order(orderId(text), book)).id
   }
@@ -187,7 +188,7 @@ export function orderRoutes({
 
 function orderId(text: string): OrderId {
   if (isOrderId(text)) return text
-  throw new OwnNo('order_unknown', 'There is no such order.')
+  throw new CabinetRefusal('order_unknown', 'There is no such order.')
 }
 
 export function orderOf(order: OrderView): contract.Order {

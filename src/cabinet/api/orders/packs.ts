@@ -1,5 +1,5 @@
-// Packs as customers compare them: what a million credits costs in each, and what the larger ones
-// save. Whole numbers only, and rounded against us: no pack looks cheaper than it is.
+// The packs, each with its price per million credits and what it saves against the pack with the
+// highest price per credit. Whole numbers, rounded so that no pack looks cheaper than it is.
 import type { Payments } from '../../../payments/payments.ts'
 import type { Pack, Pricing } from '../../../pricing/pricing.ts'
 import { type Credits, credits } from '../../../units/credits.ts'
@@ -9,7 +9,7 @@ import { creditsOf } from '../amounts.ts'
 
 const MILLION = credits(1_000_000)
 
-/** Rounded up. */
+/** Kopecks per million credits, rounded up. */
 export function perMillion(price: Kopecks, amount: Credits): bigint {
   return (price * MILLION + amount - 1n) / amount
 }
@@ -20,7 +20,7 @@ export function packsOf(
 ): readonly contract.Pack[] {
   const { packs } = pricing.current()
   const dearest = packs.reduce<Pack | undefined>(
-    (most, pack) => (most === undefined || isDearer(pack, most) ? pack : most),
+    (most, pack) => (most === undefined || costsMorePerCredit(pack, most) ? pack : most),
     undefined,
   )
   return packs.map((pack) => ({
@@ -34,13 +34,13 @@ export function packsOf(
   }))
 }
 
-/** Compared crosswise: no division, no rounding. */
-function isDearer(pack: Pack, other: Pack): boolean {
+/** Compares by multiplication: no division, no rounding. */
+function costsMorePerCredit(pack: Pack, other: Pack): boolean {
   return pack.priceKopecks * other.credits > other.priceKopecks * pack.credits
 }
 
 function savingPercent(pack: Pack, dearest: Pack): number {
-  const would = dearest.priceKopecks * pack.credits
-  const does = pack.priceKopecks * dearest.credits
-  return Number(((would - does) * 100n) / would)
+  const baseCost = dearest.priceKopecks * pack.credits
+  const packCost = pack.priceKopecks * dearest.credits
+  return Number(((baseCost - packCost) * 100n) / baseCost)
 }

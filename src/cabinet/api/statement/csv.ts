@@ -1,10 +1,10 @@
-// CSV as RFC 4180 has it, for spreadsheets. Text that a spreadsheet would take for a formula is
-// told to be text by an apostrophe: a pack's name must not run in an accountant's file.
+// CSV by RFC 4180, for spreadsheets. Text that a spreadsheet would run as a formula gets an
+// apostrophe in front: a pack's name must not run in an accountant's file.
 
-/** A number of ours, as it is; or text, which may be from anywhere. */
+/** `number`: our own number, written unchanged. Text may come from outside and is escaped. */
 export type Field = { readonly number: string | bigint } | string | null
 
-/** Excel reads UTF-8 only after this mark. */
+/** Excel reads a file as UTF-8 only if it begins with this mark. */
 export const BYTE_ORDER_MARK = '\uFEFF'
 
 export function csvLine(fields: readonly Field[]): string {

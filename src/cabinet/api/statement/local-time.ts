@@ -1,7 +1,7 @@
-// A moment as it is on the owner's clock, with its distance from UTC: `2026-11-15T13:00:00+03:00`.
+// Times in the owner's time zone with the offset from UTC: `2026-11-15T13:00:00.000+03:00`.
 import { dateAt } from '../../../platform/clock.ts'
 
-/** No zone changes its clocks but at a quarter of an hour, so one look serves a quarter. */
+/** Zones change their offset only at full quarters of an hour, so one offset serves a quarter. */
 const QUARTER_MS = 900_000
 const MINUTE_MS = 60_000
 
@@ -9,7 +9,7 @@ export function createLocalTime(zone: string): (at: Date) => string {
   const format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' })
   const known = { quarter: Number.NaN, offset: '', minutes: 0 }
 
-  function look(quarter: number): void {
+  function findOffset(quarter: number): void {
     const name = format
       .formatToParts(dateAt(quarter * QUARTER_MS))
       .find(({ type }) => type === 'timeZoneName')?.value
@@ -23,7 +23,7 @@ export function createLocalTime(zone: string): (at: Date) => string {
   return (at) => {
     const ms = at.getTime()
     const quarter = Math.floor(ms / QUARTER_MS)
-    if (quarter !== known.quarter) look(quarter)
+    if (quarter !== known.quarter) findOffset(quarter)
     const local = dateAt(ms + known.minutes * MINUTE_MS).toISOString()
     return `${local.slice(0, -1)}${known.offset}`
   }

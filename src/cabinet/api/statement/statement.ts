@@ -1,6 +1,6 @@
 // GET /api/statement: every entry of a period as a CSV file, oldest first. It is read and sent page
-// by page, at the pace of whoever saves it, so a year of millions takes no memory. What is written
-// after the first line was sent is not in it.
+// by page, as fast as the client reads, so a year with millions of entries takes little memory.
+// Entries written after the start are not in it.
 import { Readable } from 'node:stream'
 import { z } from 'zod'
 import type { Accounts, Session } from '../../../accounts/accounts.ts'
@@ -9,27 +9,28 @@ import { assert } from '../../../platform/assert.ts'
 import { dayText } from '../../../platform/clock.ts'
 import { requestIdOf } from '../../../platform/ids.ts'
 import { type Credits, creditsText } from '../../../units/credits.ts'
-import type { Part } from '../../part.ts'
-import { headersOf, readAs, requireAllowance } from '../routes.ts'
+import type { Plugin } from '../../plugin.ts'
+import { headersOf, requireAllowance, validate } from '../routes.ts'
 import { daysAfter, type Period, periodFields, periodOf } from '../usage/period.ts'
+import { chargeColumns } from './charge-text.ts'
 import { BYTE_ORDER_MARK, csvLine, type Field } from './csv.ts'
 import { createLocalTime } from './local-time.ts'
 import { type StatementWords, statementWords } from './words.ts'
 
-const LIMITS = { usual: 30, max: 366 }
-/** 200 bytes each as CSV; a page is half a megabyte. */
+const LIMITS = { defaultDays: 30, maxDays: 366 }
+/** An entry is 200 bytes of CSV; a page is half a megabyte. */
 const ENTRIES_PAGE = 2_000
 /** A statement of a year may read millions of entries. */
-const SAVING = { max: 30, seconds: 3_600 }
-/** Notes that are meant for the owner; the others are the operator's own. */
-const NOTED: readonly EntryKind[] = ['purchase', 'promo', 'void']
+const STATEMENT_ALLOWANCE = { max: 30, seconds: 3_600 }
+/** Kinds whose notes are meant for the owner; other notes are the operator's own. */
+const KINDS_WITH_NOTE: readonly EntryKind[] = ['purchase', 'promo', 'void']
 
 export type StatementOptions = {
   readonly accounts: Pick<Accounts, 'session' | 'requireSession' | 'attempt'>
   readonly ledger: Pick<Ledger, 'usage' | 'balance'>
 }
 
-export function statementPart({ accounts, ledger }: StatementOptions): Part {
+export function statementPlugin({ accounts, ledger }: StatementOptions): Plugin {
   const query = z.object(periodFields)
 
   async function* lines(
@@ -42,12 +43,12 @@ export function statementPart({ accounts, ledger }: StatementOptions): Part {
     yield BYTE_ORDER_MARK + csvLine(words.columns)
     const { from, to } = await ledger.usage.period(period)
     assert(from !== null && to !== null, 'a period begins and ends')
-    const last = dayText(to.getTime() - 1)
+    const last = await ledger.usage.lastDay({ book, from, to, day: dayText(to.getTime() - 1) })
     for (let day = dayText(from.getTime()); day <= last; day = daysAfter(day, 1)) {
       let afterSeq = 0n
       for (;;) {
-        const ask = { book, day, afterSeq, untilSeq, from, to, limit: ENTRIES_PAGE }
-        const page = await ledger.usage.entriesOfDay(ask)
+        const dayQuery = { book, day, afterSeq, untilSeq, from, to, limit: ENTRIES_PAGE }
+        const page = await ledger.usage.entriesOfDay(dayQuery)
         if (page.length > 0) yield page.map((one) => lineOf(one, words, timeText)).join('')
         if (page.length < ENTRIES_PAGE) break
         afterSeq = page.at(-1)?.seq ?? untilSeq
@@ -58,10 +59,10 @@ export function statementPart({ accounts, ledger }: StatementOptions): Part {
   return (app) => {
     app.get('/api/statement', { exposeHeadRoute: false }, async (request, reply) => {
       const session = accounts.requireSession(await accounts.session(headersOf(request)))
-      const given = readAs(query, request.query)
-      const asked = { ...given, zone: given.zone ?? session.zone ?? undefined }
-      const period = await periodOf(ledger.usage, asked, LIMITS)
-      await requireAllowance(accounts, 'GET /api/statement', session, SAVING)
+      const sent = validate(query, request.query)
+      const withZone = { ...sent, zone: sent.zone ?? session.zone ?? undefined }
+      const period = await periodOf(ledger.usage, withZone, LIMITS)
+      await requireAllowance(accounts, 'GET /api/statement', session, STATEMENT_ALLOWANCE)
       const book = await ledger.balance(session.book)
       assert(book, `the account's book ${session.book} is not there`)
       for (const cookie of session.cookies) reply.header('set-cookie', cookie)
@@ -75,6 +76,7 @@ export function statementPart({ accounts, ledger }: StatementOptions): Part {
 }
 
 function lineOf(entry: Entry, words: StatementWords, timeText: (at: Date) => string): string {
+  const { prices, others } = chargeColumns(entry, words)
   return csvLine([
     { number: entry.seq },
     timeText(entry.at),
@@ -94,8 +96,10 @@ function lineOf(entry: Entry, words: StatementWords, timeText: (at: Date) => str
     entry.isEstimated ? words.yes : null,
     entry.kind === 'charge' ? count(entry.catalogueVersion) : null,
     entry.ref,
-    NOTED.includes(entry.kind) ? entry.note : null,
+    KINDS_WITH_NOTE.includes(entry.kind) ? entry.note : null,
     entry.messageId,
+    prices,
+    others,
   ])
 }
 

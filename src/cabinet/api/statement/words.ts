@@ -1,6 +1,7 @@
-// What a statement says, in both languages: the heads of its columns, kinds of entries, endings.
+// The words of a statement in both languages: column headings, kinds of entries, endings.
 import type { EntryKind } from '../../../ledger/ledger.ts'
 import type { Language } from '../../contract/contract.ts'
+import type { PriceDimension } from '../../contract/prices.ts'
 import type { Ending } from '../../contract/usage.ts'
 
 export type StatementWords = {
@@ -8,6 +9,9 @@ export type StatementWords = {
   readonly kinds: Readonly<Record<EntryKind, string>>
   readonly endings: Readonly<Record<Ending, string>>
   readonly yes: string
+  readonly answeredBy: string
+  readonly above: (tokens: string) => string
+  readonly dimensions: Readonly<Record<PriceDimension, string>>
 }
 
 export const statementWords: Readonly<Record<Language, StatementWords>> = {
@@ -19,20 +23,22 @@ export const statementWords: Readonly<Record<Language, StatementWords>> = {
       'Кредиты',
       'Баланс после',
       'Модель',
-      'Запрос',
+      'Номер запроса',
       'Входные токены',
       'Выходные токены',
-      'Чтение кеша, токены',
-      'Запись кеша на 5 минут, токены',
-      'Запись кеша на 1 час, токены',
+      'Чтение из кэша, токены',
+      'Запись в кэш на 5 минут, токены',
+      'Запись в кэш на 1 час, токены',
       'Стоимость',
-      'Не взято',
-      'Как завершился',
+      'Не списано',
+      'Итог',
       'Выход оценён',
       'Версия цен',
       'Основание',
-      'Пояснение',
+      'Примечание',
       'Номер ответа',
+      'Применённые цены',
+      'Другие части стоимости',
     ],
     kinds: {
       purchase: 'покупка',
@@ -46,38 +52,50 @@ export const statementWords: Readonly<Record<Language, StatementWords>> = {
       transfer: 'перенос',
     },
     endings: {
-      complete: 'полностью',
+      complete: 'выполнен',
       client_left: 'клиент отключился',
+      client_slow: 'клиент читал слишком медленно',
       refused: 'отклонён',
       upstream_failed: 'сбой модели',
-      process_lost: 'сбой у нас',
-      given_up: 'не дождался очереди',
-      overdue: 'вышло время',
+      process_lost: 'внутренняя ошибка',
+      given_up: 'отменён до ответа',
+      overdue: 'не завершился',
+      drained: 'остановлен при обслуживании',
+      shed: 'отклонён из-за нагрузки',
     },
     yes: 'да',
+    answeredBy: 'ответила модель',
+    above: (tokens) => `запрос больше ${tokens} токенов`,
+    dimensions: {
+      speed: 'скорость',
+      inference_geo: 'регион',
+      service_tier: 'уровень обслуживания',
+    },
   },
   en: {
     columns: [
-      'Number',
+      'No.',
       'Time',
-      'Entry',
+      'Type',
       'Credits',
       'Balance after',
       'Model',
-      'Request',
+      'Request ID',
       'Input tokens',
       'Output tokens',
       'Cache read tokens',
       'Cache write tokens, 5 minutes',
       'Cache write tokens, 1 hour',
-      'Price',
-      'Not taken',
-      'Ending',
+      'Cost',
+      'Not charged',
+      'Result',
       'Output estimated',
-      'Price version',
+      'Price list version',
       'Reference',
-      'Detail',
-      'Reply number',
+      'Details',
+      'Model response ID',
+      'Prices applied',
+      'Other parts of the cost',
     ],
     kinds: {
       purchase: 'purchase',
@@ -85,20 +103,26 @@ export const statementWords: Readonly<Record<Language, StatementWords>> = {
       charge: 'request',
       void: 'free request',
       refund: 'refund',
-      refund_reversal: 'refund reversed',
+      refund_reversal: 'refund reversal',
       forced_debit: 'debit',
-      adjust: 'correction',
+      adjust: 'adjustment',
       transfer: 'transfer',
     },
     endings: {
-      complete: 'complete',
-      client_left: 'client left',
-      refused: 'refused',
-      upstream_failed: 'model failed',
-      process_lost: 'failed on our side',
-      given_up: 'waited too long',
-      overdue: 'out of time',
+      complete: 'completed',
+      client_left: 'client disconnected',
+      client_slow: 'client read too slowly',
+      refused: 'rejected',
+      upstream_failed: 'model error',
+      process_lost: 'internal error',
+      given_up: 'cancelled before response',
+      overdue: 'timed out',
+      drained: 'stopped for maintenance',
+      shed: 'rejected under load',
     },
     yes: 'yes',
+    answeredBy: 'answered by',
+    above: (tokens) => `prompt above ${tokens} tokens`,
+    dimensions: { speed: 'speed', inference_geo: 'region', service_tier: 'service tier' },
   },
 }

@@ -1,18 +1,18 @@
-// Days as an owner counts them: a time zone that exists, and a period of its days. Which moments
-// those are is the database's to say: it dates the entries.
+// A period of days in the owner's time zone. The database decides where the days begin and end,
+// because it dates the entries.
 import { z } from 'zod'
 import type { Ledger } from '../../../ledger/ledger.ts'
 import { dayText } from '../../../platform/clock.ts'
 import { zoneOf } from '../../../platform/zone.ts'
-import { OwnNo } from '../../answers.ts'
+import { CabinetRefusal } from '../../refusals.ts'
 
 const DAY_MS = 86_400_000
-/** PostgreSQL's code for a time zone that it has never heard of. */
+/** PostgreSQL's error code for an unknown time zone. */
 const ZONE_UNKNOWN = '22023'
 
-type Clocked = Pick<Ledger['usage'], 'today'>
+type UsageClock = Pick<Ledger['usage'], 'today'>
 
-/** What a query says of a period. */
+/** The fields of a query that name a period. */
 export const periodFields = {
   from: day().optional(),
   to: day().optional(),
@@ -23,13 +23,13 @@ function day() {
   return z.string().refine((text) => /^20\d\d-\d\d-\d\d$/.test(text) && isDay(text))
 }
 
-/** February has no 30th: it would be read as the 2nd of March. */
+/** False for days such as 30 February, which Date.parse reads as 2 March. */
 function isDay(text: string): boolean {
   const ms = Date.parse(text)
   return !Number.isNaN(ms) && dayText(ms) === text
 }
 
-export type Asked = {
+export type PeriodQuery = {
   readonly from?: string | undefined
   readonly to?: string | undefined
   readonly zone?: string | undefined
@@ -37,23 +37,25 @@ export type Asked = {
 
 export type Period = { readonly zone: string; readonly from: string; readonly to: string }
 
-/** The asked period, or so many days up to today; at most so many days. */
+/** The requested period, or `defaultDays` up to today; at most `maxDays`. */
 export async function periodOf(
-  usage: Clocked,
-  asked: Asked,
-  { usual, max }: { readonly usual: number; readonly max: number },
+  usage: UsageClock,
+  query: PeriodQuery,
+  { defaultDays, maxDays }: { readonly defaultDays: number; readonly maxDays: number },
 ): Promise<Period> {
-  const { zone, today } = await zoneToday(usage, zoneOf(asked.zone))
-  const to = asked.to ?? laterOf(today, asked.from)
-  const from = asked.from ?? daysAfter(to, 1 - usual)
+  const { zone, today } = await zoneToday(usage, zoneOf(query.zone))
+  const to = query.to ?? laterOf(today, query.from)
+  const from = query.from ?? daysAfter(to, 1 - defaultDays)
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
-  if (days >= 1 && days <= max) return { zone, from, to }
-  throw new OwnNo('field_invalid', `A period is from 1 to ${max} days.`, { field: 'from' })
+  if (days >= 1 && days <= maxDays) return { zone, from, to }
+  throw new CabinetRefusal('field_invalid', `A period is from 1 to ${maxDays} days.`, {
+    field: 'from',
+  })
 }
 
-/** The zone, or UTC when the database does not know it, and the day it is there. */
+/** The zone, or UTC when the database does not know it, and today's date there. */
 export async function zoneToday(
-  usage: Clocked,
+  usage: UsageClock,
   zone: string,
 ): Promise<{ zone: string; today: string }> {
   try {
@@ -61,7 +63,7 @@ export async function zoneToday(
   } catch (error) {
     const isUnknown = (error as { code?: unknown }).code === ZONE_UNKNOWN
     if (!isUnknown || zone === 'UTC') throw error
-    // A browser may know a zone that was made after our PostgreSQL was.
+    // A browser may know a zone that is newer than our PostgreSQL.
     return zoneToday(usage, 'UTC')
   }
 }

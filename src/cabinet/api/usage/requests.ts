@@ -1,5 +1,5 @@
-// The latest requests as their owner sees them, out of the ledger's entries: what each cost and how
-// it ended. What was said in them is kept nowhere.
+// The owner's latest requests, from the ledger's entries: what each cost and how it ended. Their
+// content is stored nowhere.
 import type { Book, Entry, Ledger } from '../../../ledger/ledger.ts'
 import { assert } from '../../../platform/assert.ts'
 import { type BookId, requestIdOf } from '../../../platform/ids.ts'
@@ -7,7 +7,7 @@ import { type Credits, micro } from '../../../units/credits.ts'
 import type * as contract from '../../contract/contract.ts'
 import { creditsOf, timeOf } from '../amounts.ts'
 
-/** A screenful. */
+/** As many as fit on a screen. */
 const LATEST = 20
 
 /** Newest first. */
@@ -22,7 +22,7 @@ export async function latestRequests(
 export async function requestsOf(
   usage: Pick<Ledger['usage'], 'page'>,
   { id, requests }: Pick<Book, 'id' | 'requests'>,
-): Promise<contract.Requests> {
+): Promise<contract.RecentRequests> {
   const latest = await latestRequests(usage, id)
   return { total: String(requests), latest: latest.map(lineOf) }
 }

@@ -1,28 +1,27 @@
-// The chart: what each model used, by days or hours of the owner's time zone. The numbers are the
-// ledger's.
+// The usage chart: what each model used by days or hours of the owner's time zone.
 import { z } from 'zod'
-import type { Ledger, ModelUsed } from '../../../ledger/ledger.ts'
+import type { Ledger, ModelUsage } from '../../../ledger/ledger.ts'
 import type * as contract from '../../contract/usage.ts'
 import { creditsOf, timeOf } from '../amounts.ts'
-import type { Table } from '../routes.ts'
+import type { RouteTable } from '../routes.ts'
 import { periodFields, periodOf } from './period.ts'
 
-/** A year, also one with a leap day. By hours two weeks: 336 bars are what a wide screen shows. */
+/** A year, also a leap year. By hours two weeks: a wide screen shows 336 bars. */
 const DAYS_MAX = { day: 366, hour: 14 } as const
-const DAYS_USUAL = { day: 30, hour: 2 } as const
+const DAYS_DEFAULT = { day: 30, hour: 2 } as const
 
 export function usageRoutes({
   ledger,
 }: {
   readonly ledger: Pick<Ledger, 'usage'>
-}): Table<'GET /api/usage'> {
+}): RouteTable<'GET /api/usage'> {
   return {
     'GET /api/usage': {
-      session: 'needed',
+      session: 'required',
       query: z.object({ ...periodFields, step: z.enum(['hour', 'day']).optional() }),
       async run({ session, query }) {
         const { step = 'day' } = query
-        const limits = { usual: DAYS_USUAL[step], max: DAYS_MAX[step] }
+        const limits = { defaultDays: DAYS_DEFAULT[step], maxDays: DAYS_MAX[step] }
         const period = await periodOf(ledger.usage, query, limits)
         const used = await ledger.usage.steps({ book: session.book, step, ...period })
         return {
@@ -40,17 +39,17 @@ export function usageRoutes({
   }
 }
 
-function usesOf(models: readonly ModelUsed[]): contract.ModelUse[] {
+function usesOf(models: readonly ModelUsage[]): contract.ModelUsage[] {
   return models.toSorted(byCredits).map(useOf)
 }
 
-/** Most credits first; of equals the name decides, so that a chart keeps its colours. */
-function byCredits(a: ModelUsed, b: ModelUsed): number {
+/** Most credits first, then by name, so that models keep their colours in the chart. */
+function byCredits(a: ModelUsage, b: ModelUsage): number {
   if (a.spent !== b.spent) return a.spent > b.spent ? -1 : 1
   return a.model < b.model ? -1 : 1
 }
 
-function useOf(used: ModelUsed): contract.ModelUse {
+function useOf(used: ModelUsage): contract.ModelUsage {
   return {
     model: used.model,
     requests: String(used.requests),

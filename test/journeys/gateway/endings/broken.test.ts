@@ -1,5 +1,5 @@
-// The upstream fails in the middle of its reply: nothing is charged, the client is told, and never
-// sees an end that looks like a whole reply. Each way to break, at each kind of place.
+// The upstream fails in the middle of its reply: nothing is charged, the client gets an error, and
+// never sees an end that looks like a whole reply. Covers each way to break at each kind of place.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
@@ -14,7 +14,7 @@ import {
 } from '../../../support/raw-upstream.ts'
 import { createCaller } from '../caller.ts'
 import { type Answer, question, refusalOf } from '../client.ts'
-import { charged, eventsOf, priceOf } from '../sums.ts'
+import { chargeLine, eventsOf, priceOf } from '../expected-charges.ts'
 
 // Long enough for a busy machine to send two chunks, short enough to wait for.
 const IDLE_MS = 700
@@ -31,7 +31,7 @@ const wholeReply = JSON.stringify({
   usage: { input_tokens: 7, output_tokens: 3 },
 })
 
-/** How a reply can stop. */
+/** Ways in which a reply can stop. */
 const breaks: Record<string, (socket: Socket) => void> = {
   'a FIN': (socket) => socket.end(),
   'a reset': (socket) => socket.resetAndDestroy(),
@@ -54,7 +54,7 @@ after(async () => {
   await upstream.close()
 })
 
-/** Asks once, with the upstream replying as given; what the client got and its statement. */
+/** Sends one request to an upstream that replies as given; returns the answer and the statement. */
 async function journey(name: string, stream: boolean, reply: (socket: Socket) => void) {
   replies.set(name, reply)
   const caller = await createCaller(gateway)
@@ -78,8 +78,8 @@ function assertToldInStream(answer: Answer, upTo: number): void {
   assert.match(told.error.message, /nothing was charged/)
   assert.equal(told.request_id, answer.headers['request-id'])
   assert.doesNotMatch(answer.bytes.toString(), /message_stop/)
-  // Before it stands what the upstream had sent, unaltered; only the last line may be missing, and
-  // message_stop, which is never begun before the charge.
+  // Before the error come the upstream's bytes, unaltered. Only the last line may be missing, and
+  // message_stop, which the gateway never begins to send before the charge.
   const passed = answer.bytes.subarray(0, answer.bytes.length - Buffer.byteLength(last) - 2)
   const ours = passed.subarray(0, upTo)
   const common = recording.subarray(0, ours.length).equals(ours) ? ours.length : ours.length - 2
@@ -121,7 +121,7 @@ describe('a stream that breaks is free and ends with an error event', { concurre
   }
 
   for (const after of [0, 1, 3]) {
-    test(`an error event after ${after} events is passed on as it came`, async () => {
+    test(`an error event after ${after} events is passed on unchanged`, async () => {
       const records = recording.toString().split('\n\n').slice(0, after)
       const error = 'event: error\ndata: {"type":"error","error":{"type":"odd","message":"so"}}'
       const sent = `${[...records, error].join('\n\n')}\n\n`
@@ -145,7 +145,7 @@ describe('a stream that breaks is free and ends with an error event', { concurre
       assert.equal(answer.brokenBy, null)
       assert.deepEqual(answer.bytes, recording)
       assert.equal(eventsOf(answer.bytes).at(-1)?.type, 'message_stop')
-      assert.deepEqual(statement, [charged('complete', priceOf(recorded.usage))])
+      assert.deepEqual(statement, [chargeLine('complete', priceOf(recorded.usage))])
     })
   }
 })
@@ -209,7 +209,7 @@ describe('a plain reply that breaks is free and answered with an error', {
     })
     assert.equal(answer.bytes.toString(), wholeReply)
     const price = priceOf({ input_tokens: 7, output_tokens: 3 })
-    assert.deepEqual(statement, [charged('complete', price)])
+    assert.deepEqual(statement, [chargeLine('complete', price)])
   })
 })
 

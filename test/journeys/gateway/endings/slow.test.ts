@@ -1,7 +1,8 @@
-// A client that does not read, or reads too slowly. What was generated for it is charged, whichever
-// limit passes while the gateway waits for it; a limit that passes while the gateway waits for the
-// upstream stays the upstream's failure, and free.
+// A client that does not read, or reads too slowly, pays for what was generated, whichever limit
+// passes while the gateway waits for it. A limit that passes while the gateway waits for the
+// upstream counts as the upstream's failure, which is free.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -15,10 +16,10 @@ import {
 } from '../../../support/raw-upstream.ts'
 import { type Caller, createCaller } from '../caller.ts'
 import { question } from '../client.ts'
-import { charged, eventsOf, priceOf, priceOfLeft } from '../sums.ts'
+import { chargeLine, eventsOf, priceAfterDisconnect, priceOf } from '../expected-charges.ts'
 
 const REQUEST_SECONDS_MAX = 100
-/** A client that takes nothing for a minute is gone. */
+/** The gateway disconnects a client that reads nothing for a minute. */
 const UNREAD_MS = 61_000
 
 const BEGINNING = [
@@ -31,18 +32,22 @@ const END = [
   'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},',
   '"usage":{"output_tokens":70}}\n\nevent: message_stop\ndata: {"type":"message_stop"}\n\n',
 ].join('')
-/** Bytes on the wire that are no output: the price does not depend on how many were passed on. */
+/** Bytes on the wire that are not output: the price does not depend on how many were passed on. */
 const PADDING = `event: padding\ndata: {"type":"padding","x":"${'x'.repeat(16_000)}"}\n\n`
-/** The buffers of two connections take a few megabytes. */
+/** The kernel buffers of two connections hold a few megabytes. */
 const POURED_BYTES_MAX = 64_000_000
-const LEFT = charged('client_left', priceOfLeft(eventsOf(Buffer.from(BEGINNING))), 'estimated')
+const LEFT = chargeLine(
+  'client_left',
+  priceAfterDisconnect(eventsOf(Buffer.from(BEGINNING))),
+  'estimated',
+)
 
 /** What the upstream does with its one request. */
 let serve: (socket: Socket) => void = () => undefined
 let upstream: RawUpstream
 let gateway: TestGateway
 let caller: Caller
-// The gateway's clock, turned forward by hand. The upstream's deadlines keep to the real one.
+// The gateway's clock, which tests move by hand. The upstream's deadlines use the real clock.
 const turned = { ms: 0 }
 before(async () => {
   const clock = { ...systemClock, spanMs: () => systemClock.spanMs() + turned.ms }
@@ -58,7 +63,7 @@ after(async () => {
   await upstream.close()
 })
 
-/** Sends a request and reads nothing of its reply until told to. */
+/** Sends a request and reads nothing of its reply until the socket is resumed. */
 function askWithoutReading(stream: boolean, { port } = gateway, { key } = caller): Socket {
   const body = question('Hello', { stream })
   const socket = connect(port, '127.0.0.1')
@@ -70,7 +75,7 @@ function askWithoutReading(stream: boolean, { port } = gateway, { key } = caller
   return socket
 }
 
-/** Writes the piece for as long as it is taken, and then, if given, the reply's end. */
+/** Writes the piece for as long as the gateway reads, and then, if given, the reply's end. */
 function pour(socket: Socket, piece: string, last = '') {
   const poured = { bytes: 0 }
   const chunk = chunkOf(piece)
@@ -88,7 +93,7 @@ function pour(socket: Socket, piece: string, last = '') {
   return poured
 }
 
-/** A stream that begins and then pours. */
+/** A stream that begins and then sends without a pause. */
 function pouring(last = ''): Promise<{ socket: Socket; poured: { bytes: number } }> {
   return new Promise((resolve) => {
     serve = (socket) => {
@@ -99,17 +104,17 @@ function pouring(last = ''): Promise<{ socket: Socket; poured: { bytes: number }
   })
 }
 
-/** Resolves when nothing has been poured for 300 ms: the gateway waits for its client. */
+/** Resolves when nothing has been written for 300 ms: the gateway waits for its client. */
 async function stands(poured: { bytes: number }): Promise<void> {
   let before = -1
   while (poured.bytes !== before) {
     before = poured.bytes
     await wait(300)
   }
-  assert.ok(poured.bytes < POURED_BYTES_MAX, 'the upstream is held back')
+  assert.ok(poured.bytes < POURED_BYTES_MAX, 'the upstream has to wait')
 }
 
-/** Everything that comes from now on, until the connection ends. */
+/** Collects all bytes from now on, until the connection ends. */
 async function readOn(socket: Socket): Promise<string> {
   let text = ''
   socket.setEncoding('latin1').on('data', (part: string) => {
@@ -129,7 +134,7 @@ test('a limit that passes while the client does not read ends as client_left', a
   assert.doesNotMatch(await readOn(client), /message_stop|nothing was charged|\r\n0\r\n\r\n$/)
 })
 
-test('so it does for a client that reads a little now and then', async () => {
+test('a limit also ends as client_left when the client reads a little now and then', async () => {
   const serving = pouring()
   const client = askWithoutReading(true)
   const { poured } = await serving
@@ -140,7 +145,7 @@ test('so it does for a client that reads a little now and then', async () => {
     client.resume()
     for (let ms = 0; ms < 2_000 && poured.bytes === stoodAt; ms += 5) await wait(5)
     client.pause()
-    assert.ok(poured.bytes > stoodAt, 'the upstream goes on')
+    assert.ok(poured.bytes > stoodAt, 'the upstream sends again')
   }
   await stands(poured)
   turned.ms += 20_001
@@ -155,13 +160,13 @@ test('a limit that passes while the upstream is silent stays free', async () => 
   }
   const client = askWithoutReading(true)
   const text = readOn(client)
-  await wait(200)
+  await once(client, 'data')
   turned.ms += REQUEST_SECONDS_MAX * 1_000 + 1
   assert.deepEqual(await caller.statement(), ['void upstream_failed 0 it took too long'])
   assert.match(await text, /event: error\n.*nothing was charged/s)
 })
 
-test('so it does when the client was waited for less than half of the time', async () => {
+test('a limit stays free when the client took less than half of the waiting time', async () => {
   let up: Socket | undefined
   serve = (socket) => {
     up = socket
@@ -169,8 +174,8 @@ test('so it does when the client was waited for less than half of the time', asy
     socket.write(chunkOf(BEGINNING))
   }
   const client = askWithoutReading(true)
-  while (up === undefined) await wait(5)
-  await wait(200)
+  await once(client, 'readable')
+  assert.ok(up !== undefined)
   turned.ms += 55_000
   await stands(pour(up, PADDING))
   turned.ms += 45_001
@@ -223,7 +228,7 @@ test('a stream that waited longer than an upstream may be silent goes on to its 
   await wait(2 * idleTimeoutMs)
   const text = readOn(client)
   const price = priceOf({ input_tokens: 9, output_tokens: 70 })
-  assert.deepEqual(await reader.statement(), [charged('complete', price)])
+  assert.deepEqual(await reader.statement(), [chargeLine('complete', price)])
   assert.match(await text, /message_stop/)
   reader.end()
   await short.end()
@@ -241,7 +246,7 @@ test('a plain reply passed on in pieces is charged whole when its client is too 
   await stands(poured)
   turned.ms += REQUEST_SECONDS_MAX * 1_000 + 1
   const price = priceOf({ input_tokens: 9, output_tokens: 70 })
-  assert.deepEqual(await caller.statement(), [charged('complete', price)])
+  assert.deepEqual(await caller.statement(), [chargeLine('complete', price)])
   client.destroy()
 })
 
@@ -258,6 +263,6 @@ test('a plain reply in pieces that stops in the middle stays free', async () => 
   await text
 })
 
-test('after all of them, every book adds up', async () => {
+test('after all slow clients every book adds up', async () => {
   assert.deepEqual(await gateway.ledger.audit('all'), [])
 })

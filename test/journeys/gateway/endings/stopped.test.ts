@@ -1,5 +1,5 @@
-// The gateway stops before a reply is over, because the limit of its drain has passed. Its clients
-// never left, so nothing of what they lose is charged, and their statements say that it was us.
+// The gateway stops before a reply is complete, because its drain limit has passed. The clients did
+// not disconnect, so they pay nothing, and their statements name the gateway as the cause.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { createTestGateway, type TestGateway } from '../../../stages/gateway.ts'
 import { type Caller, createCaller } from '../caller.ts'
 import { question } from '../client.ts'
-import { charged, eventsOf, priceOfLeft } from '../sums.ts'
+import { chargeLine, eventsOf, priceAfterDisconnect } from '../expected-charges.ts'
 
 const STOPPED = ['void process_lost 0 the gateway was stopped before the reply ended']
 const LIMIT_MS = 300
@@ -43,20 +43,20 @@ test('a stream under way at the drain limit is free and has no clean end', async
   assert.deepEqual(lines, STOPPED)
 })
 
-test('a client that leaves a stream before the drain limit pays as ever', async () => {
+test('a client that disconnects from a stream before the drain limit pays as usual', async () => {
   let price = 0n
   const lines = await stopped(async (caller, drain) => {
     const body = question('[[reply: text 40]] [[fault: silence-after=5]]', { stream: true })
     const sent = caller.send({ body })
     await sent.until((bytes) => {
-      price = priceOfLeft(eventsOf(bytes))
+      price = priceAfterDisconnect(eventsOf(bytes))
       return eventsOf(bytes).length >= 5
     })
-    sent.leave()
+    sent.disconnect()
     await wait(50)
     await drain()
   })
-  assert.deepEqual(lines, [charged('client_left', price, 'estimated')])
+  assert.deepEqual(lines, [chargeLine('client_left', price, 'estimated')])
 })
 
 for (const stream of [false, true]) {

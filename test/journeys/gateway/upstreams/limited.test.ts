@@ -1,6 +1,6 @@
-// An upstream's 429 limits one credential, one model and one path: other models go on there, and so
-// do messages after a limited token count. A request is not refused while an upstream that asked to
-// wait can still be asked. Every test begins with a gateway that has not sent a request yet.
+// An upstream's 429 limits one credential, one model and one path: it still serves other models,
+// and messages after a limited token count. The gateway does not refuse a request while it can
+// still try an upstream that asked to wait. Every test begins with a new gateway.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createTestGateway } from '../../../stages/gateway.ts'
@@ -10,7 +10,7 @@ import { question } from '../client.ts'
 const COUNT = '/v1/messages/count_tokens'
 const MODELS = ['model-large', 'model-medium', 'model-small']
 
-/** Two upstreams, of which the second is asked only where the first cannot answer. */
+/** Two upstreams. The gateway tries the second only when the first cannot answer. */
 async function create(t: TestContext) {
   const gateway = await createTestGateway({
     upstreams: [
@@ -28,12 +28,12 @@ async function create(t: TestContext) {
   return {
     first,
     second,
-    /** A message of an account with credits. */
+    /** Sends a message from an account with credits. */
     ask: (model: string) => rich.ask({ body: question('Hello', { model }) }),
-    /** A token count of an account without any. */
+    /** Sends a token count from an account without credits. */
     count: (model = 'model-large') =>
       poor.ask({ path: COUNT, body: question('Hello', { model, max_tokens: undefined }) }),
-    /** How often each was asked since the last time. */
+    /** How many requests each upstream got since the last call. */
     asked(): number[] {
       const counts = gateway.vendors.map((vendor) => vendor.requests.length)
       for (const vendor of gateway.vendors) vendor.clear()
@@ -109,7 +109,7 @@ test('a 429 or 529 with retry-after moves only its own model to the next upstrea
   }
 })
 
-test('while all upstreams cool down, only the one that is free soonest is asked', async (t) => {
+test('while all upstreams cool down, only the one that is free soonest is tried', async (t) => {
   const on = await create(t)
   on.first.mode({ fault: 'status=429 retry-after=50' })
   on.second.mode({ fault: 'status=429 retry-after=30' })

@@ -1,5 +1,5 @@
-// Every upstream of a model is sick or drained: a request waits a moment for one to get well, and
-// is told when to come back if none does. A sick one is asked once a second, whoever waits.
+// Every upstream of a model is sick or drained: a request waits briefly for one to recover, and is
+// refused with retry-after if none does. A sick one gets one request per second, however many wait.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -7,7 +7,7 @@ import { createTestGateway } from '../../../stages/gateway.ts'
 import { createCaller } from '../caller.ts'
 import { type Answer, question, refusalOf } from '../client.ts'
 
-/** A gateway with two upstreams, whose breakers remember nothing of another test. */
+/** A gateway with two upstreams and new breakers. */
 async function create(t: TestContext) {
   const logLines: string[] = []
   const upstreams = [{ name: 'north' }, { name: 'south' }]
@@ -19,22 +19,22 @@ async function create(t: TestContext) {
   })
   const ask = (text: string) => caller.ask({ body: question(text) })
 
-  /** Both refuse like this until they are left alone; asks are counted from then on. */
-  async function fallIll(fault: string): Promise<void> {
+  /** Makes both refuse until their breakers open; requests are counted from then on. */
+  async function openBreakers(fault: string): Promise<void> {
     for (const vendor of gateway.vendors) vendor.mode({ fault })
     const isOver = () => gateway.upstreams.views().every(({ state }) => state === 'open')
-    // Each question begins a conversation of its own, so that both are asked first.
+    // Each question begins a new conversation, so that both upstreams come first for some.
     for (let i = 0; i < 200 && !isOver(); i++) await ask(`Hello ${i}`)
-    assert.ok(isOver(), 'both are left alone')
+    assert.ok(isOver(), 'both breakers are open')
     for (const vendor of gateway.vendors) vendor.clear()
   }
 
   return {
     gateway,
     caller,
-    fallIll,
+    openBreakers,
     ask,
-    /** So many requests at once, and how long the last of them took. */
+    /** Sends `count` requests at once and measures how long the last one took. */
     async askAtOnce(count: number): Promise<{ answers: Answer[]; tookMs: number }> {
       const beganMs = performance.now()
       const answers = await Promise.all(Array.from({ length: count }, (_, i) => ask(`Hello ${i}`)))
@@ -49,12 +49,12 @@ async function create(t: TestContext) {
 }
 
 function assertRare(asked: number, tookMs: number): void {
-  assert.ok(asked <= 1 + tookMs / 1_000, `a sick one was asked ${asked} times in ${tookMs} ms`)
+  assert.ok(asked <= 1 + tookMs / 1_000, `a sick upstream was asked ${asked} times in ${tookMs} ms`)
 }
 
-test('whoever comes while all are sick is served as soon as one is well again', async (t) => {
+test('a request that comes while all are sick is served as soon as one recovers', async (t) => {
   const on = await create(t)
-  await on.fallIll('status=500')
+  await on.openBreakers('status=500')
   on.gateway.vendors[1]?.mode()
   const { answers, tookMs } = await on.askAtOnce(20)
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
@@ -63,12 +63,12 @@ test('whoever comes while all are sick is served as soon as one is well again', 
   assertRare(sick, tookMs)
 })
 
-test('when none gets well, 529 says when one may be asked: upstream_unavailable', async (t) => {
+test('when none recovers, 529 says when to retry: upstream_unavailable', async (t) => {
   const on = await create(t)
-  await on.fallIll('status=500')
+  await on.openBreakers('status=500')
   const { answers, tookMs } = await on.askAtOnce(12)
   for (const asked of on.counts()) assertRare(asked, tookMs)
-  // Whoever asked a sick one passes on what that one said.
+  // A request that reached a sick upstream passes on that upstream's answer.
   const refused = answers.filter(({ status }) => status !== 500)
   assert.ok(refused.length >= 12 - on.counts().reduce((sum, one) => sum + one, 0))
   for (const answer of refused) {
@@ -81,9 +81,9 @@ test('when none gets well, 529 says when one may be asked: upstream_unavailable'
   assert.ok((await on.caller.statement()).every((line) => line.startsWith('void ')))
 })
 
-test('clients are told when sick upstreams ask for half a minute', async (t) => {
+test('clients get the retry-after of sick upstreams that ask for half a minute', async (t) => {
   const on = await create(t)
-  await on.fallIll('status=503 retry-after=30')
+  await on.openBreakers('status=503 retry-after=30')
   const { answers, tookMs } = await on.askAtOnce(12)
   for (const asked of on.counts()) assertRare(asked, tookMs)
   const refused = answers.filter(({ status }) => status !== 503)
@@ -94,7 +94,7 @@ test('clients are told when sick upstreams ask for half a minute', async (t) => 
   }
 })
 
-test('drained by the operator, both refuse until one is let back in', async (t) => {
+test('both refuse while drained, until the operator readmits one', async (t) => {
   const on = await create(t)
   const { upstreams } = on.gateway
   for (const name of ['north', 'south']) {
@@ -109,15 +109,15 @@ test('drained by the operator, both refuse until one is let back in', async (t) 
   assert.deepEqual(on.counts(), [0, 1])
 })
 
-test('for a client that leaves meanwhile nobody is asked; its hold is given back', async (t) => {
+test('no upstream is tried for a client that disconnected; its hold is voided', async (t) => {
   const on = await create(t)
-  await on.fallIll('status=500')
+  await on.openBreakers('status=500')
   const { caller, gateway } = on
   const sent = caller.send({ body: question() })
   const held = async () => (await gateway.ledger.balance(caller.book))?.held ?? 0n
   const untilMs = performance.now() + 5_000
   while ((await held()) === 0n && performance.now() < untilMs) await wait(1)
-  sent.leave()
+  sent.disconnect()
   // Its void follows those of the requests that made the targets sick.
   const last = async () => (await caller.entries()).at(-1)?.ending
   while ((await last()) !== 'given_up' && performance.now() < untilMs + 5_000) await wait(5)

@@ -1,5 +1,5 @@
-// Several upstreams behind one gateway: who answers when some are sick, that a request is held and
-// charged once whoever answers, and that neither side learns of the other.
+// Several upstreams behind one gateway: which one answers when some are sick, that a request is
+// held and charged once whichever answers, and that neither side learns about the other.
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import type { Vendor } from '../../../../stand-ins/vendor/vendor.ts'
 import { type Account, createTestGateway, type TestGateway } from '../../../stages/gateway.ts'
 
 const at = {
-  healer: undefined as unknown as Account,
+  otherAccount: undefined as unknown as Account,
   gateway: undefined as unknown as TestGateway,
   account: undefined as unknown as Account,
 }
@@ -25,14 +25,14 @@ before(async () => {
     headersTimeoutMs: 1_000,
     catalogueText: await catalogue(),
   })
-  at.healer = await at.gateway.account(10n ** 9n)
+  at.otherAccount = await at.gateway.account(10n ** 9n)
 })
 after(() => at.gateway.end())
 
 /** Each test has its own account, well-behaved stand-ins and no sick target. */
 beforeEach(async () => {
   at.account = await at.gateway.account(10n ** 9n)
-  await heal()
+  await clearFailures()
   for (const vendor of at.gateway.vendors) vendor.clear()
 })
 
@@ -49,16 +49,16 @@ function stand(place: 0 | 1): Vendor {
   return at.gateway.vendors[place] as Vendor
 }
 
-/** Each upstream answers a request of somebody else, so that failures of before are forgotten. */
-async function heal(): Promise<void> {
+/** Each upstream answers a request of another account, which clears earlier failures. */
+async function clearFailures(): Promise<void> {
   for (const vendor of at.gateway.vendors) vendor.mode()
-  // A 408 is passed by without a word against who said it.
+  // After a 408 the gateway tries the next upstream without counting a failure.
   stand(0).mode({ fault: 'status=408', times: 1 })
   // A 429 lasts a second: until it is over, the second upstream answers everything.
   const deadline = performance.now() + 5_000
   do {
     stand(0).clear()
-    for (let i = 0; i < 2; i++) assert.equal((await ask({ key: at.healer.key })).status, 200)
+    for (let i = 0; i < 2; i++) assert.equal((await ask({ key: at.otherAccount.key })).status, 200)
   } while (stand(0).requests.length < 2 && performance.now() < deadline)
 }
 
@@ -95,7 +95,7 @@ async function ask(asked: Asked, path?: string) {
 
 const counts = () => at.gateway.vendors.map((vendor) => vendor.requests.length)
 
-/** What the ledger has of the account since its pack: `charge complete`, `void refused` … */
+/** The account's ledger entries after its pack: `charge complete`, `void refused` … */
 async function endings(): Promise<string[]> {
   const entries = await at.gateway.statement(at.account.book)
   return entries.slice(1).map(({ kind, ending }) => `${kind} ${ending}`)
@@ -131,7 +131,7 @@ describe('before the first byte', () => {
     }
   }
 
-  test('an answer that any upstream would give is passed on, and no other is asked', async () => {
+  test('an answer that every upstream would give is passed on without a retry', async () => {
     for (const fault of [
       'status=400',
       'status=404',
@@ -183,7 +183,7 @@ describe('before the first byte', () => {
     assert.deepEqual(await endings(), ['void upstream_failed', 'void refused'])
   })
 
-  test('an upstream that asks to wait is left alone meanwhile', async () => {
+  test('an upstream that asks to wait gets no request meanwhile', async () => {
     stand(0).mode({ fault: 'status=429 retry-after-ms=1200' })
     for (let i = 0; i < 4; i++) assert.equal((await ask({})).status, 200)
     assert.deepEqual(counts(), [1, 4])
@@ -193,7 +193,7 @@ describe('before the first byte', () => {
     assert.deepEqual([counts()[0], at.gateway.upstreams.views()[0]?.state], [2, 'closed'])
   })
 
-  test('nobody is asked again for a client that has left', async () => {
+  test('no further upstream is tried for a client that has disconnected', async () => {
     stand(0).mode({ fault: 'status=529 headers-ms=300' })
     const controller = new AbortController()
     const left = post({ stream: true, signal: controller.signal })
@@ -209,7 +209,7 @@ describe('before the first byte', () => {
 
 describe('after the first byte', () => {
   for (const fault of ['reset-at=900', 'fin-at=900', 'end-at=900', 'error-after=5']) {
-    test(`${fault}: a stream is told, not begun again, and is free`, async () => {
+    test(`${fault}: a stream ends with an error, is not restarted, and is free`, async () => {
       stand(0).mode({ fault })
       const { status, text } = await ask({ stream: true, text: '[[reply: text 60]]' })
       assert.equal(status, 200)
@@ -221,7 +221,7 @@ describe('after the first byte', () => {
     })
   }
 
-  test('a plain reply that breaks off is not glued together, and is free', async () => {
+  test('a plain reply that breaks off is not continued elsewhere, and is free', async () => {
     stand(0).mode({ fault: 'reset-at=200' })
     const { status, text } = await ask({ text: '[[reply: text 60]]' })
     assert.equal(status, 502)
@@ -230,7 +230,7 @@ describe('after the first byte', () => {
   })
 })
 
-describe('neither side learns of the other', () => {
+describe('neither side learns about the other', () => {
   test('each upstream gets its own model name and its own ceiling of temperature', async () => {
     stand(0).mode({ fault: 'status=529' })
     const body = { model: 'model-large-20260115', temperature: 1.7 }
@@ -277,7 +277,7 @@ describe('neither side learns of the other', () => {
       for (const stream of [false, true]) {
         for (const vendor of at.gateway.vendors) vendor.mode({ fault })
         answers.push(await ask({ stream }))
-        await heal()
+        await clearFailures()
       }
     }
     for (const vendor of at.gateway.vendors) vendor.mode({ fault: 'error-after=3' })
@@ -315,11 +315,11 @@ describe('a conversation', () => {
   })
   after(() => many.gateway?.end())
 
-  /** Sends turn after turn of one conversation; the credentials that served them. */
+  /** Sends the turns of one conversation; returns the credentials that served them. */
   async function talk(topic: string, turns: number): Promise<string[]> {
     const gateway = many.gateway as TestGateway
     for (const vendor of gateway.vendors) vendor.clear()
-    // As long as a prompt that is worth a cache; shorter ones may go anywhere.
+    // As long as a prompt that is worth caching; the gateway may send shorter ones anywhere.
     const system = `${topic}: ${'keep to the subject and be brief. '.repeat(60)}`
     const messages = [{ role: 'user', content: `about ${topic}` }]
     for (let turn = 0; turn < turns; turn++) {

@@ -1,0 +1,68 @@
+// The kinds of e-mails to an owner, and the facts that each needs. The texts are in templates-ru.ts
+// and templates-en.ts; a kind without a template in both languages does not compile.
+import type { EmailContent } from '../../platform/mail/email.ts'
+
+/** When and where something was done, so that owners can tell whether they did it. */
+export type EventContext = {
+  readonly atMs: number
+  readonly address: string
+  /** For example "Firefox, Windows"; empty when the browser does not say. */
+  readonly device: string
+}
+
+type KeyFacts = EventContext & { readonly last4: string }
+type PasskeyFacts = EventContext & { readonly name: string }
+type EmailChangeFacts = EventContext & { readonly oldEmail: string; readonly newEmail: string }
+
+export type EmailFacts = {
+  'confirm-email': { readonly link: string; readonly hours: number }
+  'already-registered': { readonly signInLink: string; readonly resetLink: string }
+  'reset-password': { readonly link: string; readonly minutes: number }
+  'password-guessed': EventContext & { readonly minutes: number }
+  'new-device': EventContext
+  'password-changed': EventContext
+  'email-change-asked': EmailChangeFacts
+  'confirm-new-email': { readonly link: string; readonly minutes: number }
+  'email-changed': EmailChangeFacts
+  'second-factor-on': EventContext
+  'second-factor-off': EventContext
+  'recovery-code-used': EventContext
+  'passkey-added': PasskeyFacts
+  'passkey-removed': PasskeyFacts
+  'key-created': KeyFacts
+  'key-reissued': KeyFacts
+  'key-revoked': KeyFacts
+  'account-closed': {
+    readonly atMs: number
+    readonly unspent: 'refund' | 'forfeit'
+    readonly eraseAtMs: number
+  }
+}
+
+export type EmailKind = keyof EmailFacts
+export type AccountEmail = {
+  readonly [K in EmailKind]: { readonly kind: K; readonly facts: EmailFacts[K] }
+}[EmailKind]
+
+/** What all e-mails in a language share. */
+export type SharedParts = {
+  readonly locale: string
+  /** The last lines of an e-mail: the brand's name and the support address. */
+  signature(brand: string, support: string): string
+}
+
+/** What a template may use besides its facts. */
+export type TemplateContext = {
+  readonly brand: string
+  /** The page where sessions, the password and the second factor are changed. */
+  readonly securityLink: string
+  time(atMs: number): string
+  day(atMs: number): string
+}
+
+export type EmailTemplates = {
+  readonly shared: SharedParts
+  readonly templates: {
+    readonly [K in EmailKind]: (facts: EmailFacts[K], context: TemplateContext) => EmailContent
+  }
+}

@@ -1,0 +1,76 @@
+// Writes e-mails in the owner's language and puts them into the outbox. platform/mail/email.ts lays
+// them out, platform/mail/mail.ts sends them.
+import type { Executor } from '../../platform/db/db.ts'
+import { composeEmail, type EmailContent, momentsIn } from '../../platform/mail/email.ts'
+import type { Mail } from '../../platform/mail/mail.ts'
+import type { Language } from '../queries.ts'
+import type { AccountEmail, EmailTemplates, TemplateContext } from './email-kinds.ts'
+import { english } from './templates-en.ts'
+import { russian } from './templates-ru.ts'
+
+export type Brand = {
+  readonly name: string
+  readonly supportEmail: string
+  /** The cabinet's address, without a slash at the end. */
+  readonly cabinetUrl: string
+}
+
+const languages = { ru: russian, en: english } satisfies Record<Language, EmailTemplates>
+
+export function createEmails(options: {
+  readonly mail: Pick<Mail, 'post'>
+  readonly brand: Brand
+}) {
+  const { mail, brand } = options
+
+  return {
+    /** Puts an e-mail into the outbox, in the caller's transaction when there is one. */
+    async post(
+      executor: Executor,
+      to: {
+        readonly email: string
+        readonly language: Language
+        readonly zone?: string | null
+      },
+      email: AccountEmail,
+    ): Promise<void> {
+      const { subject, text, html } = composeAccountEmail(email, to.language, brand, to.zone)
+      await mail.post(executor, { to: to.email, kind: email.kind, subject, text, html })
+    },
+
+    /**
+     * The address of a page of the cabinet. The code stands after the hash, which browsers do not
+     * send: it reaches neither a log nor a Referer header.
+     */
+    link: (page: string, code?: string): string =>
+      `${brand.cabinetUrl}/${page}${code === undefined ? '' : `#code=${encodeURIComponent(code)}`}`,
+  }
+}
+
+export type Emails = ReturnType<typeof createEmails>
+
+export function composeAccountEmail(
+  email: AccountEmail,
+  language: Language,
+  brand: Brand,
+  zone: string | null = null,
+) {
+  const { shared, templates } = languages[language]
+  const context = contextOf(shared.locale, brand, zone)
+  // The kind selects both the template and the type of its facts; the compiler cannot follow that.
+  const write = templates[email.kind] as (
+    facts: AccountEmail['facts'],
+    context: TemplateContext,
+  ) => EmailContent
+  const content = write(email.facts, context)
+  const signature = shared.signature(brand.name, brand.supportEmail)
+  return composeEmail(content, signature, language)
+}
+
+function contextOf(locale: string, brand: Brand, zone: string | null): TemplateContext {
+  return {
+    brand: brand.name,
+    securityLink: `${brand.cabinetUrl}/security`,
+    ...momentsIn(locale, zone),
+  }
+}

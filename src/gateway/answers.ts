@@ -1,0 +1,176 @@
+// How a client sees each refusal: code → status, vendor error type, log level, and whether to
+// retry. One table for every refusal that a request can get; a new code without a line here does
+// not compile. docs/errors.md says the same in words, and a test compares the two.
+import type { ClientReply } from '../http/http.ts'
+import type { KeyCheckRefusalCode } from '../keys/keys.ts'
+import type { HoldRefusalCode } from '../ledger/ledger.ts'
+import { isDatabaseUnavailable } from '../platform/db/database-errors.ts'
+import type { Log } from '../platform/log.ts'
+import { isRefusal, type Refusal } from '../platform/refusal.ts'
+import type { ErrorType } from '../wire/errors.ts'
+import { errorBody } from '../wire/errors.ts'
+import type { Exchange } from './exchange.ts'
+import { type GatewayRefusalCode, gatewayRefusal } from './refusals.ts'
+
+type AnsweredCode = GatewayRefusalCode | KeyCheckRefusalCode | HoldRefusalCode
+
+type Answer = {
+  readonly status: number
+  readonly type: ErrorType
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  /** `retry-after`, unless the refusal has its own; undefined: the answer has no such header. */
+  readonly retryAfterSeconds?: number
+  /** Sends `x-should-retry: false`: client libraries then do not retry, whatever the status. */
+  readonly forbidsRetry?: true
+}
+
+export const refusalAnswers = {
+  path_unknown: { status: 404, type: 'not_found_error', level: 'debug' },
+  method_wrong: { status: 405, type: 'invalid_request_error', level: 'debug' },
+  content_type_wrong: { status: 415, type: 'invalid_request_error', level: 'debug' },
+  content_encoding_unsupported: { status: 400, type: 'invalid_request_error', level: 'debug' },
+  body_too_large: { status: 413, type: 'request_too_large', level: 'info' },
+  body_broken_off: { status: 400, type: 'invalid_request_error', level: 'debug' },
+  // This process has no memory left for bodies; other processes may have some.
+  body_bytes_exhausted: {
+    status: 529,
+    type: 'overloaded_error',
+    level: 'warn',
+    retryAfterSeconds: 2,
+  },
+  field_invalid: { status: 400, type: 'invalid_request_error', level: 'debug' },
+  thread_unsupported: { status: 400, type: 'invalid_request_error', level: 'debug' },
+  model_unknown: { status: 404, type: 'not_found_error', level: 'debug' },
+  feature_unpriced: { status: 400, type: 'invalid_request_error', level: 'info' },
+  // No upstream is available; a failing one is probed once a second. Step 5 knows when
+  // the next probe is due and sets the refusal's `retryAfterMs`, which replaces this value.
+  upstream_unavailable: {
+    status: 529,
+    type: 'overloaded_error',
+    level: 'warn',
+    retryAfterSeconds: 1,
+  },
+  upstream_unreachable: { status: 502, type: 'api_error', level: 'warn' },
+  upstream_failed: { status: 502, type: 'api_error', level: 'warn' },
+  // The upstream refused our account, not the customer's: its 401 or 402 must not reach the
+  // client, which would take it for an answer about its own key or balance.
+  upstream_misconfigured: { status: 502, type: 'api_error', level: 'error' },
+  request_overdue: { status: 504, type: 'timeout_error', level: 'warn' },
+
+  key_missing: { status: 401, type: 'authentication_error', level: 'debug' },
+  key_malformed: { status: 401, type: 'authentication_error', level: 'debug' },
+  key_unknown: { status: 401, type: 'authentication_error', level: 'debug' },
+  key_revoked: { status: 401, type: 'authentication_error', level: 'info' },
+  key_attempts_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    level: 'info',
+    retryAfterSeconds: 60,
+  },
+  key_checks_overloaded: {
+    status: 503,
+    type: 'overloaded_error',
+    level: 'warn',
+    retryAfterSeconds: 1,
+  },
+
+  credits_insufficient: { status: 402, type: 'billing_error', level: 'info', forbidsRetry: true },
+  day_limit_reached: { status: 402, type: 'billing_error', level: 'info', forbidsRetry: true },
+  velocity_stopped: { status: 402, type: 'billing_error', level: 'info', forbidsRetry: true },
+  owner_suspended: { status: 402, type: 'billing_error', level: 'info', forbidsRetry: true },
+  debt_outstanding: { status: 402, type: 'billing_error', level: 'info', forbidsRetry: true },
+  operator_blocked: { status: 403, type: 'permission_error', level: 'info' },
+  book_unknown: { status: 401, type: 'authentication_error', level: 'error' },
+  // A failover takes 18-25 s, and a hold waits for 30 s (`holdWaitMs`) before this refusal: tell
+  // the client when to retry.
+  ledger_unavailable: {
+    status: 529,
+    type: 'overloaded_error',
+    level: 'warn',
+    retryAfterSeconds: 5,
+  },
+} satisfies Record<AnsweredCode, Answer>
+
+/** Codes by which a client library decides what to do; sent in `error.details`. */
+const detailCodes: Partial<Record<AnsweredCode, string>> = {
+  thread_unsupported: 'thread_unsupported_request',
+  content_encoding_unsupported: 'request_body_encoding_unsupported',
+}
+
+/**
+ * Answers a refusal or a fault. A refusal without a line in the table is a fault. Faults are logged
+ * here, once; the client gets a 500 without details.
+ */
+export function answerError(exchange: Exchange, thrown: unknown, log: Log): void {
+  const { requestId, clientReply } = exchange
+  const error = isDatabaseUnavailable(thrown) ? unavailable(thrown) : thrown
+  if (isAnswered(error)) {
+    const answer: Answer = refusalAnswers[error.code]
+    const fields = { request: requestId, code: error.code, ...error.detail }
+    // Do not log the refusal's sentence: it may quote what the client sent.
+    log[answer.level](fields, 'refused')
+    if (!clientReply.isBegun) writeRefusal(clientReply, requestId, error, answer)
+  } else {
+    log.error({ request: requestId, err: error }, 'a fault')
+    if (!clientReply.isBegun) {
+      const body = errorBody({ type: 'api_error', message: 'Internal server error', requestId })
+      writeError(clientReply, 500, requestId, body, {})
+    }
+  }
+  if (!clientReply.isEnded) clientReply.destroy()
+}
+
+function isAnswered(error: unknown): error is Refusal<AnsweredCode> {
+  return isRefusal(error) && Object.hasOwn(refusalAnswers, error.code)
+}
+
+/** The refusal for a query outside the ledger's queue that PostgreSQL did not answer in time. */
+function unavailable(cause: unknown): Refusal<AnsweredCode> {
+  const sentence = 'The service is overloaded; try again shortly.'
+  return gatewayRefusal('ledger_unavailable', sentence, { err: cause }, cause)
+}
+
+function writeRefusal(
+  clientReply: ClientReply,
+  requestId: string,
+  refusal: Refusal<AnsweredCode>,
+  answer: Answer,
+): void {
+  const { type, status } = answer
+  const { message } = refusal
+  const code = detailCodes[refusal.code]
+  const details = code === undefined ? {} : { details: { error_code: code } }
+  const headers: Record<string, string> = {}
+  if (answer.forbidsRetry) headers['x-should-retry'] = 'false'
+  const seconds = secondsOf(refusal) ?? answer.retryAfterSeconds
+  if (seconds !== undefined) headers['retry-after'] = String(seconds)
+  writeError(
+    clientReply,
+    status,
+    requestId,
+    errorBody({ type, message, requestId, ...details }),
+    headers,
+  )
+}
+
+/** In whole seconds, as the header requires, and at least 1: libraries treat 0 as missing. */
+function secondsOf({ retryAfterMs }: Refusal): number | undefined {
+  return retryAfterMs === undefined ? undefined : Math.max(1, Math.ceil(retryAfterMs / 1_000))
+}
+
+export function writeError(
+  clientReply: ClientReply,
+  status: number,
+  requestId: string,
+  body: string,
+  headers: Record<string, string>,
+): void {
+  const bytes = Buffer.from(body)
+  clientReply.begin(status, {
+    'content-type': 'application/json',
+    'content-length': bytes.length,
+    'request-id': requestId,
+    ...headers,
+  })
+  clientReply.end(bytes)
+}

@@ -1,0 +1,44 @@
+// The modules and settings that the steps receive. wiring.ts builds them; no step does.
+import type { Keys } from '../keys/keys.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Log } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics/metrics.ts'
+import type { Pricing } from '../pricing/pricing.ts'
+import type { Upstreams } from '../upstreams/upstreams.ts'
+import type { BodyBudget } from './body/body.ts'
+import type { LargeBodies } from './body/large-bodies.ts'
+import type { InputCounts } from './input-count.ts'
+import type { Ticker } from './reply/ticker.ts'
+
+export type Modules = {
+  readonly keys: Keys
+  readonly ledger: Ledger
+  readonly pricing: Pricing
+  readonly upstreams: Upstreams
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly ticker: Ticker
+  readonly largeBodies: LargeBodies
+  readonly budget: BodyBudget
+  readonly inputCounts: InputCounts
+  /**
+   * `isForced` becomes true when the gateway closes all connections, also those with a reply under
+   * way.
+   */
+  readonly shutdown: { isForced: boolean }
+  /** The description that GET /openapi.json answers with. */
+  readonly openapi: Buffer
+  readonly settings: GatewaySettings
+}
+
+export type GatewaySettings = {
+  readonly cell: number
+  readonly slug: string
+  readonly bodyBytesMax: number
+  readonly requestSecondsMax: number
+  /** The header in which the edge names the client's address; `none`: use the socket's address. */
+  readonly addressHeader: string
+  readonly cabinetUrl: string
+}

@@ -1,0 +1,35 @@
+// Composes an e-mail in the owner's language, with links to pages of the cabinet. The
+// layout is in platform/mail/email.ts, sending in platform/mail/mail.ts.
+import { composeEmail, type EmailContent, momentsIn } from '../platform/mail/email.ts'
+import type { EmailTemplates, GuardEmail, Language, TemplateContext } from './email-kinds.ts'
+import { english } from './templates-en.ts'
+import { russian } from './templates-ru.ts'
+
+export type Brand = {
+  readonly name: string
+  readonly supportEmail: string
+  /** The cabinet's address, without a slash at the end. */
+  readonly cabinetUrl: string
+}
+
+const languages = { ru: russian, en: english } satisfies Record<Language, EmailTemplates>
+
+export function composeGuardEmail(
+  { kind, facts }: GuardEmail,
+  language: Language,
+  brand: Brand,
+  zone: string | null = null,
+) {
+  const { locale, signature, templates } = languages[language]
+  // The kind selects both the sentences and the type of the facts; TypeScript cannot express that.
+  const write = templates[kind] as (
+    facts: GuardEmail['facts'],
+    context: TemplateContext,
+  ) => EmailContent
+  const sentences = write(facts, {
+    brand: brand.name,
+    page: (name) => `${brand.cabinetUrl}/${name}`,
+    time: momentsIn(locale, zone).time,
+  })
+  return composeEmail(sentences, signature(brand.name, brand.supportEmail), language)
+}

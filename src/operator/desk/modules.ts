@@ -1,0 +1,28 @@
+// The modules that commands act through.
+import type { Accounts } from '../../accounts/accounts.ts'
+import type { Keys } from '../../keys/keys.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { Payments } from '../../payments/payments.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Db } from '../../platform/db/db.ts'
+import type { Mail } from '../../platform/mail/mail.ts'
+import type { Pricing } from '../../pricing/pricing.ts'
+import type { Upstreams } from '../../upstreams/upstreams.ts'
+import type { VendorBill } from '../../vendor-bill/vendor-bill.ts'
+
+export type OperatorModules = {
+  readonly db: Db
+  readonly clock: Clock
+  readonly ledger: Ledger
+  readonly keys: Keys
+  readonly accounts: Accounts
+  readonly payments: Payments
+  readonly pricing: Pricing
+  readonly mail: Mail
+  readonly upstreams: Upstreams
+  readonly vendorBill: VendorBill
+  /** The file of `catalogue.vendorPricesFile`, or `none`. */
+  readonly vendorPricesFile: string
+  /** Closes every connection. */
+  close(): Promise<void>
+}

@@ -1,0 +1,51 @@
+// Reads the file that lists several upstreams: names, URLs, models, weights. It holds no
+// credentials, only the names of environment variables or files, so that it can be kept in a
+// repository.
+import { z } from 'zod'
+import { readYaml, schemaProblems } from '../platform/yaml.ts'
+
+const nonNegative = z.coerce.number().int().min(0)
+
+const schema = z.strictObject({
+  upstreams: z
+    .array(
+      z.strictObject({
+        name: z.string().regex(/^[a-z0-9-]{1,40}$/, 'expected a-z, 0-9 and -'),
+        url: z.string().regex(/^https?:\/\/[^\s/]+(?:\/[^\s/]+)*$/, 'expected http(s)://…'),
+        /** `env:NAME` or `file:/path`. */
+        keys: z
+          .array(z.string().regex(/^(?:env|file):.+$/, 'expected env:NAME or file:/path'))
+          .min(1),
+        models: z.array(z.string()).default([]),
+        priority: nonNegative.default(1),
+        weight: nonNegative.default(1),
+        temperatureMax: z.coerce.number().min(1).max(2).default(1),
+      }),
+    )
+    .min(1),
+})
+
+export type FileUpstream = z.output<typeof schema>['upstreams'][number]
+
+/** Reads the file's text; reports all its problems at once, each with its line. */
+export function readUpstreamsFile(
+  text: string,
+): { readonly upstreams: readonly FileUpstream[] } | { readonly problems: readonly string[] } {
+  const yaml = readYaml(text)
+  if (yaml.problems.length > 0) {
+    return { problems: yaml.problems.map(({ line, sentence }) => `line ${line}: ${sentence}`) }
+  }
+  const checked = schema.safeParse(yaml.value)
+  if (!checked.success) {
+    return {
+      problems: schemaProblems(checked.error, schema).map(
+        ({ path, sentence }) => `line ${yaml.lineAt(path)}: ${path.join('.')} ${sentence}`,
+      ),
+    }
+  }
+  const { upstreams } = checked.data
+  const names = upstreams.map((one) => one.name)
+  const twice = new Set(names.filter((name, i) => names.indexOf(name) !== i))
+  if (twice.size === 0) return { upstreams }
+  return { problems: [...twice].map((name) => `two upstreams are named ${name}`) }
+}

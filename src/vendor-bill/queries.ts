@@ -1,0 +1,32 @@
+// The SQL of the comparisons with the vendor's bill.
+import type { Executor } from '../platform/db/db.ts'
+
+export type StoredTie = {
+  readonly day: string
+  readonly comparedAt: Date
+  readonly source: string
+  readonly differenceMillionths: bigint
+  readonly tie: unknown
+}
+
+/** A later comparison of the same day replaces the earlier one: reports are completed by and by. */
+export async function tieStore(db: Executor, p: Omit<StoredTie, 'comparedAt'>): Promise<void> {
+  await db.query(
+    `insert into vendor_bills (day, compared_at, source, tie, difference_millionths)
+     values ($1, now(), $2, $3, $4)
+     on conflict (day) do update set compared_at = excluded.compared_at, source = excluded.source,
+       tie = excluded.tie, difference_millionths = excluded.difference_millionths`,
+    [p.day, p.source, p.tie, p.differenceMillionths],
+  )
+}
+
+/** Newest first. */
+export async function tieList(db: Executor, limit: number): Promise<StoredTie[]> {
+  const { rows } = await db.query(
+    `select day::text, compared_at as "comparedAt", source, tie,
+       difference_millionths as "differenceMillionths"
+     from vendor_bills order by day desc limit $1`,
+    [limit],
+  )
+  return rows as StoredTie[]
+}

@@ -1,0 +1,28 @@
+// The first script of every page. It is small, so that it runs while the program is still loading,
+// and it requests everything that the first page needs in parallel. Then it starts the program.
+import { currentZone, loadWords, preferredLanguage } from './runtime/preferences.ts'
+import { prefetch } from './runtime/prefetch.ts'
+import './style.css'
+
+// The page repeats a request that fails here, and shows the error.
+const ignoreError = () => undefined
+
+const me = prefetch('/api/me')
+void prefetch('/api/brand')
+loadWords(preferredLanguage()).catch(ignoreError)
+// Most visits open the overview; at its address a visitor who is not signed in gets the front page.
+if (location.pathname === '/') {
+  me.then(({ ok }) => (ok ? loadOverview() : loadFrontPage())).catch(ignoreError)
+}
+
+const { startApp } = await import('./main.tsx')
+await startApp()
+
+function loadOverview(): Promise<unknown> {
+  void prefetch(`/api/home?${new URLSearchParams({ zone: currentZone() })}`)
+  return Promise.all([import('./frame/OwnerFrame.tsx'), import('./pages/home/Home.tsx')])
+}
+
+function loadFrontPage(): Promise<unknown> {
+  return import('./pages/Front.tsx')
+}

@@ -1,0 +1,17 @@
+// The hook that gives components the format for the current language and time zone.
+import { useTranslation } from 'react-i18next'
+import type { Language } from '../runtime/preferences.ts'
+import { useZone } from '../runtime/zone.ts'
+import { createFormat, type Format } from './format.ts'
+
+const formats = new Map<string, Format>()
+
+export function useFormat(): Format {
+  const { i18n } = useTranslation()
+  const zone = useZone()
+  const language: Language = i18n.language === 'en' ? 'en' : 'ru'
+  const key = `${language} ${zone}`
+  const format = formats.get(key) ?? createFormat(language, zone)
+  formats.set(key, format)
+  return format
+}

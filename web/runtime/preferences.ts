@@ -1,0 +1,52 @@
+// The language and the time zone of this browser's user. Imports no library, because bootstrap.ts,
+// the first script of a page, needs both before anything else has loaded.
+
+export type Language = 'ru' | 'en'
+export const languages: readonly Language[] = ['ru', 'en']
+
+/** The language chosen in this browser, else the browser's own, else Russian. */
+export function preferredLanguage(): Language {
+  const chosen = /(?:^|; )language=(ru|en)(?:;|$)/.exec(document.cookie)?.[1]
+  const wanted = [chosen, ...navigator.languages].map((one) => one?.slice(0, 2))
+  return (
+    languages.find((one) => one === wanted.find((each) => each === 'ru' || each === 'en')) ?? 'ru'
+  )
+}
+
+export async function loadWords(language: Language): Promise<object> {
+  if (language === 'en') return (await import('../words/en/en.ts')).en
+  return (await import('../words/ru/ru.ts')).ru
+}
+
+export const ZONE_STORAGE_KEY = 'zone'
+
+/**
+ * Cached, because every render that shows a time reads the zone. Each read took 1 ms, and all of
+ * them a sixth of the overview's time on a slow machine.
+ */
+const known: { system?: string; readonly zones: Map<string, boolean> } = { zones: new Map() }
+
+export function systemZone(): string {
+  known.system ??= Intl.DateTimeFormat().resolvedOptions().timeZone
+  return known.system
+}
+
+export function currentZone(): string {
+  const chosen = localStorage.getItem(ZONE_STORAGE_KEY)
+  return chosen !== null && isZone(chosen) ? chosen : systemZone()
+}
+
+function isZone(timeZone: string): boolean {
+  const isKnown = known.zones.get(timeZone) ?? tryZone(timeZone)
+  known.zones.set(timeZone, isKnown)
+  return isKnown
+}
+
+function tryZone(timeZone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en-GB', { timeZone }).resolvedOptions().timeZone !== ''
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+}

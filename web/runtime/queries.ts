@@ -1,0 +1,152 @@
+// The queries of the pages: key, API call, and how long an answer is fresh. Live updates write
+// under the same keys, so a page that reads a query also receives its updates.
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  QueryClient,
+  queryOptions,
+} from '@tanstack/react-query'
+import type { Me } from '../../src/cabinet/contract/contract.ts'
+import { call, isApiRefusal, isTransient, type QueryOf } from './api.ts'
+import { currentZone, type Language } from './preferences.ts'
+
+const MINUTE_MS = 60_000
+/** How soon a query that failed with a transient error is repeated. */
+export const RETRY_MS = 5_000
+
+export const brandQuery = queryOptions({
+  queryKey: ['brand'],
+  queryFn: ({ signal }) => call('GET /api/brand', { signal }),
+  staleTime: 60 * MINUTE_MS,
+})
+
+/** The owner who is signed in; null without a session. */
+export const meQuery = queryOptions({
+  queryKey: ['me'],
+  queryFn: async ({ signal }): Promise<Me | null> => {
+    try {
+      return await call('GET /api/me', { signal })
+    } catch (error) {
+      if (isApiRefusal(error, 'session_missing')) return null
+      throw error
+    }
+  },
+  staleTime: MINUTE_MS,
+})
+
+// live.ts updates the next four while a page is visible.
+export const homeQuery = queryOptions({
+  queryKey: ['home'],
+  queryFn: ({ signal }) => call('GET /api/home', { query: { zone: currentZone() }, signal }),
+})
+export const keyQuery = queryOptions({
+  queryKey: ['key'],
+  queryFn: ({ signal }) => call('GET /api/key', { signal }),
+})
+export const orderQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['order', id],
+    queryFn: ({ signal }) => call('GET /api/orders/:id', { params: { id }, signal }),
+  })
+/** The latest requests come only by live updates: the API has no route for them. */
+export const requestsKey = ['requests'] as const
+
+/** The previous answer stays until the next one arrives, so that the page does not jump. */
+export const usageQuery = (query: QueryOf<'GET /api/usage'>) =>
+  queryOptions({
+    queryKey: ['usage', query],
+    queryFn: ({ signal }) => call('GET /api/usage', { query, signal }),
+    placeholderData: keepPreviousData,
+  })
+export const logQuery = (query: QueryOf<'GET /api/log'>) =>
+  queryOptions({
+    queryKey: ['log', query],
+    queryFn: ({ signal }) => call('GET /api/log', { query, signal }),
+    placeholderData: keepPreviousData,
+  })
+export const loggedRequestQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['logged', id],
+    queryFn: ({ signal }) => call('GET /api/log/:id', { params: { id }, signal }),
+    // An entry of the ledger never changes.
+    staleTime: Infinity,
+  })
+
+export const statusQuery = queryOptions({
+  queryKey: ['status'],
+  queryFn: ({ signal }) => call('GET /api/status', { signal }),
+  refetchInterval: MINUTE_MS / 2,
+})
+export const pricesQuery = queryOptions({
+  queryKey: ['prices'],
+  queryFn: ({ signal }) => call('GET /api/prices', { signal }),
+})
+export const packsQuery = queryOptions({
+  queryKey: ['packs'],
+  queryFn: ({ signal }) => call('GET /api/packs', { signal }),
+})
+/** Newest first, page by page. */
+export const ordersQuery = infiniteQueryOptions({
+  queryKey: ['orders'],
+  queryFn: ({ pageParam, signal }) =>
+    call('GET /api/orders', { query: pageParam === null ? {} : { before: pageParam }, signal }),
+  initialPageParam: null as string | null,
+  getNextPageParam: (page) => page.next,
+})
+export const refundableQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['refundable', id],
+    queryFn: ({ signal }) => call('GET /api/orders/:id/refundable', { params: { id }, signal }),
+  })
+
+export const sessionsQuery = queryOptions({
+  queryKey: ['sessions'],
+  queryFn: ({ signal }) => call('GET /api/sessions', { signal }),
+})
+export const passkeysQuery = queryOptions({
+  queryKey: ['passkeys'],
+  queryFn: ({ signal }) => call('GET /api/passkeys', { signal }),
+})
+export const consentsQuery = queryOptions({
+  queryKey: ['consents'],
+  queryFn: ({ signal }) => call('GET /api/consents', { signal }),
+})
+export const closingQuery = queryOptions({
+  queryKey: ['closing'],
+  queryFn: ({ signal }) => call('GET /api/closing', { signal }),
+  // Money depends on it: always read anew.
+  staleTime: 0,
+})
+export const guardsQuery = queryOptions({
+  queryKey: ['guards'],
+  queryFn: ({ signal }) => call('GET /api/guards', { signal }),
+})
+export const topUpQuery = queryOptions({
+  queryKey: ['top-up'],
+  queryFn: ({ signal }) => call('GET /api/top-up', { signal }),
+})
+export const documentQuery = (document: string, language: Language) =>
+  queryOptions({
+    queryKey: ['document', document, language],
+    queryFn: ({ signal }) =>
+      call('GET /api/documents/:document', { params: { document }, query: { language }, signal }),
+    staleTime: 60 * MINUTE_MS,
+  })
+
+/** Repeats a query twice when it got no answer or a 5xx; other refusals are not repeated. */
+export function createQueryClient(onError: (error: unknown) => void): QueryClient {
+  const client = new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 10_000,
+        retry: (failures, error) =>
+          failures < 2 && (!isApiRefusal(error) || error.code === 'offline' || error.status >= 500),
+        refetchInterval: ({ state: { error } }) => (isTransient(error) ? RETRY_MS : false),
+      },
+      mutations: { retry: false },
+    },
+  })
+  client.getQueryCache().config.onError = onError
+  client.getMutationCache().config.onError = onError
+  return client
+}

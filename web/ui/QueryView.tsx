@@ -1,0 +1,40 @@
+// Renders a query: skeleton while loading, error with retry, or the children with data.
+import type { UseQueryResult } from '@tanstack/react-query'
+import { RotateCw } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useErrorText } from '../runtime/errors.ts'
+import { Banner } from './Banner.tsx'
+import { Button } from './Button.tsx'
+import { Skeleton } from './parts.tsx'
+
+/** `<QueryView query={useQuery(homeQuery)}>{(home) => …}</QueryView>` */
+export function QueryView<T>(props: {
+  readonly query: UseQueryResult<T>
+  readonly lines?: number
+  readonly children: (answer: T) => ReactNode
+}) {
+  const { query, lines = 3, children } = props
+  const { t } = useTranslation()
+  const errorText = useErrorText()
+  // A failed refetch must not take away data that is already shown.
+  if (query.data !== undefined) return children(query.data)
+  if (query.isPending) return <Skeleton lines={lines} />
+  return (
+    <Banner
+      tone="bad"
+      actions={
+        <Button
+          isSmall
+          icon={RotateCw}
+          isPending={query.isFetching}
+          onClick={() => void query.refetch()}
+        >
+          {t('action.again')}
+        </Button>
+      }
+    >
+      {errorText(query.error)}
+    </Banner>
+  )
+}
