@@ -3,7 +3,7 @@
 // open.
 
 // The tests of a file run one after the other, each bounded by the runner. The longest file judges
-// 34 screens of an owner in every look: 184 s alone on two cores, and twice that beside other work.
+// 34 screens of an owner in every look: 184 s alone on two cores, and 330 s on a slower machine.
 // A file that needs more than ten minutes is a benchmark or a fault program, not a test.
 const FILE_MS_MAX = 600_000
 

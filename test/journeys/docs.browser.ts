@@ -7,10 +7,10 @@ import { after, before, test } from 'node:test'
 import { type CabinetStage, createCabinetStage } from '../stages/cabinet.ts'
 import {
   assertFitsAndAccessible,
+  looks,
   openBrowser,
   saveScreenshot,
   type TestBrowser,
-  windows,
 } from './support/browser.ts'
 
 const names = ['quick-start', 'charging', 'api', 'errors', 'versioning']
@@ -29,22 +29,20 @@ after(async () => {
   await at.stage.end()
 })
 
-for (const name of Object.keys(windows) as (keyof typeof windows)[]) {
-  for (const theme of ['light', 'dark'] as const) {
-    test(`${name}, ${theme}: every page of the documentation fits and is accessible`, () =>
-      at.browser.within(
-        name,
-        async (page) => {
-          for (const one of names) {
-            await page.goto(`${at.stage.url}/docs/${one}`)
-            await page.locator('article h2').first().waitFor()
-            await assertFitsAndAccessible(page, `${one} on a ${name}, ${theme}`)
-            await saveScreenshot(page, 'docs', `${one}-${name}-${theme}`)
-          }
-        },
-        theme,
-      ))
-  }
+for (const [name, theme] of looks) {
+  test(`${name}, ${theme}: every page of the documentation fits and is accessible`, () =>
+    at.browser.within(
+      name,
+      async (page) => {
+        for (const one of names) {
+          await page.goto(`${at.stage.url}/docs/${one}`)
+          await page.locator('article h2').first().waitFor()
+          await assertFitsAndAccessible(page, `${one} on a ${name}, ${theme}`)
+          await saveScreenshot(page, 'docs', `${one}-${name}-${theme}`)
+        }
+      },
+      theme,
+    ))
 }
 
 test('examples show our address, and a link opens the page at its section', () =>

@@ -8,10 +8,10 @@ import { credits } from '../../src/units/credits.ts'
 import { PASSWORD } from '../stages/accounts.ts'
 import {
   assertFitsAndAccessible,
+  looks,
   openBrowser,
   saveScreenshot,
   type TestBrowser,
-  windows,
 } from './support/browser.ts'
 import { words } from './support/cabinet-steps.ts'
 import { createGuardsStage, type GuardsStage } from './support/guards-stage.ts'
@@ -224,60 +224,58 @@ test('a card is saved with consent, tops up by itself, and is off after a declin
   assert.equal((await ofOwner()).filter(({ isTopUp }) => isTopUp).length, 2)
 })
 
-for (const name of Object.keys(windows) as (keyof typeof windows)[]) {
-  for (const theme of ['light', 'dark'] as const) {
-    test(`${name}, ${theme}: every page fits, is accessible, and has its screenshot`, async () => {
-      const { stage, browser } = at
-      const owner = await stage.owner(`look-${name}-${theme}`)
-      const show = async (page: Page, what: string) => {
-        await assertFitsAndAccessible(page, `${what} on a ${name}, ${theme}`)
-        await saveScreenshot(page, 'guards', `${what}-${name}-${theme}`)
-      }
-      const look = async (page: Page) => {
-        await stage.signIn(page, owner, '/limits')
-        await page.getByText(topUp.noCard).waitFor()
-        await show(page, 'empty')
-        const first = await stage.buyAndPay(owner.book, { savesMethod: true })
-        await stage.ledger.setLimits(stage.db, owner.book, {
-          dayLimit: credits(5_000_000),
-          velocityLimit: credits(1_000_000),
-          velocitySeconds: 600,
-        })
-        await page.goto(`${stage.url}/packs?method=card&save=true`)
-        await page.getByLabel(topUp.keep).waitFor()
-        await show(page, 'packs')
-        await page.goto(`${stage.url}/limits`)
-        await button(page, topUp.turnOn).click()
-        await page.getByText(topUp.agreeFirst).waitFor()
-        await saveLimits(page, { day: 'много' })
-        await page.getByText(limits.amountWrong).waitFor()
-        await show(page, 'wrong')
-        await page.reload()
-        await page.getByRole('checkbox').check()
-        await button(page, topUp.turnOn).click()
-        await page.getByText(topUp.on, { exact: true }).waitFor()
-        await stage.spend(owner.book, 1_234_567)
-        await page.reload()
-        await button(page, limits.pause.resume).waitFor()
-        await show(page, 'stopped')
-        await page.goto(`${stage.url}/`)
-        await button(page, home.notice.resume).waitFor()
-        await show(page, 'home')
-        await button(page, home.notice.resume).click()
-        await stage.sim('method', { orderId: first, decline: 'card_expired' })
-        await stage.ledger.setLimits(stage.db, owner.book, {
-          ...{ dayLimit: null, velocityLimit: null, velocitySeconds: 600 },
-        })
-        await stage.until('requests are served', async () => {
-          return (await stage.ledger.balance(owner.book))?.blockedReason === null
-        })
-        await stage.spend(owner.book, 33_000_000)
-        await stage.newestEmail(owner.email, 'top-up-declined')
-        await page.goto(`${stage.url}/limits`)
-        await page.getByText(topUp.stopped.declined).waitFor()
-        await show(page, 'declined')
-      }
-      await browser.within(name, look, theme)
-    })
-  }
+for (const [name, theme] of looks) {
+  test(`${name}, ${theme}: every page fits, is accessible, and has its screenshot`, async () => {
+    const { stage, browser } = at
+    const owner = await stage.owner(`look-${name}-${theme}`)
+    const show = async (page: Page, what: string) => {
+      await assertFitsAndAccessible(page, `${what} on a ${name}, ${theme}`)
+      await saveScreenshot(page, 'guards', `${what}-${name}-${theme}`)
+    }
+    const look = async (page: Page) => {
+      await stage.signIn(page, owner, '/limits')
+      await page.getByText(topUp.noCard).waitFor()
+      await show(page, 'empty')
+      const first = await stage.buyAndPay(owner.book, { savesMethod: true })
+      await stage.ledger.setLimits(stage.db, owner.book, {
+        dayLimit: credits(5_000_000),
+        velocityLimit: credits(1_000_000),
+        velocitySeconds: 600,
+      })
+      await page.goto(`${stage.url}/packs?method=card&save=true`)
+      await page.getByLabel(topUp.keep).waitFor()
+      await show(page, 'packs')
+      await page.goto(`${stage.url}/limits`)
+      await button(page, topUp.turnOn).click()
+      await page.getByText(topUp.agreeFirst).waitFor()
+      await saveLimits(page, { day: 'много' })
+      await page.getByText(limits.amountWrong).waitFor()
+      await show(page, 'wrong')
+      await page.reload()
+      await page.getByRole('checkbox').check()
+      await button(page, topUp.turnOn).click()
+      await page.getByText(topUp.on, { exact: true }).waitFor()
+      await stage.spend(owner.book, 1_234_567)
+      await page.reload()
+      await button(page, limits.pause.resume).waitFor()
+      await show(page, 'stopped')
+      await page.goto(`${stage.url}/`)
+      await button(page, home.notice.resume).waitFor()
+      await show(page, 'home')
+      await button(page, home.notice.resume).click()
+      await stage.sim('method', { orderId: first, decline: 'card_expired' })
+      await stage.ledger.setLimits(stage.db, owner.book, {
+        ...{ dayLimit: null, velocityLimit: null, velocitySeconds: 600 },
+      })
+      await stage.until('requests are served', async () => {
+        return (await stage.ledger.balance(owner.book))?.blockedReason === null
+      })
+      await stage.spend(owner.book, 33_000_000)
+      await stage.newestEmail(owner.email, 'top-up-declined')
+      await page.goto(`${stage.url}/limits`)
+      await page.getByText(topUp.stopped.declined).waitFor()
+      await show(page, 'declined')
+    }
+    await browser.within(name, look, theme)
+  })
 }

@@ -1,7 +1,8 @@
 // npm run journeys [-- <name>] [--full]: runs the browser tests, in a real Chromium against real
 // processes. <name> selects the journeys whose names begin with it; --full also checks how soon
-// pages can be used. CHROMIUM_PATH names the browser, else Debian's Chromium is used; root installs
-// it if it is missing, others get an error. Screenshots go to .screens, which git ignores.
+// pages can be used, and each page in every window, theme and language. CHROMIUM_PATH names the
+// browser, else Debian's Chromium is used; root installs it if it is missing, others get an error.
+// Screenshots go to .screens, which git ignores.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'

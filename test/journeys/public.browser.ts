@@ -9,10 +9,10 @@ import { ru } from '../../web/words/ru/ru.ts'
 import { catalogueWithPricedModel, PRICED_MODEL } from '../support/priced-model.ts'
 import {
   assertFitsAndAccessible,
+  looks,
   openBrowser,
   saveScreenshot,
   type TestBrowser,
-  windows,
 } from './support/browser.ts'
 import { createSiteStage, type SiteStage } from './support/site-stage.ts'
 
@@ -42,30 +42,28 @@ const described = (page: Page) => page.locator('meta[name="description"]').getAt
 /** Replaces the no-break spaces that `Intl` writes by ordinary ones. */
 const plain = (text: string | null) => (text ?? '').replace(/[\u00a0\u202f]/g, ' ')
 
-for (const name of Object.keys(windows) as (keyof typeof windows)[]) {
-  for (const theme of ['light', 'dark'] as const) {
-    test(`${name}, ${theme}: each page fits, is accessible, has a description`, async () => {
-      await at.browser.within(
-        name,
-        async (page) => {
-          const descriptions = new Set<string>()
-          for (const [what, [path, title]] of Object.entries(pages)) {
-            await page.goto(`${at.stage.url}${path}`)
-            await heading(page, title).waitFor()
-            await page.getByRole('contentinfo').waitFor()
-            await page.waitForLoadState('networkidle')
-            assert.equal(await page.title(), `${title} · Tollgate`)
-            descriptions.add((await described(page)) ?? '')
-            await assertFitsAndAccessible(page, `${what} on a ${name}, ${theme}`)
-            await saveScreenshot(page, 'public', `${what}-${name}-${theme}`)
-          }
-          assert.equal(descriptions.size, Object.keys(pages).length)
-          assert.ok(!descriptions.has(''))
-        },
-        theme,
-      )
-    })
-  }
+for (const [name, theme] of looks) {
+  test(`${name}, ${theme}: each page fits, is accessible, has a description`, async () => {
+    await at.browser.within(
+      name,
+      async (page) => {
+        const descriptions = new Set<string>()
+        for (const [what, [path, title]] of Object.entries(pages)) {
+          await page.goto(`${at.stage.url}${path}`)
+          await heading(page, title).waitFor()
+          await page.getByRole('contentinfo').waitFor()
+          await page.waitForLoadState('networkidle')
+          assert.equal(await page.title(), `${title} · Tollgate`)
+          descriptions.add((await described(page)) ?? '')
+          await assertFitsAndAccessible(page, `${what} on a ${name}, ${theme}`)
+          await saveScreenshot(page, 'public', `${what}-${name}-${theme}`)
+        }
+        assert.equal(descriptions.size, Object.keys(pages).length)
+        assert.ok(!descriptions.has(''))
+      },
+      theme,
+    )
+  })
 }
 
 test('the front page says what the smallest pack costs and leads to registration', async () => {

@@ -4,10 +4,10 @@ import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import {
   assertFitsAndAccessible,
+  looks,
   openBrowser,
   saveScreenshot,
   type TestBrowser,
-  windows,
 } from './support/browser.ts'
 import {
   cards,
@@ -90,16 +90,14 @@ async function otherPages(page: Page, show: Show): Promise<void> {
   await show('card-english', page)
 }
 
-for (const name of Object.keys(windows) as (keyof typeof windows)[]) {
-  for (const theme of ['light', 'dark'] as const) {
-    test(`${name}, ${theme}: every page fits, is accessible, and has its screenshot`, async () => {
-      const show: Show = async (what, page) => {
-        await assertFitsAndAccessible(page, `${what} on a ${name}, ${theme}`)
-        await saveScreenshot(page, 'purchase', `${what}-${name}-${theme}`)
-      }
-      for (const pages of [cardPages, sbpPages, otherPages]) {
-        await at.browser.within(name, (page) => pages(page, show), theme)
-      }
-    })
-  }
+for (const [name, theme] of looks) {
+  test(`${name}, ${theme}: every page fits, is accessible, and has its screenshot`, async () => {
+    const show: Show = async (what, page) => {
+      await assertFitsAndAccessible(page, `${what} on a ${name}, ${theme}`)
+      await saveScreenshot(page, 'purchase', `${what}-${name}-${theme}`)
+    }
+    for (const pages of [cardPages, sbpPages, otherPages]) {
+      await at.browser.within(name, (page) => pages(page, show), theme)
+    }
+  })
 }

@@ -3,10 +3,10 @@
 import { after, before, test } from 'node:test'
 import {
   assertFitsAndAccessible,
+  looks,
   openBrowser,
   saveScreenshot,
   type TestBrowser,
-  windows,
 } from './support/browser.ts'
 import { createUsageStage, lines, type UsageStage } from './support/usage-stage.ts'
 
@@ -25,24 +25,22 @@ after(async () => {
 
 const forms = { week: '', today: '?period=today', year: '?period=year', table: '?as=table' }
 
-for (const name of Object.keys(windows) as (keyof typeof windows)[]) {
-  for (const theme of ['light', 'dark'] as const) {
-    test(`${name}, ${theme}: the page fits, is accessible, and has its screenshots`, async () => {
-      await at.browser.within(
-        name,
-        async (page) => {
-          for (const [form, search] of Object.entries(forms)) {
-            await at.stage.open(page, search)
-            if (form === 'week') {
-              await lines(page).first().click()
-              await page.getByText('Баланс после запроса').waitFor()
-            }
-            await assertFitsAndAccessible(page, `${form} on a ${name}, ${theme}`)
-            await saveScreenshot(page, 'usage', `${form}-${name}-${theme}`)
+for (const [name, theme] of looks) {
+  test(`${name}, ${theme}: the page fits, is accessible, and has its screenshots`, async () => {
+    await at.browser.within(
+      name,
+      async (page) => {
+        for (const [form, search] of Object.entries(forms)) {
+          await at.stage.open(page, search)
+          if (form === 'week') {
+            await lines(page).first().click()
+            await page.getByText('Баланс после запроса').waitFor()
           }
-        },
-        theme,
-      )
-    })
-  }
+          await assertFitsAndAccessible(page, `${form} on a ${name}, ${theme}`)
+          await saveScreenshot(page, 'usage', `${form}-${name}-${theme}`)
+        }
+      },
+      theme,
+    )
+  })
 }

@@ -24,6 +24,18 @@ export const windows = {
 export type WindowName = keyof typeof windows
 export type Theme = 'light' | 'dark'
 
+type Look = readonly [WindowName, Theme]
+const twoLooks: readonly Look[] = [
+  ['desktop', 'light'],
+  ['phone', 'dark'],
+]
+const otherLooks: readonly Look[] = [
+  ['desktop', 'dark'],
+  ['phone', 'light'],
+]
+/** The looks in which a page is checked. Only --full checks all four: CI's time is limited. */
+export const looks = process.env.FULL === '1' ? [...twoLooks, ...otherLooks] : twoLooks
+
 export type WindowOptions = {
   readonly theme?: Theme
   readonly language?: 'ru' | 'en'
