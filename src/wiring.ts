@@ -86,6 +86,7 @@ export async function wire(
     settings: {
       cell,
       slug,
+      versions: versionsOf(config.vendor.versions),
       bodyBytesMax: config.gateway.bodyBytesMax,
       requestSecondsMax: config.ledger.requestSecondsMax,
       addressHeader: config.gateway.addressHeader,
@@ -233,6 +234,11 @@ function cabinetSettings({ brand, gateway, vendor, payments }: Config) {
     isSelling: payments.isOpen,
     refundPolicy: payments.refundPolicy,
   }
+}
+
+/** The schema of the settings requires at least one. */
+function versionsOf(text: string): [string, ...string[]] {
+  return text.split(',').map((version) => version.trim()) as [string, ...string[]]
 }
 
 /** Splits a setting into lines, at bars and line breaks. */

@@ -7,6 +7,7 @@ import type { Exchange } from './exchange.ts'
 import { emptyJournal } from './journal.ts'
 import type { Modules } from './modules.ts'
 import { gatewayRefusal } from './refusals.ts'
+import { versionOf } from './versions.ts'
 
 /** Never throws: errors of the later steps are answered through the exchange. */
 export function accept(
@@ -23,6 +24,7 @@ export function accept(
     clientRequest,
     clientReply,
     address: addressOf(clientRequest, settings.addressHeader),
+    version: versionOf(clientRequest.headers, settings),
     query: questionMark === -1 ? '' : url.slice(questionMark),
     startedMs: clock.spanMs(),
     journal: emptyJournal(),

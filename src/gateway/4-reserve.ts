@@ -16,6 +16,7 @@ import type { Authenticated, Exchange, Parsed, Reserved } from './exchange.ts'
 import { lowerTools, nothingLowered } from './lowering.ts'
 import type { Modules } from './modules.ts'
 import { refuseUnpriced, valuesOf } from './unpriced.ts'
+import { isTemperatureRemoved } from './versions.ts'
 
 type Ask = ReturnType<typeof askOf>
 
@@ -66,7 +67,7 @@ function askedOf({ feature, maxUses, maxContentTokens }: ServerTool) {
 
 async function holdFor(
   ask: Ask,
-  { request: { shape }, catalogue }: Parsed<MessageRequest>,
+  { request, catalogue }: Parsed<MessageRequest>,
   exchange: Exchange,
   caller: Authenticated,
   modules: Modules,
@@ -80,7 +81,11 @@ async function holdFor(
   const floor = floorOf(ask)
   const asked = { id: exchange.id, book, tariff, fence, worst, floor }
   const granted = await hold(asked, exchange, caller, modules)
-  return { book, tariff, tariffs, granted, ...loweredOf(ask, worst, granted, shape.serverTools) }
+  return {
+    ...{ book, tariff, tariffs, granted },
+    ...loweredOf(ask, worst, granted, request.shape.serverTools),
+    isTemperatureRemoved: isTemperatureRemoved(exchange.version, request),
+  }
 }
 
 function floorOf(ask: Ask): Credits {

@@ -1,6 +1,6 @@
 // Step 5: sends the request upstream, as the client sent it except for our credential and a few
-// values: the upstream's name of the model, a lowered max_tokens, a lowered temperature, and the
-// limits of server tools.
+// values: the version, the upstream's name of the model, a lowered max_tokens, a temperature that is
+// lowered or removed, and the limits of server tools.
 // Resolves when the upstream's status is known; until then the client has received nothing, so a
 // failure can still be answered with a status.
 import type { Clock } from '../platform/clock.ts'
@@ -163,16 +163,19 @@ function abortAttempt(receiver: ReplyReceiver): void {
 /** The body for the upstream: the client's bytes, or those bytes with single values replaced. */
 export function upstreamBody(
   { body, request, model }: Parsed<MessageRequest>,
-  { loweredMaxTokens, loweredTools }: Reserved,
+  { loweredMaxTokens, loweredTools, isTemperatureRemoved }: Reserved,
   { upstream, temperatureMax }: Target,
 ): readonly Buffer[] {
   const edits = [...nameEdits({ request, model }, upstream), ...loweredTools.edits]
   if (loweredMaxTokens !== undefined) {
     edits.push({ range: request.maxTokensAt, value: loweredMaxTokens })
   }
-  const { temperature, temperatureAt } = request
-  if (temperatureAt !== undefined && temperature !== undefined && temperature > temperatureMax) {
-    edits.push({ range: temperatureAt, value: temperatureMax })
+  const { temperature = 0, temperatureAt } = request
+  if (temperatureAt !== undefined) {
+    if (isTemperatureRemoved) edits.push({ range: temperatureAt, isRemoved: true })
+    else if (temperature > temperatureMax) {
+      edits.push({ range: temperatureAt, value: temperatureMax })
+    }
   }
   return edits.length === 0 ? [body] : editBody(body, edits)
 }

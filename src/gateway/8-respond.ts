@@ -83,7 +83,7 @@ export function isOurAccountRefused(status: number, message: string | undefined)
 
 function headOf(
   { requestId }: Exchange,
-  { loweredMaxTokens, loweredTools }: Reserved,
+  { loweredMaxTokens, loweredTools, isTemperatureRemoved }: Reserved,
   upstream: IncomingHttpHeaders,
 ): ReplyHeaders {
   const head: Record<string, string> = { 'request-id': requestId, ...loweredTools.headers }
@@ -92,6 +92,7 @@ function headOf(
     if (value !== undefined) head[name] = String(value)
   }
   if (loweredMaxTokens !== undefined) head['x-credit-max-tokens'] = String(loweredMaxTokens)
+  if (isTemperatureRemoved) head['x-credit-temperature'] = 'removed'
   return head
 }
 

@@ -12,6 +12,7 @@ import { gatewayRefusal } from './refusals.ts'
 
 const settings: GatewaySettings = {
   cell: 0,
+  versions: ['2023-06-01'],
   slug: 'test',
   bodyBytesMax: 1_000,
   requestSecondsMax: 10,

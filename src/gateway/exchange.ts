@@ -19,6 +19,8 @@ export type Exchange = {
    * The client's IP address: from the edge's header when one is configured, else from the socket.
    */
   readonly address: string
+  /** The API version that is sent upstream; see versions.ts. */
+  readonly version: string
   /** The query string with its question mark; empty when there is none. */
   readonly query: string
   readonly startedMs: number
@@ -78,4 +80,6 @@ export type Reserved = {
   readonly loweredMaxTokens: number | undefined
   /** The limits of server tools that were lowered or inserted, likewise. */
   readonly loweredTools: LoweredTools
+  /** The upstream refuses `temperature` under the request's version, so it is not sent. */
+  readonly isTemperatureRemoved: boolean
 }

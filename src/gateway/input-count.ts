@@ -107,12 +107,12 @@ function outcomeOf(answer: number | null | undefined): CountOutcome {
  * model's names upstream.
  */
 function digestOf(
-  { id, query, clientRequest: { headers } }: Exchange,
+  { id, query, version, clientRequest: { headers } }: Exchange,
   book: bigint,
   { body, model, catalogue }: Parsed<MessageRequest>,
 ): string {
   if (body.length > REMEMBERED_BYTES_MAX) return id
-  const options = `${query} ${headers['anthropic-beta']} ${headers['anthropic-version']}`
+  const options = `${query} ${headers['anthropic-beta']} ${version}`
   const parts = [options, body].map((one) => hash('sha256', one, 'base64'))
   return [book, catalogue.version, model.id, ...parts].join(' ')
 }

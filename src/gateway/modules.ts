@@ -36,6 +36,8 @@ export type Modules = {
 export type GatewaySettings = {
   readonly cell: number
   readonly slug: string
+  /** The API versions that the upstream knows. Any other version of a client becomes the first. */
+  readonly versions: readonly [string, ...string[]]
   readonly bodyBytesMax: number
   readonly requestSecondsMax: number
   /** The header in which the edge names the client's address; `none`: use the socket's address. */

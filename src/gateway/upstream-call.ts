@@ -6,19 +6,18 @@ import { retryAfterMs } from '../wire/errors.ts'
 import type { Exchange } from './exchange.ts'
 import type { UpstreamReply } from './reply/reply.ts'
 
-/** Headers of the request that are forwarded, besides all `anthropic-*` ones. */
+/** Headers of the request that are forwarded, besides most `anthropic-*` ones. */
 const forwarded = new Set(['accept', 'user-agent', 'traceparent', 'tracestate', 'x-app'])
 /**
- * `anthropic-*` headers that are not forwarded: they name an account at the upstream, and the
- * account there is ours, not the customer's.
+ * `anthropic-*` headers that are not forwarded: the version, which the exchange has, and names of
+ * an account at the upstream, because the account there is ours, not the customer's.
  */
-const accountHeaders = new Set([
+const replaced = new Set([
+  'anthropic-version',
   'anthropic-workspace-id',
   'anthropic-organization-id',
   'anthropic-user-profile-id',
 ])
-/** Sent when the client names no version; every client understands this one. */
-const VERSION_DEFAULT = '2023-06-01'
 
 export function reportOutcome(outcome: Outcome, reply: UpstreamReply, clock: Clock): void {
   const { status, headers } = reply
@@ -45,16 +44,16 @@ export function isAccountStatus(status: number): boolean {
 }
 
 function isForwarded(name: string): boolean {
-  return forwarded.has(name) || (name.startsWith('anthropic-') && !accountHeaders.has(name))
+  return forwarded.has(name) || (name.startsWith('anthropic-') && !replaced.has(name))
 }
 
-export function headersOf({ clientRequest }: Exchange): string[] {
+export function headersOf({ clientRequest, version }: Exchange): string[] {
   const given = clientRequest.headers
   // `identity`, because a compressed reply would have to be decompressed to be metered.
   const headers = ['content-type', 'application/json', 'accept-encoding', 'identity']
+  headers.push('anthropic-version', version)
   for (const name in given) {
     if (isForwarded(name)) headers.push(name, given[name] as string)
   }
-  if (given['anthropic-version'] === undefined) headers.push('anthropic-version', VERSION_DEFAULT)
   return headers
 }

@@ -131,6 +131,9 @@ const sources = z.string().superRefine((value, context) => {
   const read = readNetworks(value)
   if ('problem' in read) context.addIssue({ code: 'custom', message: read.problem })
 })
+const versions = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\d(?: *, *\d{4}-\d\d-\d\d)*$/, 'expected dates with commas between them')
 const headerName = z.string().regex(/^[a-z0-9-]+$/, 'expected a header name')
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -154,6 +157,7 @@ export const settingsSchema = z
         {},
         z.string().regex(/^[a-z0-9]{2,20}$/, 'expected 2-20 of a-z and 0-9'),
       ),
+      versions: text('2023-06-01, 2026-10-21', {}, versions),
     }),
     database: z.strictObject({
       url: secret('postgres://postgres@127.0.0.1:5432/tollgate', 1, databaseUrl),

@@ -30,6 +30,34 @@ test('only the edited numbers change; every other byte stays', () => {
   )
 })
 
+test('a removed member takes one comma with it, and every other byte stays', () => {
+  const turns = '"messages":[{"role":"user","content":"\\"temperature\\":1,"}]'
+  const rest = ['"model":"m"', '"max_tokens" : 5', turns]
+  for (const member of [
+    '"temperature":1.5',
+    ' "temp\\u0065rature" :\t2e-1 ',
+    '\n"temperature":0',
+  ]) {
+    for (let at = 0; at <= rest.length; at++) {
+      const body = Buffer.from(`{${rest.toSpliced(at, 0, member).join(',')}}`)
+      const result = readMessageRequest(body)
+      assert.ok(result.ok && result.request.temperatureAt !== undefined)
+      const { temperatureAt, maxTokensAt } = result.request
+      const slices = editBody(body, [
+        { range: temperatureAt, isRemoved: true },
+        { range: maxTokensAt, value: 7 },
+      ])
+      const edited = Buffer.concat(slices).toString()
+      const expected = `{${rest.join(',')}}`.replace('"max_tokens" : 5', '"max_tokens" : 7')
+      assert.equal(withoutSpace(edited), withoutSpace(expected))
+      assert.deepEqual(JSON.parse(edited), JSON.parse(expected))
+    }
+  }
+  const alone = Buffer.from('{ "a" : 1 }')
+  const slices = editBody(alone, [{ range: { start: 8, end: 9 }, isRemoved: true }])
+  assert.deepEqual(JSON.parse(Buffer.concat(slices).toString()), {})
+})
+
 test('a body without edits is not copied', () => {
   const body = Buffer.from('{}')
   const [only, ...others] = editBody(body, [])
@@ -55,3 +83,7 @@ test('throws for a range that holds no number', () => {
     RangeError,
   )
 })
+
+function withoutSpace(text: string): string {
+  return text.replaceAll(/\s/g, '')
+}

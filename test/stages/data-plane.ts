@@ -11,6 +11,7 @@ import type { CabinetStage } from './cabinet.ts'
 export const gatewayLimits: GatewayOptions['settings'] = {
   cell: 0,
   slug: keySettings.slug,
+  versions: ['2023-06-01', '2026-10-21'],
   bodyBytesMax: 33_554_432,
   requestSecondsMax: 3_600,
   addressHeader: 'none',

@@ -19,6 +19,12 @@ after(async () => {
   await gateway.end()
 })
 
+/** The values of `anthropic-version` in the newest request at the upstream. */
+function versionsSent(sender: Caller): string[] {
+  const { rawHeaders } = sender.last()
+  return rawHeaders.filter((_, i) => rawHeaders[i - 1]?.toLowerCase() === 'anthropic-version')
+}
+
 type Members = Readonly<Record<string, unknown>>
 
 function accepts(what: string, members: Members): void {
@@ -256,6 +262,46 @@ describe('headers', () => {
       assert.ok(!caller.last().rawHeaders.includes('vendor-version'))
     })
   }
+
+  for (const [what, given, sent] of [
+    ['a missing anthropic-version', undefined, '2023-06-01'],
+    ['an empty anthropic-version', '', '2023-06-01'],
+    ['an unknown anthropic-version', '1999-01-01', '2023-06-01'],
+    ['an anthropic-version given twice', ['2026-10-21', '2026-10-21'], '2023-06-01'],
+    ['anthropic-version 2023-06-01', '2023-06-01', '2023-06-01'],
+    ['anthropic-version 2026-10-21', '2026-10-21', '2026-10-21'],
+  ] as const) {
+    test(`${what} reaches the upstream as ${sent}`, async () => {
+      const answer = await caller.ask({ body, headers: { 'anthropic-version': given } })
+      assert.equal(answer.status, 200, answer.bytes.toString())
+      assert.deepEqual(versionsSent(caller), [sent])
+    })
+  }
+
+  test('a known version is sent whichever of its three headers names it', async (t) => {
+    const own = await createTestGateway({ limits: { slug: 'acme' } })
+    t.after(() => own.end())
+    const other = await createCaller(own)
+    t.after(() => other.end())
+    for (const name of ['anthropic-version', 'acme-version', 'vendor-version']) {
+      const headers = { 'anthropic-version': 'unknown', [name]: '2026-10-21' }
+      const answer = await other.ask({ body, headers })
+      assert.equal(answer.status, 200, answer.bytes.toString())
+      assert.deepEqual(versionsSent(other), ['2026-10-21'], name)
+    }
+  })
+
+  test('under a version without temperature it is removed, and a header says so', async () => {
+    const headers = { 'anthropic-version': '2026-10-21' }
+    for (const temperature of [0, 1, 2]) {
+      const answer = await caller.ask({ body: question('Hello', { temperature }), headers })
+      assert.equal(answer.status, 200, answer.bytes.toString())
+      assert.equal(answer.headers['x-credit-temperature'], 'removed')
+      assert.equal(String(caller.last().body), question('Hello'))
+    }
+    const without = await caller.ask({ body, headers })
+    assert.equal(without.headers['x-credit-temperature'], undefined)
+  })
 })
 
 describe('events', () => {
