@@ -30,7 +30,7 @@ async function dial(port: number) {
 }
 
 const get = (path = '/', ...lines: string[]) =>
-  ['GET ', path, ' HTTP/1.1\r\n', ...lines.map((line) => `${line}\r\n`), '\r\n'].join('')
+  ['GET ', path, ' HTTP/1.1\r\nhost: x\r\n', ...lines.map((line) => `${line}\r\n`), '\r\n'].join('')
 const LAST = get('/', 'connection: close')
 
 /** The head without its date, then the body. */
@@ -68,7 +68,8 @@ test('HEAD gets only the head', async (t) => {
     reply.begin(404, { 'content-length': 5 })
     reply.end(Buffer.from('hello'))
   })
-  const heads = 'HEAD / HTTP/1.1\r\n\r\nHEAD / HTTP/1.1\r\nconnection: close\r\n\r\n'
+  const heads =
+    'HEAD / HTTP/1.1\r\nhost: x\r\n\r\nHEAD / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'
   const received = await sendParts(port, heads)
   assert.equal(received.match(/^HTTP\/1\.1 404 Not Found\r\ncontent-length: 5\r\n/gm)?.length, 2)
   assert.doesNotMatch(received, /hello/)
@@ -136,7 +137,7 @@ test('sends 100 Continue to a client that waits for it', async (t) => {
   const { port, close } = await openListener()
   t.after(close)
   const head =
-    'POST / HTTP/1.1\r\nexpect: 100-continue\r\nconnection: close\r\ncontent-length: 5\r\n\r\n'
+    'POST / HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\nconnection: close\r\ncontent-length: 5\r\n\r\n'
   const { socket, received } = await dial(port)
   socket.write(head)
   await once(socket, 'data')
@@ -152,7 +153,7 @@ test('a client refused before its body gets the answer and may send a new reques
   const body = 'x'.repeat(3_000_000)
   const received = await sendParts(
     port,
-    `POST /no HTTP/1.1\r\ncontent-length: 3000000\r\n\r\n`,
+    `POST /no HTTP/1.1\r\nhost: x\r\ncontent-length: 3000000\r\n\r\n`,
     body + LAST,
   )
   assert.match(received, /^HTTP\/1\.1 401 .*HTTP\/1\.1 200 OK/s)
@@ -163,7 +164,7 @@ test('stops reading the socket while the handler does not read the body', async 
   const { port } = await serve(t, (request) => seen.resolve(request))
   const { socket } = await dial(port)
   const bytes = 50_000_000
-  socket.write(`POST / HTTP/1.1\r\ncontent-length: ${bytes}\r\n\r\n`)
+  socket.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${bytes}\r\n\r\n`)
   socket.write(Buffer.alloc(bytes))
   const request = await seen.promise
   await delay(200)
@@ -237,7 +238,7 @@ test('refuses chunks that consist mostly of extensions', async (t) => {
     request.read({ data() {}, end() {}, broken })
   })
   const { socket, received } = await dial(port)
-  socket.write('POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n')
+  socket.write('POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n')
   const chunk = `1;${'x'.repeat(1_000)}\r\ny\r\n`
   for (let i = 0; i < 400 && !socket.destroyed; i++) socket.write(chunk)
   socket.end('0\r\n\r\n')
@@ -269,7 +270,7 @@ test('takeWhole joins a body that arrived in pieces', async (t) => {
     ['transfer-encoding: chunked', ['5\r\nfirst\r\n', '5\r\n then\r\n', '5\r\n last\r\n0\r\n\r\n']],
   ] as const) {
     const { socket, received } = await dial(port)
-    socket.write(`POST / HTTP/1.1\r\nconnection: close\r\n${length}\r\n\r\n`)
+    socket.write(`POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${length}\r\n\r\n`)
     for (const piece of pieces) {
       await delay(5)
       socket.write(piece)
@@ -292,7 +293,7 @@ test('closes the connection after 1,000 one-byte chunks, even of a refused body'
   for (const path of ['/read', '/refuse']) {
     const { socket, received } = await dial(port)
     const fromMs = performance.now()
-    socket.write(`POST ${path} HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n`)
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n`)
     socket.write(body)
     await received
     // Otherwise the server would read the rest of a refused body for LINGER_MS.
@@ -329,8 +330,8 @@ test('every wait has a time limit', { concurrency: true }, async (t) => {
   const waits = await Promise.all([
     sendThenWait(),
     sendThenWait('GET / HT'),
-    sendThenWait('POST / HTTP/1.1\r\ncontent-length: 9\r\n\r\n', 'x'),
-    sendThenWait('POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n', '5\r\n'),
+    sendThenWait('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n', 'x'),
+    sendThenWait('POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n', '5\r\n'),
     sendThenWait(get()),
   ])
   assert.deepEqual(

@@ -159,8 +159,7 @@ export function createHttpServer(options: HttpOptions) {
       requestTimeout: limits.requestMs,
       connectionsCheckingInterval: CHECK_MS,
       maxHeaderSize: limits.headBytesMax,
-      // node:http would answer a missing Host header in its own format; nothing here needs the
-      // header.
+      // node:http would answer a missing Host header in its own format; `problemOf` refuses it.
       requireHostHeader: false,
       noDelay: true,
     },
@@ -219,10 +218,23 @@ export function createHttpServer(options: HttpOptions) {
 function problemOf({ httpVersion, rawHeaders, headers }: IncomingMessage): Problem | undefined {
   if (rawHeaders.length > 2 * HEADERS_MAX) return 'overflow'
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'malformed'
+  const hosts = hostCount(rawHeaders)
+  // As RFC 9112, section 3.2, requires. HTTP/1.0 has no such header.
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return 'malformed'
   const encoding = headers['transfer-encoding']
   if (encoding === undefined) return undefined
   const isPlainChunked = httpVersion === '1.1' && encoding.toLowerCase() === 'chunked'
   return isPlainChunked ? undefined : 'malformed'
+}
+
+/** node:http keeps only the first of several Host headers. */
+function hostCount(rawHeaders: readonly string[]): number {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1
+  }
+  return count
 }
 
 /** Undefined when the client cannot be answered. */

@@ -18,7 +18,7 @@ before(async () => {
 after(() => open.listener.close())
 
 /** Appended to each test's bytes. A server that reads it as a request closes the connection. */
-const LAST = 'GET /last HTTP/1.1\r\nconnection: close\r\n\r\n'
+const LAST = 'GET /last HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'
 
 type Reading = { received: ReceivedRequest[]; isRefused: boolean }
 
@@ -61,26 +61,32 @@ const requests: Readonly<Record<string, readonly [string, readonly string[]]>> =
     ['POST /a hello', 'GET /last'],
   ],
   'non-ASCII bytes in a value': [post('x: \xe9\xff', '', ''), ['POST /a', 'GET /last']],
-  'empty lines before the request': ['\r\n\r\nGET /a HTTP/1.1\r\n\r\n', ['GET /a', 'GET /last']],
-  'two spaces after the method': ['GET  /a HTTP/1.1\r\n\r\n', ['GET /a', 'GET /last']],
-  'a fragment and a query': ['GET /a?b=c&d#e HTTP/1.1\r\n\r\n', ['GET /a?b=c&d#e', 'GET /last']],
+  'empty lines before the request': [
+    '\r\n\r\nGET /a HTTP/1.1\r\nhost: x\r\n\r\n',
+    ['GET /a', 'GET /last'],
+  ],
+  'two spaces after the method': ['GET  /a HTTP/1.1\r\nhost: x\r\n\r\n', ['GET /a', 'GET /last']],
+  'a fragment and a query': [
+    'GET /a?b=c&d#e HTTP/1.1\r\nhost: x\r\n\r\n',
+    ['GET /a?b=c&d#e', 'GET /last'],
+  ],
   'an absolute URL': [
-    'GET http://other.example/a?b HTTP/1.1\r\n\r\n',
+    'GET http://other.example/a?b HTTP/1.1\r\nhost: x\r\n\r\n',
     ['GET http://other.example/a?b', 'GET /last'],
   ],
-  'an asterisk as the path': ['OPTIONS * HTTP/1.1\r\n\r\n', ['OPTIONS *', 'GET /last']],
+  'an asterisk as the path': ['OPTIONS * HTTP/1.1\r\nhost: x\r\n\r\n', ['OPTIONS *', 'GET /last']],
   'HTTP/1.0': ['GET /a HTTP/1.0\r\n\r\n', ['GET /a']],
   'HTTP/1.0 with keep-alive': [
     'GET /a HTTP/1.0\r\nconnection: keep-alive\r\n\r\n',
     ['GET /a', 'GET /last'],
   ],
   'a GET with a body': [
-    'GET /a HTTP/1.1\r\ncontent-length: 5\r\n\r\nhello',
+    'GET /a HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\nhello',
     ['GET /a hello', 'GET /last'],
   ],
   'a header line that runs into the next request': ['GET /a HTTP/1.1\r\nx: y', ['GET /a']],
   'a request after connection: close': [
-    `${post('connection: close', '', '')}GET /b HTTP/1.1\r\n\r\n`,
+    `${post('connection: close', '', '')}GET /b HTTP/1.1\r\nhost: x\r\n\r\n`,
     ['POST /a'],
   ],
 }
@@ -118,7 +124,7 @@ const refused: Readonly<Record<string, string>> = {
   'a header without a name': post(': 5', '', 'hello'),
   'a folded header': post('x-long: a', ' b', 'content-length: 5', '', 'hello'),
   'a folded transfer-encoding': post('transfer-encoding:', ' chunked', '', '0', '', ''),
-  'a first header that starts with a space': 'GET /a HTTP/1.1\r\n x: y\r\n\r\n',
+  'a first header that starts with a space': 'GET /a HTTP/1.1\r\n x: y\r\nhost: x\r\n\r\n',
   'another encoding': post('transfer-encoding: gzip', '', 'hello'),
   'another encoding, then chunked': post('transfer-encoding: gzip, chunked', '', '0', '', ''),
   'chunked, then another encoding': post('transfer-encoding: chunked, identity', '', '0', '', ''),
@@ -169,17 +175,19 @@ const refused: Readonly<Record<string, string>> = {
   'a NUL in a name': post('x\0y: a', '', ''),
   'a control character in a value': post('x: \x01', '', ''),
   'a non-ASCII byte in a name': post('x\xe9: a', '', ''),
-  'a space before the method': ' GET /a HTTP/1.1\r\n\r\n',
-  'a tab after the method': 'GET\t/a HTTP/1.1\r\n\r\n',
-  'a space after the version': 'GET /a HTTP/1.1 \r\n\r\n',
-  'a space in the path': 'GET /a b HTTP/1.1\r\n\r\n',
-  'a non-ASCII path': 'GET /\xe9 HTTP/1.1\r\n\r\n',
-  'no path': 'GET HTTP/1.1\r\n\r\n',
+  'a space before the method': ' GET /a HTTP/1.1\r\nhost: x\r\n\r\n',
+  'a tab after the method': 'GET\t/a HTTP/1.1\r\nhost: x\r\n\r\n',
+  'a space after the version': 'GET /a HTTP/1.1 \r\nhost: x\r\n\r\n',
+  'a space in the path': 'GET /a b HTTP/1.1\r\nhost: x\r\n\r\n',
+  'a non-ASCII path': 'GET /\xe9 HTTP/1.1\r\nhost: x\r\n\r\n',
+  'no path': 'GET HTTP/1.1\r\nhost: x\r\n\r\n',
   'no version': 'GET /a\r\n\r\n',
   'an older version': 'GET /a HTTP/0.9\r\n\r\n',
   'a newer version': 'GET /a HTTP/2.0\r\n\r\n',
-  'an unknown method': 'FETCH /a HTTP/1.1\r\n\r\n',
-  'a lower-case method': 'get /a HTTP/1.1\r\n\r\n',
+  'an unknown method': 'FETCH /a HTTP/1.1\r\nhost: x\r\n\r\n',
+  'HTTP/1.1 without a host': 'GET /a HTTP/1.1\r\nx: y\r\n\r\n',
+  'two hosts': 'GET /a HTTP/1.1\r\nhost: x\r\nHost: x\r\n\r\n',
+  'a lower-case method': 'get /a HTTP/1.1\r\nhost: x\r\n\r\n',
   'a version that does not exist': 'GET /a HTTP/1.7\r\n\r\n',
   'a lower-case version': 'GET /a http/1.1\r\n\r\n',
   'the HTTP/2 preface': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',

@@ -150,11 +150,13 @@ describe('reading the request', () => {
     ['an endless header', ['GET / HTTP/1.1', `x: ${'y'.repeat(70_000)}`], 431],
     [
       'two content-length headers',
-      ['POST / HTTP/1.1', 'content-length: 1', 'content-length: 2', '', ''],
+      ['POST / HTTP/1.1', 'host: x', 'content-length: 1', 'content-length: 2', '', ''],
       400,
     ],
-    ['a request without host', ['POST /v1/me HTTP/1.1', '', ''], 405],
-    ['an unknown expectation', ['POST /v1/me HTTP/1.1', 'expect: wings', '', ''], 405],
+    ['a request without host', ['POST /v1/me HTTP/1.1', '', ''], 400],
+    ['a request with two hosts', ['POST /v1/me HTTP/1.1', 'host: x', 'Host: x', '', ''], 400],
+    ['an HTTP/1.0 request without host', ['POST /v1/me HTTP/1.0', '', ''], 405],
+    ['an unknown expectation', ['POST /v1/me HTTP/1.1', 'host: x', 'expect: wings', '', ''], 405],
   ] as const) {
     test(`answers ${what} with an error of the same shape`, async () => {
       const received = await sendRaw(lines)
