@@ -10,18 +10,20 @@ import { getModel, getModels } from './models.ts'
 import { getOpenapi } from './openapi.ts'
 
 type Route = {
-  readonly method: 'GET' | 'POST' | 'HEAD'
+  readonly method: 'GET' | 'POST'
   readonly path: string
   readonly handler: (exchange: Exchange, modules: Modules) => Promise<void>
 }
 
-/** Paths are written without the /v1 that they may start with. */
+/**
+ * Paths are written without the /v1 that they may start with. HEAD is answered wherever GET is:
+ * node:http then sends the head alone.
+ */
 export const routes: readonly Route[] = [
   { method: 'POST', path: '/messages', handler: postMessages },
   { method: 'POST', path: '/messages/count_tokens', handler: postCountTokens },
   { method: 'GET', path: '/models', handler: getModels },
   { method: 'GET', path: '/me', handler: getMe },
-  { method: 'HEAD', path: '/api/hello', handler: hello },
   { method: 'GET', path: '/api/hello', handler: hello },
   { method: 'GET', path: '/openapi.json', handler: getOpenapi },
 ]
@@ -39,8 +41,9 @@ const plainPaths: ReadonlyMap<string, string> = new Map(
 )
 
 export function route(exchange: Exchange, modules: Modules): Promise<void> {
-  const { method } = exchange.clientRequest
-  const path = pathOf(exchange.clientRequest.url)
+  const { method: sent, url } = exchange.clientRequest
+  const method = sent === 'HEAD' ? 'GET' : sent
+  const path = pathOf(url)
   const found = routes.find((one) => one.path === path && one.method === method)
   if (found !== undefined) return found.handler(exchange, modules)
   const here = routes.filter((one) => one.path === path)
@@ -49,11 +52,20 @@ export function route(exchange: Exchange, modules: Modules): Promise<void> {
     return getModel(exchange, modules, decoded(model))
   }
   if (here.length === 0 && model === undefined) {
-    throw gatewayRefusal('path_unknown', `${method} ${path}: there is no such path`)
+    throw gatewayRefusal('path_unknown', `${sent} ${shownPath(url)}: there is no such path`)
   }
-  const allowed = model === undefined ? here.map((one) => one.method).join(', ') : 'GET'
+  const allowed = here[0]?.method === 'POST' ? 'POST' : 'GET, HEAD'
   exchange.clientReply.setHeader('allow', allowed)
-  throw gatewayRefusal('method_wrong', `${method} is not allowed here; use ${allowed}`)
+  throw gatewayRefusal('method_wrong', `${sent} is not allowed here; use ${allowed}`)
+}
+
+/** Enough for every path that a person typed; a URL may have 64 KiB. */
+const SHOWN_PATH_MAX = 512
+
+/** As the client sent it, so that it finds its mistake; the query may contain a secret. */
+function shownPath(url: string): string {
+  const path = url.split('?', 1)[0] as string
+  return path.length > SHOWN_PATH_MAX ? `${path.slice(0, SHOWN_PATH_MAX)}…` : path
 }
 
 // Some clients append /v1/messages to the base URL, others only /messages, and people put /v1 into
