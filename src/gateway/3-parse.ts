@@ -10,6 +10,7 @@ import type { LargeBodies } from './body/large-bodies.ts'
 import type { Authenticated, Exchange, Parsed } from './exchange.ts'
 import type { Modules } from './modules.ts'
 import { gatewayRefusal } from './refusals.ts'
+import { unknownModel } from './unknown-model.ts'
 
 const EMPTY = Buffer.alloc(0)
 
@@ -51,7 +52,7 @@ async function parseAs<Request extends CountRequest>(
     const { request } = result
     exchange.journal.bytesIn = body.length
     const model = catalogue.modelById.get(request.model)
-    if (model === undefined) throw gatewayRefusal('model_unknown', `model: ${request.model}`)
+    if (model === undefined) throw unknownModel(request.model, catalogue.models)
     const bound = large?.bound ?? boundInput(request.shape, body, model.contextWindow)
     const parsed: Parsed<Request> = {
       body,

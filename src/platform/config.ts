@@ -4,8 +4,9 @@
 import { readFileSync } from 'node:fs'
 import type { z } from 'zod'
 import { Masked } from './masked.ts'
+import { errorsBetween } from './nearest.ts'
 import { listSettings, type Setting, settingsSchema, valueAt } from './settings.ts'
-import { editsBetween, type KeyPath, nearestName, readYaml, schemaProblems } from './yaml.ts'
+import { type KeyPath, nearestName, readYaml, schemaProblems } from './yaml.ts'
 
 type Output = z.output<typeof settingsSchema>
 export type Config = {
@@ -153,7 +154,7 @@ function misspelt(settings: readonly Setting[], env: Environment): string[] {
     if (known.includes(name) || name === FILE_ENV || env[name] === '') return []
     if (![...areas].some((area) => name.startsWith(area))) return []
     const nearest = nearestName(name, known) ?? ''
-    return editsBetween(name, nearest) > 2
+    return errorsBetween(name, nearest) > 2
       ? []
       : [`${name} in the environment: no such setting; the nearest known one is ${nearest}`]
   })

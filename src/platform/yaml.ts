@@ -3,6 +3,7 @@
 // in one go.
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
 import { z } from 'zod'
+import { errorsBetween } from './nearest.ts'
 
 export type KeyPath = readonly PropertyKey[]
 export type SchemaProblem = { readonly path: KeyPath; readonly sentence: string }
@@ -100,20 +101,6 @@ function withoutWrapping(schema: unknown): unknown {
 /** The known name with the fewest single-character edits away from the given one. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   return known
-    .map((candidate) => ({ candidate, edits: editsBetween(name, candidate) }))
+    .map((candidate) => ({ candidate, edits: errorsBetween(name, candidate) }))
     .sort((a, b) => a.edits - b.edits)[0]?.candidate
-}
-
-/** The Levenshtein distance, computed row by row. */
-export function editsBetween(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j += 1) {
-      const replace = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(replace, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
 }

@@ -11,6 +11,7 @@ import { authenticate } from '../2-authenticate.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Modules } from '../modules.ts'
 import { gatewayRefusal } from '../refusals.ts'
+import { unknownModel } from '../unknown-model.ts'
 import { writeJson } from './json.ts'
 
 /** The vendor's own page size and its maximum. */
@@ -25,11 +26,9 @@ export async function getModels(exchange: Exchange, modules: Modules): Promise<v
   const all = modules.pricing.current().models
   const query = new URLSearchParams(exchange.query)
   const limit = limitOf(query.get('limit'))
-  const [after, before] = [query.get('after_id'), query.get('before_id')]
-  const from = after === null ? 0 : all.findIndex((model) => model.id === after) + 1
-  const until = before === null ? all.length : all.findIndex((model) => model.id === before)
-  const range = all.slice(from, until < 0 ? all.length : until)
-  const page = before === null ? range.slice(0, limit) : range.slice(-limit)
+  const [after, before] = ['after_id', 'before_id'].map((name) => positionOf(query, name, all))
+  const range = all.slice(after === undefined ? 0 : after + 1, before)
+  const page = before === undefined ? range.slice(0, limit) : range.slice(-limit)
   writeJson(exchange, {
     object: 'list',
     data: page.map((model) => modelObject(shown(model))),
@@ -41,9 +40,23 @@ export async function getModels(exchange: Exchange, modules: Modules): Promise<v
 
 export async function getModel(exchange: Exchange, modules: Modules, id: string): Promise<void> {
   const shown = await shownTo(exchange, modules)
-  const model = modules.pricing.current().modelById.get(id)
-  if (model === undefined) throw gatewayRefusal('model_unknown', `model: ${id}`)
+  const { modelById, models } = modules.pricing.current()
+  const model = modelById.get(id)
+  if (model === undefined) throw unknownModel(id, models)
   writeJson(exchange, modelObject(shown(model)))
+}
+
+/** Of the model that the query names. A list from its start would make a client page for ever. */
+function positionOf(
+  query: URLSearchParams,
+  name: string,
+  all: readonly Model[],
+): number | undefined {
+  const id = query.get(name)
+  if (id === null) return undefined
+  const position = all.findIndex((model) => model.id === id)
+  if (position >= 0) return position
+  throw gatewayRefusal('field_invalid', `${name}: Input should be the id of a model`)
 }
 
 function limitOf(text: string | null): number {

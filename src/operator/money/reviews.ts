@@ -1,11 +1,11 @@
 // op reviews: payments that differ from their order. An operator credits, refunds or dismisses
 // each, once, with a note.
 import type { Review, ReviewInput } from '../../payments/payments.ts'
+import { nearest } from '../../platform/nearest.ts'
 import { rublesText } from '../../units/kopecks.ts'
 import { formatRubles, formatTime, parseCount } from '../desk/amounts.ts'
 import { commandError, EXIT_DONE, usageError } from '../desk/command-error.ts'
 import type { Desk } from '../desk/desk.ts'
-import { nearest } from '../desk/nearest.ts'
 
 const DECISIONS = {
   credit: 'the pack is credited as it was sold',

@@ -64,6 +64,24 @@ describe('request: model', () => {
     assert.equal(answer.status, 404)
     assert.equal(refusalOf(answer).error.type, 'not_found_error')
   })
+  for (const [given, message] of [
+    ['model-smal', 'model: model-smal. Did you mean model-small?'],
+    ['Model-Lrage', 'model: Model-Lrage. Did you mean model-large?'],
+    ['something-else', 'model: something-else'],
+  ] as const) {
+    test(`the 404 of ${given} says: ${message}`, async () => {
+      const path = '/v1/messages/count_tokens'
+      for (const asking of [
+        { body: question('Hello', { model: given }) },
+        { path, body: question('Hello', { model: given }) },
+        { path: `/v1/models/${given}`, method: 'GET' },
+      ]) {
+        const answer = await caller.ask(asking)
+        assert.equal(answer.status, 404)
+        assert.equal(refusalOf(answer).error.message, message)
+      }
+    })
+  }
 })
 
 describe('request: messages', () => {
@@ -325,6 +343,23 @@ describe('events', () => {
 })
 
 describe('limits and versions', () => {
+  for (const name of ['after_id', 'before_id']) {
+    test(`GET /v1/models refuses an unknown ${name}`, async () => {
+      for (const id of ['nobody', '']) {
+        const path = `/v1/models?${name}=${id}`
+        const answer = await caller.ask({ path, method: 'GET' })
+        assert.equal(answer.status, 400)
+        const { type, message } = refusalOf(answer).error
+        assert.deepEqual(
+          [type, message],
+          ['invalid_request_error', `${name}: Input should be the id of a model`],
+        )
+      }
+      const known = await caller.ask({ path: `/v1/models?${name}=model-small`, method: 'GET' })
+      assert.equal(known.status, 200)
+    })
+  }
+
   test('answers 300 requests at once', async () => {
     const asked = Array.from({ length: 300 }, () => caller.ask({ body: question() }))
     const statuses = new Set((await Promise.all(asked)).map(({ status }) => status))
