@@ -153,7 +153,7 @@ function loweredOf(
 }
 
 /** Adds where the owner can act: people read this message in their programs. */
-function withCabinetUrl(error: unknown, cabinetUrl: string): unknown {
+export function withCabinetUrl(error: unknown, cabinetUrl: string): unknown {
   if (!isRefusal<HoldRefusalCode>(error)) return error
   const remedy = remedies[error.code]
   if (remedy === undefined) return error

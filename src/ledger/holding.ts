@@ -2,15 +2,17 @@
 // hold that the database has not answered within `holdWaitMs` is given up.
 import { Fault } from '../platform/assert.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { InstanceId } from '../platform/ids.ts'
+import type { BookId, InstanceId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Credits } from '../units/credits.ts'
 import { groupDigits, MICRO, roundedUp, wholeCredits } from '../units/credits.ts'
 import type { Batcher } from './batch/batch.ts'
 import type { HoldInput, VoidInput } from './calls.ts'
 import { holdVerb } from './calls.ts'
-import { type HoldRefusalCode, holdRefusal } from './refusals.ts'
+import type { Book } from './queries.ts'
+import { type HoldRefusalCode, holdRefusal, type StopCode, stopSentences } from './refusals.ts'
 
+const BOOK_UNKNOWN = 'There is no such account.'
 export const OVERLOADED = 'The service is overloaded; try again shortly.'
 
 export function createHolding(options: {
@@ -67,6 +69,18 @@ export function createHolding(options: {
   return { hold, giveUp }
 }
 
+/** What stops every request of the book, in the order in which a hold looks; undefined: nothing. */
+export function stopOf({ blockedReason, debt }: Book): StopCode | undefined {
+  return blockedReason ?? (debt > 0n ? 'debt_outstanding' : undefined)
+}
+
+/** For requests without a hold. Refuses: the codes of `stopOf`, and book_unknown. */
+export function refuseStopped(book: BookId, found: Book | undefined): void {
+  if (found === undefined) throw holdRefusal('book_unknown', BOOK_UNKNOWN, { book })
+  const stop = stopOf(found)
+  if (stop !== undefined) throw holdRefusal(stop, stopSentences[stop], { book })
+}
+
 function refusalOf(outcome: string, input: HoldInput, headroom: Credits): Error {
   const detail = { book: input.book, needed: input.floor, headroom, hold: input.id }
   const refuse = (code: HoldRefusalCode, sentence: string) => holdRefusal(code, sentence, detail)
@@ -88,17 +102,15 @@ function refusalOf(outcome: string, input: HoldInput, headroom: Credits): Error 
           : `Your daily credit limit: this request could cost ${needed}; ${left} are left today.`,
       )
     case 'velocity_stopped':
-      return refuse('velocity_stopped', 'Spending is stopped: it was faster than your limit.')
     case 'owner_suspended':
-      return refuse('owner_suspended', 'Spending is suspended by the owner of this account.')
     case 'operator_blocked':
-      return refuse('operator_blocked', 'This account is blocked.')
+      return refuse(outcome, stopSentences[outcome])
     case 'debt':
-      return refuse('debt_outstanding', 'This account is in debt: a payment was taken back.')
+      return refuse('debt_outstanding', stopSentences.debt_outstanding)
     case 'fence':
       return refuse('key_revoked', 'This API key has been revoked.')
     case 'book_unknown':
-      return refuse('book_unknown', 'There is no such account.')
+      return refuse('book_unknown', BOOK_UNKNOWN)
     default:
       return new Fault(`hold ${input.id} of book ${input.book} answered ${outcome}`)
   }

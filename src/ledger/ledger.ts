@@ -13,7 +13,7 @@ import { type Batcher, createBatcher } from './batch/batch.ts'
 import { type Connection, createConnection } from './batch/connection.ts'
 import type { SettleInput, VoidInput } from './calls.ts'
 import { voidVerb } from './calls.ts'
-import { createHolding } from './holding.ts'
+import { createHolding, refuseStopped, stopOf } from './holding.ts'
 import * as postings from './postings.ts'
 import { printable } from './printable.ts'
 import { createQuarantine } from './quarantine/quarantine.ts'
@@ -212,6 +212,13 @@ export async function createLedger(options: LedgerOptions) {
 
     /** With a transaction as executor, its own uncommitted changes are included. */
     balance: (book: BookId, executor: Executor = db) => queries.bookFind(executor, book),
+    /** What stops every request of a book; undefined: nothing. */
+    stopOf,
+    /**
+     * For requests without a hold: refuses what every hold would, whatever the balance. Refuses:
+     * operator_blocked, owner_suspended, velocity_stopped, debt_outstanding, book_unknown.
+     */
+    expectActive: async (book: BookId) => refuseStopped(book, await queries.bookFind(db, book)),
     balances: (books: readonly BookId[]) => queries.balanceList(db, books),
     lots: (book: BookId) => queries.lotList(db, book),
     firstChargeAt: (book: BookId) => chargeFindFirst(db, book),

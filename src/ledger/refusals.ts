@@ -17,6 +17,16 @@ export const holdRefusalCodes = [
 export type HoldRefusalCode = (typeof holdRefusalCodes)[number]
 export const holdRefusal = makeRefusal<HoldRefusalCode>
 
+/** What stops every request of an account, whatever the request costs. */
+export const stopSentences = {
+  velocity_stopped: 'Spending is stopped: it was faster than your limit.',
+  owner_suspended: 'Spending is suspended by the owner of this account.',
+  operator_blocked: 'This account is blocked.',
+  debt_outstanding: 'This account is in debt: a payment was taken back.',
+} as const satisfies Partial<Record<HoldRefusalCode, string>>
+
+export type StopCode = keyof typeof stopSentences
+
 /** Why an entry is not written, or a fence not raised, in the caller's transaction. */
 export const postRefusalCodes = [
   'refund_exceeds_unspent',

@@ -1,10 +1,12 @@
-// POST /v1/messages/count_tokens: free of charge, so there is no hold whose fence would show that
-// the key was revoked. The key is therefore read from the database again.
+// POST /v1/messages/count_tokens: free of charge, so there is no hold that would show that the key
+// was revoked or the account blocked. Both are therefore read from the database.
+import type { BookId } from '../../platform/ids.ts'
 import type { Target } from '../../upstreams/upstreams.ts'
 import { readErrorBody } from '../../wire/errors.ts'
 import { expectJson } from '../1-accept.ts'
 import { authenticate } from '../2-authenticate.ts'
 import { parseCount } from '../3-parse.ts'
+import { withCabinetUrl } from '../4-reserve.ts'
 import { relay, upstreamCountBody } from '../5-relay.ts'
 import { isOurAccountRefused } from '../8-respond.ts'
 import type { Exchange } from '../exchange.ts'
@@ -17,7 +19,7 @@ const OPEN_OBJECT = 0x7b
 export async function postCountTokens(exchange: Exchange, modules: Modules): Promise<void> {
   expectJson(exchange)
   const caller = await authenticate(exchange, modules.keys, modules.settings.slug)
-  await modules.keys.recheck(caller)
+  await Promise.all([modules.keys.recheck(caller), expectActive(caller.book, modules)])
   const parsed = await parseCount(exchange, caller, modules)
   try {
     const relayRequest = {
@@ -52,4 +54,10 @@ export async function postCountTokens(exchange: Exchange, modules: Modules): Pro
   } finally {
     parsed.releaseBody()
   }
+}
+
+async function expectActive(book: BookId, { ledger, settings }: Modules): Promise<void> {
+  await ledger.expectActive(book).catch((error: unknown) => {
+    throw withCabinetUrl(error, settings.cabinetUrl)
+  })
 }

@@ -24,6 +24,7 @@ export async function getMe(exchange: Exchange, modules: Modules): Promise<void>
   const total = (book.available + book.held - book.debt) as Credits
   writeJson(exchange, {
     type: 'account',
+    state: modules.ledger.stopOf(book) ?? 'active',
     balance: {
       available: whole(book.available),
       held: whole(book.held),

@@ -142,6 +142,7 @@ describe('GET /v1/me', () => {
     const { key, last_top_up_at, limits, ...rest } = body
     assert.deepEqual(rest, {
       type: 'account',
+      state: 'active',
       balance: { available: 40_000 - cost, held: 0, total: 40_000 - cost, unit: 'credit' },
       requests: { total: 1, today: 1 },
       spent: { today: cost, last_30_days: cost },
@@ -177,6 +178,27 @@ describe('GET /v1/me', () => {
     assert.equal((await caller.me()).limits?.daily_credits, 5_000)
     caller.end()
   })
+
+  for (const stop of ['operator_blocked', 'owner_suspended', 'velocity_stopped'] as const) {
+    test(`names the state ${stop}, in which messages and counts get the same refusal`, async () => {
+      const caller = await createCaller(gateway, 40_000)
+      const { db } = gateway.database
+      const path = '/v1/messages/count_tokens'
+      assert.equal((await caller.me()).state, 'active')
+      await gateway.ledger.block(db, caller.book, stop)
+      assert.equal((await caller.me()).state, stop)
+      const message = await caller.ask({ body: question() })
+      const count = await caller.ask({ path, body: question() })
+      assert.equal(message.status, stop === 'operator_blocked' ? 403 : 402)
+      assert.equal(count.status, message.status)
+      assert.deepEqual(refusalOf(count).error, refusalOf(message).error)
+      assert.equal(caller.received().length, 0, 'nothing went upstream')
+      await gateway.ledger.resume(db, caller.book, stop)
+      assert.equal((await caller.me()).state, 'active')
+      assert.equal((await caller.ask({ path, body: question() })).status, 200)
+      caller.end()
+    })
+  }
 
   test('shows what is held while a request runs', async () => {
     const caller = await createCaller(gateway, 40_000)
