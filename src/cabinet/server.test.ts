@@ -38,7 +38,7 @@ async function startServer(
   ...more: readonly Plugin[]
 ) {
   const lines: string[] = []
-  const answered: [string, number][] = []
+  const answered: [string, number | string][] = []
   const held = Promise.withResolvers<void>()
   const server = createServer(
     {

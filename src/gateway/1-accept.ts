@@ -13,7 +13,7 @@ import { versionOf } from './versions.ts'
 export function accept(
   clientRequest: ClientRequest,
   clientReply: ClientReply,
-  { clock, settings, shutdown }: Pick<Modules, 'clock' | 'settings' | 'shutdown'>,
+  { clock, settings }: Pick<Modules, 'clock' | 'settings'>,
 ): Exchange {
   const id = newHoldId(settings.cell, clock.nowMs())
   const { url } = clientRequest
@@ -28,13 +28,14 @@ export function accept(
     query: questionMark === -1 ? '' : url.slice(questionMark),
     startedMs: clock.spanMs(),
     journal: emptyJournal(),
+    endedBy: undefined,
     isDisconnected: false,
-    isClosedByUs: false,
     onDisconnect: undefined,
+    ending: undefined,
   }
-  clientReply.onDisconnect = () => {
+  clientReply.onDisconnect = (cause) => {
     exchange.isDisconnected = true
-    exchange.isClosedByUs = shutdown.isForced
+    exchange.endedBy ??= cause ?? 'client_left'
     exchange.onDisconnect?.()
   }
   return exchange

@@ -10,6 +10,7 @@ import type { Route, Target, UpstreamPath } from '../upstreams/upstreams.ts'
 import type { CountRequest, MessageRequest } from '../wire/draft.ts'
 import { type Edit, editBody } from '../wire/edit.ts'
 import { isRetryable } from '../wire/errors.ts'
+import { ourCause } from './ending.ts'
 import type { Exchange, Parsed, Reserved } from './exchange.ts'
 import type { Modules } from './modules.ts'
 import { gatewayRefusal } from './refusals.ts'
@@ -145,7 +146,7 @@ function abortOnDisconnect(
 ): () => void {
   let timer: NodeJS.Timeout | undefined
   exchange.onDisconnect = () => {
-    if (exchange.isClosedByUs) abortAttempt(receiver)
+    if (ourCause(exchange) !== undefined) abortAttempt(receiver)
     else if (isStream) timer = setTimeout(abortAttempt, UPSTREAM_STATUS_WAIT_MS, receiver)
   }
   return () => {

@@ -1,6 +1,7 @@
 // Step 7: settles the hold with the charge, or voids it. The first ending decides and later ones do
 // nothing, so the hold is closed exactly once, also when the client has left.
 import type { ChargeParts, PaidEnding, Settled, VoidInput } from '../ledger/ledger.ts'
+import { ourCause } from './ending.ts'
 import type { Exchange, Reserved } from './exchange.ts'
 import { detailsOf } from './journal.ts'
 import type { Modules } from './modules.ts'
@@ -19,7 +20,6 @@ export function settle(
 }
 
 class SettleOnce implements Settlement {
-  isDecided = false
   private readonly exchange: Exchange
   private readonly reserved: Reserved
   private readonly model: string
@@ -40,10 +40,16 @@ class SettleOnce implements Settlement {
     this.modules = modules
   }
 
-  async charge(ending: PaidEnding, metered: Metered): Promise<Settled | undefined> {
-    if (this.exchange.isClosedByUs) this.stop()
+  get isDecided(): boolean {
+    return this.exchange.ending !== undefined
+  }
+
+  async charge(metered: Metered): Promise<Settled | undefined> {
+    const ours = ourCause(this.exchange)
+    if (ours !== undefined) this.void(ours.ending, ours.reason)
     if (this.isDecided) return undefined
-    this.isDecided = true
+    const ending = paidEnding(this.exchange)
+    this.exchange.ending = ending
     const { ledger, log, metrics, clock } = this.modules
     const { id, requestId } = this.exchange
     const { book, granted, tariffs } = this.reserved
@@ -65,13 +71,9 @@ class SettleOnce implements Settlement {
     return ledger.settle({ id, book, ending, counts, priced, isEstimated, messageId, ...charge })
   }
 
-  stop(): void {
-    this.void('process_lost', 'the gateway was stopped before the reply ended')
-  }
-
   void(ending: VoidInput['ending'], reason: string): void {
     if (this.isDecided) return
-    this.isDecided = true
+    this.exchange.ending = ending
     const { ledger, log, metrics, clock } = this.modules
     const { id, requestId } = this.exchange
     const { book, tariff } = this.reserved
@@ -92,4 +94,8 @@ class SettleOnce implements Settlement {
     const { counts, list, parts } = metered
     return { seen: { model: parts?.served?.model ?? this.model, list, counts } }
   }
+}
+
+function paidEnding({ endedBy }: Exchange): PaidEnding {
+  return endedBy === 'client_left' || endedBy === 'client_slow' ? endedBy : 'complete'
 }

@@ -27,7 +27,7 @@ async function answerTo(t: TestContext, error: Error) {
   const listener = await openListener({
     limits,
     answer(clientRequest, clientReply) {
-      const modules = { clock: systemClock, settings, shutdown: { isForced: false } }
+      const modules = { clock: systemClock, settings }
       answerError(accept(clientRequest, clientReply, modules), error, log)
     },
   })

@@ -102,9 +102,12 @@ const detailCodes: Partial<Record<AnsweredCode, string>> = {
  * here, once; the client gets a 500 without details.
  */
 export function answerError(exchange: Exchange, thrown: unknown, log: Log): void {
-  const { requestId, clientReply } = exchange
+  const { requestId, clientReply, endedBy } = exchange
   const error = isDatabaseUnavailable(thrown) ? unavailable(thrown) : thrown
-  if (isAnswered(error)) {
+  if (isAnswered(error) && exchange.isDisconnected) {
+    // It follows from the closed connection, and the client cannot read an answer.
+    log.debug({ request: requestId, endedBy }, 'the connection closed before an answer')
+  } else if (isAnswered(error)) {
     const answer: Answer = refusalAnswers[error.code]
     const fields = { request: requestId, code: error.code, ...error.detail }
     // Do not log the refusal's sentence: it may quote what the client sent.

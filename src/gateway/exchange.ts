@@ -1,8 +1,9 @@
 // The data that the steps hand on: `Exchange`, one request of a client with its connection, and the
 // result type of each step. A step takes the results of the steps before it and returns its own.
 import type { IncomingHttpHeaders } from 'node:http'
-import type { ClientReply, ClientRequest } from '../http/http.ts'
+import type { ClientReply, ClientRequest, CloseCause } from '../http/http.ts'
 import type { Caller } from '../keys/keys.ts'
+import type { Ending } from '../ledger/ledger.ts'
 import type { BookId, HoldId, RequestId } from '../platform/ids.ts'
 import type { Model, Snapshot } from '../pricing/pricing.ts'
 import type { Credits } from '../units/credits.ts'
@@ -26,15 +27,23 @@ export type Exchange = {
   readonly startedMs: number
   /** What the ledger's entry will say about the request. */
   readonly journal: Journal
+  /** Who ended the request before its reply was complete; undefined while nobody did. */
+  endedBy: EndedBy | undefined
   /**
    * True once the client or the gateway has closed the connection before the reply was complete.
    */
   isDisconnected: boolean
-  /** True once the gateway itself closed the connection, at the time limit of a drain. */
-  isClosedByUs: boolean
   /** Called once, when `isDisconnected` becomes true. */
   onDisconnect: (() => void) | undefined
+  /**
+   * The ending with which step 7 settles or voids the hold. `endOf` in ending.ts also gives that of
+   * a request without a hold, and the bytes and the time.
+   */
+  ending: Ending | undefined
 }
+
+/** The client, or the gateway; ending.ts says for each what it costs. */
+export type EndedBy = 'client_left' | CloseCause
 
 /** Filled in by the steps; undefined where a step was not reached. */
 export type Journal = {

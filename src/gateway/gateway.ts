@@ -1,14 +1,16 @@
 // The entry file of the gateway: the HTTP server in front of the endpoints of /v1. Every answer,
 // errors included, has the vendor's format and a request id. The gateway never redirects; TLS and
 // port 80 belong to the edge.
-import { type ClientReply, type ClientRequest, createHttpServer } from '../http/http.ts'
+import { createHttpServer } from '../http/http.ts'
 import { newHoldId, requestIdOf } from '../platform/ids.ts'
 import { accept } from './1-accept.ts'
 import { answerError } from './answers.ts'
 import { createBodyBudget } from './body/body.ts'
 import { createLargeBodies } from './body/large-bodies.ts'
+import { cutOff } from './ending.ts'
 import { labelOf, pathOf, route } from './endpoints/endpoints.ts'
 import { readOpenapi } from './endpoints/openapi.ts'
+import type { Exchange } from './exchange.ts'
 import { createInputCounts } from './input-count.ts'
 import type { Modules } from './modules.ts'
 import { UNREAD_MS_MAX } from './reply/context.ts'
@@ -17,7 +19,7 @@ import { answerUnparsed } from './unparsed.ts'
 
 export type GatewayOptions = Omit<
   Modules,
-  'ticker' | 'largeBodies' | 'budget' | 'inputCounts' | 'shutdown' | 'openapi'
+  'ticker' | 'largeBodies' | 'budget' | 'inputCounts' | 'openapi'
 > & {
   /** Limit on the bytes of all request bodies that this process holds at a time. */
   readonly waitBytesMax: number
@@ -36,8 +38,13 @@ const HEAD_BYTES_MAX = 65_536
 
 const IDLE_CHECK_MS = 250
 /**
- * Time after the drain's limit for the last settlements. A reply that `closeAll` cuts is voided,
- * one whose client left just before is charged 700 ms later, and the ledger then commits both.
+ * Time after the drain's limit for replies that are being charged: a commit takes milliseconds, and
+ * a client that reads gets the rest of its reply.
+ */
+const LAST_REPLIES_MS = 1_500
+/**
+ * The same for the last settlements. A reply that is cut at the limit is voided, one whose client
+ * left just before is charged 700 ms later, and the ledger then commits both.
  */
 const LAST_SETTLEMENTS_MS = 2_000
 
@@ -45,16 +52,12 @@ export function createGateway(options: GatewayOptions) {
   const ticker = createTicker(options.clock)
   const largeBodies = createLargeBodies()
   const budget = createBodyBudget(options.waitBytesMax)
-  const shutdown = { isForced: false }
+  const underWay = new Set<Exchange>()
   const openapi = readOpenapi()
   const inputCounts = createInputCounts()
-  const own = { ticker, largeBodies, budget, inputCounts, shutdown, openapi }
+  const own = { ticker, largeBodies, budget, inputCounts, openapi }
   const modules: Modules = { ...options, ...own }
-  const state = { underWay: 0, onIdle: () => {} }
-  const countDown = () => {
-    state.underWay -= 1
-    if (state.underWay === 0) state.onIdle()
-  }
+  const state = { onIdle: () => {} }
   options.metrics.gauge('gateway_replies_open', 'Replies under way', () => ticker.size())
   options.metrics.gauge('gateway_body_bytes', 'Request bodies in memory', () => budget.bytes)
   const server = createHttpServer({
@@ -66,16 +69,25 @@ export function createGateway(options: GatewayOptions) {
       unreadMs: UNREAD_MS_MAX,
     },
     answer(clientRequest, clientReply) {
-      state.underWay += 1
-      void serve(clientRequest, clientReply, modules).finally(countDown)
+      const exchange = accept(clientRequest, clientReply, modules)
+      underWay.add(exchange)
+      void serve(exchange, modules).finally(() => {
+        underWay.delete(exchange)
+        if (underWay.size === 0) state.onIdle()
+      })
     },
     unaccepted: (error) => options.log.warn({ err: error }, 'a connection was not accepted'),
     unparsed: (problem) =>
       answerUnparsed(problem, requestIdOf(newHoldId(options.settings.cell, options.clock.nowMs()))),
   })
+  /** Cuts the requests that are not decided yet; the others are charged, and get their reply. */
+  function cutUndecided(): void {
+    for (const exchange of underWay) {
+      if (exchange.ending === undefined) cutOff(exchange, 'drained')
+    }
+  }
   function closeAll(): void {
-    shutdown.isForced = true
-    server.closeAll()
+    server.closeAll('drained')
   }
   return {
     listen: server.listen,
@@ -91,13 +103,14 @@ export function createGateway(options: GatewayOptions) {
         setTimeout(() => {
           timers.push(setInterval(() => server.closeIdle(), IDLE_CHECK_MS))
         }, idleMs),
-        setTimeout(closeAll, limitMs),
+        setTimeout(cutUndecided, limitMs),
+        setTimeout(closeAll, limitMs + LAST_REPLIES_MS),
         setTimeout(() => idle.resolve(), limitMs + LAST_SETTLEMENTS_MS),
       ]
       // Idle connections stay open for now: a request may be on its way on one of them.
       await server.drain()
       state.onIdle = idle.resolve
-      if (state.underWay > 0) await idle.promise
+      if (underWay.size > 0) await idle.promise
       for (const timer of timers) clearTimeout(timer)
       ticker.stop()
       await largeBodies.stop()
@@ -109,12 +122,15 @@ export function createGateway(options: GatewayOptions) {
 
 export type Gateway = ReturnType<typeof createGateway>
 
-async function serve(clientRequest: ClientRequest, clientReply: ClientReply, modules: Modules) {
-  const exchange = accept(clientRequest, clientReply, modules)
+async function serve(exchange: Exchange, modules: Modules): Promise<void> {
+  const { clientRequest, clientReply } = exchange
   try {
     await route(exchange, modules)
   } catch (error) {
     answerError(exchange, error, modules.log)
   }
-  modules.metrics.countAnswer(labelOf(pathOf(clientRequest.url)), clientReply.statusCode)
+  // The client got no status when its connection was closed before: the label then says who closed
+  // it.
+  const status = clientReply.statusCode || (exchange.endedBy ?? 'none')
+  modules.metrics.countAnswer(labelOf(pathOf(clientRequest.url)), status)
 }

@@ -12,6 +12,7 @@ import { relay, upstreamBody } from './5-relay.ts'
 import { meter } from './6-meter.ts'
 import { settle } from './7-settle.ts'
 import { respond } from './8-respond.ts'
+import { endWithoutReply } from './ending.ts'
 import type { Exchange } from './exchange.ts'
 import type { Modules } from './modules.ts'
 
@@ -54,10 +55,8 @@ export async function postMessages(exchange: Exchange, modules: Modules): Promis
       metrics.observeDuration(model.id, (clock.spanMs() - exchange.startedMs) / 1_000)
     } catch (error) {
       // The upstream sent no reply, or step 8 refused it: void the hold unless it was charged.
-      if (exchange.isClosedByUs) settlement.stop()
-      else if (exchange.isDisconnected)
-        settlement.void('given_up', 'the client left before the reply began')
-      else settlement.void('upstream_failed', 'no reply')
+      const { ending, reason } = endWithoutReply(exchange)
+      settlement.void(ending, reason)
       throw error
     }
   } finally {

@@ -23,11 +23,6 @@ export type Modules = {
   readonly largeBodies: LargeBodies
   readonly budget: BodyBudget
   readonly inputCounts: InputCounts
-  /**
-   * `isForced` becomes true when the gateway closes all connections, also those with a reply under
-   * way.
-   */
-  readonly shutdown: { isForced: boolean }
   /** The description that GET /openapi.json answers with. */
   readonly openapi: Buffer
   readonly settings: GatewaySettings

@@ -3,10 +3,10 @@
 // proxy in front of us reads a request differently.
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
-import { ClientReply, LINGER_MS, type ReplyHeaders } from './reply.ts'
+import { ClientReply, type CloseCause, LINGER_MS, type ReplyHeaders } from './reply.ts'
 import { ClientRequest } from './request.ts'
 
-export type { ClientReply, ReplyHeaders } from './reply.ts'
+export type { ClientReply, CloseCause, ReplyHeaders } from './reply.ts'
 export type { ClientRequest, RequestBodySink } from './request.ts'
 
 /** Why bytes did not become a request, or not all of one. */
@@ -52,12 +52,17 @@ type Connection = {
   request: ClientRequest | undefined
   reply: ClientReply | undefined
   isRefused: boolean
+  /** Why this side closed it; undefined when the client did. */
+  closedFor: CloseCause | undefined
 }
 
 export function createHttpServer(options: HttpOptions) {
   const { limits } = options
   const connections = new WeakMap<Socket, Connection>()
-  const state = { isDraining: false }
+  const state: { isDraining: boolean; closedFor: CloseCause | undefined } = {
+    isDraining: false,
+    closedFor: undefined,
+  }
 
   function accept(socket: Socket): void {
     const connection: Connection = {
@@ -65,6 +70,7 @@ export function createHttpServer(options: HttpOptions) {
       request: undefined,
       reply: undefined,
       isRefused: false,
+      closedFor: undefined,
     }
     connections.set(socket, connection)
     // A client that closes its side while we answer has left. One that closes it in the middle of
@@ -92,7 +98,7 @@ export function createHttpServer(options: HttpOptions) {
       return
     }
     const request = new ClientRequest(message)
-    const reply = new ClientReply(request, message, response, state)
+    const reply = new ClientReply(request, message, response, state, connection)
     // node:http drops the bytes that follow an upgrade request in the same read. Closing the
     // connection shows the client, or a proxy, that they were not answered.
     reply.isLast = message.headers.upgrade !== undefined
@@ -210,7 +216,11 @@ export function createHttpServer(options: HttpOptions) {
 
     isDraining: () => state.isDraining,
     closeIdle: () => server.closeIdleConnections(),
-    closeAll: () => server.closeAllConnections(),
+    /** Closes every connection; replies that are not complete learn the cause. */
+    closeAll(cause: CloseCause): void {
+      state.closedFor = cause
+      server.closeAllConnections()
+    },
   }
 }
 

@@ -3,6 +3,9 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { ClientRequest } from './request.ts'
 
+/** Why this side closes a connection before its reply is complete. */
+export type CloseCause = 'client_slow' | 'drained' | 'shed'
+
 export type ReplyHeaders = Readonly<Record<string, string | number | undefined>>
 
 /**
@@ -12,31 +15,42 @@ export type ReplyHeaders = Readonly<Record<string, string | number | undefined>>
  */
 export const LINGER_MS = 5_000
 
+type ServerState = { readonly isDraining: boolean; readonly closedFor: CloseCause | undefined }
+
 export class ClientReply {
-  statusCode = 200
+  /** 0 until a head was written for a client that is still connected. */
+  statusCode = 0
+  /** Bytes of the body that were given to the connection. */
+  bytes = 0
   /** `begin` was called; the head may not have been sent yet. */
   isBegun = false
   isEnded = false
   /** Makes the head say that the connection closes after this reply. */
   isLast = false
-  /** Called once, when the client disconnects before the reply has ended. */
-  onDisconnect: (() => void) | undefined
+  /**
+   * Called once, when the connection closes before the reply has ended; without a cause when the
+   * client closed it.
+   */
+  onDisconnect: ((cause: CloseCause | undefined) => void) | undefined
   private readonly request: ClientRequest
   private readonly message: IncomingMessage
   private readonly response: ServerResponse
-  private readonly server: { readonly isDraining: boolean }
+  private readonly server: ServerState
+  private readonly connection: { closedFor: CloseCause | undefined }
   private isClosed = false
 
   constructor(
     request: ClientRequest,
     message: IncomingMessage,
     response: ServerResponse,
-    server: { readonly isDraining: boolean },
+    server: ServerState,
+    connection: { closedFor: CloseCause | undefined },
   ) {
     this.request = request
     this.message = message
     this.response = response
     this.server = server
+    this.connection = connection
   }
 
   /** Adds a header to the head that `begin` will write. */
@@ -52,8 +66,10 @@ export class ClientReply {
       if (value !== undefined) head[name] = value
     }
     if (this.isLast || this.server.isDraining) head.connection = 'close'
-    if (!this.isClosed) this.response.writeHead(status, STATUS_CODES[status], head)
-    this.statusCode = status
+    if (!this.isClosed) {
+      this.response.writeHead(status, STATUS_CODES[status], head)
+      this.statusCode = status
+    }
     this.isBegun = true
   }
 
@@ -67,7 +83,9 @@ export class ClientReply {
    * caught up.
    */
   write(bytes: Buffer): boolean {
-    return this.isClosed || this.response.write(bytes)
+    if (this.isClosed) return true
+    this.bytes += bytes.length
+    return this.response.write(bytes)
   }
 
   afterDrain(act: () => void): void {
@@ -78,12 +96,17 @@ export class ClientReply {
     if (this.isEnded) return
     this.isEnded = true
     if (this.isClosed) return
+    this.bytes += body?.length ?? 0
     if (this.message.complete) this.response.end(body)
     else this.linger(body)
   }
 
-  /** Closes the connection without a proper end of the reply. */
-  destroy(): void {
+  /**
+   * Closes the connection without a proper end of the reply. The cause is reported to each reply on
+   * the connection that is not complete.
+   */
+  destroy(cause?: CloseCause): void {
+    this.connection.closedFor ??= cause
     this.message.socket.destroy()
   }
 
@@ -91,7 +114,7 @@ export class ClientReply {
   close(): void {
     if (this.isClosed) return
     this.isClosed = true
-    if (!this.isEnded) this.onDisconnect?.()
+    if (!this.isEnded) this.onDisconnect?.(this.connection.closedFor ?? this.server.closedFor)
   }
 
   /**

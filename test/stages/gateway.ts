@@ -119,11 +119,13 @@ export async function createTestGateway(options: TestGatewayOptions = {}) {
       return (await ledger.statement({ book, beforeSeq: null, limit: 1_000 })).reverse()
     },
     settled: (book: BookId) => settled(ledger, book),
-    /** A metric as an operator reads it: the sum over its labels. */
-    async metric(name: string): Promise<number> {
+    /** A metric as an operator reads it: the sum over its labels, but those given. */
+    async metric(name: string, given: Readonly<Record<string, string>> = {}): Promise<number> {
       const read = await metrics.registry.getSingleMetric(name)?.get()
       if (read === undefined) throw new Error(`there is no metric ${name}`)
-      return read.values.reduce((sum, { value }) => sum + value, 0)
+      return read.values
+        .filter(({ labels }) => Object.entries(given).every(([key, one]) => labels[key] === one))
+        .reduce((sum, { value }) => sum + value, 0)
     },
     drain: gateway.drain,
     async end() {

@@ -59,7 +59,7 @@ export async function openListener(options: Partial<HttpOptions> = {}): Promise<
     drain: server.drain,
     async close() {
       const gone = server.drain()
-      server.closeAll()
+      server.closeAll('drained')
       await gone
     },
   }

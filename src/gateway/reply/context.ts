@@ -1,6 +1,6 @@
 // What the code that forwards a reply needs: the reply, the client, the meter and the settlement.
 // Steps 5, 6 and 7 make them; step 8 uses them.
-import type { ChargeParts, PaidEnding, Settled, VoidInput } from '../../ledger/ledger.ts'
+import type { ChargeParts, Settled, VoidInput } from '../../ledger/ledger.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { TokenCounts } from '../../units/tokens.ts'
@@ -49,14 +49,13 @@ export type Settlement = {
   /** True once the first ending has charged or voided. */
   readonly isDecided: boolean
   /**
-   * Charges; resolves when the charge is durable. Does nothing when `isDecided`. Voids instead when
-   * the gateway closed the connection, because the client did not get its reply.
+   * Charges, with the ending that says whether the client got the reply, left or read too slowly.
+   * Resolves when the charge is durable. Does nothing when `isDecided`. Voids instead when the
+   * gateway itself ended the request, because the client did not get its reply.
    */
-  charge(ending: PaidEnding, metered: Metered): Promise<Settled | undefined>
+  charge(metered: Metered): Promise<Settled | undefined>
   /** Ends the hold without a charge. Does nothing when `isDecided`. */
   void(ending: VoidInput['ending'], reason: string): void
-  /** Voids because the gateway closed the connection: `exchange.isClosedByUs`. */
-  stop(): void
 }
 
 export type ReplyContext = {

@@ -4,6 +4,7 @@
 // ordered.
 import type { ReplyHeaders } from '../../http/http.ts'
 import type { Settled } from '../../ledger/ledger.ts'
+import { cutOff, ourCause } from '../ending.ts'
 import { gatewayRefusal } from '../refusals.ts'
 import { ClientWait } from './client-wait.ts'
 import { type ReplyContext, UNREAD_MS_MAX } from './context.ts'
@@ -52,7 +53,7 @@ export async function forwardPlain(
     reply.abort()
     throw gatewayRefusal('upstream_failed', 'The upstream broke off its reply.')
   }
-  const settled = await settlement.charge('complete', meter.ofCompletePlain(bytes))
+  const settled = await settlement.charge(meter.ofCompletePlain(bytes))
   if (exchange.isDisconnected) return
   if (clientReply.isBegun) {
     clientReply.end(chunks[0])
@@ -86,11 +87,11 @@ function receiveReply(
   return new Promise((resolve, reject) => {
     const deadline = {
       tick(nowMs: number) {
-        if (wait.currentMs(nowMs) > UNREAD_MS_MAX) clientReply.destroy()
+        if (wait.currentMs(nowMs) > UNREAD_MS_MAX) cutOff(exchange, 'client_slow')
         if (nowMs - startedMs < requestSecondsMax * 1_000 + restMs) return
         if (restMs === 0 && wait.isMostOfTimeSince(startedMs, nowMs)) {
           restMs = LATE_REPLY_WAIT_MS
-          clientReply.destroy()
+          cutOff(exchange, 'client_slow')
           return
         }
         reply.abort()
@@ -106,9 +107,10 @@ function receiveReply(
     // The client has left, so nothing waits for it any more: read on to the reply's end, unless the
     // gateway closed the connection.
     exchange.onDisconnect = () => {
-      if (!exchange.isClosedByUs) resume()
+      const ours = ourCause(exchange)
+      if (ours === undefined) resume()
       else {
-        settlement.stop()
+        settlement.void(ours.ending, ours.reason)
         reply.abort()
         ticker.remove(deadline)
         resolve({ chunks: [], bytes })

@@ -4,6 +4,7 @@
 // stream without message_stop never ends cleanly.
 import type { ReplyHeaders } from '../../http/http.ts'
 import { errorRecord, PING_RECORD } from '../../wire/errors.ts'
+import { cutOff, ourCause } from '../ending.ts'
 import { ClientWait } from './client-wait.ts'
 import { type ReplyContext, UNREAD_MS_MAX } from './context.ts'
 
@@ -94,7 +95,7 @@ class Stream {
     const { exchange, clock } = this.context
     if (this.isOver) return
     if (this.wait.explainsUpstreamClose(clock.spanMs())) {
-      exchange.clientReply.destroy()
+      cutOff(exchange, 'client_slow')
       this.settleAbandoned()
     } else this.endBroken(reason)
   }
@@ -140,7 +141,7 @@ class Stream {
   private async complete(): Promise<void> {
     const { meter, settlement } = this.context
     try {
-      await settlement.charge('complete', meter.ofCompleteStream())
+      await settlement.charge(meter.ofCompleteStream())
     } catch {
       this.endBroken('the charge was refused')
       return
@@ -184,8 +185,9 @@ class Stream {
   private handleDisconnect(): void {
     const { exchange, settlement } = this.context
     if (this.isOver || settlement.isDecided) return
-    if (exchange.isClosedByUs) {
-      settlement.stop()
+    const ours = ourCause(exchange)
+    if (ours !== undefined) {
+      settlement.void(ours.ending, ours.reason)
       this.close()
       return
     }
@@ -214,8 +216,7 @@ class Stream {
     if (this.isOver || settlement.isDecided) return
     reply.abort()
     // Not awaited: the client has left, and the ledger logs a charge that the database refuses.
-    if (this.hasStarted)
-      settlement.charge('client_left', meter.ofAbandonedStream()).catch(() => undefined)
+    if (this.hasStarted) settlement.charge(meter.ofAbandonedStream()).catch(() => undefined)
     else settlement.void('given_up', 'the client left before the reply began')
     this.close()
   }
@@ -224,17 +225,17 @@ class Stream {
 
   tick(nowMs: number): void {
     const { exchange, meter, reply, requestSecondsMax } = this.context
-    const { startedMs, clientReply } = exchange
+    const { startedMs } = exchange
     if (exchange.isDisconnected) return // abandonTimer settles it
     if (nowMs - startedMs > requestSecondsMax * 1_000) {
-      if (this.wait.isMostOfTimeSince(startedMs, nowMs)) clientReply.destroy()
+      if (this.wait.isMostOfTimeSince(startedMs, nowMs)) cutOff(exchange, 'client_slow')
       else {
         reply.abort()
         this.endBroken('it took too long')
       }
     } else if (meter.stream.hasStop) return
     else if (this.wait.isWaiting) {
-      if (this.wait.currentMs(nowMs) > UNREAD_MS_MAX) clientReply.destroy()
+      if (this.wait.currentMs(nowMs) > UNREAD_MS_MAX) cutOff(exchange, 'client_slow')
     } else if (nowMs - this.lastWriteMs > PING_AFTER_MS && meter.stream.isBetweenRecords) {
       this.write(PING)
     }

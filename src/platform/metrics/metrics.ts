@@ -22,7 +22,7 @@ export function createMetrics() {
   collectDefaultMetrics({ register: registry, prefix: 'gateway_' })
   const requests = new Counter({
     name: 'gateway_requests_total',
-    help: 'Answers by route and status',
+    help: 'Answers by route and status, or by who closed the connection before one was sent',
     labelNames: ['route', 'status'],
     registers,
   })
@@ -61,7 +61,7 @@ export function createMetrics() {
 
   return {
     registry,
-    countAnswer: (route: string, status: number) =>
+    countAnswer: (route: string, status: number | string) =>
       answersCache(`${route} ${status}`, () => requests.labels({ route, status })).inc(),
     observeDuration: (model: string, seconds: number) =>
       durationsCache(model, () => durations.labels({ gen_ai_request_model: model })).observe(

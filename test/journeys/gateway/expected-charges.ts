@@ -1,7 +1,7 @@
 // The customer's own arithmetic: the price of a reply by the published rules, computed only from
 // the bytes a client or the upstream saw, without product code. Also formats a statement as a small
 // table.
-import type { Entry } from '../../../src/ledger/ledger.ts'
+import type { Entry, PaidEnding } from '../../../src/ledger/ledger.ts'
 
 /** The members of the wire's usage object that cost something. */
 export type ReportedUsage = {
@@ -97,6 +97,6 @@ export function tableOf(entries: readonly Entry[]): string[] {
 }
 
 /** The line of a charge in the table. */
-export function chargeLine(ending: 'complete' | 'client_left', price: bigint, more = ''): string {
+export function chargeLine(ending: PaidEnding, price: bigint, more = ''): string {
   return `charge ${ending} ${price === 0n ? '0' : text(-price)}${more === '' ? '' : ` ${more}`}`
 }

@@ -101,12 +101,7 @@ describe('a client that leaves a stream', { concurrency: true }, () => {
       sent.disconnect()
       await caller.upstream(({ events }) => events >= EVENTS - 1)
       const price = priceOf(caller.last().usage ?? {})
-      const [line = ''] = await caller.statement()
-      // message_stop may travel with message_delta: then the reply is complete, at the same price.
-      assert.ok(
-        [chargeLine('client_left', price), chargeLine('complete', price)].includes(line),
-        `${line} for ${text(price)}`,
-      )
+      assert.deepEqual(await caller.statement(), [chargeLine('client_left', price)])
     })
   }
 
@@ -189,7 +184,7 @@ describe('a client that leaves a plain request', { concurrency: true }, () => {
     sent.disconnect()
     await caller.upstream(({ outcome }) => outcome === 'finished')
     const price = priceOf(caller.last().usage ?? {})
-    assert.deepEqual(await caller.statement(), [chargeLine('complete', price)])
+    assert.deepEqual(await caller.statement(), [chargeLine('client_left', price)])
   })
 
   journey('pays for a large one too, left in the middle without reading', async (caller) => {
@@ -199,7 +194,7 @@ describe('a client that leaves a plain request', { concurrency: true }, () => {
     sent.disconnect()
     await caller.upstream(({ outcome }) => outcome === 'finished', 10_000)
     const [entry] = await caller.entries()
-    assert.equal(entry?.ending, 'complete')
+    assert.equal(entry?.ending, 'client_left')
     assert.equal(text(entry?.priced ?? 0n), text(priceOf(caller.last().usage ?? {})))
   })
 
@@ -210,6 +205,46 @@ describe('a client that leaves a plain request', { concurrency: true }, () => {
     await caller.upstream(({ outcome }) => outcome !== 'open')
     assert.match((await caller.statement())[0] ?? '', /^void upstream_failed 0 the upstream/)
   })
+})
+
+describe('a client that leaves before any answer is no failure of the upstream', () => {
+  const logLines: string[] = []
+  let own: TestGateway
+  before(async () => {
+    own = await createTestGateway({ logLines })
+  })
+  after(() => own.end())
+
+  for (const stream of [false, true]) {
+    const kind = stream ? 'stream' : 'plain'
+    test(`while the upstream works on it (${kind})`, async () => {
+      logLines.length = 0
+      const before = await counted('client_left')
+      const caller = await createCaller(own)
+      const fault = stream ? 'headers-ms=forever' : 'headers-ms=300 fin-at=40'
+      const sent = caller.send({ body: question(`[[fault: ${fault}]]`, { stream }) })
+      await caller.upstream(() => true)
+      sent.disconnect()
+      const [line = ''] = await caller.statement()
+      assert.match(line, stream ? /^void given_up 0 the client left/ : /^void upstream_failed 0 /)
+      await assertCounted(before + 1)
+      caller.end()
+    })
+  }
+
+  const counted = (status: string) => own.metric('gateway_requests_total', { status })
+
+  async function assertCounted(times: number): Promise<void> {
+    for (let i = 0; i < 500 && (await counted('client_left')) < times; i++) await wait(10)
+    assert.equal(await counted('client_left'), times)
+    assert.equal((await counted('502')) + (await counted('529')), 0)
+    const levels = logLines.map((line) => JSON.parse(line).level)
+    assert.deepEqual(
+      levels.filter((level) => level === 'warn' || level === 'error'),
+      [],
+      logLines.join('\n'),
+    )
+  }
 })
 
 test('after all disconnects every book adds up', async () => {

@@ -36,8 +36,8 @@ const END = [
 const PADDING = `event: padding\ndata: {"type":"padding","x":"${'x'.repeat(16_000)}"}\n\n`
 /** The kernel buffers of two connections hold a few megabytes. */
 const POURED_BYTES_MAX = 64_000_000
-const LEFT = chargeLine(
-  'client_left',
+const SLOW = chargeLine(
+  'client_slow',
   priceAfterDisconnect(eventsOf(Buffer.from(BEGINNING))),
   'estimated',
 )
@@ -125,16 +125,16 @@ async function readOn(socket: Socket): Promise<string> {
   return text
 }
 
-test('a limit that passes while the client does not read ends as client_left', async () => {
+test('a limit that passes while the client does not read ends as client_slow', async () => {
   const serving = pouring()
   const client = askWithoutReading(true)
   await stands((await serving).poured)
   turned.ms += REQUEST_SECONDS_MAX * 1_000 + 1
-  assert.deepEqual(await caller.statement(), [LEFT])
+  assert.deepEqual(await caller.statement(), [SLOW])
   assert.doesNotMatch(await readOn(client), /message_stop|nothing was charged|\r\n0\r\n\r\n$/)
 })
 
-test('a limit also ends as client_left when the client reads a little now and then', async () => {
+test('a limit also ends as client_slow when the client reads a little now and then', async () => {
   const serving = pouring()
   const client = askWithoutReading(true)
   const { poured } = await serving
@@ -149,7 +149,7 @@ test('a limit also ends as client_left when the client reads a little now and th
   }
   await stands(poured)
   turned.ms += 20_001
-  assert.deepEqual(await caller.statement(), [LEFT])
+  assert.deepEqual(await caller.statement(), [SLOW])
   client.destroy()
 })
 
@@ -188,7 +188,7 @@ test('a client that reads nothing for a minute is cut off and pays', async () =>
   const client = askWithoutReading(true)
   await stands((await serving).poured)
   turned.ms += UNREAD_MS
-  assert.deepEqual(await caller.statement(), [LEFT])
+  assert.deepEqual(await caller.statement(), [SLOW])
   client.destroy()
 })
 
@@ -200,7 +200,7 @@ for (const how of ['end', 'resetAndDestroy'] as const) {
     await stands(poured)
     socket[how]()
     turned.ms += UNREAD_MS
-    assert.deepEqual(await caller.statement(), [LEFT])
+    assert.deepEqual(await caller.statement(), [SLOW])
     client.destroy()
   })
 }
@@ -246,7 +246,7 @@ test('a plain reply passed on in pieces is charged whole when its client is too 
   await stands(poured)
   turned.ms += REQUEST_SECONDS_MAX * 1_000 + 1
   const price = priceOf({ input_tokens: 9, output_tokens: 70 })
-  assert.deepEqual(await caller.statement(), [chargeLine('complete', price)])
+  assert.deepEqual(await caller.statement(), [chargeLine('client_slow', price)])
   client.destroy()
 })
 

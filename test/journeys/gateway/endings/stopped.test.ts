@@ -5,12 +5,14 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createTestGateway, type TestGateway } from '../../../stages/gateway.ts'
+import { installCommitFaults, SLOW_COMMIT_MS } from '../../../support/commit-faults.ts'
 import { type Caller, createCaller } from '../caller.ts'
 import { question } from '../client.ts'
-import { chargeLine, eventsOf, priceAfterDisconnect } from '../expected-charges.ts'
+import { chargeLine, eventsOf, priceAfterDisconnect, priceOf } from '../expected-charges.ts'
 
-const STOPPED = ['void process_lost 0 the gateway was stopped before the reply ended']
+const STOPPED = ['void drained 0 the gateway was stopped before the reply ended']
 const LIMIT_MS = 300
+assert.ok(SLOW_COMMIT_MS > LIMIT_MS)
 
 type Travel = (caller: Caller, drain: () => Promise<void>, gateway: TestGateway) => Promise<void>
 
@@ -99,3 +101,26 @@ test('a plain reply passed on in pieces is free', async () => {
   })
   assert.deepEqual(lines, STOPPED)
 })
+
+for (const stream of [false, true]) {
+  const kind = stream ? 'stream' : 'plain reply'
+
+  test(`a ${kind} that is being charged at the drain limit still reaches its client`, async () => {
+    let price = 0n
+    const lines = await stopped(async (caller, drain, { database, ledger }) => {
+      const commits = await installCommitFaults(database.db)
+      const sent = caller.send({ body: question('[[fault: headers-ms=100]]', { stream }) })
+      await caller.upstream(() => true)
+      await commits.set('slow')
+      await caller.upstream(({ outcome }) => outcome === 'finished')
+      // The commit takes longer than the drain may.
+      assert.ok(((await ledger.balance(caller.book))?.held ?? 0n) > 0n)
+      await drain()
+      const { status, brokenBy, bytes } = await sent.answer
+      assert.deepEqual([status, brokenBy], [200, null])
+      assert.match(bytes.toString(), stream ? /message_stop/ : /"usage"/)
+      price = priceOf(caller.last().usage ?? {})
+    })
+    assert.deepEqual(lines, [chargeLine('complete', price)])
+  })
+}
