@@ -1,4 +1,5 @@
-// Step 8: sends the reply to the client. An upstream error is forwarded without our secrets; a
+// Step 8: sends the reply to the client. An upstream error is forwarded without our secrets and
+// with our request id; the ledger's entry keeps the upstream's; a
 // plain reply is sent in one write after its settle; a stream is forwarded as it arrives
 // (reply/stream.ts) and its end waits for the settle. Headers that name our account at the upstream
 // are dropped.
@@ -6,7 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { ReplyHeaders } from '../http/http.ts'
 import type { Settled } from '../ledger/ledger.ts'
 import { creditsText, wholeCredits } from '../units/credits.ts'
-import { readErrorBody } from '../wire/errors.ts'
+import { readErrorBody, withRequestId } from '../wire/errors.ts'
 import type { Exchange, Reserved } from './exchange.ts'
 import { gatewayRefusal } from './refusals.ts'
 import type { ReplyContext } from './reply/context.ts'
@@ -64,8 +65,8 @@ async function respondError(context: ReplyContext): Promise<void> {
   if (upstreamError === undefined) {
     throw gatewayRefusal('upstream_failed', 'The upstream failed.', { status })
   }
-  const text = body.toString('latin1')
-  const clean = Buffer.from(upstreams.withoutSecrets(text, reply.headers), 'latin1')
+  const text = upstreams.withoutSecrets(body.toString('latin1'), reply.headers)
+  const clean = Buffer.from(withRequestId(text, exchange.requestId), 'latin1')
   exchange.clientReply.begin(status, {
     ...headOf(exchange, context.reserved, reply.headers),
     'content-type': 'application/json',

@@ -21,7 +21,7 @@ import { createQuarantineRule } from './quarantine/rule.ts'
 import * as queries from './queries.ts'
 import { postRefusal } from './refusals.ts'
 import { createReplay } from './replay.ts'
-import { holdFind } from './request-queries.ts'
+import { holdFind, holdFindByVendorId } from './request-queries.ts'
 import { createSettlement } from './settlement.ts'
 import { createSpool } from './spool/spool.ts'
 import { createTariffs } from './tariffs.ts'
@@ -239,6 +239,14 @@ export async function createLedger(options: LedgerOptions) {
     listStopped: (max: number) => bookListStopped(db, max),
     /** One request; undefined when it is unknown, or so old that its partition was dropped. */
     request: (id: HoldId) => holdFind(db, id),
+    /** The same by the upstream's id of the request, in the last `days` days, newest first. */
+    async requestByVendorId(vendorRequestId: string, days: number) {
+      for (let daysAgo = 0; daysAgo < days; daysAgo += 1) {
+        const id = await holdFindByVendorId(db, daysAgo, vendorRequestId)
+        if (id !== undefined) return holdFind(db, id)
+      }
+      return undefined
+    },
 
     /** The audit's findings; empty when every rule holds. */
     audit: createAudit(options),

@@ -16,16 +16,39 @@ export type RequestFacts = {
   readonly entry: bigint | null
   readonly createdAt: Date
   readonly closedAt: Date | null
+  /** The id that the upstream gave the request; null when it sent none. */
+  readonly vendorRequestId: string | null
 }
 
 /** Reads without a lock, from the partition that the id names. Old partitions are dropped. */
 export async function holdFind(db: Executor, id: HoldId): Promise<RequestFacts | undefined> {
   const { rows } = await db.query(
     `select h.id, h.book_id as book, h.state, t.model, h.granted, h.charged, h.ending,
-       h.entry_seq as entry, h.created_at as "createdAt", h.closed_at as "closedAt"
+       h.entry_seq as entry, h.created_at as "createdAt", h.closed_at as "closedAt",
+       e.vendor_request_id as "vendorRequestId"
      from holds h join tariffs t on t.id = h.tariff
+     left join entries e on e.book_id = h.book_id and e.seq = h.entry_seq
      where h.day = $1 and h.id = $2`,
     [dayOfHold(id), id],
   )
   return rows[0] as RequestFacts | undefined
+}
+
+/**
+ * The hold of the request to which the upstream gave this id, among the entries of one day: today
+ * in UTC by the database's clock, or so many days ago. Reads the whole day, about a second per million entries, without a lock: an
+ * index would slow every settle down for a command that operators run a few times a year.
+ */
+export async function holdFindByVendorId(
+  db: Executor,
+  daysAgo: number,
+  vendorRequestId: string,
+): Promise<HoldId | undefined> {
+  const { rows } = await db.query(
+    `select hold_id as id from entries
+     where day = (now() at time zone 'UTC')::date - $1::int4 and vendor_request_id = $2
+     limit 1`,
+    [daysAgo, vendorRequestId],
+  )
+  return (rows[0] as { id: HoldId } | undefined)?.id
 }

@@ -1,7 +1,15 @@
 // The vendor's error format: writing it for clients and reading it from upstreams.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { errorBody, errorRecord, isRetryable, readErrorBody, retryAfterMs } from './errors.ts'
+import {
+  errorBody,
+  errorRecord,
+  isRetryable,
+  readErrorBody,
+  recordsWithRequestId,
+  retryAfterMs,
+  withRequestId,
+} from './errors.ts'
 import { createStreamMeter } from './sse.ts'
 
 test('an error body has the format that every client library reads', () => {
@@ -33,6 +41,32 @@ test("reads an upstream's error body; any other body gives undefined", () => {
   for (const other of ['<html>', '{"error":"no"}', '{"error":{"type":1}}', '[]', '']) {
     assert.equal(readErrorBody(Buffer.from(other)), undefined)
   }
+})
+
+const latin1 = (text: string) => Buffer.from(text).toString('latin1')
+
+test('an error body gets our request id in place of its own, and keeps its words', () => {
+  for (const [body, expected] of [
+    ['{"type":"error","request_id":"req_v","x":1}', '{"type":"error","request_id":"req_1","x":1}'],
+    ['{ "error": {} }', '{"error":{},"request_id":"req_1"}'],
+    ['{"error":"caf\\u00e9 é 😀 \\u4f60"}', '{"error":"café é 😀 你","request_id":"req_1"}'],
+    [
+      '{"error":"\\"request_id\\":\\"req_v\\""}',
+      '{"error":"\\"request_id\\":\\"req_v\\"","request_id":"req_1"}',
+    ],
+  ] as const) {
+    assert.equal(withRequestId(latin1(body), 'req_1'), latin1(expected))
+  }
+})
+
+test('of the records of a stream only the error gets our request id', () => {
+  const text = 'event: content_block_delta\ndata: {"type":"x", "request_id":"req_v"}\n\n'
+  const error = (id: string) =>
+    `event: error\r\ndata: {"type":"error","a":"é","request_id":"${id}"}`
+  const sent = (id: string) => latin1(`\xe9 tail\n\n${text}${error(id)}\r\n\r\n`)
+  assert.equal(recordsWithRequestId(sent('req_v'), 'req_1'), sent('req_1'))
+  const broken = 'event: error\ndata: {"type":"error"\n\n'
+  assert.equal(recordsWithRequestId(broken, 'req_1'), broken)
 })
 
 test('x-should-retry wins over the status', () => {

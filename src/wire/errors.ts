@@ -62,6 +62,31 @@ export function readErrorBody(
 }
 
 /**
+ * An upstream's error body with our request id, so that header and body name the same request. The
+ * text holds bytes (latin1), as the gateway reads bodies.
+ */
+export function withRequestId(text: string, requestId: string): string {
+  const body: unknown = JSON.parse(Buffer.from(text, 'latin1').toString('utf8'))
+  if (!isJsonObject(body)) return text
+  return Buffer.from(JSON.stringify({ ...body, request_id: requestId })).toString('latin1')
+}
+
+/** The same for the error among the records of a stream; every other record stays as it is. */
+export function recordsWithRequestId(text: string, requestId: string): string {
+  return text.replace(ERROR_RECORD, (record, start: string, body: string) => {
+    try {
+      return start + withRequestId(body, requestId)
+    } catch (error) {
+      if (error instanceof SyntaxError) return record
+      throw error
+    }
+  })
+}
+
+// The vendor writes the event line first and the data in one line.
+const ERROR_RECORD = /(^event: ?error\r?\ndata: ?)(\{.*\})(?=\r?$)/gm
+
+/**
  * Whether another attempt may follow an upstream's answer: `x-should-retry` decides if it is there,
  * else the statuses that the official libraries retry.
  */

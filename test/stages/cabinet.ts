@@ -172,7 +172,7 @@ export async function createCabinetStage(options: StageOptions = {}) {
       return (rows as { kind: string }[]).map(({ kind }) => kind)
     },
 
-    spend: (book: BookId, whole: number) => pay.spend(book, whole),
+    spend: pay.spend,
 
     async end() {
       await cabinet.close({ idleMs: 0, limitMs: 2_000 })

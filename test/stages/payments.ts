@@ -5,6 +5,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { RequestDetails } from '../../src/ledger/ledger.ts'
 import type { PaymentsOptions } from '../../src/payments/payments.ts'
 import { createPayments, openPaymentMetrics, openYookassa } from '../../src/payments/payments.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -182,7 +183,8 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
     },
 
     /** Spends credits of a book as a request would. */
-    spend: (book: BookId, whole: bigint | number) => spend(ledger, book, whole),
+    spend: (book: BookId, whole: bigint | number, details?: RequestDetails) =>
+      spend(ledger, book, whole, details),
 
     entries: async (book: BookId) =>
       (await ledger.statement({ book, beforeSeq: null, limit: 1_000 })).reverse(),
@@ -203,7 +205,12 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
   }
 }
 
-async function spend(ledger: TestLedger, book: BookId, whole: bigint | number): Promise<void> {
+async function spend(
+  ledger: TestLedger,
+  book: BookId,
+  whole: bigint | number,
+  details: RequestDetails = {},
+): Promise<void> {
   const zero = millionths(0)
   const price = {
     input: ONE,
@@ -226,5 +233,6 @@ async function spend(ledger: TestLedger, book: BookId, whole: bigint | number): 
     ending: 'complete',
     isEstimated: false,
     messageId: null,
+    details,
   })
 }

@@ -2,7 +2,7 @@
 // was revoked or the account blocked. Both are therefore read from the database.
 import type { BookId } from '../../platform/ids.ts'
 import type { Target } from '../../upstreams/upstreams.ts'
-import { readErrorBody } from '../../wire/errors.ts'
+import { readErrorBody, withRequestId } from '../../wire/errors.ts'
 import { expectJson } from '../1-accept.ts'
 import { authenticate } from '../2-authenticate.ts'
 import { parseCount } from '../3-parse.ts'
@@ -44,7 +44,8 @@ export async function postCountTokens(exchange: Exchange, modules: Modules): Pro
     if (!type.startsWith('application/json') || !isReadable) {
       throw gatewayRefusal('upstream_failed', 'The upstream failed.', { status })
     }
-    const text = modules.upstreams.withoutSecrets(body.toString('latin1'), reply.headers)
+    const clean = modules.upstreams.withoutSecrets(body.toString('latin1'), reply.headers)
+    const text = status < 300 ? clean : withRequestId(clean, exchange.requestId)
     exchange.clientReply.begin(status, {
       'content-type': 'application/json',
       'content-length': text.length,

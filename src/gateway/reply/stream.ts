@@ -3,7 +3,7 @@
 // happens first: the reply ends, the upstream fails, the client leaves or reads too slowly. A
 // stream without message_stop never ends cleanly.
 import type { ReplyHeaders } from '../../http/http.ts'
-import { errorRecord, PING_RECORD } from '../../wire/errors.ts'
+import { errorRecord, PING_RECORD, recordsWithRequestId } from '../../wire/errors.ts'
 import { cutOff, ourCause } from '../ending.ts'
 import { ClientWait } from './client-wait.ts'
 import { type ReplyContext, UNREAD_MS_MAX } from './context.ts'
@@ -116,13 +116,14 @@ class Stream {
   }
 
   /**
-   * Forwards an error record without our secrets. `chunk` is its last part; the earlier parts were
+   * Forwards an error record without our secrets and with our request id. `chunk` is its last part; the earlier parts were
    * held back.
    */
   private forwardError(chunk: Buffer): void {
-    const { upstreams, reply } = this.context
+    const { upstreams, reply, exchange } = this.context
     const text = Buffer.concat([...this.heldBack.splice(0), chunk]).toString('latin1')
-    this.write(Buffer.from(upstreams.withoutSecrets(text, reply.headers), 'latin1'))
+    const clean = upstreams.withoutSecrets(text, reply.headers)
+    this.write(Buffer.from(recordsWithRequestId(clean, exchange.requestId), 'latin1'))
   }
 
   private write(bytes: Buffer): void {

@@ -61,6 +61,22 @@ test('finds a customer by every related id', async () => {
   }
 })
 
+test('finds a request by the id of the vendor, and shows it beside ours', async () => {
+  const { anna, stage } = at
+  const vendorRequestId = 'req_011CSHoEeqs5C35K2UUqR7Fy'
+  await stage.spend(anna.book, 5, { vendorRequestId })
+  const charge = (await stage.entries(anna.book)).at(-1)
+  const id = charge?.holdId ? requestIdOf(charge.holdId) : ''
+  for (const text of [vendorRequestId, id]) {
+    assert.deepEqual(await found(text), ['request', anna.email], text)
+    const { out } = await stage.op(['find', text])
+    assert.match(out, new RegExp(`^request ${id}, complete\n`))
+    assert.match(out, new RegExp(`^vendor id +${vendorRequestId}$`, 'm'))
+  }
+  const { code } = await stage.op(['find', 'req_011CSHoEeqs5C35K2UUqR7Fx'])
+  assert.equal(code, 1)
+})
+
 test('finds things without a customer', async () => {
   const { stage } = at
   const book = await stage.newBook()

@@ -140,24 +140,37 @@ function purchaseHit({ order, refunds, disputes, reviews }: FoundPurchase): Hit 
   }
 }
 
+/** Holds of a month ago are dropped, and each day takes a second per million requests. */
+const VENDOR_ID_DAYS = 31
+
 async function findRequest({ modules }: Desk, text: string): Promise<Hit[]> {
+  if (!text.startsWith('req_')) return []
   const hold = holdIdOf(text)
-  const request = hold && (await modules.ledger.request(hold))
+  const request =
+    hold === undefined
+      ? await modules.ledger.requestByVendorId(text, VENDOR_ID_DAYS)
+      : await modules.ledger.request(hold)
   return request === undefined ? [] : [requestHit(request)]
 }
 
 function requestHit(request: RequestFacts): Hit {
   const { book, state, model, granted, charged, ending, entry, createdAt, closedAt } = request
+  const { vendorRequestId } = request
   const id = requestIdOf(request.id)
   const cost = charged === null ? null : creditsText(charged)
   return {
     kind: 'request',
     book,
-    result: { id, state, model, granted: creditsText(granted), charged: cost, ending, entry },
+    result: {
+      ...{ id, vendorRequestId, state, model, ending, entry },
+      granted: creditsText(granted),
+      charged: cost,
+    },
     lines: [
       `request ${id}, ${ending ?? 'under way'}`,
       ...cardOf([
         ['model', model],
+        ['vendor id', vendorRequestId ?? undefined],
         ['began', formatTime(createdAt)],
         ['ended', closedAt ? formatTime(closedAt) : undefined],
         ['held', formatCredits(granted)],

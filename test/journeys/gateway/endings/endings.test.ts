@@ -181,7 +181,7 @@ describe('a request that we refuse leaves no entry and is not counted', () => {
   }
 })
 
-describe('a refusal of the upstream is passed on unchanged and is free', () => {
+describe('a refusal of the upstream is passed on with our request id and is free', () => {
   for (const status of [400, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504, 529]) {
     bothWays(`${status}`, async (caller, stream) => {
       const fault = `status=${status} error-type=odd_error message="Odd: ${status}" retry-after=7`
@@ -192,9 +192,11 @@ describe('a refusal of the upstream is passed on unchanged and is free', () => {
       assert.equal(
         answer.bytes.toString(),
         `{"type":"error","error":{"type":"odd_error","message":"Odd: ${status}"},` +
-          `"request_id":"${requestId}"}`,
+          `"request_id":"${headers['request-id']}"}`,
       )
       assert.match(String(headers['request-id']), /^req_[0-9a-f]{32}$/)
+      const [entry] = await caller.entries()
+      assert.equal(entry?.details.vendorRequestId, requestId, "the vendor's id is kept")
       assert.equal(headers['content-type'], 'application/json')
       assert.equal(headers['retry-after'], '7')
       assert.equal(headers['x-should-retry'], 'false')
