@@ -26,6 +26,7 @@ export function accept(
     address: addressOf(clientRequest, settings.addressHeader),
     version: versionOf(clientRequest.headers, settings),
     query: questionMark === -1 ? '' : url.slice(questionMark),
+    clock,
     startedMs: clock.spanMs(),
     journal: emptyJournal(),
     endedBy: undefined,

@@ -13,6 +13,10 @@ export async function authenticate(
 ): Promise<Authenticated> {
   const plainKey = keyOf(exchange, slug)
   const caller = await keys.verify(plainKey, exchange.address)
+  const { journal, clock } = exchange
+  journal.book = caller.book
+  journal.keyId = caller.keyId
+  journal.keyCheckedMs = clock.spanMs()
   return { ...caller, plainKey }
 }
 

@@ -50,10 +50,13 @@ async function parseAs<Request extends CountRequest>(
     const result = (large?.result as ReadResult<Request> | undefined) ?? read(body)
     if (!result.ok) throw refuse(result.problem)
     const { request } = result
-    exchange.journal.bytesIn = body.length
+    const { journal, clock } = exchange
+    journal.bytesIn = body.length
     const model = catalogue.modelById.get(request.model)
     if (model === undefined) throw unknownModel(request.model, catalogue.models)
+    journal.model = model.id
     const bound = large?.bound ?? boundInput(request.shape, body, model.contextWindow)
+    journal.parsedMs = clock.spanMs()
     const parsed: Parsed<Request> = {
       body,
       request,

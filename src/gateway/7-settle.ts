@@ -3,7 +3,7 @@
 import type { ChargeParts, PaidEnding, Settled, VoidInput } from '../ledger/ledger.ts'
 import { ourCause } from './ending.ts'
 import type { Exchange, Reserved } from './exchange.ts'
-import { detailsOf } from './journal.ts'
+import { detailsOf, wordOf } from './journal.ts'
 import type { Modules } from './modules.ts'
 import type { Meter, Metered, Settlement } from './reply/context.ts'
 
@@ -53,6 +53,7 @@ class SettleOnce implements Settlement {
     const { ledger, log, metrics, clock } = this.modules
     const { id, requestId } = this.exchange
     const { book, granted, tariffs } = this.reserved
+    this.note(metered)
     metrics.countEnding(ending)
     metrics.observeTokens(this.model, 'input', Number(metered.counts.input))
     metrics.observeTokens(this.model, 'output', Number(metered.counts.output))
@@ -68,7 +69,12 @@ class SettleOnce implements Settlement {
     for (const name of parts?.unlisted ?? []) metrics.countUnlistedUsage(this.model, name)
     const tariff = tariffs.get(metered.list) ?? this.reserved.tariff
     const charge = { tariff, parts, details: detailsOf(this.exchange, clock.spanMs(), metered) }
-    return ledger.settle({ id, book, ending, counts, priced, isEstimated, messageId, ...charge })
+    const settled = await ledger.settle({
+      ...{ id, book, ending, counts, priced, isEstimated, messageId },
+      ...charge,
+    })
+    this.exchange.journal.settledMs = clock.spanMs()
+    return settled
   }
 
   void(ending: VoidInput['ending'], reason: string): void {
@@ -77,21 +83,29 @@ class SettleOnce implements Settlement {
     const { ledger, log, metrics, clock } = this.modules
     const { id, requestId } = this.exchange
     const { book, tariff } = this.reserved
+    const seen = this.meter.ofFailedReply()
+    this.note(seen)
     metrics.countEnding(ending)
     // Not awaited: the client gets its error at once, and the batcher repeats the void until it
     // commits.
     const details = detailsOf(this.exchange, clock.spanMs(), {})
-    const parts = this.seenParts()
+    const parts = seen === undefined ? null : this.partsOf(seen)
     ledger.void({ id, book, tariff, ending, reason, parts, details }).catch((error: unknown) => {
       log.error({ request: requestId, err: error }, 'a hold was not voided')
     })
   }
 
+  /** For the request's line in the log. */
+  private note(metered: Metered | undefined): void {
+    const { journal, clock } = this.exchange
+    journal.endedMs = clock.spanMs()
+    journal.counts = metered?.counts
+    journal.isEstimated = metered?.isEstimated
+    journal.messageId = wordOf(metered?.messageId)
+  }
+
   /** The vendor may bill a reply that failed: its void keeps the counts for that comparison. */
-  private seenParts(): ChargeParts | null {
-    const metered = this.meter.ofFailedReply()
-    if (metered === undefined) return null
-    const { counts, list, parts } = metered
+  private partsOf({ counts, list, parts }: Metered): ChargeParts {
     return { seen: { model: parts?.served?.model ?? this.model, list, counts } }
   }
 }

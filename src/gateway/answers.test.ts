@@ -9,6 +9,7 @@ import { accept } from './1-accept.ts'
 import { answerError } from './answers.ts'
 import type { GatewaySettings } from './modules.ts'
 import { gatewayRefusal } from './refusals.ts'
+import { createRequestLog } from './request-log.ts'
 
 const settings: GatewaySettings = {
   cell: 0,
@@ -24,11 +25,13 @@ const settings: GatewaySettings = {
 async function answerTo(t: TestContext, error: Error) {
   const lines: string[] = []
   const log = createLog({ level: 'trace', destination: { write: (line) => void lines.push(line) } })
+  const requestLog = createRequestLog({ log, clock: systemClock })
   const listener = await openListener({
     limits,
     answer(clientRequest, clientReply) {
       const modules = { clock: systemClock, settings }
-      answerError(accept(clientRequest, clientReply, modules), error, log)
+      const exchange = accept(clientRequest, clientReply, modules)
+      requestLog.write(exchange, '/me', answerError(exchange, error))
     },
   })
   t.after(listener.close)
@@ -41,8 +44,8 @@ test('answers a refusal as the table says; logs its code but not its message', a
   const refusal = gatewayRefusal('model_unknown', 'model: theirs', { field: 'model' })
   const { status, body, logged } = await answerTo(t, refusal)
   assert.deepEqual([status, body], [404, { type: 'not_found_error', message: 'model: theirs' }])
-  const [{ code, field }] = logged
-  assert.deepEqual([logged.length, code, field], [1, 'model_unknown', 'model'])
+  const [{ code, detail }] = logged
+  assert.deepEqual([logged.length, code, detail], [1, 'model_unknown', { field: 'model' }])
   assert.doesNotMatch(JSON.stringify(logged), /theirs/)
 })
 

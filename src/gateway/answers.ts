@@ -5,7 +5,6 @@ import type { ClientReply } from '../http/http.ts'
 import type { KeyCheckRefusalCode } from '../keys/keys.ts'
 import type { HoldRefusalCode } from '../ledger/ledger.ts'
 import { isDatabaseUnavailable } from '../platform/db/database-errors.ts'
-import type { Log } from '../platform/log.ts'
 import { isRefusal, type Refusal } from '../platform/refusal.ts'
 import type { ErrorType } from '../wire/errors.ts'
 import { errorBody } from '../wire/errors.ts'
@@ -17,7 +16,7 @@ type AnsweredCode = GatewayRefusalCode | KeyCheckRefusalCode | HoldRefusalCode
 type Answer = {
   readonly status: number
   readonly type: ErrorType
-  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly level: 'info' | 'warn' | 'error'
   /** `retry-after`, unless the refusal has its own; undefined: the answer has no such header. */
   readonly retryAfterSeconds?: number
   /** Sends `x-should-retry: false`: client libraries then do not retry, whatever the status. */
@@ -25,12 +24,12 @@ type Answer = {
 }
 
 export const refusalAnswers = {
-  path_unknown: { status: 404, type: 'not_found_error', level: 'debug' },
-  method_wrong: { status: 405, type: 'invalid_request_error', level: 'debug' },
-  content_type_wrong: { status: 415, type: 'invalid_request_error', level: 'debug' },
-  content_encoding_unsupported: { status: 400, type: 'invalid_request_error', level: 'debug' },
+  path_unknown: { status: 404, type: 'not_found_error', level: 'info' },
+  method_wrong: { status: 405, type: 'invalid_request_error', level: 'info' },
+  content_type_wrong: { status: 415, type: 'invalid_request_error', level: 'info' },
+  content_encoding_unsupported: { status: 400, type: 'invalid_request_error', level: 'info' },
   body_too_large: { status: 413, type: 'request_too_large', level: 'info' },
-  body_broken_off: { status: 400, type: 'invalid_request_error', level: 'debug' },
+  body_broken_off: { status: 400, type: 'invalid_request_error', level: 'info' },
   // This process has no memory left for bodies; other processes may have some.
   body_bytes_exhausted: {
     status: 529,
@@ -38,9 +37,9 @@ export const refusalAnswers = {
     level: 'warn',
     retryAfterSeconds: 2,
   },
-  field_invalid: { status: 400, type: 'invalid_request_error', level: 'debug' },
-  thread_unsupported: { status: 400, type: 'invalid_request_error', level: 'debug' },
-  model_unknown: { status: 404, type: 'not_found_error', level: 'debug' },
+  field_invalid: { status: 400, type: 'invalid_request_error', level: 'info' },
+  thread_unsupported: { status: 400, type: 'invalid_request_error', level: 'info' },
+  model_unknown: { status: 404, type: 'not_found_error', level: 'info' },
   feature_unpriced: { status: 400, type: 'invalid_request_error', level: 'info' },
   // No upstream is available; a failing one is probed once a second. Step 5 knows when
   // the next probe is due and sets the refusal's `retryAfterMs`, which replaces this value.
@@ -57,9 +56,9 @@ export const refusalAnswers = {
   upstream_misconfigured: { status: 502, type: 'api_error', level: 'error' },
   request_overdue: { status: 504, type: 'timeout_error', level: 'warn' },
 
-  key_missing: { status: 401, type: 'authentication_error', level: 'debug' },
-  key_malformed: { status: 401, type: 'authentication_error', level: 'debug' },
-  key_unknown: { status: 401, type: 'authentication_error', level: 'debug' },
+  key_missing: { status: 401, type: 'authentication_error', level: 'info' },
+  key_malformed: { status: 401, type: 'authentication_error', level: 'info' },
+  key_unknown: { status: 401, type: 'authentication_error', level: 'info' },
   key_revoked: { status: 401, type: 'authentication_error', level: 'info' },
   key_attempts_exceeded: {
     status: 429,
@@ -97,30 +96,43 @@ const detailCodes: Partial<Record<AnsweredCode, string>> = {
   content_encoding_unsupported: 'request_body_encoding_unsupported',
 }
 
+/** What the request log says about a request that ended in an error. */
+export type Failure = {
+  readonly level: Answer['level']
+  /** Undefined: a fault. */
+  readonly code: AnsweredCode | undefined
+  readonly detail: Readonly<Record<string, unknown>> | undefined
+  readonly err: unknown
+}
+
 /**
- * Answers a refusal or a fault. A refusal without a line in the table is a fault. Faults are logged
- * here, once; the client gets a 500 without details.
+ * Answers a refusal or a fault. A refusal without a line in the table is a fault: the client gets a
+ * 500 without details. The caller logs what is returned; it lacks the refusal's sentence, which may
+ * quote what the client sent.
  */
-export function answerError(exchange: Exchange, thrown: unknown, log: Log): void {
-  const { requestId, clientReply, endedBy } = exchange
+export function answerError(exchange: Exchange, thrown: unknown): Failure | undefined {
+  const { requestId, clientReply } = exchange
   const error = isDatabaseUnavailable(thrown) ? unavailable(thrown) : thrown
-  if (isAnswered(error) && exchange.isDisconnected) {
-    // It follows from the closed connection, and the client cannot read an answer.
-    log.debug({ request: requestId, endedBy }, 'the connection closed before an answer')
-  } else if (isAnswered(error)) {
-    const answer: Answer = refusalAnswers[error.code]
-    const fields = { request: requestId, code: error.code, ...error.detail }
-    // Do not log the refusal's sentence: it may quote what the client sent.
-    log[answer.level](fields, 'refused')
-    if (!clientReply.isBegun) writeRefusal(clientReply, requestId, error, answer)
-  } else {
-    log.error({ request: requestId, err: error }, 'a fault')
-    if (!clientReply.isBegun) {
+  // It follows from the closed connection, and the client cannot read an answer.
+  const isAfterClose = isAnswered(error) && exchange.isDisconnected
+  if (!clientReply.isBegun && !isAfterClose) {
+    if (isAnswered(error)) {
+      writeRefusal(clientReply, requestId, error, refusalAnswers[error.code])
+    } else {
       const body = errorBody({ type: 'api_error', message: 'Internal server error', requestId })
       writeError(clientReply, 500, requestId, body, {})
     }
   }
   if (!clientReply.isEnded) clientReply.destroy()
+  return isAfterClose ? undefined : failureOf(error)
+}
+
+function failureOf(error: unknown): Failure {
+  if (!isAnswered(error)) return { level: 'error', code: undefined, detail: undefined, err: error }
+  const { code, detail } = error
+  const hasDetail = Object.keys(detail).length > 0
+  const { level } = refusalAnswers[code]
+  return { level, code, detail: hasDetail ? detail : undefined, err: undefined }
 }
 
 function isAnswered(error: unknown): error is Refusal<AnsweredCode> {

@@ -4,9 +4,11 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { ClientReply, ClientRequest, CloseCause } from '../http/http.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { Ending } from '../ledger/ledger.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { BookId, HoldId, RequestId } from '../platform/ids.ts'
 import type { Model, Snapshot } from '../pricing/pricing.ts'
 import type { Credits } from '../units/credits.ts'
+import type { TokenCounts } from '../units/tokens.ts'
 import type { InputBound } from '../wire/bound.ts'
 import type { LoweredTools } from './lowering.ts'
 
@@ -24,8 +26,10 @@ export type Exchange = {
   readonly version: string
   /** The query string with its question mark; empty when there is none. */
   readonly query: string
+  /** The clock of `startedMs` and of the journal's times. */
+  readonly clock: Clock
   readonly startedMs: number
-  /** What the ledger's entry will say about the request. */
+  /** What the ledger's entry and the request's line in the log will say about it. */
   readonly journal: Journal
   /** Who ended the request before its reply was complete; undefined while nobody did. */
   endedBy: EndedBy | undefined
@@ -47,6 +51,13 @@ export type EndedBy = 'client_left' | CloseCause
 
 /** Filled in by the steps; undefined where a step was not reached. */
 export type Journal = {
+  book: BookId | undefined
+  keyId: string | undefined
+  /** When the key was checked, the body read and parsed, and the credits held. */
+  keyCheckedMs: number | undefined
+  parsedMs: number | undefined
+  heldMs: number | undefined
+  model: string | undefined
   isStream: boolean | undefined
   bytesIn: number | undefined
   /** When the request first went upstream, and when the reply's first byte came. */
@@ -59,6 +70,13 @@ export type Journal = {
     | { readonly status: number; readonly headers: IncomingHttpHeaders; readonly bytes: number }
     | undefined
   errorType: string | undefined
+  /** When the ending was decided, and when the charge was durable. */
+  endedMs: number | undefined
+  settledMs: number | undefined
+  /** What the reply had used by then. */
+  counts: TokenCounts | undefined
+  isEstimated: boolean | undefined
+  messageId: string | undefined
 }
 
 /** Step 2: whose request it is. */

@@ -4,7 +4,7 @@
 import { createHttpServer } from '../http/http.ts'
 import { newHoldId, requestIdOf } from '../platform/ids.ts'
 import { accept } from './1-accept.ts'
-import { answerError } from './answers.ts'
+import { answerError, type Failure } from './answers.ts'
 import { createBodyBudget } from './body/body.ts'
 import { createLargeBodies } from './body/large-bodies.ts'
 import { cutOff } from './ending.ts'
@@ -15,11 +15,12 @@ import { createInputCounts } from './input-count.ts'
 import type { Modules } from './modules.ts'
 import { UNREAD_MS_MAX } from './reply/context.ts'
 import { createTicker } from './reply/ticker.ts'
+import { createRequestLog } from './request-log.ts'
 import { answerUnparsed } from './unparsed.ts'
 
 export type GatewayOptions = Omit<
   Modules,
-  'ticker' | 'largeBodies' | 'budget' | 'inputCounts' | 'openapi'
+  'ticker' | 'largeBodies' | 'budget' | 'inputCounts' | 'openapi' | 'requestLog'
 > & {
   /** Limit on the bytes of all request bodies that this process holds at a time. */
   readonly waitBytesMax: number
@@ -55,7 +56,8 @@ export function createGateway(options: GatewayOptions) {
   const underWay = new Set<Exchange>()
   const openapi = readOpenapi()
   const inputCounts = createInputCounts()
-  const own = { ticker, largeBodies, budget, inputCounts, openapi }
+  const requestLog = createRequestLog(options)
+  const own = { ticker, largeBodies, budget, inputCounts, openapi, requestLog }
   const modules: Modules = { ...options, ...own }
   const state = { onIdle: () => {} }
   options.metrics.gauge('gateway_replies_open', 'Replies under way', () => ticker.size())
@@ -77,8 +79,12 @@ export function createGateway(options: GatewayOptions) {
       })
     },
     unaccepted: (error) => options.log.warn({ err: error }, 'a connection was not accepted'),
-    unparsed: (problem) =>
-      answerUnparsed(problem, requestIdOf(newHoldId(options.settings.cell, options.clock.nowMs()))),
+    unparsed(problem) {
+      const requestId = requestIdOf(newHoldId(options.settings.cell, options.clock.nowMs()))
+      const answer = answerUnparsed(problem, requestId)
+      requestLog.writeUnparsed(requestId, answer.status, problem)
+      return answer
+    },
   })
   /** Cuts the requests that are not decided yet; the others are charged, and get their reply. */
   function cutUndecided(): void {
@@ -124,13 +130,16 @@ export type Gateway = ReturnType<typeof createGateway>
 
 async function serve(exchange: Exchange, modules: Modules): Promise<void> {
   const { clientRequest, clientReply } = exchange
+  let failure: Failure | undefined
   try {
     await route(exchange, modules)
   } catch (error) {
-    answerError(exchange, error, modules.log)
+    failure = answerError(exchange, error)
   }
   // The client got no status when its connection was closed before: the label then says who closed
   // it.
   const status = clientReply.statusCode || (exchange.endedBy ?? 'none')
-  modules.metrics.countAnswer(labelOf(pathOf(clientRequest.url)), status)
+  const label = labelOf(pathOf(clientRequest.url))
+  modules.metrics.countAnswer(label, status)
+  modules.requestLog.write(exchange, label, failure)
 }

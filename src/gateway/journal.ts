@@ -1,12 +1,18 @@
 // What the ledger's entry says about a request besides its charge: times, sizes, the target, and
-// the ids that a client sent. The steps note it on the exchange; step 7 reads it. Only numbers, ids
-// and words of the protocol: never text of a conversation.
+// the ids that a client sent. The steps note it on the exchange; step 7 and the request log read it.
+// Only numbers, ids and words of the protocol: never text of a conversation.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { RequestDetails } from '../ledger/ledger.ts'
 import type { Exchange, Journal } from './exchange.ts'
 
 export function emptyJournal(): Journal {
   return {
+    book: undefined,
+    keyId: undefined,
+    keyCheckedMs: undefined,
+    parsedMs: undefined,
+    heldMs: undefined,
+    model: undefined,
     isStream: undefined,
     bytesIn: undefined,
     sentMs: undefined,
@@ -15,6 +21,11 @@ export function emptyJournal(): Journal {
     target: undefined,
     reply: undefined,
     errorType: undefined,
+    endedMs: undefined,
+    settledMs: undefined,
+    counts: undefined,
+    isEstimated: undefined,
+    messageId: undefined,
   }
 }
 
@@ -49,7 +60,7 @@ export function detailsOf(
   if (reply !== undefined) {
     details.status = reply.status
     details.bytesOut = reply.bytes
-    keepWord(details, 'vendorRequestId', headerOf(reply.headers, 'request-id'))
+    keepWord(details, 'vendorRequestId', vendorRequestId(journal))
   }
   keepWord(details, 'stopReason', stopReason)
   keepWord(details, 'serviceTier', serviceTier)
@@ -62,7 +73,18 @@ export function detailsOf(
 }
 
 function keepWord(details: Record<string, unknown>, name: string, value: string | undefined): void {
-  if (value !== undefined && WORD.test(value)) details[name] = value
+  const word = wordOf(value)
+  if (word !== undefined) details[name] = word
+}
+
+/** The id that the vendor gave the request. */
+export function vendorRequestId({ reply }: Journal): string | undefined {
+  return reply === undefined ? undefined : wordOf(headerOf(reply.headers, 'request-id'))
+}
+
+/** A word of the upstream, if it is one: undefined for what could be a sentence. */
+export function wordOf(value: string | null | undefined): string | undefined {
+  return value != null && WORD.test(value) ? value : undefined
 }
 
 function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {

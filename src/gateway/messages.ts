@@ -23,6 +23,7 @@ export async function postMessages(exchange: Exchange, modules: Modules): Promis
   const parsed = await parse(exchange, caller, modules) //                          3
   try {
     const reserved = await reserve(exchange, caller, parsed, modules) //            4
+    exchange.journal.heldMs = clock.spanMs()
     const metering = meter(parsed) //                                               6: begins
     const settlement = settle(exchange, reserved, parsed.model.id, metering, modules) // 7: begins
     try {

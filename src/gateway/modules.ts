@@ -10,6 +10,7 @@ import type { BodyBudget } from './body/body.ts'
 import type { LargeBodies } from './body/large-bodies.ts'
 import type { InputCounts } from './input-count.ts'
 import type { Ticker } from './reply/ticker.ts'
+import type { RequestLog } from './request-log.ts'
 
 export type Modules = {
   readonly keys: Keys
@@ -23,6 +24,7 @@ export type Modules = {
   readonly largeBodies: LargeBodies
   readonly budget: BodyBudget
   readonly inputCounts: InputCounts
+  readonly requestLog: RequestLog
   /** The description that GET /openapi.json answers with. */
   readonly openapi: Buffer
   readonly settings: GatewaySettings

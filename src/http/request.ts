@@ -34,7 +34,8 @@ export class ClientRequest {
   isBroken = false
   private sink: RequestBodySink | undefined
   private isListening = false
-  private bodyBytes = 0
+  /** Bytes of the body that have arrived, discarded ones included. */
+  bodyBytes = 0
   private chunks = 0
 
   constructor(message: IncomingMessage) {
@@ -70,7 +71,9 @@ export class ClientRequest {
     const parts: Buffer<ArrayBuffer>[] = []
     // Each call of read() returns one of the pieces in which the body arrived.
     for (let part = message.read(); part !== null; part = message.read()) parts.push(part)
-    return parts.length === 1 ? (parts[0] as Buffer<ArrayBuffer>) : Buffer.concat(parts)
+    const whole = parts.length === 1 ? (parts[0] as Buffer<ArrayBuffer>) : Buffer.concat(parts)
+    this.bodyBytes += whole.length
+    return whole
   }
 
   read(sink: RequestBodySink): void {

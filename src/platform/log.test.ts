@@ -33,11 +33,35 @@ test('a line carries its level, its time, its fields and its sentence', () => {
   })
 })
 
+test('the line of a request has the same form as every other line', () => {
+  const { log, last } = capture()
+  const child = log.child({ room: 'gateway', "q'": 1 }).child({ deeper: true })
+  child.record('warn', { request: 'req_1', tookMs: 0.5, absent: undefined, said: 'a "b"\n' }, 'x"y')
+  const { time, ...rest } = last()
+  assert.match(String(time), /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+  const bound = { room: 'gateway', "q'": 1, deeper: true }
+  const own = { request: 'req_1', tookMs: 0.5, said: 'a "b"\n' }
+  assert.deepEqual(rest, { level: 'warn', ...bound, ...own, msg: 'x"y' })
+  log.record('info', {}, 'empty')
+  assert.deepEqual(Object.keys(last()), ['level', 'time', 'msg'])
+})
+
+test('a key in the line of a request is scrubbed', () => {
+  const { log, text } = capture()
+  log.child({ seen: KEY }).record('info', { model: KEY, target: `Bearer ${CANARY}` }, `said ${KEY}`)
+  assert.equal(text().includes(CANARY), false)
+  const pretty = capture({ pretty: true })
+  pretty.log.record('info', { model: KEY, status: 200 }, 'request')
+  assert.match(pretty.text(), /^[\d:.]+ info {2}request model=sk-vendor-•+ status=200\n$/)
+})
+
 test('lines below the level are not written', () => {
   const { log, text } = capture({ level: 'warn' })
   log.info('quiet')
   log.child({ room: 'keys' }).debug({ a: 1 }, 'quiet')
+  log.record('info', { a: 1 }, 'quiet')
   assert.equal(text(), '')
+  assert.deepEqual([log.isEnabled('info'), log.isEnabled('warn')], [false, true])
 })
 
 test('no secret is logged under any spelling of its name, at any depth, or by a child', () => {

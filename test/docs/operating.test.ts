@@ -87,6 +87,7 @@ test('every metric is explained, and every line of the log is one that is writte
     'src/fleet.ts',
     'src/payments/reviews/alarms.ts',
     'src/gateway/7-settle.ts',
+    'src/gateway/request-log.ts',
   ]
   files.push('src/main.ts', 'src/platform/db/retry.ts')
   const modules = [

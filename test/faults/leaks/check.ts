@@ -39,6 +39,8 @@ export const drill: Drill = async ({ say }) => {
     await stage.stopServing()
     say(`${traffic.answers.length} requests, ${spooled.length} spool files while the database hung`)
     checkTraffic(traffic.answers)
+    const logged = requestLines(stage.printed())
+    checkRequestLog(logged, traffic.answers)
 
     const own = secretsOf([rich, poor, ...wrong], stage)
     const replies = replyTexts(traffic.answers)
@@ -56,6 +58,7 @@ export const drill: Drill = async ({ say }) => {
       secrets: all.length,
       places: left.length + headers.length + traffic.answers.length,
       logBytes: stage.printed().length,
+      requestLines: logged.length,
       metricsBytes: stage.metrics().length,
       leaks: 0,
       planted,
@@ -260,6 +263,27 @@ function checkTraffic(answers: readonly Answer[]): void {
   ensure(cleaned.length === 4, `4 error events arrive with our account masked (${cleaned.length})`)
 }
 
+type RequestLine = { readonly line: string; readonly fields: Readonly<Record<string, unknown>> }
+
+/** The lines of the request log. */
+function requestLines(printed: string): RequestLine[] {
+  return printed
+    .split('\n')
+    .filter((line) => line.endsWith('"msg":"request"}'))
+    .map((line) => ({ line, fields: JSON.parse(line) as Record<string, unknown> }))
+}
+
+/** Every request has its line; otherwise the search would not have read what is logged of it. */
+function checkRequestLog(lines: readonly RequestLine[], answers: readonly Answer[]): void {
+  const omitted = lines.reduce((sum, { fields }) => sum + Number(fields.omitted ?? 0), 0)
+  const ids = new Set(lines.map(({ fields }) => fields.request))
+  ensure(ids.size === lines.length, 'no request has two lines in the log')
+  ensure(
+    lines.length + omitted === answers.length,
+    `every request has a line in the log (${lines.length} and ${omitted} of ${answers.length})`,
+  )
+}
+
 function report(leaks: ReturnType<typeof findLeaks>): void {
   const lines = leaks.map(({ place, what, around }) => `\n  ${what} in ${place}: …${around}…`)
   ensure(leaks.length === 0, `no secret leaks: ${leaks.length} found${lines.slice(0, 30).join('')}`)
@@ -280,7 +304,10 @@ async function plant(stage: Stage, spooled: readonly Place[], all: readonly Secr
     join(stage.spoolDirectory, 'planted'),
     Buffer.from(secret.text).toString('base64'),
   )
-  const line = `${JSON.stringify({ level: 'debug', msg: `said ${secret.text} to us` })}\n`
+  // A line of the request log in which a name from the body would stand in place of the model's id.
+  const [written] = requestLines(stage.printed()).filter(({ fields }) => 'model' in fields)
+  ensure(written !== undefined, 'a line of the request log names its model')
+  const line = `${JSON.stringify({ ...written.fields, model: `an ${secret.text}` })}\n`
   const places = [
     ...(await stage.places(spooled)).map((place) =>
       place.name === 'log' ? { ...place, text: place.text + line } : place,
