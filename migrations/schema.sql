@@ -1180,6 +1180,22 @@ ALTER TABLE ONLY refunds
 ALTER TABLE ONLY refunds
     ADD CONSTRAINT refunds_review_id_fkey FOREIGN KEY (review_id) REFERENCES payment_reviews(id);
 
+CREATE TABLE refused_requests (
+    book_id bigint NOT NULL,
+    day date NOT NULL,
+    reason text NOT NULL COLLATE pg_catalog."C",
+    requests bigint NOT NULL,
+    last_at timestamp with time zone NOT NULL,
+    CONSTRAINT refused_requests_are_counted CHECK ((requests > 0)),
+    CONSTRAINT refused_requests_have_a_code CHECK ((reason ~ '^[a-z][a-z0-9_]{0,39}$'::text))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY refused_requests
+    ADD CONSTRAINT refused_requests_pkey PRIMARY KEY (book_id, day, reason);
+
+CREATE INDEX refused_requests_by_day ON refused_requests USING btree (day);
+
 CREATE TABLE registrations (
     id text NOT NULL,
     email text NOT NULL,

@@ -66,6 +66,7 @@ export function createJobs(modules: {
     job('quarantine', EACH_MINUTE, 1, () => ledger.quarantine.retryDue()),
     job('usage', EACH_MINUTE, 1, () => ledger.aggregateUsage()),
     job('partitions', '7 * * * *', 1, rotatePartitions),
+    job('refused-requests', '10 3 * * *', 10, () => ledger.usage.refused.removeOld()),
     {
       name: 'letter',
       limitMs: MINUTE_MS,

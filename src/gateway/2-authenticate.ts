@@ -2,6 +2,8 @@
 // client libraries send the first, older ones the second, some send both. It runs before the body
 // is read, so that a client without a key cannot make us receive 32 MiB.
 import type { Keys } from '../keys/keys.ts'
+import type { BookId } from '../platform/ids.ts'
+import { isRefusal } from '../platform/refusal.ts'
 import type { Authenticated, Exchange } from './exchange.ts'
 import { gatewayRefusal } from './refusals.ts'
 
@@ -12,8 +14,12 @@ export async function authenticate(
   slug: string,
 ): Promise<Authenticated> {
   const plainKey = keyOf(exchange, slug)
-  const caller = await keys.verify(plainKey, exchange.address)
   const { journal, clock } = exchange
+  const caller = await keys.verify(plainKey, exchange.address).catch((error: unknown) => {
+    // The account that the key belonged to: its owner should see that it is still in use.
+    if (isRefusal(error, 'key_revoked')) journal.book = error.detail.book as BookId | undefined
+    throw error
+  })
   journal.book = caller.book
   journal.keyId = caller.keyId
   journal.keyCheckedMs = clock.spanMs()

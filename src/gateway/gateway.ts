@@ -142,4 +142,20 @@ async function serve(exchange: Exchange, modules: Modules): Promise<void> {
   const label = labelOf(pathOf(clientRequest.url))
   modules.metrics.countAnswer(label, status)
   modules.requestLog.write(exchange, label, failure)
+  const reason = refusedFor(exchange, failure)
+  if (reason === undefined) return
+  modules.metrics.countRefusal(reason)
+  const { book } = exchange.journal
+  if (book !== undefined) modules.ledger.usage.refused.count(book, reason)
+}
+
+/** The reason of a request that the upstream refused, in the upstream's own words. */
+const UPSTREAM_REFUSED = 'upstream_refused'
+
+/** Why a finished request was refused; undefined if it was not: it was served, or it failed. */
+function refusedFor(exchange: Exchange, failure: Failure | undefined): string | undefined {
+  const { ending = 'refused', endedBy, clientReply } = exchange
+  if (ending !== 'refused' || endedBy !== undefined) return undefined
+  if (failure !== undefined) return failure.code
+  return clientReply.statusCode >= 400 ? UPSTREAM_REFUSED : undefined
 }

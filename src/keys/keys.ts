@@ -79,7 +79,7 @@ export function createKeys(options: KeysOptions) {
     }
     const verdict = await verdicts.verdictOf(digest, () => lookup.check(plain, parsed))
     if (verdict.kind === 'verified') return verdict.caller
-    if (verdict.kind === 'revoked') throw revokedRefusal()
+    if (verdict.kind === 'revoked') throw revokedRefusal(verdict.book)
     // Count only what may be a guess: an issued key has a valid tag.
     if (parsed.kind === 'imported') throw wrong('key_unknown', address)
     throw keyCheckRefusal('key_unknown', INVALID, { state: verdict.kind })

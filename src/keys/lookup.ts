@@ -29,18 +29,20 @@ export function createLookup(options: { readonly db: Executor; readonly hashing:
     const [first] = rows
     if (first === undefined) return { kind: 'unknown' }
     // The tag proves that we issued the key, so a pending or revoked one needs no Argon2id.
-    if (parsed.kind === 'issued' && first.state !== 'active') return { kind: first.state }
+    if (parsed.kind === 'issued' && first.state !== 'active') {
+      return { kind: first.state, book: first.book }
+    }
     const row = await hashing.findMatch(plain, rows)
     if (row === undefined) return { kind: 'unknown' }
     return row.state === 'active'
       ? { kind: 'verified', caller: callerOf(row) }
-      : { kind: row.state }
+      : { kind: row.state, book: row.book }
   }
 
   /** Checks only the state: it changes in the same transaction as the fence. */
   async function recheck(caller: Caller): Promise<Caller> {
     const row = await queryOrRefuse(queries.keyFind(db, caller.keyId))
-    if (row?.state !== 'active') throw revokedRefusal()
+    if (row?.state !== 'active') throw revokedRefusal(caller.book)
     return callerOf(row)
   }
 
@@ -72,6 +74,7 @@ export function callerOf(row: queries.KeyRow): {
   return { ...viewOf(row), book: row.book, fence }
 }
 
-export function revokedRefusal(): Refusal {
-  return keyCheckRefusal('key_revoked', 'This API key has been revoked.')
+/** `detail.book` names the account: the key was proven to be one of its former keys. */
+export function revokedRefusal(book: BookId): Refusal {
+  return keyCheckRefusal('key_revoked', 'This API key has been revoked.', { book })
 }

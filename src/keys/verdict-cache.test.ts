@@ -1,6 +1,7 @@
 // Tests of the cache of key checks, with a clock that the tests set.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { BookId } from '../platform/ids.ts'
 import { createLru, createVerdictCache, type Verdict } from './verdict-cache.ts'
 
 function cache() {
@@ -52,7 +53,8 @@ test('limits the number of wrong keys that it keeps', async () => {
 
 test('checks a pending key again, so that it works once confirmed', async () => {
   const { verdictOf } = cache()
-  assert.deepEqual(await verdictOf('key', answer({ kind: 'pending' })), { kind: 'pending' })
+  const pending = { kind: 'pending', book: 1n as BookId } as const
+  assert.deepEqual(await verdictOf('key', answer(pending)), pending)
   assert.deepEqual(await verdictOf('key', right('ann')), { kind: 'verified', caller: 'ann' })
 })
 

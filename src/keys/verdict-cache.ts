@@ -2,10 +2,12 @@
 // Concurrent requests with the same key share one check. The cache cannot keep a revoked key
 // working: a cached caller contains the key's fence, and every hold compares it.
 import type { Clock } from '../platform/clock.ts'
+import type { BookId } from '../platform/ids.ts'
 
 export type Verdict<Caller> =
   | { readonly kind: 'verified'; readonly caller: Caller }
-  | { readonly kind: 'unknown' | 'pending' | 'revoked' }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'pending' | 'revoked'; readonly book: BookId }
 
 /** Repeated wrong keys cost little for this time; a key imported meanwhile works after it. */
 const WRONG_MS = 30_000

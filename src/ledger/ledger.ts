@@ -33,6 +33,7 @@ import { instanceBeat, lostSpoolList, spoolClaimed } from './upkeep/upkeep.ts'
 import { createDayCounts } from './usage/day-counts.ts'
 import { createRequestLog } from './usage/log.ts'
 import { chargeFindFirst } from './usage/queries.ts'
+import { createRefused } from './usage/refused.ts'
 import { createRollup } from './usage/rollup.ts'
 import { unlistedList } from './usage/unlisted-queries.ts'
 import { createUsage } from './usage/usage.ts'
@@ -52,13 +53,17 @@ export type { Day } from './upkeep/days/day-queries.ts'
 export type { LostSpool } from './upkeep/upkeep.ts'
 export type { ModelUsage } from './usage/buckets.ts'
 export type { CountCertainty, DayCounts } from './usage/day-counts-queries.ts'
+export type { RefusedOfBook, RefusedRequests } from './usage/refused-queries.ts'
 export type { UnlistedUsage } from './usage/unlisted-queries.ts'
 export type { UsageDay, UsageStep } from './usage/usage.ts'
 export type { BookStatus, StoppedBook } from './watch-queries.ts'
 
 /** How often the time limits of waiting operations are checked. */
 const TICK_MS = 250
-/** Twelve heartbeats within the 60 seconds after which a silent process is considered dead. */
+/**
+ * Twelve heartbeats within the 60 seconds after which a silent process is considered dead. Counts
+ * of refused requests are written as often.
+ */
 const BEAT_MS = 5_000
 
 export type LedgerOptions = {
@@ -106,7 +111,8 @@ export async function createLedger(options: LedgerOptions) {
   })
   const beatConnection = openConnection()
   const { spool, quarantine, settlement, replay } = await openSettlement(batcher, options)
-  const usage = { ...createUsage(db), ...createRequestLog(db) }
+  const refused = createRefused(options)
+  const usage = { ...createUsage(db), ...createRequestLog(db), refused }
   const rollup = createRollup(options)
   const void_ = voidVerb(instance)
   const timers: NodeJS.Timeout[] = []
@@ -127,6 +133,7 @@ export async function createLedger(options: LedgerOptions) {
   const holding = createHolding({ batcher, isSpoolWritable, undo: voidHold, ...options })
 
   async function beat(): Promise<void> {
+    void refused.flush()
     await instanceBeat(beatsOn(beatConnection), self).catch((error: unknown) => {
       log.warn({ err: error }, 'a heartbeat was not written')
     })
@@ -164,6 +171,7 @@ export async function createLedger(options: LedgerOptions) {
         new Promise((resolve) => setTimeout(resolve, withinMs).unref()),
       ])
       await settlement.spoolAll()
+      await refused.flush()
       await Promise.all([batcher.close(), beatConnection.close()])
       const hasSettles = spool.size() > 0
       await spool.close()
@@ -225,7 +233,7 @@ export async function createLedger(options: LedgerOptions) {
     statement: (p: { book: BookId; beforeSeq: bigint | null; limit: number }) =>
       queries.entryList(db, p),
 
-    /** Usage by days or hours of a time zone, and the request log. */
+    /** Usage by days or hours of a time zone, the request log, counts of refused requests. */
     usage,
     /** Adds new entries to the usage sums; false when some were left for the next run. */
     aggregateUsage: rollup.aggregate,

@@ -24,6 +24,7 @@ import { reconcile } from './money/reconcile.ts'
 import { refund } from './money/refund.ts'
 import { listReviews, resolveReview } from './money/reviews.ts'
 import { listQuarantine, retryQuarantine, writeOffQuarantine } from './quarantine.ts'
+import { listRefused } from './refused.ts'
 import { adoptSpools, forgetSpool, listSpools } from './spools.ts'
 import { drain, listUpstreams, setWeight, undrain } from './upstreams.ts'
 import { listUnknownUsage } from './usage.ts'
@@ -58,7 +59,7 @@ export const families: Readonly<Record<string, string>> = {
   disputes: 'payers who went to their bank',
   quarantine: 'charges that the database refused',
   spool: 'charges on the disks of lost processes',
-  usage: 'what replies reported: members and values that have no price',
+  usage: 'what requests were refused, and what replies reported without a price',
   'vendor-bill': 'what the vendor bills, compared with what we count and sell',
   days: 'old days of entries: which left the ledger, and their files',
 }
@@ -260,6 +261,12 @@ export const commands: readonly OperatorCommand[] = [
     description: 'a disk is lost for good: stop the alarm',
     options: [REASON],
     run: forgetSpool,
+  },
+  {
+    usage: 'usage refused [whom]',
+    description: 'refused requests by reason: of an account, or the most of all accounts',
+    options: [['--days <n>', 'of how many days; 7 without it'], LIMIT],
+    run: listRefused,
   },
   {
     usage: 'usage unknown',

@@ -55,6 +55,7 @@ export const tableOwners: Readonly<Record<string, string>> = {
   usage_sums: 'ledger',
   usage_spans: 'ledger',
   usage_rounds: 'ledger',
+  refused_requests: 'ledger',
   days: 'ledger',
   entries_unverified: 'ledger',
   keys: 'keys',

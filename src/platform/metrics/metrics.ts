@@ -76,6 +76,7 @@ export function createMetrics() {
         tokens.labels({ gen_ai_token_type: kind, gen_ai_request_model: model }),
       ).observe(count),
     countEnding: (ending: string) => endingsCache(ending, () => endings.labels({ ending })).inc(),
+    ...refusalCounter(registers),
     ...usageCounters(registers),
     /** A gauge that calls `read` at each scrape. */
     gauge(name: string, help: string, read: () => number | Readonly<Record<string, number>>): void {
@@ -127,6 +128,19 @@ export function createMetrics() {
       })
       void gauge
     },
+  }
+}
+
+function refusalCounter(registers: Registry[]) {
+  const refusals = new Counter({
+    name: 'gateway_refusals_total',
+    help: 'Requests that were refused, by the code of docs/errors.md',
+    labelNames: ['code'],
+    registers,
+  })
+  const cache = createLabelCache<Counter.Internal>()
+  return {
+    countRefusal: (code: string) => cache(code, () => refusals.labels({ code })).inc(),
   }
 }
 

@@ -116,6 +116,38 @@ test('a client that left has one line with what it was charged for', async () =>
   assert.ok((line.bytesOut as number) > 1_000)
 })
 
+test('refused requests are counted for their account by reason, served ones are not', async () => {
+  const caller = await createCaller(at.gateway)
+  const poor = await createCaller(at.gateway, 0)
+  const reissued = await createCaller(at.gateway)
+  const { db } = at.gateway.database
+  await caller.ask({ body: question('[[reply: text 3]]') })
+  await caller.ask({ body: question('x', { temperature: 9 }) })
+  await caller.ask({ body: question('x', { model: CANARY }) })
+  await caller.ask({ body: question('[[fault: status=400]]') })
+  await caller.ask({ body: question('[[fault: drop]]') })
+  await caller.ask({ headers: { 'content-type': 'text/plain' }, body: 'x' })
+  for (let i = 0; i < 3; i++) await poor.ask({ body: question() })
+  await db.transaction((tx) => at.gateway.keys.revoke(tx, reissued.book))
+  await reissued.ask({ path: '/v1/me', method: 'GET' })
+  const { refused } = at.gateway.ledger.usage
+  await refused.flush()
+  const countsOf = async ({ book }: Caller) => {
+    const listed = await refused.list({ book, from: null, to: null })
+    return listed.map(({ reason, requests }) => `${reason} ${requests}`).toSorted()
+  }
+  // Without a right key, as for a wrong content type, which is refused before, no account is known.
+  assert.deepEqual(await countsOf(caller), [
+    'field_invalid 1',
+    'model_unknown 1',
+    'upstream_refused 1',
+  ])
+  assert.deepEqual(await countsOf(poor), ['credits_insufficient 3'])
+  assert.deepEqual(await countsOf(reissued), ['key_revoked 1'])
+  assert.ok((await at.gateway.metric('gateway_refusals_total')) >= 8)
+  for (const one of [caller, poor, reissued]) one.end()
+})
+
 test('every other path has one line, with an account if the key was right', async () => {
   const paths = [
     ['GET', '/v1/me', 200, '/me', 'complete'],
