@@ -18,9 +18,10 @@ create table quarantine (
   closed_at timestamptz,
   outcome text
     constraint quarantine_outcomes_are_known check (outcome in ('charged', 'written_off')),
-  primary key (hold_id, settle),
   constraint quarantine_closes_with_an_outcome check ((closed_at is null) = (outcome is null))
 );
+-- By its digest: the text of a settle with many passes is longer than an index entry may be.
+create unique index quarantine_has_a_settle_once on quarantine (hold_id, md5(settle));
 create index quarantine_waiting on quarantine (refused_at) where closed_at is null;
 
 -- Where a process spools; null once another process has claimed its files or it left none. A

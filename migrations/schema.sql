@@ -1123,8 +1123,7 @@ CREATE TABLE quarantine (
     CONSTRAINT quarantine_outcomes_are_known CHECK ((outcome = ANY (ARRAY['charged'::text, 'written_off'::text])))
 );
 
-ALTER TABLE ONLY quarantine
-    ADD CONSTRAINT quarantine_pkey PRIMARY KEY (hold_id, settle);
+CREATE UNIQUE INDEX quarantine_has_a_settle_once ON quarantine USING btree (hold_id, md5(settle));
 
 CREATE INDEX quarantine_waiting ON quarantine USING btree (refused_at) WHERE (closed_at IS NULL);
 

@@ -32,7 +32,7 @@ export async function quarantineInsert(
     `insert into quarantine (hold_id, settle, book_id, priced, reason, refused_at, tried_at,
        tried_after)
      values ($1, $2, $3, $4, $5, ledger_now(), ledger_now(), ${MIGRATION})
-     on conflict (hold_id, settle) do nothing`,
+     on conflict (hold_id, md5(settle)) do nothing`,
     [p.hold, p.settle, p.book, p.priced, p.reason],
   )
 }
