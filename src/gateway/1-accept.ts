@@ -3,6 +3,7 @@
 // that is compressed or not JSON.
 import type { ClientReply, ClientRequest } from '../http/http.ts'
 import { newHoldId, requestIdOf } from '../platform/ids.ts'
+import { ClientWait } from './client-wait.ts'
 import type { Exchange } from './exchange.ts'
 import { emptyJournal } from './journal.ts'
 import type { Modules } from './modules.ts'
@@ -16,6 +17,7 @@ export function accept(
   { clock, settings }: Pick<Modules, 'clock' | 'settings'>,
 ): Exchange {
   const id = newHoldId(settings.cell, clock.nowMs())
+  const startedMs = clock.spanMs()
   const { url } = clientRequest
   const questionMark = url.indexOf('?')
   const exchange: Exchange = {
@@ -27,15 +29,18 @@ export function accept(
     version: versionOf(clientRequest.headers, settings),
     query: questionMark === -1 ? '' : url.slice(questionMark),
     clock,
-    startedMs: clock.spanMs(),
+    startedMs,
     journal: emptyJournal(),
     endedBy: undefined,
     isDisconnected: false,
+    disconnectedMs: undefined,
+    clientWait: new ClientWait(startedMs),
     onDisconnect: undefined,
     ending: undefined,
   }
   clientReply.onDisconnect = (cause) => {
     exchange.isDisconnected = true
+    exchange.disconnectedMs = clock.spanMs()
     exchange.endedBy ??= cause ?? 'client_left'
     exchange.onDisconnect?.()
   }

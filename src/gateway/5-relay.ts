@@ -14,14 +14,9 @@ import { ourCause } from './ending.ts'
 import type { Exchange, Parsed, Reserved } from './exchange.ts'
 import type { Modules } from './modules.ts'
 import { gatewayRefusal } from './refusals.ts'
+import { LEFT_EARLY_WAIT_MS } from './reply/context.ts'
 import { createReplyReceiver, type UpstreamReply } from './reply/reply.ts'
 import { headersOf, isAccountStatus, isTargetFailure, reportOutcome } from './upstream-call.ts'
-
-/**
- * How long the gateway waits for the upstream's status after the client of a stream has left: the
- * input may have to be charged.
- */
-const UPSTREAM_STATUS_WAIT_MS = 10_000
 
 export type RelayRequest = {
   /** Appended to the upstream's URL; without the query. */
@@ -136,7 +131,7 @@ async function attempt(
 
 /**
  * Aborts the attempt when the gateway closes the client's connection and, for a stream, also
- * UPSTREAM_STATUS_WAIT_MS after the client left; a plain reply is still read to its end.
+ * LEFT_EARLY_WAIT_MS after the client left; a plain reply is still read to its end.
  * The returned function stops watching.
  */
 function abortOnDisconnect(
@@ -147,7 +142,7 @@ function abortOnDisconnect(
   let timer: NodeJS.Timeout | undefined
   exchange.onDisconnect = () => {
     if (ourCause(exchange) !== undefined) abortAttempt(receiver)
-    else if (isStream) timer = setTimeout(abortAttempt, UPSTREAM_STATUS_WAIT_MS, receiver)
+    else if (isStream) timer = setTimeout(abortAttempt, LEFT_EARLY_WAIT_MS, receiver)
   }
   return () => {
     exchange.onDisconnect = undefined

@@ -75,6 +75,15 @@ class ReplyPrice implements Meter {
     return priced(counts, this.prices, true, facts)
   }
 
+  // Its counters stand at its end: both counts are estimated from the bytes.
+  ofAbandonedPlain(bytes: number, requestBytes: number): Metered {
+    const { facts } = this.plain
+    if (facts.usage !== undefined) return this.ofCompletePlain(bytes)
+    const input = estimateOutput(requestBytes, 0)
+    const counts = { ...noTokens, input, output: estimateOutput(bytes, 0) }
+    return priced(counts, this.prices, true, facts)
+  }
+
   ofFailedReply(): Metered | undefined {
     if (this.streamMeter?.facts.usage !== undefined) return this.ofAbandonedStream()
     const facts = this.plainMeter?.facts

@@ -6,10 +6,11 @@
 //   it left before anything was reported  `given_up`         free
 //   the upstream refused or failed        `refused`, `upstream_failed`   free
 //   the gateway was stopped, or overloaded `drained`, `shed` free
-//   the gateway died                      `process_lost`     free; the sweep voids the hold
+//   the gateway died or had a fault       `process_lost`     free; after a death the sweep voids it
 //
 // docs/charging.md publishes the table; docs/request.md has the details.
 import type { Ending, VoidInput } from '../ledger/ledger.ts'
+import { isRefusal } from '../platform/refusal.ts'
 import type { EndedBy, Exchange } from './exchange.ts'
 
 /** What a finished request is recorded with: in the log, and for its hold in the ledger. */
@@ -54,9 +55,10 @@ export function ourCause({ endedBy }: Exchange): Void | undefined {
 }
 
 /** The ending of a request that has a hold but got no reply. */
-export function endWithoutReply(exchange: Exchange): Void {
+export function endWithoutReply(exchange: Exchange, error: unknown): Void {
   const ours = ourCause(exchange)
   if (ours !== undefined) return ours
+  if (!isRefusal(error)) return { ending: 'process_lost', reason: 'a fault of the gateway' }
   if (exchange.endedBy !== undefined) {
     return { ending: 'given_up', reason: 'the client left before the reply began' }
   }

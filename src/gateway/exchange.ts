@@ -10,6 +10,7 @@ import type { Model, Snapshot } from '../pricing/pricing.ts'
 import type { Credits } from '../units/credits.ts'
 import type { TokenCounts } from '../units/tokens.ts'
 import type { InputBound } from '../wire/bound.ts'
+import type { ClientWait } from './client-wait.ts'
 import type { LoweredTools } from './lowering.ts'
 
 export type Exchange = {
@@ -37,6 +38,10 @@ export type Exchange = {
    * True once the client or the gateway has closed the connection before the reply was complete.
    */
   isDisconnected: boolean
+  /** When that was; undefined before. */
+  disconnectedMs: number | undefined
+  /** How long the reply has waited for the client to read. */
+  readonly clientWait: ClientWait
   /** Called once, when `isDisconnected` becomes true. */
   onDisconnect: (() => void) | undefined
   /**

@@ -7,13 +7,13 @@ import { accept } from './1-accept.ts'
 import { answerError, type Failure } from './answers.ts'
 import { createBodyBudget } from './body/body.ts'
 import { createLargeBodies } from './body/large-bodies.ts'
+import { UNREAD_MS_MAX } from './client-wait.ts'
 import { cutOff } from './ending.ts'
 import { labelOf, pathOf, route } from './endpoints/endpoints.ts'
 import { readOpenapi } from './endpoints/openapi.ts'
 import type { Exchange } from './exchange.ts'
 import { createInputCounts } from './input-count.ts'
 import type { Modules } from './modules.ts'
-import { UNREAD_MS_MAX } from './reply/context.ts'
 import { createTicker } from './reply/ticker.ts'
 import { createRequestLog } from './request-log.ts'
 import { answerUnparsed } from './unparsed.ts'
@@ -88,8 +88,11 @@ export function createGateway(options: GatewayOptions) {
   })
   /** Cuts the requests that are not decided yet; the others are charged, and get their reply. */
   function cutUndecided(): void {
+    const nowMs = options.clock.spanMs()
     for (const exchange of underWay) {
-      if (exchange.ending === undefined) cutOff(exchange, 'drained')
+      if (exchange.ending !== undefined) continue
+      const isSlow = exchange.clientWait.hasStalledUpstream(nowMs)
+      cutOff(exchange, isSlow ? 'client_slow' : 'drained')
     }
   }
   function closeAll(): void {

@@ -56,7 +56,7 @@ export async function postMessages(exchange: Exchange, modules: Modules): Promis
       metrics.observeDuration(model.id, (clock.spanMs() - exchange.startedMs) / 1_000)
     } catch (error) {
       // The upstream sent no reply, or step 8 refused it: void the hold unless it was charged.
-      const { ending, reason } = endWithoutReply(exchange)
+      const { ending, reason } = endWithoutReply(exchange, error)
       settlement.void(ending, reason)
       throw error
     }

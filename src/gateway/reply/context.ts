@@ -11,8 +11,11 @@ import type { Exchange, Reserved } from '../exchange.ts'
 import type { UpstreamReply } from './reply.ts'
 import type { Ticker } from './ticker.ts'
 
-/** A client that reads nothing for this long is disconnected. */
-export const UNREAD_MS_MAX = 60_000
+/**
+ * How long the gateway waits, after the client of a stream left before it began, for message_start,
+ * because it reports the input, which is charged.
+ */
+export const LEFT_EARLY_WAIT_MS = 10_000
 
 /** The tokens that a reply consumed, and their price. */
 export type Metered = {
@@ -41,6 +44,8 @@ export type Meter = {
   ofCompletePlain(bytes: number): Metered
   /** A stream whose client left before its end. */
   ofAbandonedStream(): Metered
+  /** A plain reply that broke off because of its client; the request had `requestBytes`. */
+  ofAbandonedPlain(bytes: number, requestBytes: number): Metered
   /** A reply that failed: what it had reported by then; undefined without any counters. */
   ofFailedReply(): Metered | undefined
 }

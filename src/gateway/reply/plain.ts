@@ -4,10 +4,10 @@
 // ordered.
 import type { ReplyHeaders } from '../../http/http.ts'
 import type { Settled } from '../../ledger/ledger.ts'
+import { UNREAD_MS_MAX } from '../client-wait.ts'
 import { cutOff, ourCause } from '../ending.ts'
 import { gatewayRefusal } from '../refusals.ts'
-import { ClientWait } from './client-wait.ts'
-import { type ReplyContext, UNREAD_MS_MAX } from './context.ts'
+import type { ReplyContext } from './context.ts'
 import type { UpstreamReply } from './reply.ts'
 
 /** Long replies stay below 1 MiB; a larger one is not held in memory as a whole. */
@@ -44,8 +44,12 @@ export async function forwardPlain(
 ): Promise<void> {
   const { exchange, reply, meter, settlement } = context
   const { clientReply } = exchange
-  const { chunks, bytes } = await receiveReply(context, head)
+  const { chunks, bytes, isGivenUp } = await receiveReply(context, head)
   if (settlement.isDecided) return
+  if (isGivenUp) {
+    await settlement.charge(meter.ofAbandonedPlain(bytes, exchange.journal.bytesIn ?? 0))
+    return
+  }
   const { isComplete, facts } = meter.plain
   // An object without an id and without counters is not a message, whatever its status.
   if (!isComplete || (facts.messageId === undefined && facts.usage === undefined)) {
@@ -67,17 +71,21 @@ export async function forwardPlain(
   clientReply.end(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
 }
 
-/**
- * Resolves at the reply's end with the chunks that have not been sent: all of them, or the last
- * one.
- */
+type ReceivedReply = {
+  /** The chunks that have not been sent: all of them, or the last one. */
+  readonly chunks: Buffer[]
+  readonly bytes: number
+  /** The rest will not come, because the client kept the upstream waiting. */
+  readonly isGivenUp: boolean
+}
+
+/** Resolves at the reply's end, or when a client that reads too slowly prevents it. */
 function receiveReply(
   { exchange, reply, meter, settlement, ticker, clock, requestSecondsMax }: ReplyContext,
   head: ReplyHeaders,
-): Promise<{ chunks: Buffer[]; bytes: number }> {
-  const { clientReply, startedMs } = exchange
+): Promise<ReceivedReply> {
+  const { clientReply, startedMs, clientWait: wait } = exchange
   const chunks: Buffer[] = []
-  const wait = new ClientWait()
   let bytes = 0
   let restMs = 0
   const resume = () => {
@@ -88,15 +96,23 @@ function receiveReply(
     const deadline = {
       tick(nowMs: number) {
         if (wait.currentMs(nowMs) > UNREAD_MS_MAX) cutOff(exchange, 'client_slow')
-        if (nowMs - startedMs < requestSecondsMax * 1_000 + restMs) return
-        if (restMs === 0 && wait.isMostOfTimeSince(startedMs, nowMs)) {
+        const ageMs = nowMs - startedMs
+        if (ageMs < requestSecondsMax * 1_000 + restMs) return
+        if (restMs === 0 && wait.explainsTimeLimit(ageMs, nowMs)) {
           restMs = LATE_REPLY_WAIT_MS
           cutOff(exchange, 'client_slow')
           return
         }
         reply.abort()
-        over(gatewayRefusal('request_overdue', 'The request took too long.'), 'it took too long')
+        if (restMs > 0) giveUp()
+        else
+          over(gatewayRefusal('request_overdue', 'The request took too long.'), 'it took too long')
       },
+    }
+    const giveUp = () => {
+      ticker.remove(deadline)
+      cutOff(exchange, 'client_slow')
+      resolve({ chunks: [], bytes, isGivenUp: true })
     }
     const over = (error: Error, reason: string) => {
       ticker.remove(deadline)
@@ -113,7 +129,7 @@ function receiveReply(
         settlement.void(ours.ending, ours.reason)
         reply.abort()
         ticker.remove(deadline)
-        resolve({ chunks: [], bytes })
+        resolve({ chunks: [], bytes, isGivenUp: false })
       }
     }
     reply.attach({
@@ -140,13 +156,15 @@ function receiveReply(
       },
       end() {
         ticker.remove(deadline)
-        resolve({ chunks, bytes })
+        resolve({ chunks, bytes, isGivenUp: false })
       },
       fail(error) {
-        over(
-          gatewayRefusal('upstream_failed', 'The upstream broke off its reply.', {}, error),
-          'the upstream broke off',
-        )
+        if (wait.hasStalledUpstream(clock.spanMs())) giveUp()
+        else
+          over(
+            gatewayRefusal('upstream_failed', 'The upstream broke off its reply.', {}, error),
+            'the upstream broke off',
+          )
       },
     })
   })

@@ -4,38 +4,36 @@
 // stream without message_stop never ends cleanly.
 import type { ReplyHeaders } from '../../http/http.ts'
 import { errorRecord, PING_RECORD, recordsWithRequestId } from '../../wire/errors.ts'
+import { type ClientWait, UNREAD_MS_MAX } from '../client-wait.ts'
 import { cutOff, ourCause } from '../ending.ts'
-import { ClientWait } from './client-wait.ts'
-import { type ReplyContext, UNREAD_MS_MAX } from './context.ts'
+import { LEFT_EARLY_WAIT_MS, type ReplyContext } from './context.ts'
 
 /** Proxies close connections after 60 s of silence or more; agents warn their users after 20 s. */
 const PING_AFTER_MS = 15_000
 /** How long to wait, after the client left, for the counters at the reply's end. */
 const FINAL_USAGE_WAIT_MS = 700
-/**
- * The same when the client left before the reply began: then we wait for message_start, because
- * it reports the input, which is charged.
- */
-const MESSAGE_START_WAIT_MS = 10_000
 /** How long to wait after message_stop for the upstream's end, because bytes may follow it. */
 const TAIL_MS = 250
 
 const PING = Buffer.from(PING_RECORD)
 
-/** Resolves when the client's stream has ended and the hold is settled or voided. */
+/**
+ * Resolves when the client's stream has ended and the hold is settled or voided. Rejects with a
+ * fault of the charge.
+ */
 export function forwardStream(context: ReplyContext, head: ReplyHeaders): Promise<void> {
-  return new Promise((resolve) => {
-    const stream = new Stream(context, resolve)
-    stream.start(head)
-  })
+  const done = Promise.withResolvers<void>()
+  const stream = new Stream(context, done)
+  stream.start(head)
+  return done.promise
 }
 
 // A class instead of closures: a process has ten thousand of these at a time.
 class Stream {
   private readonly context: ReplyContext
-  private readonly done: () => void
+  private readonly done: Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'>
   private heldBack: Buffer[] = []
-  private readonly wait = new ClientWait()
+  private readonly wait: ClientWait
   private isUpstreamOver = false
   private isSettled = false
   private isOver = false
@@ -43,9 +41,10 @@ class Stream {
   private abandonTimer: NodeJS.Timeout | undefined
   private hasLeftBeforeStart = false
 
-  constructor(context: ReplyContext, done: () => void) {
+  constructor(context: ReplyContext, done: Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'>) {
     this.context = context
     this.done = done
+    this.wait = context.exchange.clientWait
     this.lastWriteMs = context.clock.spanMs()
   }
 
@@ -94,7 +93,7 @@ class Stream {
   private handleEarlyEnd(reason: string): void {
     const { exchange, clock } = this.context
     if (this.isOver) return
-    if (this.wait.explainsUpstreamClose(clock.spanMs())) {
+    if (this.wait.hasStalledUpstream(clock.spanMs())) {
       cutOff(exchange, 'client_slow')
       this.settleAbandoned()
     } else this.endBroken(reason)
@@ -143,8 +142,11 @@ class Stream {
     const { meter, settlement } = this.context
     try {
       await settlement.charge(meter.ofCompleteStream())
-    } catch {
-      this.endBroken('the charge was refused')
+    } catch (error) {
+      // messages.ts voids the hold if it was not decided, and answers.ts logs the fault, once.
+      this.sendError('The gateway failed.')
+      this.stop()
+      this.done.reject(error)
       return
     }
     this.isSettled = true
@@ -165,26 +167,29 @@ class Stream {
 
   /** The upstream or the gateway failed: void the hold and send the client an error event. */
   private endBroken(reason: string): void {
-    const { exchange, settlement, meter } = this.context
     if (this.isOver) return
-    settlement.void('upstream_failed', reason)
-    if (!exchange.isDisconnected) {
-      const { requestId, clientReply } = exchange
-      if (meter.stream.facts.error === undefined) {
-        const message = 'The upstream broke off its reply; nothing was charged.'
-        const record = errorRecord({ type: 'api_error', message, requestId })
-        // If the upstream was cut off within a record, end that record first: our error event
-        // would become part of it.
-        clientReply.end(Buffer.from(meter.stream.isBetweenRecords ? record : `\n\n${record}`))
-      } else clientReply.end()
-    }
+    this.context.settlement.void('upstream_failed', reason)
+    this.sendError('The upstream broke off its reply; nothing was charged.')
     this.close()
+  }
+
+  /** Ends the client's stream with an error event, unless the upstream has sent one. */
+  private sendError(message: string): void {
+    const { exchange, meter } = this.context
+    const { requestId, clientReply } = exchange
+    if (exchange.isDisconnected) return
+    if (meter.stream.facts.error === undefined) {
+      const record = errorRecord({ type: 'api_error', message, requestId })
+      // If the upstream was cut off within a record, end that record first: our error event would
+      // become part of it.
+      clientReply.end(Buffer.from(meter.stream.isBetweenRecords ? record : `\n\n${record}`))
+    } else clientReply.end()
   }
 
   // ── the client leaves ──
 
   private handleDisconnect(): void {
-    const { exchange, settlement } = this.context
+    const { exchange, settlement, reply, clock } = this.context
     if (this.isOver || settlement.isDecided) return
     const ours = ourCause(exchange)
     if (ours !== undefined) {
@@ -193,11 +198,14 @@ class Stream {
       return
     }
     this.hasLeftBeforeStart = !this.hasStarted
-    this.abandonTimer = setTimeout(
-      () => this.settleAbandoned(),
-      this.hasLeftBeforeStart ? MESSAGE_START_WAIT_MS : FINAL_USAGE_WAIT_MS,
-    )
-    if (this.wait.isWaiting) this.context.reply.resume()
+    const waitMs = this.hasLeftBeforeStart ? LEFT_EARLY_WAIT_MS : FINAL_USAGE_WAIT_MS
+    const nowMs = clock.spanMs()
+    const goneMs = nowMs - (exchange.disconnectedMs ?? nowMs)
+    this.abandonTimer = setTimeout(() => this.settleAbandoned(), Math.max(0, waitMs - goneMs))
+    if (this.wait.isWaiting) {
+      this.wait.end(nowMs)
+      reply.resume()
+    }
     this.settleIfEnoughArrived()
   }
 
@@ -213,13 +221,19 @@ class Stream {
   }
 
   private settleAbandoned(): void {
-    const { meter, settlement, reply } = this.context
+    const { settlement } = this.context
     if (this.isOver || settlement.isDecided) return
-    reply.abort()
-    // Not awaited: the client has left, and the ledger logs a charge that the database refuses.
-    if (this.hasStarted) settlement.charge(meter.ofAbandonedStream()).catch(() => undefined)
-    else settlement.void('given_up', 'the client left before the reply began')
-    this.close()
+    this.stop()
+    if (this.hasStarted) this.chargeAbandoned().then(this.done.resolve, this.done.reject)
+    else {
+      settlement.void('given_up', 'the client left before the reply began')
+      this.done.resolve()
+    }
+  }
+
+  private async chargeAbandoned(): Promise<void> {
+    const { meter, settlement } = this.context
+    await settlement.charge(meter.ofAbandonedStream())
   }
 
   // ── time ──
@@ -228,25 +242,31 @@ class Stream {
     const { exchange, meter, reply, requestSecondsMax } = this.context
     const { startedMs } = exchange
     if (exchange.isDisconnected) return // abandonTimer settles it
-    if (nowMs - startedMs > requestSecondsMax * 1_000) {
-      if (this.wait.isMostOfTimeSince(startedMs, nowMs)) cutOff(exchange, 'client_slow')
+    if (meter.stream.isStopComplete) return // the charge is being written
+    const ageMs = nowMs - startedMs
+    if (ageMs > requestSecondsMax * 1_000) {
+      if (this.wait.explainsTimeLimit(ageMs, nowMs)) cutOff(exchange, 'client_slow')
       else {
         reply.abort()
         this.endBroken('it took too long')
       }
-    } else if (meter.stream.hasStop) return
-    else if (this.wait.isWaiting) {
+    } else if (this.wait.isWaiting) {
       if (this.wait.currentMs(nowMs) > UNREAD_MS_MAX) cutOff(exchange, 'client_slow')
-    } else if (nowMs - this.lastWriteMs > PING_AFTER_MS && meter.stream.isBetweenRecords) {
+    } else if (meter.stream.hasStop) return
+    else if (nowMs - this.lastWriteMs > PING_AFTER_MS && meter.stream.isBetweenRecords) {
       this.write(PING)
     }
   }
 
   private close(): void {
+    this.stop()
+    this.done.resolve()
+  }
+
+  private stop(): void {
     this.isOver = true
     clearTimeout(this.abandonTimer)
     this.context.ticker.remove(this)
     if (!this.isUpstreamOver) this.context.reply.abort()
-    this.done()
   }
 }

@@ -2,6 +2,7 @@
 // disk, and pays once, when the database accepts it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { createTestGateway, type TestGateway } from '../../stages/gateway.ts'
@@ -36,5 +37,35 @@ for (const stream of [false, true]) {
     assert.deepEqual(await caller.statement(), [chargeLine('complete', price)])
     assert.deepEqual(await gateway.ledger.audit('all'), [])
     caller.end()
+  })
+}
+
+for (const how of ['plain', 'stream', 'a stream that its client leaves'] as const) {
+  test(`a fault while charging is logged once (${how})`, async () => {
+    const logLines: string[] = []
+    const own = await createTestGateway({ logLines })
+    const caller = await createCaller(own)
+    own.ledger.settle = () => Promise.reject(new Error('the charge failed'))
+    const fault = how === 'a stream that its client leaves' ? '[[fault: silence-after=5]]' : ''
+    const stream = how !== 'plain'
+    const sent = caller.send({ body: question(`[[reply: text 9]] ${fault}`, { stream }) })
+    if (fault !== '') {
+      await sent.until((bytes) => eventsOf(bytes).length >= 5)
+      sent.disconnect()
+    } else {
+      const { status, bytes } = await sent.answer
+      assert.equal(status, stream ? 200 : 500)
+      assert.match(bytes.toString(), /"type":"api_error"/)
+      assert.doesNotMatch(bytes.toString(), /message_stop|nothing was charged/)
+    }
+    const faults = () => logLines.map((line) => JSON.parse(line)).filter(({ err }) => err)
+    for (let i = 0; i < 1_000 && faults().length === 0; i++) await wait(10)
+    caller.end()
+    await own.end()
+    assert.deepEqual(
+      faults().map(({ level, msg, err }) => [level, msg, err.message]),
+      [['error', 'a fault', 'the charge failed']],
+      logLines.join('\n'),
+    )
   })
 }

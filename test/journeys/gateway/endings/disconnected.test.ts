@@ -137,6 +137,7 @@ describe('a client that leaves a stream', { concurrency: true }, () => {
   for (const [what, fault] of [
     ['no answer comes', 'headers-ms=forever'],
     ['no message_start comes', 'silence-after=0'],
+    ['only headers come', 'headers-ms=6000 silence-after=0'],
   ] as const) {
     journey(`is waited for ten seconds when ${what}, and pays nothing`, async (caller) => {
       const sent = caller.send(asking(fault))

@@ -114,6 +114,29 @@ async function stands(poured: { bytes: number }): Promise<void> {
   assert.ok(poured.bytes < POURED_BYTES_MAX, 'the upstream has to wait')
 }
 
+/** Reads until the upstream can write again. */
+async function readUntil(client: Socket, poured: { bytes: number }): Promise<void> {
+  const stoodAt = poured.bytes
+  client.resume()
+  for (let ms = 0; ms < 10_000 && poured.bytes === stoodAt; ms += 5) await wait(5)
+  client.pause()
+  assert.ok(poured.bytes > stoodAt, 'the upstream sends again')
+}
+
+/** Reads for a moment, pauses for a moment, until the check holds. */
+async function readInSteps(client: Socket, isOver: () => Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 400 && !(await isOver()); i++) {
+    client.resume()
+    await wait(1)
+    client.pause()
+    await wait(40)
+  }
+}
+
+async function heldOf({ book }: Caller): Promise<bigint | undefined> {
+  return (await gateway.ledger.balance(book))?.held
+}
+
 /** Collects all bytes from now on, until the connection ends. */
 async function readOn(socket: Socket): Promise<string> {
   let text = ''
@@ -141,11 +164,7 @@ test('a limit also ends as client_slow when the client reads a little now and th
   for (let i = 0; i < 2; i++) {
     await stands(poured)
     turned.ms += 40_000
-    const stoodAt = poured.bytes
-    client.resume()
-    for (let ms = 0; ms < 2_000 && poured.bytes === stoodAt; ms += 5) await wait(5)
-    client.pause()
-    assert.ok(poured.bytes > stoodAt, 'the upstream sends again')
+    await readUntil(client, poured)
   }
   await stands(poured)
   turned.ms += 20_001
@@ -164,6 +183,35 @@ test('a limit that passes while the upstream is silent stays free', async () => 
   turned.ms += REQUEST_SECONDS_MAX * 1_000 + 1
   assert.deepEqual(await caller.statement(), ['void upstream_failed 0 it took too long'])
   assert.match(await text, /event: error\n.*nothing was charged/s)
+})
+
+test('a client that waits for a minute in total pays when the hour is over', async () => {
+  const limits = { requestSecondsMax: 3_600 }
+  const clock = { ...systemClock, spanMs: () => systemClock.spanMs() + turned.ms }
+  const patient = await createTestGateway({ upstreamUrl: upstream.url, clock, limits })
+  const reader = await createCaller(patient)
+  let up: Socket | undefined
+  serve = (socket) => {
+    up = socket
+    socket.write(headOf(200, 'text/event-stream'))
+    socket.write(chunkOf(BEGINNING))
+  }
+  const client = askWithoutReading(true, patient, reader)
+  await once(client, 'readable')
+  assert.ok(up !== undefined)
+  // The model takes 31 minutes; then the client keeps the gateway waiting for the other 29.
+  turned.ms += 31 * 60_000
+  const poured = pour(up, PADDING)
+  for (let i = 0; i < 3; i++) {
+    await stands(poured)
+    turned.ms += 30_000
+    await readUntil(client, poured)
+  }
+  turned.ms += 28 * 60_000
+  assert.deepEqual(await reader.statement(), [SLOW])
+  client.destroy()
+  reader.end()
+  await patient.end()
 })
 
 test('a limit stays free when the client took less than half of the waiting time', async () => {
@@ -204,6 +252,35 @@ for (const how of ['end', 'resetAndDestroy'] as const) {
     client.destroy()
   })
 }
+
+test('a client that then reads in small steps pays for the upstream it stalled', async () => {
+  const serving = pouring()
+  const client = askWithoutReading(true)
+  const { socket, poured } = await serving
+  await stands(poured)
+  socket.end()
+  turned.ms += 30_000
+  // Each step is a short wait of its own; the gateway sees the upstream's end after some of them.
+  await readInSteps(client, async () => (await heldOf(caller)) === 0n)
+  assert.deepEqual(await caller.statement(), [SLOW])
+  client.destroy()
+})
+
+test('many short waits count together when the upstream gives up', async () => {
+  const serving = pouring()
+  const client = askWithoutReading(true)
+  const { socket, poured } = await serving
+  for (let i = 0; i < 6; i++) {
+    await stands(poured)
+    turned.ms += 4_000
+    await readUntil(client, poured)
+  }
+  await stands(poured)
+  socket.end()
+  await readInSteps(client, async () => (await heldOf(caller)) === 0n)
+  assert.deepEqual(await caller.statement(), [SLOW])
+  client.destroy()
+})
 
 test('an upstream that breaks off after a short wait stays free', async () => {
   const serving = pouring()
@@ -249,6 +326,27 @@ test('a plain reply passed on in pieces is charged whole when its client is too 
   assert.deepEqual(await caller.statement(), [chargeLine('client_slow', price)])
   client.destroy()
 })
+
+for (const how of ['end', 'resetAndDestroy'] as const) {
+  test(`a plain reply that the upstream gives up for a slow client is paid (${how})`, async () => {
+    let up: { socket: Socket; poured: { bytes: number } } | undefined
+    serve = (socket) => {
+      socket.write(headOf(200, 'application/json'))
+      socket.write(chunkOf('{"id":"msg_2","type":"message","content":"'))
+      up = { socket, poured: pour(socket, 'x'.repeat(16_000)) }
+    }
+    const client = askWithoutReading(false)
+    while (up === undefined) await wait(5)
+    await stands(up.poured)
+    up.socket[how]()
+    turned.ms += 30_000
+    client.resume()
+    const [line = ''] = await caller.statement()
+    // Megabytes of reply cost more than was held: the charge is the hold.
+    assert.match(line, /^charge client_slow -\d+ estimated written off /)
+    client.destroy()
+  })
+}
 
 test('a plain reply in pieces that stops in the middle stays free', async () => {
   serve = (socket) => {
