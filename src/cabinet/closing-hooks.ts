@@ -16,7 +16,7 @@ import { statementWords } from './api/statement/words.ts'
 
 export type ClosingHookOptions = {
   readonly keys: Pick<Keys, 'revoke' | 'find'>
-  readonly ledger: Pick<Ledger, 'block' | 'balance' | 'adjust' | 'statement'>
+  readonly ledger: Pick<Ledger, 'block' | 'balance' | 'adjust' | 'statement' | 'usage'>
   readonly guards: Pick<Guards, 'copy'>
   readonly payments: Pick<Payments, 'copy' | 'erase' | 'topUps'>
   readonly mail: Pick<Mail, 'listTo'>
@@ -40,7 +40,9 @@ export function createClosingHooks(options: ClosingHookOptions): ClosingHooks {
     }
     // Entries are numbered from 1 without gaps.
     const isComplete = (entries.at(-1)?.seq ?? 1n) === 1n
-    return { isComplete, entries: entries.map(entryCopy) }
+    const refused = await ledger.usage.refused.list({ book, from: null, to: null })
+    const refusedRequests = refused.map((one) => ({ ...one, requests: String(one.requests) }))
+    return { isComplete, entries: entries.map(entryCopy), refusedRequests }
   }
 
   return {

@@ -86,6 +86,43 @@ test('a refused request costs nothing, says so, and is found by the filter', asy
   })
 })
 
+test('rejected requests are listed by reason, and those of the model lead to the log', async () => {
+  await at.browser.within('desktop', async (page) => {
+    await open(page, '?period=today')
+    const table = page.getByRole('table', { name: ru.usage.refused.title })
+    const rows = (await table.getByRole('row').allInnerTexts()).slice(1)
+    const { reasons, show } = ru.usage.refused
+    const expected = [
+      [reasons.invalid, 1],
+      [reasons.model, 2],
+      [reasons.byModel, 1],
+    ] as const
+    assert.equal(rows.length, expected.length)
+    for (const [i, [reason, requests]] of expected.entries()) {
+      const [first = '', ...others] = (rows[i] ?? '').split('\t')
+      assert.ok(first.startsWith(reason), first)
+      assert.equal(digits(others[0]), String(requests))
+    }
+    await table.getByRole('button', { name: show }).click()
+    await page.waitForURL(/ending=refused/)
+    await lines(page).nth(1).waitFor({ state: 'detached' })
+    await page.locator('td').getByText(ru.usage.ending.refused, { exact: true }).waitFor()
+  })
+})
+
+test('an owner whose every request was rejected sees why', async () => {
+  const own = await at.stage.person('beginner')
+  at.stage.ledger.usage.refused.count(own.book, 'credits_insufficient')
+  await at.stage.ledger.usage.refused.flush()
+  await at.browser.within('phone', async (page) => {
+    await at.stage.signIn(page, own)
+    await page.goto(`${at.stage.url}/usage`)
+    await page.getByText(ru.usage.never).waitFor()
+    await page.getByText(ru.usage.refused.reasons.credits).waitFor()
+    await assertFitsAndAccessible(page, 'rejected requests only')
+  })
+})
+
 test('bars can be focused by keyboard and show their exact figures', async () => {
   const micro = (await at.stage.entries()).reduce((sum, { amount }) => sum - amount, 0n)
   await at.browser.within('desktop', async (page) => {

@@ -64,6 +64,12 @@ export const logQuery = (query: QueryOf<'GET /api/log'>) =>
     queryFn: ({ signal }) => call('GET /api/log', { query, signal }),
     placeholderData: keepPreviousData,
   })
+export const refusedQuery = (query: QueryOf<'GET /api/refused'>) =>
+  queryOptions({
+    queryKey: ['refused', query],
+    queryFn: ({ signal }) => call('GET /api/refused', { query, signal }),
+    placeholderData: keepPreviousData,
+  })
 export const loggedRequestQuery = (id: string) =>
   queryOptions({
     queryKey: ['logged', id],

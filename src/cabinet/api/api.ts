@@ -26,6 +26,7 @@ import { type RouteName, type RouteTable, routesPlugin } from './routes.ts'
 import { statementPlugin } from './statement/statement.ts'
 import { type StatusOptions, statusRoutes } from './status.ts'
 import { logRoutes } from './usage/log.ts'
+import { refusedRoutes } from './usage/refused.ts'
 import { usageRoutes } from './usage/usage.ts'
 
 export type ApiOptions = {
@@ -65,6 +66,7 @@ export function apiPlugins(options: ApiOptions): Plugin[] {
     ...key.routes,
     ...usageRoutes(options),
     ...logRoutes(options),
+    ...refusedRoutes(options),
     ...guardRoutes(options),
     ...topUpRoutes(options),
   }

@@ -127,6 +127,37 @@ export type LogDetails = LogLine & {
   readonly messageId: string | null
 }
 
+/** Why requests were refused, in the owner's words; docs/errors.md has the codes behind them. */
+export type RefusedReason =
+  | 'credits'
+  | 'debt'
+  | 'dayLimit'
+  | 'spendingRate'
+  | 'paused'
+  | 'blocked'
+  | 'revokedKey'
+  | 'invalid'
+  | 'tooLarge'
+  | 'model'
+  | 'feature'
+  | 'byModel'
+  | 'overloaded'
+  | 'failed'
+  | 'other'
+
+export type RefusedLine = {
+  readonly reason: RefusedReason
+  readonly requests: IntegerText
+  readonly lastAt: Time
+}
+
+export type Refused = {
+  /** The latest reason first. Counts are by days in UTC, and up to five seconds old. */
+  readonly lines: readonly RefusedLine[]
+  /** For how many days counts are kept. */
+  readonly keptDays: number
+}
+
 /** Days are in `zone`, such as `Europe/Moscow`; UTC when absent or unknown. */
 type Period = {
   from?: string | undefined
@@ -147,6 +178,8 @@ export type UsageRoutes = {
     answer: LogPage
   }
   'GET /api/log/:id': { answer: LogDetails }
+  /** The refused requests of the period, most of which have no line in the log. */
+  'GET /api/refused': { query: Period; answer: Refused }
   /** A CSV file to download, one line for each entry of the ledger; at most a year. */
   'GET /api/statement': { query: Period; answer: string }
 }

@@ -14,6 +14,8 @@ const ASKED = [
   [MODELS[0], '[[reply: unicode 11]]'],
   [MODELS[1], '[[fault: status=400]]'],
 ] as const
+/** Requests that the gateway itself refuses: two for their model, one for its fields. */
+export const UNSERVED = [{ model: 'none' }, { model: 'none' }, { temperature: 9 }] as const
 const SYSTEM = [{ type: 'text', text: 'a '.repeat(400), cache_control: { type: 'ephemeral' } }]
 
 export type UsageStage = Awaited<ReturnType<typeof createUsageStage>>
@@ -42,6 +44,9 @@ export async function createUsageStage() {
   for (const [model, words] of ASKED) await ask(model, words)
   // The gateway answers a refusal before it writes the entry.
   while ((await entries()).length < ASKED.length) await pause(20)
+  // Refused before a hold: these leave no entry, but are counted.
+  for (const more of UNSERVED) await ask(MODELS[0], 'Hello', more)
+  await site.ledger.usage.refused.flush()
 
   return {
     ...site,

@@ -1,4 +1,5 @@
-// The usage page: a chart of the chosen days, the totals by model, and every request. The choice is
+// The usage page: a chart of the chosen days, the totals by model, rejected requests by reason, and
+// every request that has a line in the log. The choice is
 // in the address, so that a link shows the same.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
@@ -16,7 +17,8 @@ import { QueryView } from '../../ui/QueryView.tsx'
 import { ChartPanel } from './ChartPanel.tsx'
 import { Log } from './Log.tsx'
 import { PeriodChoice } from './PeriodChoice.tsx'
-import { DEFAULT_PERIOD, dayAt, spanOf, type UsageSearch, without } from './period.ts'
+import { DEFAULT_PERIOD, dayAt, filtered, spanOf, type UsageSearch, without } from './period.ts'
+import { Refused } from './Refused.tsx'
 import { Totals } from './UsageTable.tsx'
 
 export function Usage() {
@@ -46,7 +48,10 @@ export function Usage() {
       <QueryView query={home} lines={8}>
         {({ requests, nextStep }) =>
           requests.total === '0' ? (
-            <NoRequestsYet nextStep={nextStep} />
+            <>
+              <NoRequestsYet nextStep={nextStep} />
+              <Refused span={{ from, to }} />
+            </>
           ) : (
             <UsageReport search={search} zone={zone} />
           )
@@ -90,6 +95,7 @@ function UsageReport({ search, zone }: { readonly search: UsageSearch; readonly 
           </>
         )}
       </QueryView>
+      <Refused span={span} onShow={() => change(filtered(search, 'ending', 'refused'))} />
       <Log {...{ span, today, search }} onChange={change} />
     </>
   )
