@@ -84,9 +84,7 @@ export async function wire(
     ...{ keys, ledger, pricing, upstreams, clock, log, metrics },
     waitBytesMax: config.gateway.waitBytesMax,
     settings: {
-      cell,
-      slug,
-      versions: versionsOf(config.vendor.versions),
+      ...{ cell, slug, versions: versionsOf(config.vendor.versions) },
       bodyBytesMax: config.gateway.bodyBytesMax,
       requestSecondsMax: config.ledger.requestSecondsMax,
       addressHeader: config.gateway.addressHeader,

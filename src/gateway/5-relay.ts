@@ -1,5 +1,5 @@
-// Step 5: sends the request upstream, as the client sent it except for our credential and a few
-// values: the version, the upstream's name of the model, a lowered max_tokens, a temperature that is
+// Step 5: sends the request upstream, as the client sent it except for our credential, the version
+// and a few values: the upstream's name of the model, a lowered max_tokens, a temperature that is
 // lowered or removed, and the limits of server tools.
 // Resolves when the upstream's status is known; until then the client has received nothing, so a
 // failure can still be answered with a status.

@@ -136,8 +136,8 @@ test('does not answer invalid bytes after a destroyed reply', async (t) => {
 test('sends 100 Continue to a client that waits for it', async (t) => {
   const { port, close } = await openListener()
   t.after(close)
-  const head =
-    'POST / HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\nconnection: close\r\ncontent-length: 5\r\n\r\n'
+  const lines = ['POST / HTTP/1.1', 'host: x', 'expect: 100-continue', 'connection: close']
+  const head = [...lines, 'content-length: 5', '', ''].join('\r\n')
   const { socket, received } = await dial(port)
   socket.write(head)
   await once(socket, 'data')

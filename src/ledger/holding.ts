@@ -2,17 +2,15 @@
 // hold that the database has not answered within `holdWaitMs` is given up.
 import { Fault } from '../platform/assert.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { BookId, InstanceId } from '../platform/ids.ts'
+import type { InstanceId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Credits } from '../units/credits.ts'
 import { groupDigits, MICRO, roundedUp, wholeCredits } from '../units/credits.ts'
 import type { Batcher } from './batch/batch.ts'
 import type { HoldInput, VoidInput } from './calls.ts'
 import { holdVerb } from './calls.ts'
-import type { Book } from './queries.ts'
-import { type HoldRefusalCode, holdRefusal, type StopCode, stopSentences } from './refusals.ts'
+import { BOOK_UNKNOWN, type HoldRefusalCode, holdRefusal, stopSentences } from './refusals.ts'
 
-const BOOK_UNKNOWN = 'There is no such account.'
 export const OVERLOADED = 'The service is overloaded; try again shortly.'
 
 export function createHolding(options: {
@@ -67,18 +65,6 @@ export function createHolding(options: {
   }
 
   return { hold, giveUp }
-}
-
-/** What stops every request of the book, in the order in which a hold looks; undefined: nothing. */
-export function stopOf({ blockedReason, debt }: Book): StopCode | undefined {
-  return blockedReason ?? (debt > 0n ? 'debt_outstanding' : undefined)
-}
-
-/** For requests without a hold. Refuses: the codes of `stopOf`, and book_unknown. */
-export function refuseStopped(book: BookId, found: Book | undefined): void {
-  if (found === undefined) throw holdRefusal('book_unknown', BOOK_UNKNOWN, { book })
-  const stop = stopOf(found)
-  if (stop !== undefined) throw holdRefusal(stop, stopSentences[stop], { book })
 }
 
 function refusalOf(outcome: string, input: HoldInput, headroom: Credits): Error {

@@ -7,13 +7,13 @@ import type { Clock } from '../platform/clock.ts'
 import type { Db, Executor, SessionClient, Tx } from '../platform/db/db.ts'
 import type { LongReads } from '../platform/db/long-reads.ts'
 import { UnfitDatabase } from '../platform/db/session.ts'
-import type { BookId, HoldId, InstanceId } from '../platform/ids.ts'
+import type { BookId, InstanceId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import { type Batcher, createBatcher } from './batch/batch.ts'
 import { type Connection, createConnection } from './batch/connection.ts'
 import type { SettleInput, VoidInput } from './calls.ts'
 import { voidVerb } from './calls.ts'
-import { createHolding, refuseStopped, stopOf } from './holding.ts'
+import { createHolding } from './holding.ts'
 import * as postings from './postings.ts'
 import { printable } from './printable.ts'
 import { createQuarantine } from './quarantine/quarantine.ts'
@@ -21,9 +21,10 @@ import { createQuarantineRule } from './quarantine/rule.ts'
 import * as queries from './queries.ts'
 import { postRefusal } from './refusals.ts'
 import { createReplay } from './replay.ts'
-import { holdFind, holdFindByVendorId } from './request-queries.ts'
+import { createRequests } from './request-queries.ts'
 import { createSettlement } from './settlement.ts'
 import { createSpool } from './spool/spool.ts'
+import { createStops } from './stops.ts'
 import { createTariffs } from './tariffs.ts'
 import { createAudit } from './upkeep/audit.ts'
 import { createDays } from './upkeep/days/days.ts'
@@ -216,17 +217,10 @@ export async function createLedger(options: LedgerOptions) {
     /** Sets the owner's daily limit and velocity limit; null removes a limit. */
     setLimits: queries.bookSetLimits,
 
-    ...createTariffs(options),
+    ...{ ...createTariffs(options), ...createStops(options), ...createRequests(options) },
 
     /** With a transaction as executor, its own uncommitted changes are included. */
     balance: (book: BookId, executor: Executor = db) => queries.bookFind(executor, book),
-    /** What stops every request of a book; undefined: nothing. */
-    stopOf,
-    /**
-     * For requests without a hold: refuses what every hold would, whatever the balance. Refuses:
-     * operator_blocked, owner_suspended, velocity_stopped, debt_outstanding, book_unknown.
-     */
-    expectActive: async (book: BookId) => refuseStopped(book, await queries.bookFind(db, book)),
     balances: (books: readonly BookId[]) => queries.balanceList(db, books),
     lots: (book: BookId) => queries.lotList(db, book),
     firstChargeAt: (book: BookId) => chargeFindFirst(db, book),
@@ -245,16 +239,6 @@ export async function createLedger(options: LedgerOptions) {
     /** For guards: the status of up to 256 books, and the books that spent too fast. */
     listStatus: (books: readonly BookId[]) => bookListStatus(db, books),
     listStopped: (max: number) => bookListStopped(db, max),
-    /** One request; undefined when it is unknown, or so old that its partition was dropped. */
-    request: (id: HoldId) => holdFind(db, id),
-    /** The same by the upstream's id of the request, in the last `days` days, newest first. */
-    async requestByVendorId(vendorRequestId: string, days: number) {
-      for (let daysAgo = 0; daysAgo < days; daysAgo += 1) {
-        const id = await holdFindByVendorId(db, daysAgo, vendorRequestId)
-        if (id !== undefined) return holdFind(db, id)
-      }
-      return undefined
-    },
 
     /** The audit's findings; empty when every rule holds. */
     audit: createAudit(options),

@@ -17,6 +17,8 @@ export const holdRefusalCodes = [
 export type HoldRefusalCode = (typeof holdRefusalCodes)[number]
 export const holdRefusal = makeRefusal<HoldRefusalCode>
 
+export const BOOK_UNKNOWN = 'There is no such account.'
+
 /** What stops every request of an account, whatever the request costs. */
 export const stopSentences = {
   velocity_stopped: 'Spending is stopped: it was faster than your limit.',

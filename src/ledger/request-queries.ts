@@ -20,8 +20,18 @@ export type RequestFacts = {
   readonly vendorRequestId: string | null
 }
 
+/** For operators: one request by an id. */
+export function createRequests({ db }: { readonly db: Executor }) {
+  return {
+    /** Undefined when it is unknown, or so old that its partition was dropped. */
+    request: (id: HoldId) => holdFind(db, id),
+    /** By the upstream's id of the request, in the last `days` days, newest first. */
+    requestByVendorId: (id: string, days: number) => requestFindByVendorId(db, id, days),
+  }
+}
+
 /** Reads without a lock, from the partition that the id names. Old partitions are dropped. */
-export async function holdFind(db: Executor, id: HoldId): Promise<RequestFacts | undefined> {
+async function holdFind(db: Executor, id: HoldId): Promise<RequestFacts | undefined> {
   const { rows } = await db.query(
     `select h.id, h.book_id as book, h.state, t.model, h.granted, h.charged, h.ending,
        h.entry_seq as entry, h.created_at as "createdAt", h.closed_at as "closedAt",
@@ -35,20 +45,24 @@ export async function holdFind(db: Executor, id: HoldId): Promise<RequestFacts |
 }
 
 /**
- * The hold of the request to which the upstream gave this id, among the entries of one day: today
- * in UTC by the database's clock, or so many days ago. Reads the whole day, about a second per million entries, without a lock: an
- * index would slow every settle down for a command that operators run a few times a year.
+ * The request to which the upstream gave this id, in the last `days` days, newest first. Reads
+ * whole days, about a second per million entries, without a lock: an index would slow every settle
+ * down for a command that operators run a few times a year.
  */
-export async function holdFindByVendorId(
+async function requestFindByVendorId(
   db: Executor,
-  daysAgo: number,
   vendorRequestId: string,
-): Promise<HoldId | undefined> {
-  const { rows } = await db.query(
-    `select hold_id as id from entries
-     where day = (now() at time zone 'UTC')::date - $1::int4 and vendor_request_id = $2
-     limit 1`,
-    [daysAgo, vendorRequestId],
-  )
-  return (rows[0] as { id: HoldId } | undefined)?.id
+  days: number,
+): Promise<RequestFacts | undefined> {
+  for (let daysAgo = 0; daysAgo < days; daysAgo += 1) {
+    const { rows } = await db.query(
+      `select hold_id as id from entries
+       where day = (now() at time zone 'UTC')::date - $1::int4 and vendor_request_id = $2
+       limit 1`,
+      [daysAgo, vendorRequestId],
+    )
+    const [found] = rows as { id: HoldId }[]
+    if (found !== undefined) return holdFind(db, found.id)
+  }
+  return undefined
 }

@@ -1,7 +1,7 @@
 // Replaces or removes single values in a raw JSON body, or inserts one at the end of an object, and
-// nothing else: every other byte reaches the upstream as the client wrote it, because signatures over
-// earlier thinking depend on it. request.ts has found the byte ranges of the values. A number stays
-// a number, a string a string.
+// nothing else: every other byte reaches the upstream as the client wrote it, because signatures
+// over earlier thinking depend on it. request.ts has found the byte ranges of the values. A number
+// stays a number, a string a string.
 
 import type { ByteRange } from './shape.ts'
 

@@ -107,7 +107,7 @@ for (const [row, more] of [
   })
 }
 
-test('41 a temperature up to 2 is taken, and lowered or removed as the upstream needs', async () => {
+test('41 a temperature up to 2 is taken, and lowered or removed for the upstream', async () => {
   const account = await stage.account(1_000_000)
   const target = { url, key: account.key }
   for (const temperature of [1.5, 2]) {

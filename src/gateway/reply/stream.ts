@@ -115,8 +115,8 @@ class Stream {
   }
 
   /**
-   * Forwards an error record without our secrets and with our request id. `chunk` is its last part; the earlier parts were
-   * held back.
+   * Forwards an error record without our secrets and with our request id. `chunk` is its last part;
+   * the earlier parts were held back.
    */
   private forwardError(chunk: Buffer): void {
     const { upstreams, reply, exchange } = this.context
