@@ -1510,6 +1510,18 @@ CREATE TABLE vendor_bills (
 ALTER TABLE ONLY vendor_bills
     ADD CONSTRAINT vendor_bills_pkey PRIMARY KEY (day);
 
+CREATE UNLOGGED TABLE wrong_keys (
+    slot integer NOT NULL,
+    sender bytea NOT NULL,
+    wrong integer NOT NULL,
+    ends_at timestamp with time zone NOT NULL,
+    CONSTRAINT wrong_keys_slot_check CHECK (((slot >= 0) AND (slot <= 65535)))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY wrong_keys
+    ADD CONSTRAINT wrong_keys_pkey PRIMARY KEY (slot);
+
 -- Every function, and the file with its text:
 --   books_keep_rules → src/ledger/sql/rules.sql
 --   catalogue_versions_notify → src/pricing/sql/catalogue.sql

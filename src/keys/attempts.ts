@@ -1,6 +1,7 @@
 // Counts wrong keys per address and minute. It protects the database from lookups of guessed keys;
 // the keys themselves cannot be guessed, so it may forget counts to bound its memory. keys.ts asks
 // here only about keys that it has not verified, so verified keys pass from any address.
+// shared-attempts.ts adds what other processes counted.
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Clock } from '../platform/clock.ts'
 
@@ -18,7 +19,9 @@ export function createAttempts(options: {
 }) {
   const { clock, perMinute, addressesMax = ADDRESSES_MAX } = options
   // In the order of the last wrong key, so that the first one is removed.
-  const counts = new Map<string, { wrong: number; readonly sinceMs: number }>()
+  const counts = new Map<string, { wrong: number; sinceMs: number }>()
+  /** Wrong keys that other processes do not know of yet. */
+  const unshared = new Map<string, number>()
 
   function current(network: string) {
     const count = counts.get(network)
@@ -36,18 +39,56 @@ export function createAttempts(options: {
       count.wrong += 1
       counts.delete(network)
       counts.set(network, count)
+      unshared.set(network, (unshared.get(network) ?? 0) + 1)
       for (const oldest of counts.keys()) {
         if (counts.size <= addressesMax) break
         counts.delete(oldest)
+        unshared.delete(oldest)
       }
       return count.wrong === perMinute
     },
 
+    /** The wrong keys of up to `max` senders, to share them with other processes. */
+    takeUnshared(max: number): SenderCount[] {
+      const taken = [...unshared.entries().take(max)].map(([network, wrong]) => ({
+        network,
+        wrong,
+      }))
+      for (const { network } of taken) unshared.delete(network)
+      return taken
+    },
+
+    /** They could not be shared: the next attempt to share includes them. */
+    giveBack(taken: readonly SenderCount[]): void {
+      for (const { network, wrong } of taken) {
+        if (current(network) === undefined) continue // their minute is over
+        unshared.set(network, (unshared.get(network) ?? 0) + wrong)
+      }
+    },
+
+    /**
+     * What all processes counted; true when it is this that reaches the limit. Counts only rise:
+     * the shared table may have lost one.
+     */
+    learn(network: string, sharedWrong: number, leftMs: number): boolean {
+      const count = current(network)
+      const wrong = sharedWrong + (unshared.get(network) ?? 0)
+      if (count === undefined || wrong <= count.wrong) return false
+      const hasReached = count.wrong < perMinute && wrong >= perMinute
+      count.wrong = wrong
+      count.sinceMs = clock.spanMs() - WINDOW_MS + leftMs
+      return hasReached
+    },
+
     size: () => counts.size,
+    unsharedSize: () => unshared.size,
   }
 }
 
 export type Attempts = ReturnType<typeof createAttempts>
+
+/** Wrong keys of one sender, an address or a network. */
+export type SenderCount = { readonly network: string; readonly wrong: number }
 
 /**
  * Identifies a sender: an IPv4 address, or the /64 of an IPv6 address, because a customer of an

@@ -17,6 +17,7 @@ import { type callerOf, createLookup, revokedRefusal } from './lookup.ts'
 import * as queries from './queries.ts'
 import { keyCheckRefusal } from './refusals.ts'
 import { createSecrets } from './secret.ts'
+import { createSharedAttempts } from './shared-attempts.ts'
 import { createVerdictCache } from './verdict-cache.ts'
 
 export type {
@@ -55,6 +56,7 @@ export function createKeys(options: KeysOptions) {
   const lifecycle = createLifecycle({ ledger: options.ledger, secrets, hashing })
   const lookup = createLookup({ db, hashing })
   const attempts = createAttempts({ clock: options.clock, perMinute: options.wrongPerMinute })
+  const shared = createSharedAttempts({ ...options, attempts })
   const verdicts = createVerdictCache<Caller>(options)
   const counts = { forged: 0, throttled: 0 }
 
@@ -87,6 +89,7 @@ export function createKeys(options: KeysOptions) {
 
   function wrong(code: 'key_malformed' | 'key_unknown', address: string): Refusal {
     if (attempts.countWrong(address)) log.warn({ address }, 'an address sends wrong keys')
+    shared.share()
     return keyCheckRefusal(code, INVALID)
   }
 
@@ -154,6 +157,7 @@ export function createKeys(options: KeysOptions) {
       ...lookup.stats(),
       ...verdicts.stats(),
       addresses: attempts.size(),
+      unsharedAddresses: attempts.unsharedSize(),
       argon2: hashing.stats(),
     }),
   }

@@ -132,3 +132,34 @@ export async function keyListCurrent(db: Executor, book: BookId): Promise<KeyRow
   )
   return rows as KeyRow[]
 }
+
+/**
+ * Adds wrong keys of senders to the counts of all processes, and returns the counts of the current
+ * minute, which begins with a sender's first wrong key. The first two bytes of a digest choose the
+ * row: of two senders with the same row the one counted last has it. Locks the rows in their order,
+ * so that processes do not deadlock.
+ */
+export async function wrongKeysAdd(
+  db: Executor,
+  senders: readonly { readonly sender: Buffer; readonly wrong: number }[],
+): Promise<{ sender: Buffer; wrong: number; leftMs: number }[]> {
+  const { rows } = await db.query(
+    `insert into wrong_keys as w (slot, sender, wrong, ends_at)
+     select distinct on (slot) slot, sender, wrong, clock_timestamp() + interval '1 minute'
+     from unnest($1::int4[], $2::bytea[], $3::int4[]) as given (slot, sender, wrong)
+     order by slot, wrong desc
+     on conflict (slot) do update set (sender, wrong, ends_at) = (
+       select excluded.sender,
+         case when is_same then w.wrong + excluded.wrong else excluded.wrong end,
+         case when is_same then w.ends_at else excluded.ends_at end
+       from (select w.sender = excluded.sender and w.ends_at > clock_timestamp() as is_same) as s)
+     returning sender, wrong,
+       greatest(0, extract(epoch from ends_at - clock_timestamp()) * 1000)::float8 as "leftMs"`,
+    [
+      senders.map(({ sender }) => sender.readUInt16BE(0)),
+      senders.map(({ sender }) => sender),
+      senders.map(({ wrong }) => wrong),
+    ],
+  )
+  return rows as { sender: Buffer; wrong: number; leftMs: number }[]
+}

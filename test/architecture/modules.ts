@@ -59,6 +59,7 @@ export const tableOwners: Readonly<Record<string, string>> = {
   days: 'ledger',
   entries_unverified: 'ledger',
   keys: 'keys',
+  wrong_keys: 'keys',
   catalogue_versions: 'pricing',
   upstream_settings: 'upstreams',
   upstream_views: 'upstreams',

@@ -91,6 +91,7 @@ test('every metric is explained, and every line of the log is one that is writte
   ]
   files.push('src/main.ts', 'src/platform/db/retry.ts')
   const modules = [
+    'src/keys/shared-attempts.ts',
     'src/ledger/settlement.ts',
     'src/ledger/spool/claim.ts',
     'src/ledger/upkeep/sweep.ts',
