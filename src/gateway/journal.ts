@@ -1,6 +1,6 @@
 // What the ledger's entry says about a request besides its charge: times, sizes, the target, and
-// the ids that a client sent. The steps note it on the exchange; step 7 and the request log read it.
-// Only numbers, ids and words of the protocol: never text of a conversation.
+// the ids that a client sent. The steps note it on the exchange; step 7 and the request log read
+// it. Only numbers, ids and words of the protocol: never text of a conversation.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { RequestDetails } from '../ledger/ledger.ts'
 import type { Exchange, Journal } from './exchange.ts'

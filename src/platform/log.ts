@@ -19,7 +19,7 @@ export type Log = Readonly<Record<Level, Verb>> & {
   /**
    * Writes the line of a request. Its values are already plain, so that they are neither copied nor
    * masked by name; keys are removed from the finished line as from every other. With the 27
-   * members of a request it takes 10 µs of CPU time, a third of what `info` takes.
+   * members of a request it takes 16 µs of CPU time and `info` 40 (November 2026, medians of five).
    */
   record(level: Level, fields: RecordFields, message: string): void
   /** A log that adds these fields to every line. */
