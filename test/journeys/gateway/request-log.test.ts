@@ -211,6 +211,37 @@ test('a flood without an account writes few lines and says how many it left out'
   assert.ok(omitted > 0)
 })
 
+test('a client that left before the answer has no status and no code', async () => {
+  const [line = {}] = await linesOf(async () => {
+    const sent = at.own.send({
+      body: question('[[fault: headers-ms=400]]', { stream: true }),
+    })
+    await at.own.upstream(({ outcome }) => outcome === 'open')
+    sent.disconnect()
+  })
+  assert.deepEqual([line.level, line.status, line.code], ['info', undefined, undefined])
+  assert.ok(['client_left', 'given_up'].includes(String(line.ending)), String(line.ending))
+  assert.equal(line.bytesOut, 0)
+})
+
+test('a stream that a drain cuts has a line that says so', async () => {
+  const lines: string[] = []
+  const gateway = await createTestGateway({ logLines: lines })
+  const caller = await createCaller(gateway)
+  const sent = caller.send({
+    body: question('[[reply: text 300]] [[fault: pace-ms=20]]', { stream: true }),
+  })
+  await sent.until((bytes) => bytes.length > 500)
+  await gateway.drain({ idleMs: 0, limitMs: 100 })
+  caller.end()
+  await gateway.end()
+  const [line, ...others] = lines
+    .map((one) => JSON.parse(one) as Line)
+    .filter(({ msg }) => msg === 'request')
+  assert.deepEqual([line?.ending, line?.status, others.length], ['drained', 200, 0])
+  assert.ok((line?.bytesOut as number) > 500)
+})
+
 test('no line has a word of a conversation, of a path or of a key', () => {
   const text = logLines.join('')
   assert.ok(logLines.length > 20)
