@@ -62,16 +62,13 @@ class ReplyPrice implements Meter {
     return complete(this.plain.facts, this.prices, () => estimateOutput(bytes, 0))
   }
 
-  // The published rule: input as message_start reports it; output as the end of the reply reports
-  // it if that has arrived, else estimated from the bytes that were generated.
+  // The published rule: counts as the end of the reply reports them if that has arrived. Else the
+  // input as message_start reports it, with the passes after results of server tools, and the
+  // output estimated from the bytes that were generated.
   ofAbandonedStream(): Metered {
     const { facts } = this.stream
     if (facts.stopReason !== undefined) return this.ofCompleteStream()
-    const counts = {
-      ...noTokens,
-      ...tokenCounts({ inputTokens: 0, ...facts.usage, outputTokens: 0 }),
-      output: this.stream.estimatedOutput(),
-    }
+    const counts = tokenCounts(this.stream.abandonedUsage()) ?? noTokens
     return priced(counts, this.prices, true, facts)
   }
 

@@ -13,8 +13,29 @@ export type ReplyFacts = {
   usage: Usage | undefined
   /** Results of server tools that a stream has sent, by tool; its end reports the uses. */
   results: Record<string, number>
+  /** What message_start reported: the input of the model's first pass. */
+  firstPass: Usage
+  /** The passes after it, as far as the counters do not include them. */
+  later: LaterPasses
+  /** The output that the last message_delta reported. */
+  reportedOutput: number
   /** The `error` event of a stream. */
   error: { readonly type: string; readonly message: string } | undefined
+}
+
+/**
+ * The model runs again after each result of a server tool, or group of results, and then reads
+ * everything again. A stream reports the input of these passes only at its end.
+ */
+export type LaterPasses = {
+  passes: number
+  /** What these passes read besides the input of the first one: output and results, estimated. */
+  tokens: number
+  /** Bytes of the results so far. */
+  asciiBytes: number
+  otherBytes: number
+  /** A result was the last block: the pass that reads it has not sent anything yet. */
+  isAfterResult: boolean
 }
 
 export function noFacts(): ReplyFacts {
@@ -24,25 +45,90 @@ export function noFacts(): ReplyFacts {
     stopReason: undefined,
     usage: undefined,
     results: {},
+    firstPass: {},
+    later: { passes: 0, tokens: 0, asciiBytes: 0, otherBytes: 0, isAfterResult: false },
+    reportedOutput: 0,
     error: undefined,
   }
 }
 
+/** Bytes that a stream has generated so far, by the published rule for estimates. */
+export type GeneratedBytes = { readonly asciiBytes: number; readonly otherBytes: number }
+
 /** Copies into `facts` what an event contains: a start of a message or block, an end, an error. */
-export function applyEvent(facts: ReplyFacts, event: unknown): void {
+export function applyEvent(facts: ReplyFacts, event: unknown, generated: GeneratedBytes): void {
   if (!isJsonObject(event)) return
   const { message, delta, error, content_block: block } = event
-  if (isJsonObject(block)) countResult(facts, block)
+  if (isJsonObject(block)) {
+    countResult(facts, block)
+    countPass(facts.later, block, generated)
+  }
   if (isJsonObject(message)) {
     applyMessage(facts, message)
     applyUsage(facts, message.usage)
+    facts.firstPass = { ...facts.usage }
   }
+  if (isJsonObject(event.usage)) noteReported(facts, event.usage)
   if (isJsonObject(delta) && typeof delta.stop_reason === 'string') {
     facts.stopReason = delta.stop_reason
   }
   applyUsage(facts, event.usage)
   if (isJsonObject(error)) {
     facts.error = { type: String(error.type), message: String(error.message) }
+  }
+}
+
+/** The counters of a message_delta are sums: they include the passes so far. */
+function noteReported(facts: ReplyFacts, usage: Readonly<Record<string, unknown>>): void {
+  if (typeof usage.output_tokens === 'number') facts.reportedOutput = usage.output_tokens
+  if (typeof usage.input_tokens !== 'number') return
+  facts.later.passes = 0
+  facts.later.tokens = 0
+}
+
+function countPass(
+  later: LaterPasses,
+  { type, content }: Readonly<Record<string, unknown>>,
+  generated: GeneratedBytes,
+): void {
+  if (String(type).endsWith('_tool_result')) {
+    const text = typeof content === 'string' ? `"${content}"` : JSON.stringify(content ?? '')
+    const bytes = Buffer.byteLength(text)
+    const asciiBytes = bytes === text.length ? bytes : text.replaceAll(/[^\0-\x7f]/g, '').length
+    countResultBytes(later, asciiBytes, bytes - asciiBytes)
+  } else if (later.isAfterResult) beginPass(later, generated)
+}
+
+export function countResultBytes(later: LaterPasses, asciiBytes: number, otherBytes: number): void {
+  later.asciiBytes += asciiBytes
+  later.otherBytes += otherBytes
+  later.isAfterResult = true
+}
+
+function beginPass(later: LaterPasses, generated: GeneratedBytes): void {
+  const asciiBytes = later.asciiBytes + generated.asciiBytes
+  const otherBytes = later.otherBytes + generated.otherBytes
+  later.passes += 1
+  later.tokens += Number(estimateOutput(asciiBytes, otherBytes))
+  later.isAfterResult = false
+}
+
+/**
+ * The counts of a stream that its client left: those that were reported, the passes after that, and
+ * the output, reported or estimated, whichever is more.
+ */
+export function abandonedUsage(facts: ReplyFacts, generated: GeneratedBytes): Usage {
+  const { usage = {}, firstPass } = facts
+  const later = { ...facts.later }
+  if (later.isAfterResult) beginPass(later, generated)
+  const { passes, tokens: reread } = later
+  const estimated = estimateOutput(generated.asciiBytes, generated.otherBytes)
+  const cached = (firstPass.cacheReadTokens ?? 0) + (firstPass.cacheWriteTokens ?? 0)
+  return {
+    ...usage,
+    inputTokens: (usage.inputTokens ?? 0) + passes * (firstPass.inputTokens ?? 0) + reread,
+    cacheReadTokens: (usage.cacheReadTokens ?? 0) + passes * cached,
+    outputTokens: Math.max(facts.reportedOutput, Number(estimated)),
   }
 }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { noFacts } from './events.ts'
 import { createReplyMeter, readReply } from './response.ts'
 
 const reply = {
@@ -16,12 +17,11 @@ const reply = {
   usage: { input_tokens: 3, output_tokens: 0, cache_creation: null, service_tier: 'standard' },
 }
 const facts = {
+  ...noFacts(),
   messageId: 'msg_1',
   model: 'claude-x',
   stopReason: 'tool_use',
   usage: { inputTokens: 3, outputTokens: 0, serviceTier: 'standard' },
-  results: {},
-  error: undefined,
 }
 
 test('reads a reply with members in any order and any spacing', () => {

@@ -9,8 +9,16 @@
 // when a chunk cuts it, because it cannot be compared with the frame of the previous one.
 
 import type { Tokens } from '../units/tokens.ts'
-import { applyEvent, estimateOutput, noFacts, type ReplyFacts } from './events.ts'
+import {
+  abandonedUsage,
+  applyEvent,
+  countResultBytes,
+  estimateOutput,
+  noFacts,
+  type ReplyFacts,
+} from './events.ts'
 import { countLikeFrame, countLine, noPayload, type RecordFrame } from './payload.ts'
+import type { Usage } from './usage.ts'
 
 /**
  * The longest record that is parsed. message_start and message_delta take about 1 KiB, the results
@@ -71,6 +79,7 @@ class StreamMeter {
   private readonly payload = noPayload()
   private frame: RecordFrame | undefined
   private kind = UNKNOWN
+  private isBlockStart = false
   private state = LINE_START
   private bytesBefore = 0
   private recordStart = 0
@@ -105,6 +114,11 @@ class StreamMeter {
   /** Output by the published rule, for a stream whose counters did not arrive. */
   estimatedOutput(): Tokens {
     return estimateOutput(this.payload.asciiBytes, this.payload.otherBytes)
+  }
+
+  /** The counts of a stream that its client left before its end. */
+  abandonedUsage(): Usage {
+    return abandonedUsage(this.facts, this.payload)
   }
 
   // An error is held back until it has been parsed, because it may contain our secrets. An
@@ -204,6 +218,8 @@ class StreamMeter {
   private decideKind(head: Buffer, next: number): void {
     const line = head.toString('latin1')
     const name = EVENT_LINE.exec(line)?.[1] ?? DATA_LINE.exec(line)?.[1]
+    // Only the start of a result carries content, so only such a block can be too long to read.
+    this.isBlockStart = name === 'content_block_start'
     if (name !== undefined) this.kind = kinds.get(name) ?? IGNORED
     else if (line.startsWith('data:')) this.kind = IGNORED
     if (this.kind === STOP) this.hasStop = true
@@ -251,6 +267,7 @@ class StreamMeter {
       return
     }
     this.hasUnreadRecord = true
+    if (this.isBlockStart) countResultBytes(this.facts.later, RECORD_BYTES_MAX, 0)
     this.kind = IGNORED
     this.forget()
   }
@@ -263,7 +280,7 @@ class StreamMeter {
     }
     this.forget()
     try {
-      applyEvent(this.facts, JSON.parse(data.join('\n')))
+      applyEvent(this.facts, JSON.parse(data.join('\n')), this.payload)
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error
       this.hasUnreadRecord = true
