@@ -6,7 +6,7 @@ import type { Server } from 'node:http'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { isFleetMember, joinFleet, REFUSED_CODE, runFleet } from './fleet.ts'
+import { createFleet, isFleetMember, joinFleet, REFUSED_CODE } from './fleet/fleet.ts'
 import { createJobs } from './jobs.ts'
 import { createOperator, type OperatorModules } from './operator/operator.ts'
 import type { Config } from './platform/config.ts'
@@ -17,11 +17,7 @@ import { migrate } from './platform/db/migrate.ts'
 import { createDatabaseRetry } from './platform/db/retry.ts'
 import { UnfitDatabase } from './platform/db/session.ts'
 import { createLog } from './platform/log.ts'
-import {
-  createFleetMetrics,
-  createMetricsServer,
-  shareMetrics,
-} from './platform/metrics/metrics.ts'
+import { createMetricsServer, listenForMetrics } from './platform/metrics/metrics.ts'
 import { isPlainHttp, PLAIN_UPSTREAM } from './platform/production.ts'
 import { EXAMPLE_CATALOGUE } from './platform/settings.ts'
 import { createIntervalLoops } from './platform/worker/interval-loops.ts'
@@ -226,34 +222,18 @@ async function serve(config: Config): Promise<void> {
   await exitIfUnfit(checkDatabase(config)).catch((error: unknown) => {
     if (!isDatabaseUnavailable(error)) throw error
   })
-  const { processes } = config.gateway
-  const fleet = { isReady: false, isEnding: false }
-  const stopped = stopSignal().then(() => {
-    fleet.isEnding = true
-  })
-  const metrics = createMetricsServer({
-    text: createFleetMetrics().text,
-    health: () => ({
-      isReady: fleet.isReady && !fleet.isEnding,
-      why: fleet.isEnding ? 'draining' : fleet.isReady ? 'ready' : 'starting',
-    }),
-  })
-  metrics.listen(config.metrics.port, config.gateway.host)
-  const code = await runFleet({
-    onReady: () => {
-      fleet.isReady = true
-    },
-    processes: processes === 0 ? availableParallelism() : processes,
-    log,
-    ended: stopped,
-    onReplace: (replace) => void process.on('SIGHUP', () => void replace()),
-  })
+  const { processes, host, port } = config.gateway
+  const fleet = createFleet({ count: processes === 0 ? availableParallelism() : processes, log })
+  process.on('SIGHUP', () => void fleet.replaceAll())
+  const metrics = createMetricsServer({ text: fleet.metricsText, health: fleet.health })
+  listenForMetrics(metrics, { port: config.metrics.port, host, log })
+  const code = await fleet.run({ host, port, ended: stopSignal() })
   if (code === 0) log.info('stopped')
   process.exit(code)
 }
 
 async function serveAsMember(config: Config): Promise<void> {
-  const { ready, drained } = joinFleet()
+  const fleet = joinFleet()
   // Ctrl-C in a terminal reaches the whole process group; the parent decides when each process
   // drains.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined)
@@ -263,18 +243,23 @@ async function serveAsMember(config: Config): Promise<void> {
   await ledger.start()
   await startPricing(modules)
   await upstreams.start()
-  const port = await gateway.listen(config.gateway.port, config.gateway.host)
-  const { host } = config.gateway
-  log.info({ process: process.pid, instance: ledger.instance, host, port }, 'serving')
-  shareMetrics(modules.metrics.registry)
-  ready()
-  await drained
+  log.info({ process: process.pid, instance: ledger.instance }, 'serving')
+  fleet.serve({
+    take: gateway.take,
+    health: () => ({
+      isDatabaseAway: ledger.health().isUnavailable,
+      areUpstreamsAway: upstreams.areAllAway(),
+    }),
+    metrics: () => modules.metrics.registry.getMetricsAsJSON(),
+  })
+  await fleet.drained
   const { drainSeconds, drainIdleSeconds } = config.gateway
   await gateway.drain({ idleMs: drainIdleSeconds * 1_000, limitMs: drainSeconds * 1_000 })
   await ledger.stop(STOP_MS)
   modules.pricing.stop()
   await upstreams.close()
   await modules.db.end()
+  await fleet.leave()
   log.info('drained')
   process.exit(0)
 }
@@ -381,7 +366,6 @@ async function serveCabinet(config: Config): Promise<void> {
   log.info('drained')
 }
 
-/** A process works without its metrics too, so a port that is in use is only logged. */
 function serveMetrics(
   { metrics, log }: Modules,
   port: number,
@@ -393,6 +377,5 @@ function serveMetrics(
     health: () =>
       isReady() ? { isReady: true, why: 'ready' } : { isReady: false, why: 'draining' },
   })
-  server.on('error', (error) => log.warn({ err: error, port }, 'metrics are not served'))
-  return server.listen(port, host)
+  return listenForMetrics(server, { port, host, log })
 }

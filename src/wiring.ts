@@ -271,14 +271,17 @@ function watch(
     'Charges that the database refused, ever since the process started',
     () => ledger.health().refused.total,
   )
-  metrics.gauge(
+  metrics.counter(
     'gateway_keys_argon2_runs',
     'Keys checked by Argon2id',
     () => keys.stats().argon2.runs,
   )
   metrics.gauge('gateway_upstream_under_way', 'Requests under way', of('underWay'))
-  metrics.gauge('gateway_upstream_answered', 'Requests that were answered', of('succeeded'))
-  metrics.gauge('gateway_upstream_failed', 'Requests that failed', of('failed'))
+  metrics.counter('gateway_upstream_answered', 'Requests that were answered', of('succeeded'))
+  metrics.counter('gateway_upstream_failed', 'Requests that failed', of('failed'))
+  metrics.gauge('gateway_upstreams_away', '1 while no upstream takes requests', () =>
+    Number(upstreams.areAllAway()),
+  )
   metrics.gauge('gateway_upstream_closed', '1 while a target takes requests', () =>
     Object.fromEntries(
       upstreams.views().map((view) => [view.target, Number(view.state === 'closed')]),

@@ -100,6 +100,7 @@ export function createGateway(options: GatewayOptions) {
   }
   return {
     listen: server.listen,
+    take: server.take,
     /**
      * Accepts no new connection. An open connection may still bring a request, whose answer says
      * `connection: close`; idle connections are closed after `idleMs`. Replies that are not

@@ -34,6 +34,17 @@ export type HttpOptions = {
   unaccepted(error: Error): void
 }
 
+/** A connection that another process accepted, and keeps a copy of. */
+export type GivenConnection = {
+  readonly socket: Socket
+  /** A process that has died had it before, perhaps with the first bytes of a request. */
+  readonly isInherited: boolean
+  /** Called when a request arrives on an idle connection, before anything else is done with it. */
+  setBusy(): void
+  /** Called when all requests are answered and another may follow. */
+  setIdle(): void
+}
+
 /** Clients send two dozen. node:http silently drops headers beyond its own limit. */
 const HEADERS_MAX = 1_000
 /**
@@ -54,14 +65,17 @@ type Connection = {
   isRefused: boolean
   /** Why this side closed it; undefined when the client did. */
   closedFor: CloseCause | undefined
+  /** No request has arrived. */
+  isFresh: boolean
+  given: GivenConnection | undefined
 }
 
 export function createHttpServer(options: HttpOptions) {
   const { limits } = options
   const connections = new WeakMap<Socket, Connection>()
-  const state: { isDraining: boolean; closedFor: CloseCause | undefined } = {
-    isDraining: false,
-    closedFor: undefined,
+  const state = {
+    ...{ isDraining: false, isTaking: false, open: 0, onEmpty: () => {} },
+    closedFor: undefined as CloseCause | undefined,
   }
 
   function accept(socket: Socket): void {
@@ -71,8 +85,11 @@ export function createHttpServer(options: HttpOptions) {
       reply: undefined,
       isRefused: false,
       closedFor: undefined,
+      isFresh: true,
+      given: undefined,
     }
     connections.set(socket, connection)
+    state.open += 1
     // A client that closes its side while we answer has left. One that closes it in the middle of
     // its body gets an error.
     socket.on('end', () => {
@@ -80,7 +97,21 @@ export function createHttpServer(options: HttpOptions) {
     })
     socket.on('close', () => {
       for (const reply of connection.replies) reply.close()
+      state.open -= 1
+      if (state.open === 0) state.onEmpty()
     })
+  }
+
+  function take(given: GivenConnection): void {
+    const { socket } = given
+    if (!state.isTaking) {
+      state.isTaking = true
+      server.emit('listening') // node:http then starts to check its time limits
+    }
+    socket.allowHalfOpen = true // as node:http sets it for connections that it accepts
+    server.emit('connection', socket)
+    const connection = connections.get(socket)
+    if (connection !== undefined) connection.given = given
   }
 
   function answer(message: IncomingMessage, response: ServerResponse): void {
@@ -88,6 +119,7 @@ export function createHttpServer(options: HttpOptions) {
     const connection = connections.get(socket) as Connection
     // Ignore further requests of a packet in which one was refused.
     if (socket.destroyed || connection.isRefused) return
+    if (connection.replies.size === 0) connection.given?.setBusy()
     const problem = problemOf(message)
     if (problem !== undefined) {
       refuse(socket, connection, problem)
@@ -97,6 +129,7 @@ export function createHttpServer(options: HttpOptions) {
       socket.destroy()
       return
     }
+    connection.isFresh = false
     const request = new ClientRequest(message)
     const reply = new ClientReply(request, message, response, state, connection)
     // node:http drops the bytes that follow an upgrade request in the same read. Closing the
@@ -109,6 +142,7 @@ export function createHttpServer(options: HttpOptions) {
     response.on('close', () => {
       connection.replies.delete(reply)
       reply.close()
+      if (connection.replies.size === 0 && socket.writable) connection.given?.setIdle()
       // An idle connection must not keep its last request in memory.
       if (connection.reply !== reply) return
       connection.request = undefined
@@ -120,17 +154,14 @@ export function createHttpServer(options: HttpOptions) {
   /** Answers bytes that are not a request, unless the answer would end up inside another reply. */
   function refuse(socket: Socket, connection: Connection, problem: Problem): void {
     connection.isRefused = true
-    if (!socket.writable || connection.replies.size > 0) {
+    connection.given?.setBusy()
+    // The process that died may have read the beginning, so the client has made no mistake.
+    const isRest = connection.given?.isInherited === true && connection.isFresh
+    if (isRest || !socket.writable || connection.replies.size > 0) {
       socket.destroy()
       return
     }
-    const { status, headers, body } = options.unparsed(problem)
-    const lines = Object.entries({ ...headers, connection: 'close' }).map(
-      ([name, value]) => `${name}: ${value}\r\n`,
-    )
-    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS)
-    socket.on('close', () => clearTimeout(timer))
+    endWith(socket, options.unparsed(problem))
   }
 
   function failed(error: NodeJS.ErrnoException, socket: Socket): void {
@@ -189,6 +220,9 @@ export function createHttpServer(options: HttpOptions) {
   })
 
   return {
+    /** Serves a connection that another process has accepted; instead of `listen`. */
+    take,
+
     /** Resolves with the port in use. */
     listen: (port: number, address: string): Promise<number> =>
       new Promise((resolve, reject) => {
@@ -207,10 +241,12 @@ export function createHttpServer(options: HttpOptions) {
      */
     drain(): Promise<void> {
       state.isDraining = true
+      // net.Server's close, because http.Server's closes idle connections at once, also those on
+      // which a request is on its way.
+      if (server.listening) NetServer.prototype.close.call(server)
       return new Promise((resolve) => {
-        // net.Server's close, because http.Server's closes idle connections at once, also those on
-        // which a request is on its way.
-        NetServer.prototype.close.call(server, () => resolve())
+        state.onEmpty = resolve
+        if (state.open === 0) resolve()
       })
     },
 
@@ -222,6 +258,19 @@ export function createHttpServer(options: HttpOptions) {
       server.closeAllConnections()
     },
   }
+}
+
+/** Writes an answer without node:http, which has no request to answer, and closes. */
+function endWith(
+  socket: Socket,
+  { status, headers, body }: ReturnType<HttpOptions['unparsed']>,
+): void {
+  const lines = Object.entries({ ...headers, connection: 'close' }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  )
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.on('close', () => clearTimeout(timer))
 }
 
 /** Finds what llhttp accepts but another parser might read differently. */

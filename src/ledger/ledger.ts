@@ -133,11 +133,24 @@ export async function createLedger(options: LedgerOptions) {
   const { isWritable: isSpoolWritable } = spool
   const holding = createHolding({ batcher, isSpoolWritable, undo: voidHold, ...options })
 
+  const heartbeat: { last: 'none' | 'written' | 'lost' } = { last: 'none' }
+
   async function beat(): Promise<void> {
     void refused.flush()
-    await instanceBeat(beatsOn(beatConnection), self).catch((error: unknown) => {
+    try {
+      await instanceBeat(beatsOn(beatConnection), self)
+      heartbeat.last = 'written'
+    } catch (error) {
+      heartbeat.last = 'lost'
       log.warn({ err: error }, 'a heartbeat was not written')
-    })
+    }
+  }
+
+  /** Heartbeats tell a process without requests that the database is away, or is back. */
+  function isUnavailable(): boolean {
+    if (heartbeat.last === 'lost') return true
+    const [waiting] = batcher.pending()
+    return batcher.isUnavailable() && !(waiting === undefined && heartbeat.last === 'written')
   }
 
   async function tick(): Promise<void> {
@@ -256,7 +269,7 @@ export async function createLedger(options: LedgerOptions) {
 
     /** For readiness and metrics. */
     health: () => ({
-      isUnavailable: batcher.isUnavailable(),
+      isUnavailable: isUnavailable(),
       isSpoolWritable: spool.isWritable(),
       spooled: spool.size() + spool.left(),
       refused: settlement.refused(),

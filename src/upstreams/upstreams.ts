@@ -140,6 +140,8 @@ export function createUpstreams(options: {
 
     /** What this process sees; the breaker's state is that of the paid path. */
     views: () => targets.map(viewOf),
+    /** No target takes requests; one of them is probed once a second. */
+    areAllAway: () => targets.every(({ breaker }) => breaker.state() !== 'closed'),
     /** What all processes see. */
     seen: () => queries.viewList(db),
     settings: () => queries.settingList(db),

@@ -5,7 +5,7 @@ import type { Finding, Import, Repository, Rule, SourceFile } from './tree.ts'
 import { matches } from './tree.ts'
 
 /** Files of src itself: they build the modules and may import every one of them. */
-export const TOP = ['main', 'wiring', 'jobs', 'fleet']
+export const TOP = ['main', 'wiring', 'jobs']
 const OUTER = ['gateway', 'cabinet', 'operator']
 /** Modules without an entry file: other modules may import each of their files. */
 const WITHOUT_ENTRY_FILE = ['platform', 'units', 'wire']
@@ -19,6 +19,8 @@ export const moduleTable: Readonly<Record<string, readonly string[]>> = {
   units: [],
   platform: [],
   http: [],
+  // The parent passes connections to the HTTP servers of its processes.
+  fleet: ['platform', 'http'],
   wire: ['units'],
   // Applied versions of the catalogue live in a table, so pricing reaches the database.
   pricing: ['units', 'platform'],

@@ -71,7 +71,7 @@ test('every example prints what the page shows', async (t) => {
 })
 
 test('every metric is explained, and every line of the log is one that is written', () => {
-  const metrics = ['src/platform/metrics/metrics.ts', 'src/wiring.ts']
+  const metrics = ['src/platform/metrics/metrics.ts', 'src/wiring.ts', 'src/fleet/fleet.ts']
     .flatMap((path) => [...source(path).matchAll(/'((?:gateway|gen_ai)_\w+)'/g)])
     .flatMap(([, name = '']) => (/_(?:type|model|)$/.test(name) ? [] : [name]))
   const section = page.split('## Metrics and alarms')[1] ?? ''
@@ -84,7 +84,7 @@ test('every metric is explained, and every line of the log is one that is writte
   )
   const files = [
     'src/jobs.ts',
-    'src/fleet.ts',
+    'src/fleet/processes.ts',
     'src/payments/reviews/alarms.ts',
     'src/gateway/7-settle.ts',
     'src/gateway/request-log.ts',

@@ -8,6 +8,7 @@ import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse, parseAllDocuments } from 'yaml'
+import { createFleet } from '../../src/fleet/fleet.ts'
 import { loadConfig } from '../../src/platform/config.ts'
 import { listSettings } from '../../src/platform/settings.ts'
 import { watchAsWorker, wire } from '../../src/wiring.ts'
@@ -348,7 +349,8 @@ async function metricNames(): Promise<Set<string>> {
   const modules = await wire(own.config, [], 'test')
   try {
     watchAsWorker(modules.metrics, modules, own.config.ledger)
-    const text = await modules.metrics.registry.metrics()
+    const fleet = createFleet({ count: 1, log: modules.log })
+    const text = `${await modules.metrics.registry.metrics()}${await fleet.metricsText()}`
     return new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name as string))
   } finally {
     await modules.db.end()

@@ -2,18 +2,16 @@
 // where they exist. Accounts, keys and requests are never labels: they would reveal our customers,
 // and each value would become a time series.
 import { createServer, type Server } from 'node:http'
-import {
-  AggregatorRegistry,
-  Counter,
-  collectDefaultMetrics,
-  Gauge,
-  Histogram,
-  Registry,
-} from 'prom-client'
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import type { Log } from '../log.ts'
+import { createReadMetrics } from './read-metrics.ts'
 
 /** The conventions' own buckets for tokens and for seconds. */
 const TOKEN_BUCKETS = Array.from({ length: 14 }, (_, i) => 4 ** i)
 const SECOND_BUCKETS = Array.from({ length: 14 }, (_, i) => 0.01 * 2 ** i)
+
+/** A port that is in use may become free: the process that has it may be ending. */
+const LISTEN_RETRY_MS = 5_000
 
 /** The metrics of one process. */
 export function createMetrics() {
@@ -78,56 +76,7 @@ export function createMetrics() {
     countEnding: (ending: string) => endingsCache(ending, () => endings.labels({ ending })).inc(),
     ...refusalCounter(registers),
     ...usageCounters(registers),
-    /** A gauge that calls `read` at each scrape. */
-    gauge(name: string, help: string, read: () => number | Readonly<Record<string, number>>): void {
-      const labelled = typeof read() === 'object'
-      const gauge: Gauge<string> = new Gauge({
-        name,
-        help,
-        labelNames: labelled ? ['of'] : [],
-        registers,
-        collect() {
-          const value = read()
-          if (typeof value === 'number') this.set(value)
-          else for (const [of, one] of Object.entries(value)) this.set({ of }, one)
-        },
-      })
-      void gauge
-    },
-    /** A counter that calls `read` at each scrape; it starts at zero with its process. */
-    counter(name: string, help: string, read: () => number): void {
-      const counter: Counter = new Counter({
-        name,
-        help,
-        registers,
-        collect() {
-          this.reset()
-          this.inc(read())
-        },
-      })
-      void counter
-    },
-    /** A gauge that queries the database at each scrape. */
-    asyncGauge(
-      name: string,
-      help: string,
-      read: () => Promise<Readonly<Record<string, number>>>,
-    ): void {
-      const gauge: Gauge<string> = new Gauge({
-        name,
-        help,
-        labelNames: ['of'],
-        registers,
-        async collect() {
-          // Without an answer report no number: an old one would hide that the database does not
-          // answer.
-          this.reset()
-          const values = await read().catch(() => ({}))
-          for (const [of, one] of Object.entries(values)) this.set({ of }, one)
-        },
-      })
-      void gauge
-    },
+    ...createReadMetrics(registry),
   }
 }
 
@@ -219,14 +168,16 @@ export function createMetricsServer(options: {
   })
 }
 
-/** For the parent of a fleet: the sums over its processes. */
-export function createFleetMetrics(): { text(): Promise<string> } {
-  const aggregator = new AggregatorRegistry()
-  return { text: () => aggregator.clusterMetrics() }
-}
-
-/** For a process of a fleet: gives the parent access to its registry. */
-export function shareMetrics(registry: Registry): void {
-  new AggregatorRegistry() // only a constructed one listens for the parent's messages
-  AggregatorRegistry.setRegistries(registry)
+/** A process works without its metrics too: a port that is in use is logged and tried again. */
+export function listenForMetrics(
+  server: Server,
+  { port, host, log }: { readonly port: number; readonly host: string; readonly log: Log },
+): Server {
+  const state: { timer?: NodeJS.Timeout } = {}
+  server.on('error', (error) => {
+    log.warn({ err: error, port }, 'metrics are not served; trying again')
+    state.timer = setTimeout(() => server.listen(port, host), LISTEN_RETRY_MS)
+  })
+  server.on('close', () => clearTimeout(state.timer))
+  return server.listen(port, host)
 }

@@ -97,8 +97,8 @@ async function createLeakStage() {
     METRICS_PORT: String(metricsPort),
     LOG_LEVEL: 'trace',
   }
-  const gateway = await startServed('serve', env, /"serving"/)
-  const port = /"port":(\d+).*"serving"/.exec(gateway.printed())?.[1]
+  const gateway = await startServed('serve', env, /"the fleet is ready"/)
+  const port = /"port":(\d+).*"the fleet is ready"/.exec(gateway.printed())?.[1]
   const worker = await startServed('work', env, /"working"/)
   const traffic = createTraffic(`http://127.0.0.1:${port}`, { key: upstreamKey, ...account })
   const kept = { metrics: '' }

@@ -1,0 +1,199 @@
+// The listening socket of a fleet. The parent accepts each connection, passes it to one process
+// after the other in turn, and keeps a copy of the socket while the process has it. When a process
+// dies, its connections on which no request is under way go to another process with the bytes that
+// wait in the kernel, so their clients notice nothing. While no process takes connections, they
+// wait here.
+import { createServer, type Server, type Socket } from 'node:net'
+import type { Clock } from '../platform/clock.ts'
+import type { Log } from '../platform/log.ts'
+import { type Marks, NOT_KEPT } from './marks.ts'
+import type { ParentMessage } from './messages.ts'
+
+/**
+ * Connections that a process may have in its message channel: one that it takes and the next one. A
+ * frozen process delays only these.
+ */
+const UNTAKEN_MAX = 2
+/** A process that leaves a connection in its channel for this long takes none. */
+const UNTAKEN_MS_MAX = 2_000
+/**
+ * Copies in the parent, 4 KB of memory and a file descriptor each: a quarter of the descriptors in
+ * deploy/systemd. Connections beyond it are lost with their process.
+ */
+const KEPT_MAX = 32_768
+/** Connections that wait for a process: 5 s of 2,000 new ones a second. */
+const WAITING_MAX = 10_000
+/** As long as a request waits for the database. */
+const WAITING_MS_MAX = 30_000
+/** After so many dead processes the connection may be what kills them. */
+const PASSES_MAX = 4
+
+type Connection = { readonly socket: Socket; readonly passes: number; sinceMs: number }
+
+/** A process, as this file sees it. */
+type Receiver = {
+  readonly send: (message: ParentMessage, socket: Socket, keepOpen: boolean) => void
+  readonly marks: Marks
+  readonly kept: Map<number, Connection>
+  readonly freeSlots: number[]
+  slots: number
+  isTaking: boolean
+  /** Connections in its message channel. */
+  untaken: number
+  /** Since when one is there. */
+  untakenSinceMs: number
+}
+
+export type { Receiver }
+
+export function createConnections({ log, clock }: { readonly log: Log; readonly clock: Clock }) {
+  /** In the order of their turns. */
+  const receivers = new Set<Receiver>()
+  const waiting: Connection[] = []
+  const counts = { kept: 0, inherited: 0, dropped: 0 }
+  const state: { server: Server | undefined; isClosed: boolean } = {
+    server: undefined,
+    isClosed: false,
+  }
+
+  function nextInTurn(): Receiver | undefined {
+    for (const receiver of receivers) {
+      if (!receiver.isTaking || receiver.untaken >= UNTAKEN_MAX) continue
+      receivers.delete(receiver)
+      receivers.add(receiver)
+      return receiver
+    }
+    return undefined
+  }
+
+  function pass(connection: Connection): void {
+    const receiver = nextInTurn()
+    if (receiver !== undefined) give(receiver, connection)
+    else if (waiting.length < WAITING_MAX) waiting.push(connection)
+    else drop(connection)
+  }
+
+  function give(receiver: Receiver, { socket, passes }: Connection): void {
+    const isInherited = passes > 0
+    const slot = counts.kept < KEPT_MAX ? (receiver.freeSlots.pop() ?? receiver.slots++) : NOT_KEPT
+    const nowMs = clock.spanMs()
+    if (receiver.untaken === 0) receiver.untakenSinceMs = nowMs
+    receiver.untaken += 1
+    if (slot !== NOT_KEPT) {
+      receiver.marks.setIdle(slot)
+      receiver.kept.set(slot, { socket, passes: passes + 1, sinceMs: nowMs })
+      counts.kept += 1
+    }
+    receiver.send({ kind: 'connection', slot, isInherited }, socket, slot !== NOT_KEPT)
+  }
+
+  function drop({ socket }: Connection): void {
+    counts.dropped += 1
+    socket.destroy()
+  }
+
+  function passWaiting(): void {
+    while (waiting.length > 0) {
+      const receiver = nextInTurn()
+      if (receiver === undefined) return
+      give(receiver, waiting.shift() as Connection)
+    }
+  }
+
+  /** Forgets a copy; the socket closes if the process has closed it. */
+  function release(receiver: Receiver, slot: number): Connection | undefined {
+    const connection = receiver.kept.get(slot)
+    if (connection === undefined) return undefined
+    receiver.kept.delete(slot)
+    receiver.freeSlots.push(slot)
+    counts.kept -= 1
+    return connection
+  }
+
+  return {
+    counts: () => ({ ...counts, waiting: waiting.length }),
+
+    /** Opens the port; resolves with its number. It stays open whatever happens to processes. */
+    listen: (port: number, host: string): Promise<number> =>
+      new Promise((resolve, reject) => {
+        const server = createServer({ pauseOnConnect: true, noDelay: true, allowHalfOpen: true })
+        server.on('connection', (socket) => {
+          socket.on('error', () => undefined) // the process that has it sees the error too
+          pass({ socket, passes: 0, sinceMs: clock.spanMs() })
+        })
+        server.once('error', reject)
+        server.listen(port, host, () => {
+          server.off('error', reject)
+          server.on('error', (error) => log.warn({ err: error }, 'a connection was not accepted'))
+          const taken = server.address()
+          resolve(typeof taken === 'object' && taken !== null ? taken.port : port)
+        })
+        state.server = server
+      }),
+
+    /** A process that is started; it gets connections when `setTaking` says so. */
+    add(marks: Marks, send: Receiver['send']): Receiver {
+      const receiver: Receiver = {
+        ...{ send, marks, kept: new Map(), freeSlots: [], slots: 0 },
+        ...{ isTaking: false, untaken: 0, untakenSinceMs: 0 },
+      }
+      receivers.add(receiver)
+      return receiver
+    },
+
+    setTaking(receiver: Receiver, isTaking: boolean): void {
+      receiver.isTaking = isTaking
+      if (isTaking) passWaiting()
+    },
+
+    /** It takes what it is given. One that has no free descriptor beats, but takes nothing. */
+    isTaking: ({ isTaking, untaken, untakenSinceMs }: Receiver): boolean =>
+      isTaking && (untaken === 0 || clock.spanMs() - untakenSinceMs < UNTAKEN_MS_MAX),
+
+    /** A process has taken connections from its channel, and has closed some. */
+    report(receiver: Receiver, taken: number, closed: readonly number[]): void {
+      receiver.untaken -= taken
+      if (taken > 0) receiver.untakenSinceMs = clock.spanMs()
+      for (const slot of closed) release(receiver, slot)?.socket.destroy()
+      passWaiting()
+    },
+
+    /** A process has died: the others inherit its idle connections. */
+    remove(receiver: Receiver): void {
+      receivers.delete(receiver)
+      const isBusy = receiver.marks.readBusy(receiver.slots)
+      for (const slot of [...receiver.kept.keys()]) {
+        const connection = release(receiver, slot) as Connection
+        if (isBusy(slot)) connection.socket.destroy()
+        else if (state.isClosed || connection.passes >= PASSES_MAX) drop(connection)
+        else {
+          counts.inherited += 1
+          pass(connection)
+        }
+      }
+      receiver.marks.close()
+    },
+
+    /** Disconnects clients that have waited too long. */
+    tick(): void {
+      const nowMs = clock.spanMs()
+      while (nowMs - (waiting[0]?.sinceMs ?? nowMs) > WAITING_MS_MAX) {
+        drop(waiting.shift() as Connection)
+      }
+    },
+
+    /** Accepts no connection any more; those that wait go to a process, if there is one. */
+    close(): void {
+      state.isClosed = true
+      state.server?.close()
+      const alive = [...receivers].filter(({ isTaking }) => isTaking)
+      for (const [i, connection] of waiting.splice(0).entries()) {
+        const receiver = alive[i % Math.max(1, alive.length)]
+        if (receiver === undefined) drop(connection)
+        else give(receiver, connection)
+      }
+    },
+  }
+}
+
+export type Connections = ReturnType<typeof createConnections>

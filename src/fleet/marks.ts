@@ -1,0 +1,63 @@
+// Which connections of a process have a request under way: one byte for each, in a file that the
+// parent and the process share. The process writes it, and the parent reads it after the process
+// has died; a message might be lost with the process. A write takes 2 µs (November 2026).
+import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** The file's descriptor in the process: after stdin, stdout, stderr and the message channel. */
+const FD = 4
+/** A connection of which the parent keeps no copy has no byte. */
+export const NOT_KEPT = -1
+
+const IDLE = Buffer.from([0])
+const BUSY = Buffer.from([1])
+
+/** /dev/shm is memory: a write to a disk may wait for the disk. A container may have only that. */
+const FOLDERS = ['/dev/shm', tmpdir()]
+
+const created = { count: 0 }
+
+/** For the parent: the marks of a process that it is about to start. */
+export function createMarks() {
+  const fd = FOLDERS.map(openUnnamed).find((one) => one !== undefined)
+  return {
+    /** For the process's list of descriptors. `ignore` is /dev/null, which can be written to. */
+    stdio: fd ?? ('ignore' as const),
+    setIdle(slot: number): void {
+      if (fd !== undefined) writeSync(fd, IDLE, 0, 1, slot)
+    },
+    /** Without a file every connection counts as busy. */
+    readBusy(slots: number): (slot: number) => boolean {
+      if (fd === undefined) return () => true
+      const bytes = Buffer.alloc(slots)
+      readSync(fd, bytes, 0, slots, 0)
+      return (slot) => bytes[slot] !== IDLE[0]
+    },
+    close(): void {
+      if (fd !== undefined) closeSync(fd)
+    },
+  }
+}
+
+export type Marks = ReturnType<typeof createMarks>
+
+function openUnnamed(folder: string): number | undefined {
+  created.count += 1
+  const path = join(folder, `tollgate-marks-${process.pid}-${created.count}`)
+  try {
+    const fd = openSync(path, 'wx+', 0o600)
+    unlinkSync(path)
+    return fd
+  } catch {
+    return undefined // the caller tries the next folder
+  }
+}
+
+/** For a process: the mark of one of its connections. */
+export function markOf(slot: number): { setBusy(): void; setIdle(): void } {
+  return {
+    setBusy: () => void writeSync(FD, BUSY, 0, 1, slot),
+    setIdle: () => void writeSync(FD, IDLE, 0, 1, slot),
+  }
+}

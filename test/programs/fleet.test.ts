@@ -1,0 +1,109 @@
+// `serve` as its operators see it: what its port of metrics says while something that it needs is
+// away. `npm run faults -- frozen-worker` breaks its processes.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { after, before, test } from 'node:test'
+import { createGatewayStage, freePorts, type Serving } from '../stages/served/gateway.ts'
+import { createDatabaseProxy } from '../support/database-proxy.ts'
+import { sleep } from '../support/drill.ts'
+
+type Stage = Awaited<ReturnType<typeof createGatewayStage>>
+
+const place: { stage?: Stage } = {}
+const WAIT_MS_MAX = 60_000
+/** A drain would wait for kept connections. */
+const CLOSE = { headers: { connection: 'close' } }
+
+before(async () => {
+  place.stage = await createGatewayStage(1)
+})
+after(() => place.stage?.end())
+
+async function serve(env: Readonly<Record<string, string>>): Promise<Serving> {
+  const one = { GATEWAY_PROCESSES: '1', UPSTREAM_URL: 'http://127.0.0.1:9', ...env }
+  return (place.stage as Stage).serve(one)
+}
+
+async function until(
+  serving: Serving,
+  path: string,
+  isRight: (status: number, body: string) => boolean,
+) {
+  const deadlineMs = performance.now() + WAIT_MS_MAX
+  for (;;) {
+    const reply = await fetch(`${serving.metricsUrl}${path}`).catch(() => undefined)
+    const [status, body] = [reply?.status ?? 0, (await reply?.text()) ?? '']
+    if (isRight(status, body)) return
+    if (performance.now() > deadlineMs) assert.fail(`${path}: ${status} ${body}`)
+    await sleep(50)
+  }
+}
+
+function ask(serving: Serving): Promise<number> {
+  const [key = ''] = (place.stage as Stage).keys
+  return fetch(`${serving.url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': key, connection: 'close' },
+    body: JSON.stringify({
+      model: 'model-large',
+      max_tokens: 9,
+      messages: [{ role: 'user', content: 'hi' }],
+    }),
+  }).then(({ status }) => status)
+}
+
+test('stays ready while the database is away, and says so', async (t) => {
+  const proxy = await createDatabaseProxy((place.stage as Stage).database.url)
+  t.after(() => proxy.end())
+  const serving = await serve({ DATABASE_URL: proxy.url })
+  await until(serving, '/readyz', (status, body) => status === 200 && body === 'ready\n')
+  proxy.cut()
+  const AWAY = 'ready\nthe database does not answer: requests wait for it\n'
+  await until(serving, '/readyz', (status, body) => status === 200 && body === AWAY)
+  await until(serving, '/metrics', (_, body) => body.includes('\ngateway_ledger_away 1\n'))
+  await until(serving, '/metrics', (_, body) => body.includes('\ngateway_ready 1\n'))
+  proxy.restore()
+  await until(serving, '/readyz', (status, body) => status === 200 && !body.includes('database'))
+  assert.equal(await serving.stop(), 0)
+})
+
+test('stays ready while no upstream takes requests, and says so', async () => {
+  const serving = await serve({})
+  for (let i = 0; i < 10; i++) await ask(serving)
+  const AWAY = 'ready\nno upstream takes requests: they are probed\n'
+  await until(serving, '/readyz', (status, body) => status === 200 && body === AWAY)
+  await until(serving, '/metrics', (_, body) => body.includes('\ngateway_upstreams_away 1\n'))
+  assert.equal(await serving.stop(), 0)
+})
+
+test('serves while its port of metrics is taken, and has it when it is free', async () => {
+  const [metricsPort = 0] = await freePorts(1)
+  const taker = createServer().listen(metricsPort, '127.0.0.1')
+  await once(taker, 'listening')
+  const serving = await serve({ METRICS_PORT: String(metricsPort) })
+  assert.equal((await fetch(`${serving.url}/v1/models`, CLOSE)).status, 200)
+  await serving.until('metrics are not served; trying again', 1)
+  taker.close()
+  const moved = { ...serving, metricsUrl: `http://127.0.0.1:${metricsPort}` }
+  await until(moved, '/readyz', (status) => status === 200)
+  assert.equal(await serving.stop(), 0)
+})
+
+test('waits for the database at its start, unready, and then serves', async (t) => {
+  const proxy = await createDatabaseProxy((place.stage as Stage).database.url)
+  t.after(() => proxy.end())
+  proxy.cut()
+  const [metricsPort = 0] = await freePorts(1)
+  const starting = serve({ DATABASE_URL: proxy.url, METRICS_PORT: String(metricsPort) })
+  const metricsUrl = `http://127.0.0.1:${metricsPort}`
+  const asked = { metricsUrl } as Serving
+  await until(asked, '/metrics', (_, body) =>
+    /^gateway_process_deaths_total\{of="died"\} [1-9]/m.test(body),
+  )
+  await until(asked, '/readyz', (status, body) => status === 503 && body === 'starting\n')
+  proxy.restore()
+  const serving = await starting
+  await until(asked, '/readyz', (status, body) => status === 200 && body === 'ready\n')
+  assert.equal(await serving.stop(), 0)
+})
