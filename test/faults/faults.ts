@@ -21,6 +21,7 @@ const programs: Record<string, () => Promise<{ drill: Drill }>> = {
   'byte-cut': () => import('./byte-cut.ts'),
   'stream-kill': () => import('./stream-kill.ts'),
   'rolling-restart': () => import('./releases/rolling-restart.ts'),
+  'frozen-worker': () => import('./frozen/frozen-worker.ts'),
   unread: () => import('./unread.ts'),
   'upstream-storm': () => import('./upstream-storm.ts'),
   'many-streams': () => import('./many-streams.ts'),
