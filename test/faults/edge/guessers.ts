@@ -12,8 +12,11 @@ import { API_HOST, CABINET_HOST, CDN, type Edge } from './stage.ts'
 const GENUINE_PER_SECOND = 1_000
 const WRONG_PER_SECOND = 50
 const CONNECTIONS = 64
-/** keys.wrongPerMinute, counted by each of two processes; a run may see two minutes begin. */
-const WRONG_MAX = 20 * 2 * 2
+/**
+ * keys.wrongPerMinute over both processes, in up to two minutes, and what arrives while a process
+ * learns of the other's count: ten a minute would be a round trip of 0.2 s.
+ */
+const WRONG_MAX = 2 * (20 + 10)
 /** An address that a client invents, and one that the CDN sends for its client. */
 const LIE = '203.0.113.9'
 const BEHIND_CDN = '192.0.2.7'
