@@ -64,7 +64,7 @@ for (const how of ['plain', 'stream', 'a stream that its client leaves'] as cons
     await own.end()
     assert.deepEqual(
       faults().map(({ level, msg, err }) => [level, msg, err.message]),
-      [['error', 'a fault', 'the charge failed']],
+      [['error', 'request', 'the charge failed']],
       logLines.join('\n'),
     )
   })
