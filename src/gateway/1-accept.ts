@@ -37,6 +37,7 @@ export function accept(
     clientWait: new ClientWait(startedMs),
     onDisconnect: undefined,
     ending: undefined,
+    onShed: undefined,
   }
   clientReply.onDisconnect = (cause) => {
     exchange.isDisconnected = true

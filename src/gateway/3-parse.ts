@@ -14,7 +14,7 @@ import { unknownModel } from './unknown-model.ts'
 
 const EMPTY = Buffer.alloc(0)
 
-type Needs = Pick<Modules, 'pricing' | 'largeBodies' | 'settings' | 'budget'>
+type Needs = Pick<Modules, 'pricing' | 'largeBodies' | 'settings' | 'admission' | 'pace'>
 
 /** Refuses: field_invalid, thread_unsupported, model_unknown, and the refusals of readBody. */
 export function parse(
@@ -37,11 +37,12 @@ export function parseCount(
 async function parseAs<Request extends CountRequest>(
   exchange: Exchange,
   { book }: Authenticated,
-  { pricing, largeBodies, settings, budget }: Needs,
+  { pricing, largeBodies, settings, admission, pace }: Needs,
   kind: 'message' | 'count',
   read: (body: Buffer) => ReadResult<Request>,
 ): Promise<Parsed<Request>> {
-  const { body: taken, release } = await readBody(exchange, book, settings.bodyBytesMax, budget)
+  const shared = { admission, pace }
+  const { body: taken, release } = await readBody(exchange, book, settings.bodyBytesMax, shared)
   try {
     const catalogue = pricing.current()
     const large =

@@ -20,7 +20,9 @@ import { isTemperatureRemoved } from './versions.ts'
 
 type Ask = ReturnType<typeof askOf>
 
-/** Refuses: feature_unpriced, and the refusals of ledger.hold. */
+/**
+ * Refuses: feature_unpriced, waiting_exhausted, request_shed, and the refusals of ledger.hold.
+ */
 export async function reserve(
   exchange: Exchange,
   caller: Authenticated,
@@ -28,6 +30,28 @@ export async function reserve(
   modules: Modules,
 ): Promise<Reserved> {
   refuseUnpriced(exchange, parsed)
+  const { ledger, admission, log } = modules
+  const { book } = caller
+  return admission.waitFor(
+    exchange,
+    book,
+    () => reserveInPlace(exchange, caller, parsed, modules),
+    ({ tariff }) => {
+      const { id, requestId } = exchange
+      const reason = 'shed while it waited for the database'
+      ledger.void({ id, book, tariff, ending: 'shed', reason }).catch((error: unknown) => {
+        log.error({ request: requestId, err: error }, 'a hold was not voided')
+      })
+    },
+  )
+}
+
+async function reserveInPlace(
+  exchange: Exchange,
+  caller: Authenticated,
+  parsed: Parsed<MessageRequest>,
+  modules: Modules,
+): Promise<Reserved> {
   const ask = askOf(exchange, parsed)
   try {
     return await holdFor(ask, parsed, exchange, caller, modules)

@@ -4,21 +4,24 @@
 // Resolves when the upstream's status is known; until then the client has received nothing, so a
 // failure can still be answered with a status.
 import type { Clock } from '../platform/clock.ts'
-import type { Refusal } from '../platform/refusal.ts'
+import type { BookId } from '../platform/ids.ts'
+import { isRefusal, type Refusal } from '../platform/refusal.ts'
 import { upstreamName } from '../pricing/pricing.ts'
 import type { Route, Target, UpstreamPath } from '../upstreams/upstreams.ts'
 import type { CountRequest, MessageRequest } from '../wire/draft.ts'
 import { type Edit, editBody } from '../wire/edit.ts'
 import { isRetryable } from '../wire/errors.ts'
+import { requestShed } from './admission.ts'
 import { ourCause } from './ending.ts'
 import type { Exchange, Parsed, Reserved } from './exchange.ts'
 import type { Modules } from './modules.ts'
-import { gatewayRefusal } from './refusals.ts'
+import { type GatewayRefusalCode, gatewayRefusal } from './refusals.ts'
 import { LEFT_EARLY_WAIT_MS } from './reply/context.ts'
 import { createReplyReceiver, type UpstreamReply } from './reply/reply.ts'
 import { headersOf, isAccountStatus, isTargetFailure, reportOutcome } from './upstream-call.ts'
 
 export type RelayRequest = {
+  readonly book: BookId
   /** Appended to the upstream's URL; without the query. */
   readonly path: UpstreamPath
   readonly model: string
@@ -34,7 +37,8 @@ const RETRY_AFTER_OPERATOR_MS = 30_000
 /**
  * Sends the request to the best target, then to the next ones until one gives an answer worth
  * forwarding. When no target is left, it waits a moment for one to recover. Refuses:
- * upstream_unreachable, upstream_unavailable; the caller then voids the hold.
+ * upstream_unreachable, upstream_unavailable, waiting_exhausted, request_shed; the caller then
+ * voids the hold.
  */
 export async function relay(
   exchange: Exchange,
@@ -87,7 +91,7 @@ type Attempt = { readonly reply: UpstreamReply } | { readonly error: unknown }
  * Whether another target may do better: this one gave no status, or a status that is worth a retry.
  */
 function mayTryAnother(tried: Attempt): boolean {
-  if (!('reply' in tried)) return true
+  if (!('reply' in tried)) return !isRefusal<GatewayRefusalCode>(tried.error, 'request_shed')
   const { status, headers } = tried.reply
   const shouldRetry = headers['x-should-retry']
   return isAccountStatus(status) || isRetryable(status, shouldRetry as string | undefined)
@@ -101,14 +105,15 @@ function isTargetAtFault(tried: Attempt): boolean {
 
 async function attempt(
   exchange: Exchange,
-  { path, model, isStream, bodyFor }: RelayRequest,
+  { book, path, model, isStream, bodyFor }: RelayRequest,
   target: Target,
   headers: readonly string[],
   clock: Clock,
 ): Promise<Attempt> {
   const receiver = createReplyReceiver()
   const body = bodyFor(target)
-  const upstreamRequest = { model, path: path + exchange.query, headers, body, isStream }
+  const whose = { book, holder: exchange }
+  const upstreamRequest = { ...whose, model, path: path + exchange.query, headers, body, isStream }
   const { journal } = exchange
   journal.sentMs ??= clock.spanMs()
   journal.attempts += 1
@@ -116,6 +121,7 @@ async function attempt(
   const started = target.send(upstreamRequest, receiver)
   receiver.started = started
   const stopWatching = abortOnDisconnect(exchange, receiver, isStream)
+  exchange.onShed = () => abortAttempt(receiver, requestShed())
   try {
     const reply = await receiver.reply
     journal.firstByteMs = clock.spanMs()
@@ -140,20 +146,22 @@ function abortOnDisconnect(
   isStream: boolean,
 ): () => void {
   let timer: NodeJS.Timeout | undefined
+  const left = new Error('the client left before the upstream answered')
   exchange.onDisconnect = () => {
-    if (ourCause(exchange) !== undefined) abortAttempt(receiver)
-    else if (isStream) timer = setTimeout(abortAttempt, LEFT_EARLY_WAIT_MS, receiver)
+    if (ourCause(exchange) !== undefined) abortAttempt(receiver, left)
+    else if (isStream) timer = setTimeout(abortAttempt, LEFT_EARLY_WAIT_MS, receiver, left)
   }
   return () => {
     exchange.onDisconnect = undefined
+    exchange.onShed = undefined
     clearTimeout(timer)
   }
 }
 
-function abortAttempt(receiver: ReplyReceiver): void {
+function abortAttempt(receiver: ReplyReceiver, reason: Error): void {
   receiver.abort()
   receiver.started = undefined // so that the failure is not counted against the target
-  receiver.fail(new Error('the client left before the upstream answered'))
+  receiver.fail(reason)
 }
 
 /** The body for the upstream: the client's bytes, or those bytes with single values replaced. */

@@ -6,12 +6,13 @@ import type { KeyCheckRefusalCode } from '../keys/keys.ts'
 import type { HoldRefusalCode } from '../ledger/ledger.ts'
 import { isDatabaseUnavailable } from '../platform/db/database-errors.ts'
 import { isRefusal, type Refusal } from '../platform/refusal.ts'
+import type { UpstreamRefusalCode } from '../upstreams/upstreams.ts'
 import type { ErrorType } from '../wire/errors.ts'
 import { errorBody } from '../wire/errors.ts'
 import type { Exchange } from './exchange.ts'
 import { type GatewayRefusalCode, gatewayRefusal } from './refusals.ts'
 
-type AnsweredCode = GatewayRefusalCode | KeyCheckRefusalCode | HoldRefusalCode
+type AnsweredCode = GatewayRefusalCode | KeyCheckRefusalCode | HoldRefusalCode | UpstreamRefusalCode
 
 type Answer = {
   readonly status: number
@@ -30,8 +31,20 @@ export const refusalAnswers = {
   content_encoding_unsupported: { status: 400, type: 'invalid_request_error', level: 'info' },
   body_too_large: { status: 413, type: 'request_too_large', level: 'info' },
   body_broken_off: { status: 400, type: 'invalid_request_error', level: 'info' },
-  // This process has no memory left for bodies; other processes may have some.
+  // This process has no share left for the account; other processes may have one.
   body_bytes_exhausted: {
+    status: 529,
+    type: 'overloaded_error',
+    level: 'warn',
+    retryAfterSeconds: 2,
+  },
+  waiting_exhausted: {
+    status: 529,
+    type: 'overloaded_error',
+    level: 'warn',
+    retryAfterSeconds: 2,
+  },
+  request_shed: {
     status: 529,
     type: 'overloaded_error',
     level: 'warn',

@@ -62,6 +62,12 @@ export function endWithoutReply(exchange: Exchange, error: unknown): Void {
   if (exchange.endedBy !== undefined) {
     return { ending: 'given_up', reason: 'the client left before the reply began' }
   }
+  if (isRefusal(error, 'request_shed')) {
+    return { ending: 'shed', reason: 'another account needed its connection' }
+  }
+  if (isRefusal(error, 'waiting_exhausted')) {
+    return { ending: 'refused', reason: 'no connection to the upstream was free' }
+  }
   return { ending: 'upstream_failed', reason: 'no reply' }
 }
 

@@ -49,6 +49,11 @@ export type Exchange = {
    * a request without a hold, and the bytes and the time.
    */
   ending: Ending | undefined
+  /**
+   * Ends what the request waits for, because another account needs its memory, its place or its
+   * connection. Undefined while the request cannot be ended (platform/shares.ts).
+   */
+  onShed: (() => void) | undefined
 }
 
 /** The client, or the gateway; ending.ts says for each what it costs. */

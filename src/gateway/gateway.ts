@@ -4,8 +4,9 @@
 import { createHttpServer } from '../http/http.ts'
 import { newHoldId, requestIdOf } from '../platform/ids.ts'
 import { accept } from './1-accept.ts'
+import { createAdmission, watchShares } from './admission.ts'
 import { answerError, type Failure } from './answers.ts'
-import { createBodyBudget } from './body/body.ts'
+import { createBodyPace } from './body/body.ts'
 import { createLargeBodies } from './body/large-bodies.ts'
 import { UNREAD_MS_MAX } from './client-wait.ts'
 import { cutOff } from './ending.ts'
@@ -20,11 +21,9 @@ import { answerUnparsed } from './unparsed.ts'
 
 export type GatewayOptions = Omit<
   Modules,
-  'ticker' | 'largeBodies' | 'budget' | 'inputCounts' | 'openapi' | 'requestLog'
-> & {
-  /** Limit on the bytes of all request bodies that this process holds at a time. */
-  readonly waitBytesMax: number
-}
+  'ticker' | 'largeBodies' | 'admission' | 'pace' | 'inputCounts' | 'openapi' | 'requestLog'
+> &
+  Pick<Parameters<typeof createAdmission>[0], 'waitBytesMax' | 'freeMax'>
 
 /**
  * Longer than the 60 s after which common CDNs close an idle connection, so that they close it
@@ -52,16 +51,17 @@ const LAST_SETTLEMENTS_MS = 2_000
 export function createGateway(options: GatewayOptions) {
   const ticker = createTicker(options.clock)
   const largeBodies = createLargeBodies()
-  const budget = createBodyBudget(options.waitBytesMax)
+  const admission = createAdmission(options)
+  const pace = createBodyPace()
   const underWay = new Set<Exchange>()
   const openapi = readOpenapi()
   const inputCounts = createInputCounts()
   const requestLog = createRequestLog(options)
-  const own = { ticker, largeBodies, budget, inputCounts, openapi, requestLog }
+  const own = { ticker, largeBodies, admission, pace, inputCounts, openapi, requestLog }
   const modules: Modules = { ...options, ...own }
   const state = { onIdle: () => {} }
   options.metrics.gauge('gateway_replies_open', 'Replies under way', () => ticker.size())
-  options.metrics.gauge('gateway_body_bytes', 'Request bodies in memory', () => budget.bytes)
+  watchShares(admission, options.metrics)
   const server = createHttpServer({
     limits: {
       keepAliveMs: KEEP_ALIVE_MS,

@@ -4,6 +4,7 @@
 // without an answer the bound of bytes stays.
 import { hash } from 'node:crypto'
 import type { Clock } from '../platform/clock.ts'
+import type { BookId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import { upstreamName } from '../pricing/pricing.ts'
 import type { Target, Upstreams } from '../upstreams/upstreams.ts'
@@ -120,7 +121,7 @@ function digestOf(
 /** Null when the upstream refuses to count this body; undefined when it did not answer in time. */
 async function ask(
   exchange: Exchange,
-  book: bigint,
+  book: BookId,
   { body, model, request }: Parsed<MessageRequest>,
   { upstreams, clock }: Needs,
 ): Promise<number | null | undefined> {
@@ -130,6 +131,8 @@ async function ask(
   const receiver = createReplyReceiver()
   const started = target.send(
     {
+      book,
+      holder: exchange,
       model: model.id,
       path: PATH + exchange.query,
       headers: headersOf(exchange),

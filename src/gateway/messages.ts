@@ -32,6 +32,7 @@ export async function postMessages(exchange: Exchange, modules: Modules): Promis
       const { model, request } = parsed
       exchange.journal.isStream = request.stream
       const relayRequest = {
+        book: caller.book,
         path: '/v1/messages' as const,
         model: model.id,
         conversation: modules.upstreams.conversationOf(caller.book, parsed.body),

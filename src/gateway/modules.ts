@@ -6,7 +6,8 @@ import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import type { Pricing } from '../pricing/pricing.ts'
 import type { Upstreams } from '../upstreams/upstreams.ts'
-import type { BodyBudget } from './body/body.ts'
+import type { Admission } from './admission.ts'
+import type { BodyPace } from './body/body.ts'
 import type { LargeBodies } from './body/large-bodies.ts'
 import type { InputCounts } from './input-count.ts'
 import type { Ticker } from './reply/ticker.ts'
@@ -22,7 +23,8 @@ export type Modules = {
   readonly metrics: Metrics
   readonly ticker: Ticker
   readonly largeBodies: LargeBodies
-  readonly budget: BodyBudget
+  readonly admission: Admission
+  readonly pace: BodyPace
   readonly inputCounts: InputCounts
   readonly requestLog: RequestLog
   /** The description that GET /openapi.json answers with. */

@@ -10,6 +10,8 @@ export const gatewayRefusalCodes = [
   'body_too_large',
   'body_broken_off',
   'body_bytes_exhausted',
+  'waiting_exhausted',
+  'request_shed',
   'field_invalid',
   'thread_unsupported',
   'model_unknown',

@@ -114,7 +114,8 @@ export function createHttpServer(options: HttpOptions) {
     if (connection !== undefined) connection.given = given
   }
 
-  function answer(message: IncomingMessage, response: ServerResponse): void {
+  /** `expects` means that the client sends its body only after `100 Continue`. */
+  function answer(message: IncomingMessage, response: ServerResponse, expects = false): void {
     const { socket } = message
     const connection = connections.get(socket) as Connection
     // Ignore further requests of a packet in which one was refused.
@@ -130,7 +131,7 @@ export function createHttpServer(options: HttpOptions) {
       return
     }
     connection.isFresh = false
-    const request = new ClientRequest(message)
+    const request = new ClientRequest(message, expects ? () => response.writeContinue() : undefined)
     const reply = new ClientReply(request, message, response, state, connection)
     // node:http drops the bytes that follow an upgrade request in the same read. Closing the
     // connection shows the client, or a proxy, that they were not answered.
@@ -200,13 +201,15 @@ export function createHttpServer(options: HttpOptions) {
       requireHostHeader: false,
       noDelay: true,
     },
-    answer,
+    (message, response) => answer(message, response),
   )
   server.maxHeadersCount = HEADERS_MAX + 1
   server.timeout = limits.unreadMs
   server.on('connection', accept)
   // Ignore an unknown `expect` header.
-  server.on('checkExpectation', answer)
+  server.on('checkExpectation', (message, response) => answer(message, response))
+  // Without this, node:http would ask for the body before the key is checked.
+  server.on('checkContinue', (message, response) => answer(message, response, true))
   server.on('clientError', (error, socket) => failed(error, socket as Socket))
   server.on('connect', (_, socket) => {
     // node:http has removed its listeners; an error without a listener would end the process.

@@ -37,9 +37,12 @@ export class ClientRequest {
   /** Bytes of the body that have arrived, discarded ones included. */
   bodyBytes = 0
   private chunks = 0
+  /** Sends `100 Continue`; undefined once sent, and when the client does not wait for it. */
+  private askForBody: (() => void) | undefined
 
-  constructor(message: IncomingMessage) {
+  constructor(message: IncomingMessage, askForBody?: () => void) {
     this.message = message
+    this.askForBody = askForBody
     this.method = message.method ?? ''
     this.url = message.url ?? '/'
   }
@@ -54,6 +57,11 @@ export class ClientRequest {
 
   get remoteAddress(): string {
     return this.message.socket.remoteAddress ?? 'unknown'
+  }
+
+  /** True while the client waits for `100 Continue` before it sends its body. */
+  get isBodyWithheld(): boolean {
+    return this.askForBody !== undefined && !this.isWhole
   }
 
   /** True when the last byte of the body has arrived. */
@@ -83,6 +91,8 @@ export class ClientRequest {
       return
     }
     this.sink = sink
+    this.askForBody?.()
+    this.askForBody = undefined
     this.listen()
     message.on('end', () => this.takeSink()?.end())
     // node:http emits `close` last, also after a disconnect in the middle of the body.

@@ -9,6 +9,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
+import type { BookId } from '../platform/ids.ts'
+import type { Holder } from '../platform/shares.ts'
+import { createWaitingPlaces } from '../platform/slots.ts'
 import { createPool } from './pool.ts'
 
 const run = promisify(execFile)
@@ -52,22 +55,33 @@ async function startPeer(answer: (socket: Socket, text: string, nth: number) => 
   return peer
 }
 
-function poolTo(port: number, more: { connections?: number; idleTimeoutMs?: number } = {}) {
+type More = { connections?: number; idleTimeoutMs?: number; waiting?: number }
+
+function poolTo(port: number, more: More = {}) {
   const clock = { ms: 0 }
   const pool = createPool({
     url: `http://127.0.0.1:${port}`,
     connections: more.connections ?? 8,
     idleTimeoutMs: more.idleTimeoutMs ?? 60_000,
     spanMs: () => clock.ms,
+    waiting: createWaitingPlaces(() => clock.ms, more.waiting),
   })
   ends.push(() => pool.close())
   /** Sends a request and returns its result. */
-  const ask = (name: string, body: readonly Buffer[] = [Buffer.from(name)], waitMs = 60_000) => {
+  const ask = (
+    name: string,
+    body: readonly Buffer[] = [Buffer.from(name)],
+    waitMs = 60_000,
+    book = 1n,
+  ) => {
     const over = Promise.withResolvers<{ status: number; body: string }>()
     const began = Promise.withResolvers<void>()
     const seen = { status: 0, body: '' }
     const bodyBytes = body.reduce((sum, one) => sum + one.length, 0)
+    const holder: Holder = { onShed: () => call.abort() }
     const call = pool.send({
+      book: book as BookId,
+      holder,
       head: `POST /${name} HTTP/1.1\r\nhost: a\r\ncontent-length: ${bodyBytes}\r\n\r\n`,
       body,
       bodyBytes,

@@ -1,9 +1,14 @@
 // Connections to one upstream, over node:net or node:tls. They are kept open between requests and
-// carry one request at a time; their number is limited, and further requests wait. One timer checks
-// all deadlines: ten thousand timers would cost more than the requests.
+// carry one request at a time; their number is limited, accounts share them, and further requests
+// wait. One timer checks all deadlines: ten thousand timers would cost more than the requests.
 import net from 'node:net'
 import tls from 'node:tls'
+import { assert } from '../platform/assert.ts'
+import type { BookId } from '../platform/ids.ts'
+import { createShares, type Holder, type Shares } from '../platform/shares.ts'
+import { createSlots, type Slot } from '../platform/slots.ts'
 import type { Call, ReplySink } from './port.ts'
+import { upstreamRefusal } from './refusals.ts'
 import { ReplyReader } from './reply-reader.ts'
 
 /** Deadlines are seconds or more, so a check this often is precise enough. */
@@ -29,7 +34,14 @@ const WHOLE_BYTES_MAX = 1_048_576
  */
 const READ_BYTES = 65_536
 
+/** Connections that an account may use however many others there are: a few parallel requests. */
+const CONNECTIONS_LEAST = 4
+/** As long as a request waits for the database: client libraries wait ten minutes. */
+const WAIT_MS_MAX = 30_000
+
 export type PoolRequest = {
+  readonly book: BookId
+  readonly holder: Holder
   /** Request line and headers, with the blank line. */
   readonly head: string
   readonly body: readonly Buffer[]
@@ -43,6 +55,8 @@ export type PoolOptions = {
   readonly connections: number
   readonly idleTimeoutMs: number
   readonly spanMs: () => number
+  /** The places of requests that wait, which all upstreams share. */
+  readonly waiting: Shares
 }
 
 export function createPool(options: PoolOptions) {
@@ -50,18 +64,26 @@ export function createPool(options: PoolOptions) {
   const isTls = protocol === 'https:'
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
   const idle: Connection[] = []
-  const waiting: PendingRequest[] = []
+  const waiting = new Set<PendingRequest>()
   const all = new Set<Connection>()
   const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
   const state: { session: Buffer | undefined; isClosed: boolean } = {
     session: undefined,
     isClosed: false,
   }
+  const shares = createShares({
+    capacity: options.connections,
+    least: CONNECTIONS_LEAST,
+    spanMs: options.spanMs,
+  })
+  const slots = createSlots(shares, options.waiting)
+
   function checkDeadlines(): void {
     const nowMs = options.spanMs()
-    for (const request of waiting.filter((one) => nowMs > one.deadlineMs)) {
-      waiting.splice(waiting.indexOf(request), 1)
-      request.fail(new Error('no connection to the upstream became free in time'))
+    for (const request of waiting) {
+      if (nowMs <= request.waitUntilMs) continue
+      waiting.delete(request)
+      request.fail(busy('no connection became free in time'))
     }
     for (const connection of all) connection.checkDeadlines(nowMs)
   }
@@ -75,16 +97,12 @@ export function createPool(options: PoolOptions) {
     idleTimeoutMs: options.idleTimeoutMs,
     spanMs: options.spanMs,
     release(connection) {
-      const next = waiting.shift()
-      if (next === undefined) idle.push(connection)
-      else connection.take(next)
+      idle.push(connection)
     },
     remove(connection) {
       all.delete(connection)
       const at = idle.indexOf(connection)
       if (at !== -1) idle.splice(at, 1)
-      const next = state.isClosed ? undefined : waiting.shift()
-      if (next !== undefined) open().take(next)
     },
   }
 
@@ -113,15 +131,34 @@ export function createPool(options: PoolOptions) {
     return connection
   }
 
+  /** A request that has a slot finds a connection that is idle, or may open one. */
+  function start(request: PendingRequest): void {
+    waiting.delete(request)
+    if (state.isClosed) {
+      request.fail(new Error('the pool is closed'))
+      return
+    }
+    request.deadlineMs = options.spanMs() + request.headersTimeoutMs
+    // Take the connection used last, so that the others can reach their idle limit and close.
+    const connection = idle.pop() ?? open()
+    connection.take(request)
+  }
+
   return {
+    shares,
     send(toSend: PoolRequest): Call {
-      const request = new PendingRequest(toSend, options.spanMs() + toSend.headersTimeoutMs)
-      if (state.isClosed) setImmediate(() => request.fail(new Error('the pool is closed')))
-      else {
-        // Take the connection used last, so that the others can reach their idle limit and close.
-        const connection = idle.pop() ?? (all.size < options.connections ? open() : undefined)
-        if (connection === undefined) waiting.push(request)
-        else connection.take(request)
+      const nowMs = options.spanMs()
+      const request = new PendingRequest(toSend, nowMs)
+      if (state.isClosed) {
+        setImmediate(() => request.fail(new Error('the pool is closed')))
+        return request
+      }
+      waiting.add(request)
+      const slot = slots.take(toSend.book, toSend.holder, () => start(request))
+      request.slot = slot
+      if (slot === undefined) {
+        waiting.delete(request)
+        setImmediate(() => request.fail(busy('too many requests wait')))
       }
       return request
     },
@@ -130,7 +167,7 @@ export function createPool(options: PoolOptions) {
       state.isClosed = true
       clearInterval(timer)
       const reason = new Error('the pool is closed')
-      for (const request of waiting.splice(0)) request.fail(reason)
+      for (const request of [...waiting]) request.fail(reason)
       for (const connection of [...all]) connection.destroy(reason)
     },
   }
@@ -145,28 +182,35 @@ type Pool = {
 
 // Classes, so that a request and a connection are one object each instead of a dozen closures.
 class PendingRequest implements Call {
-  readonly deadlineMs: number
+  readonly waitUntilMs: number
+  readonly headersTimeoutMs: number
+  /** Set when it gets a connection. */
+  deadlineMs = Number.POSITIVE_INFINITY
   toSend: PoolRequest | undefined
   sink: ReplySink
   connection: Connection | undefined
+  slot: Slot | undefined
   isOver = false
 
-  constructor(toSend: PoolRequest, deadlineMs: number) {
+  constructor(toSend: PoolRequest, nowMs: number) {
     this.toSend = toSend
     this.sink = toSend.sink
-    this.deadlineMs = deadlineMs
+    this.waitUntilMs = nowMs + WAIT_MS_MAX
+    this.headersTimeoutMs = toSend.headersTimeoutMs
   }
 
   fail(error: Error): void {
     if (this.isOver) return
     this.isOver = true
     this.sink.fail(error)
+    this.slot?.close()
   }
 
   end(): void {
     if (this.isOver) return
     this.isOver = true
     this.sink.end()
+    this.slot?.close()
   }
 
   // Once this request has ended, its connection may already serve another one.
@@ -181,7 +225,9 @@ class PendingRequest implements Call {
   abort(): void {
     if (this.isOver) return
     this.isOver = true
+    this.toSend = undefined
     this.connection?.destroy(new Error('the request was aborted'))
+    this.slot?.close()
   }
 }
 
@@ -218,10 +264,7 @@ class Connection {
 
   take(request: PendingRequest): void {
     const { toSend } = request
-    if (toSend === undefined || request.isOver) {
-      this.pool.release(this)
-      return
-    }
+    assert(toSend !== undefined, 'a request is sent once')
     this.request = request
     this.reader = new ReplyReader()
     this.isRequestSent = false
@@ -331,12 +374,10 @@ class Connection {
     // connection cannot be reused, because the rest of the body is still in its buffer.
     if (this.reader.mayFollow && this.isRequestSent && this.idleMs > 0 && !this.isClosed) {
       this.deadlineMs = this.pool.spanMs() + this.idleMs
-      request?.end()
       this.pool.release(this)
-    } else {
-      request?.end()
-      this.destroy(new Error('the connection cannot be reused'))
-    }
+    } else this.destroy(new Error('the connection cannot be reused'))
+    // Last: the end of a request lets the next one in, which then finds this connection.
+    request?.end()
   }
 
   private close(error: Error): void {
@@ -350,4 +391,10 @@ class Connection {
     if (this.reader.close()) request.end()
     else request.fail(error)
   }
+}
+
+function busy(reason: string): Error {
+  return upstreamRefusal('waiting_exhausted', 'The service is overloaded; try again shortly.', {
+    reason,
+  })
 }

@@ -1,11 +1,17 @@
 // The interface between upstreams and the gateway: a target takes a request and delivers status,
 // headers and bytes, with pause and resume for a slow client and abort for one that left.
 import type { IncomingHttpHeaders } from 'node:http'
+import type { BookId } from '../platform/ids.ts'
+import type { Holder } from '../platform/shares.ts'
 
 /** Messages are charged, token counts are free. */
 export type UpstreamPath = '/v1/messages' | '/v1/messages/count_tokens'
 
 export type UpstreamRequest = {
+  /** Whose request it is: accounts share the connections. */
+  readonly book: BookId
+  /** The request itself; while its `onShed` is set, its connection may be taken away. */
+  readonly holder: Holder
   /** The catalogue's id of the model: upstreams apply their rate limits per model. */
   readonly model: string
   /** Path and query, appended to the upstream's URL. */

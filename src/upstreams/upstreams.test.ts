@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { startVendor, type Vendor } from '../../stand-ins/vendor/vendor.ts'
 import { createTestDatabase, quiet, type TestDatabase } from '../../test/support/harness.ts'
 import { systemClock } from '../platform/clock.ts'
-import { newInstanceId } from '../platform/ids.ts'
+import { type BookId, newInstanceId } from '../platform/ids.ts'
 import { createLog } from '../platform/log.ts'
 import { Masked } from '../platform/masked.ts'
 import type { Target, UpstreamPath } from './port.ts'
@@ -82,7 +82,15 @@ async function ask(
   assert.ok(target !== undefined)
   const over = Promise.withResolvers<void>()
   const { call, outcome } = target.send(
-    { model: 'any', path: '/v1/messages', headers: [], body: [Buffer.from('{}')], isStream: false },
+    {
+      book: 1n as BookId,
+      holder: { onShed: undefined },
+      model: 'any',
+      path: '/v1/messages',
+      headers: [],
+      body: [Buffer.from('{}')],
+      isStream: false,
+    },
     { head: () => undefined, data: () => undefined, end: over.resolve, fail: over.reject },
   )
   await over.promise

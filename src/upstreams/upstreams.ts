@@ -7,6 +7,8 @@ import type { Clock } from '../platform/clock.ts'
 import type { Executor } from '../platform/db/db.ts'
 import type { Log } from '../platform/log.ts'
 import type { Masked } from '../platform/masked.ts'
+import type { Shares } from '../platform/shares.ts'
+import { createWaitingPlaces } from '../platform/slots.ts'
 import { conversationOf } from './affinity.ts'
 import { type Breaker, createBreaker, type Ticket } from './breaker.ts'
 import { createCooling } from './cooling.ts'
@@ -21,6 +23,7 @@ import { createWaitQueue } from './wait-queue.ts'
 
 export type { UpstreamLine } from './overview.ts'
 export type { Call, Outcome, ReplySink, Target, UpstreamPath, UpstreamRequest } from './port.ts'
+export type { UpstreamRefusalCode } from './refusals.ts'
 export type { Route } from './route.ts'
 
 /** How often the operator's changes are read; every second time this process writes its view. */
@@ -69,10 +72,16 @@ export function createUpstreams(options: {
   readonly instance: bigint
   readonly clock: Clock
   readonly log: Log
+  /** How many requests may wait at a time; by default as slots.ts says. */
+  readonly waitingMax?: number | undefined
 }) {
   const { clock, log, db } = options
+  const waiting = createWaitingPlaces(clock.spanMs, options.waitingMax)
   const transports = new Map(
-    options.upstreams.map((one) => [one.name, createTransport({ ...one, spanMs: clock.spanMs })]),
+    options.upstreams.map((one) => [
+      one.name,
+      createTransport({ ...one, spanMs: clock.spanMs, waiting }),
+    ]),
   )
   const waitQueue = createWaitQueue(clock)
   const pairs = options.upstreams.flatMap((upstream) =>
@@ -137,6 +146,12 @@ export function createUpstreams(options: {
         .filter((secret) => secret !== '')
         .reduce((clean, secret) => clean.replaceAll(secret, REPLACEMENT), text)
     },
+
+    /** The places of requests that wait; the gateway uses them for other waits too. */
+    waiting,
+    /** The connections of each upstream, as accounts share them. */
+    connections: (): ReadonlyMap<string, Shares> =>
+      new Map([...transports].map(([name, { shares }]) => [name, shares])),
 
     /** What this process sees; the breaker's state is that of the paid path. */
     views: () => targets.map(viewOf),

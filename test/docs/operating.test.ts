@@ -71,7 +71,9 @@ test('every example prints what the page shows', async (t) => {
 })
 
 test('every metric is explained, and every line of the log is one that is written', () => {
-  const metrics = ['src/platform/metrics/metrics.ts', 'src/wiring.ts', 'src/fleet/fleet.ts']
+  const sources = ['platform/metrics/metrics.ts', 'wiring.ts', 'fleet/fleet.ts']
+  const metrics = [...sources, 'gateway/gateway.ts', 'gateway/admission.ts']
+    .map((path) => `src/${path}`)
     .flatMap((path) => [...source(path).matchAll(/'((?:gateway|gen_ai)_\w+)'/g)])
     .flatMap(([, name = '']) => (/_(?:type|model|)$/.test(name) ? [] : [name]))
   const section = page.split('## Metrics and alarms')[1] ?? ''

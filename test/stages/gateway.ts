@@ -38,6 +38,9 @@ export type TestGatewayOptions = {
   readonly upstreamUrl?: string
   /** Memory limit of all request bodies in progress. */
   readonly waitBytesMax?: number
+  /** Limits on requests that wait, and on free calls that run. */
+  readonly waitingMax?: number
+  readonly freeMax?: number
   /** The server that the database is made on, when not the tests' own. */
   readonly serverUrl?: string
   /** Set by hand in tests of silent streams. */
@@ -60,6 +63,7 @@ export async function createTestGateway(options: TestGatewayOptions = {}) {
   await pricing.start()
   await applyCatalogue(pricing, options.catalogueText)
   const upstreams = createUpstreams({
+    waitingMax: options.waitingMax,
     upstreams: given.map((one, i) => upstreamOf(one, vendors[i] as Vendor, options)),
     db: ledger.db,
     instance: ledger.instance,
@@ -76,6 +80,7 @@ export async function createTestGateway(options: TestGatewayOptions = {}) {
     log,
     metrics,
     waitBytesMax: options.waitBytesMax ?? 2 ** 30,
+    freeMax: options.freeMax,
     settings: { ...gatewayLimits, ...options.limits },
   })
   const port = await gateway.listen(0, '127.0.0.1')

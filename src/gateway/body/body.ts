@@ -5,6 +5,7 @@
 import type { ClientRequest } from '../../http/http.ts'
 import type { BookId } from '../../platform/ids.ts'
 import type { Refusal } from '../../platform/refusal.ts'
+import type { Admission } from '../admission.ts'
 import type { Exchange } from '../exchange.ts'
 import { gatewayRefusal } from '../refusals.ts'
 
@@ -26,16 +27,10 @@ export type Body = Buffer<ArrayBuffer>
 
 const EMPTY: Body = Buffer.alloc(0)
 
-export type BodyBudget = ReturnType<typeof createBodyBudget>
+export type BodyPace = ReturnType<typeof createBodyPace>
 
-/**
- * Shares memory and turns of the event loop between all bodies of a process. Bytes count when they
- * arrive. While more than half of the memory is in use, an account may hold at most a quarter of
- * it, so two accounts cannot use it up: the first alone gets half, the second a quarter. A quarter
- * of the default of 512 MiB is four of the largest bodies. Below half no account is limited.
- */
-export function createBodyBudget(bytesMax: number) {
-  const bytesOf = new Map<BookId, number>()
+/** Shares the turns of the event loop between all bodies of a process. */
+export function createBodyPace() {
   const paused: ClientRequest[] = []
   let turnBytes = 0
 
@@ -44,64 +39,37 @@ export function createBodyBudget(bytesMax: number) {
     for (const clientRequest of paused.splice(0)) clientRequest.resume()
   }
 
-  const budget = {
-    bytes: 0,
-
-    /** Refuses: body_bytes_exhausted. */
-    take(book: BookId, bytes: number): void {
-      const total = budget.bytes + bytes
-      const ofBook = (bytesOf.get(book) ?? 0) + bytes
-      if (total > bytesMax) throw exhausted('The service is overloaded; try again shortly.')
-      if (total > bytesMax / 2 && ofBook > bytesMax / 4) {
-        throw exhausted('The requests of this account under way are too large; try again shortly.')
-      }
-      budget.bytes = total
-      bytesOf.set(book, ofBook)
-    },
-
-    /** Returns bytes that `take` counted. */
-    giveBack(book: BookId, bytes: number): void {
-      budget.bytes -= bytes
-      const ofBook = (bytesOf.get(book) ?? 0) - bytes
-      if (ofBook > 0) bytesOf.set(book, ofBook)
-      else bytesOf.delete(book)
-    },
-
-    /**
-     * Counts received bytes and pauses the request until the next turn when this turn's share is
-     * used.
-     */
-    pace(clientRequest: ClientRequest, bytes: number): void {
-      turnBytes += bytes
-      if (turnBytes < TURN_BYTES_MAX) return
-      clientRequest.pause()
-      if (paused.push(clientRequest) === 1) setImmediate(nextTurn)
-    },
+  /**
+   * Counts received bytes and pauses the request until the next turn when this turn's share is
+   * used.
+   */
+  return (clientRequest: ClientRequest, bytes: number): void => {
+    turnBytes += bytes
+    if (turnBytes < TURN_BYTES_MAX) return
+    clientRequest.pause()
+    if (paused.push(clientRequest) === 1) setImmediate(nextTurn)
   }
-  return budget
 }
 
 /**
- * Refuses: body_too_large, body_broken_off, body_bytes_exhausted. `release` returns the bytes to
- * the budget and may be called again; for a refused body that has already happened.
+ * Bytes count against the account's share of memory when they arrive. Refuses: body_too_large,
+ * body_broken_off, body_bytes_exhausted. `release` returns the bytes and may be called again; for a
+ * refused body that has already happened.
  */
 export async function readBody(
-  { clientRequest }: Exchange,
+  exchange: Exchange,
   book: BookId,
   bodyBytesMax: number,
-  budget: BodyBudget,
+  { admission, pace }: { readonly admission: Admission; readonly pace: BodyPace },
 ): Promise<{ body: Body; release: () => void }> {
+  const { clientRequest } = exchange
   const announced = Number(clientRequest.headers['content-length'] ?? Number.NaN)
   const isAnnounced = Number.isInteger(announced)
-  const taken = { bytes: 0 }
-  const release = () => {
-    budget.giveBack(book, taken.bytes)
-    taken.bytes = 0
-  }
+  const use = admission.bodies.open(book, exchange)
+  const release = () => use.close()
   const take = (bytes: number) => {
-    if (taken.bytes + bytes > bodyBytesMax) throw tooLarge(bodyBytesMax)
-    budget.take(book, bytes)
-    taken.bytes += bytes
+    if (use.amount + bytes > bodyBytesMax) throw tooLarge(bodyBytesMax)
+    if (!use.take(bytes)) throw exhausted()
   }
   try {
     const whole = clientRequest.takeWhole()
@@ -109,7 +77,10 @@ export async function readBody(
     else if (announced > bodyBytesMax) throw tooLarge(bodyBytesMax)
     const body =
       whole ??
-      (await readChunks(clientRequest, isAnnounced ? announced : bodyBytesMax, take, budget))
+      (await readChunks(exchange, isAnnounced ? announced : bodyBytesMax, (chunk) => {
+        pace(clientRequest, chunk.length)
+        take(chunk.length)
+      }))
     // The buffer is not zeroed: a body shorter than announced must never expose what it held
     // before.
     if (isAnnounced && body.length !== announced) throw brokenOff()
@@ -123,16 +94,14 @@ export async function readBody(
 
 /** `bytesMax` is the announced length or, for a chunked body, the limit. */
 async function readChunks(
-  clientRequest: ClientRequest,
+  exchange: Exchange,
   bytesMax: number,
-  take: (bytes: number) => void,
-  budget: BodyBudget,
+  count: (chunk: Body) => void,
 ): Promise<Body> {
   let body = EMPTY
   let at = 0
-  await eachChunk(clientRequest, (chunk) => {
-    budget.pace(clientRequest, chunk.length)
-    take(chunk.length)
+  await eachChunk(exchange, (chunk) => {
+    count(chunk)
     if (chunk.length === bytesMax) {
       body = chunk
       at = bytesMax
@@ -150,10 +119,16 @@ async function readChunks(
 }
 
 /**
- * Resolves at the body's end. If `onChunk` throws, the rest is discarded and the promise rejects.
+ * Resolves at the body's end. If `onChunk` throws, or another account needs the memory, the rest is
+ * discarded and the promise rejects.
  */
-function eachChunk(clientRequest: ClientRequest, onChunk: (chunk: Body) => void): Promise<void> {
-  return new Promise((resolve, reject) => {
+function eachChunk(exchange: Exchange, onChunk: (chunk: Body) => void): Promise<void> {
+  const { clientRequest } = exchange
+  const read = new Promise<void>((resolve, reject) => {
+    exchange.onShed = () => {
+      clientRequest.discard()
+      reject(exhausted())
+    }
     clientRequest.read({
       data(chunk) {
         try {
@@ -166,6 +141,9 @@ function eachChunk(clientRequest: ClientRequest, onChunk: (chunk: Body) => void)
       end: resolve,
       broken: () => reject(brokenOff()),
     })
+  })
+  return read.finally(() => {
+    exchange.onShed = undefined
   })
 }
 
@@ -202,8 +180,11 @@ function tooLarge(bodyBytesMax: number): Refusal {
   )
 }
 
-function exhausted(sentence: string): Refusal {
-  return gatewayRefusal('body_bytes_exhausted', sentence)
+function exhausted(): Refusal {
+  return gatewayRefusal(
+    'body_bytes_exhausted',
+    'The requests of this account under way are too large; try again shortly.',
+  )
 }
 
 function brokenOff(): Refusal {

@@ -9,12 +9,17 @@ import { type Credits, wholeCredits } from '../../units/credits.ts'
 import { tokens } from '../../units/tokens.ts'
 import { STOP_SEQUENCES_MAX, TEMPERATURE_MAX } from '../../wire/draft.ts'
 import { authenticate } from '../2-authenticate.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Authenticated, Exchange } from '../exchange.ts'
 import type { Modules } from '../modules.ts'
 import { writeJson } from './json.ts'
 
 export async function getMe(exchange: Exchange, modules: Modules): Promise<void> {
   const known = await authenticate(exchange, modules.keys, modules.settings.slug)
+  const me = await modules.admission.inFreeSlot(exchange, known.book, () => readMe(known, modules))
+  writeJson(exchange, me)
+}
+
+async function readMe(known: Authenticated, modules: Modules) {
   const caller = await modules.keys.recheck(known)
   const [book, recent] = await Promise.all([
     modules.ledger.balance(caller.book),
@@ -22,7 +27,7 @@ export async function getMe(exchange: Exchange, modules: Modules): Promise<void>
   ])
   if (book === undefined) throw new Fault(`key ${caller.keyId} has no book ${caller.book}`)
   const total = (book.available + book.held - book.debt) as Credits
-  writeJson(exchange, {
+  return {
     type: 'account',
     state: modules.ledger.stopOf(book) ?? 'active',
     balance: {
@@ -43,7 +48,7 @@ export async function getMe(exchange: Exchange, modules: Modules): Promise<void>
     },
     key: { id: caller.keyId, last4: caller.last4, created_at: caller.createdAt.toISOString() },
     last_top_up_at: recent.lastTopUpAt?.toISOString() ?? null,
-  })
+  }
 }
 
 /**

@@ -21,6 +21,8 @@ const PAGE_MAX = 1_000
 /** Agents wait 3 s for the list: after this time they get the prices alone. */
 const BALANCE_WAIT_MS = 1_000
 
+const OVERLOADED_CODES = ['waiting_exhausted', 'request_shed'] as const
+
 export async function getModels(exchange: Exchange, modules: Modules): Promise<void> {
   const shown = await shownTo(exchange, modules)
   const all = modules.pricing.current().models
@@ -82,14 +84,15 @@ async function shownTo(exchange: Exchange, modules: Modules): Promise<(model: Mo
 
 /**
  * What the caller can spend. Undefined without a key, because prices are public, and when the
- * database does not answer in time. Refuses: the refusals of keys.verify and keys.recheck.
+ * database does not answer in time or the account has no share of the free endpoints left.
+ * Refuses: the refusals of keys.verify and keys.recheck.
  */
 async function balanceOf(exchange: Exchange, modules: Modules): Promise<Credits | undefined> {
   const late = delay(BALANCE_WAIT_MS, undefined, { ref: false })
   try {
     return await Promise.race([readBalance(exchange, modules), late])
   } catch (error) {
-    const isUnknown = isRefusal(error, 'key_missing', 'ledger_unavailable')
+    const isUnknown = isRefusal(error, 'key_missing', 'ledger_unavailable', ...OVERLOADED_CODES)
     if (isUnknown || isDatabaseUnavailable(error)) return undefined
     throw error
   }
@@ -97,11 +100,13 @@ async function balanceOf(exchange: Exchange, modules: Modules): Promise<Credits 
 
 async function readBalance(
   exchange: Exchange,
-  { keys, ledger, settings }: Modules,
+  { keys, ledger, settings, admission }: Modules,
 ): Promise<Credits | undefined> {
   const known = await authenticate(exchange, keys, settings.slug)
-  const [, book] = await Promise.all([keys.recheck(known), ledger.balance(known.book)])
-  return book?.available
+  return admission.inFreeSlot(exchange, known.book, async () => {
+    const [, book] = await Promise.all([keys.recheck(known), ledger.balance(known.book)])
+    return book?.available
+  })
 }
 
 function modelObject(shown: Shown) {

@@ -4,6 +4,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Transform } from 'node:stream'
 import zlib from 'node:zlib'
+import { isRefusal } from '../../platform/refusal.ts'
 import type { Call, Outcome, ReplySink } from '../../upstreams/upstreams.ts'
 import { gatewayRefusal } from '../refusals.ts'
 
@@ -63,10 +64,13 @@ class ReplyReceiver implements ReplySink, UpstreamReply {
   }
 
   fail(error: Error): void {
-    this.started?.outcome.fail()
+    // A refusal is ours: the request was not sent, or another account needed its connection.
+    if (!isRefusal(error)) this.started?.outcome.fail()
     this.started?.outcome.end()
     this.deferred.reject(
-      gatewayRefusal('upstream_unreachable', 'The upstream could not be reached.', {}, error),
+      isRefusal(error)
+        ? error
+        : gatewayRefusal('upstream_unreachable', 'The upstream could not be reached.', {}, error),
     )
     this.over = error
     this.sink?.fail(error)

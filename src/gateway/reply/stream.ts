@@ -3,7 +3,8 @@
 // happens first: the reply ends, the upstream fails, the client leaves or reads too slowly. A
 // stream without message_stop never ends cleanly.
 import type { ReplyHeaders } from '../../http/http.ts'
-import { errorRecord, PING_RECORD, recordsWithRequestId } from '../../wire/errors.ts'
+import { type ErrorType, errorRecord, PING_RECORD, recordsWithRequestId } from '../../wire/errors.ts'
+import { requestShed } from '../admission.ts'
 import { type ClientWait, UNREAD_MS_MAX } from '../client-wait.ts'
 import { cutOff, ourCause } from '../ending.ts'
 import { LEFT_EARLY_WAIT_MS, type ReplyContext } from './context.ts'
@@ -16,6 +17,22 @@ const FINAL_USAGE_WAIT_MS = 700
 const TAIL_MS = 250
 
 const PING = Buffer.from(PING_RECORD)
+
+type BrokenEnding = {
+  readonly ending: 'upstream_failed' | 'shed'
+  readonly type: ErrorType
+  readonly message: string
+}
+const BROKEN_OFF: BrokenEnding = {
+  ending: 'upstream_failed',
+  type: 'api_error',
+  message: 'The upstream broke off its reply; nothing was charged.',
+}
+const SHED: BrokenEnding = {
+  ending: 'shed',
+  type: 'overloaded_error',
+  message: requestShed().message,
+}
 
 /**
  * Resolves when the client's stream has ended and the hold is settled or voided. Rejects with a
@@ -54,6 +71,7 @@ class Stream {
     clientReply.begin(reply.status, { 'cache-control': 'no-cache', ...head })
     clientReply.flush()
     exchange.onDisconnect = () => this.handleDisconnect()
+    exchange.onShed = () => this.endBroken('another account needed its connection', SHED)
     ticker.add(this)
     // Before `attach`, which delivers the chunks that have already arrived: they count as chunks
     // that arrived after the client left.
@@ -139,12 +157,13 @@ class Stream {
 
   /** Charges when message_stop has arrived; `finish` forwards it when the charge is durable. */
   private async complete(): Promise<void> {
-    const { meter, settlement } = this.context
+    const { exchange, meter, settlement } = this.context
+    exchange.onShed = undefined // the model has finished: nothing is left to save
     try {
       await settlement.charge(meter.ofCompleteStream())
     } catch (error) {
       // messages.ts voids the hold if it was not decided, and answers.ts logs the fault, once.
-      this.sendError('The gateway failed.')
+      this.sendError({ type: 'api_error', message: 'The gateway failed.' })
       this.stop()
       this.done.reject(error)
       return
@@ -166,20 +185,20 @@ class Stream {
   }
 
   /** The upstream or the gateway failed: void the hold and send the client an error event. */
-  private endBroken(reason: string): void {
+  private endBroken(reason: string, { ending, ...error } = BROKEN_OFF): void {
     if (this.isOver) return
-    this.context.settlement.void('upstream_failed', reason)
-    this.sendError('The upstream broke off its reply; nothing was charged.')
+    this.context.settlement.void(ending, reason)
+    this.sendError(error)
     this.close()
   }
 
   /** Ends the client's stream with an error event, unless the upstream has sent one. */
-  private sendError(message: string): void {
+  private sendError(error: { readonly type: ErrorType; readonly message: string }): void {
     const { exchange, meter } = this.context
     const { requestId, clientReply } = exchange
     if (exchange.isDisconnected) return
     if (meter.stream.facts.error === undefined) {
-      const record = errorRecord({ type: 'api_error', message, requestId })
+      const record = errorRecord({ ...error, requestId })
       // If the upstream was cut off within a record, end that record first: our error event would
       // become part of it.
       clientReply.end(Buffer.from(meter.stream.isBetweenRecords ? record : `\n\n${record}`))

@@ -1,10 +1,11 @@
-// The memory that request bodies share: only bytes that have arrived count, one account cannot use
-// all of it, and every body returns what it took exactly once.
+// The memory that request bodies share: only bytes that have arrived count, an account alone may
+// use all of it but keeps no other from its share, and every body returns what it took once.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { systemClock } from '../../../src/platform/clock.ts'
 import { type Account, createTestGateway, type TestGateway } from '../../stages/gateway.ts'
 import { type Client, createClient, question, refusalOf } from './client.ts'
 
@@ -15,12 +16,16 @@ let gateway: TestGateway
 const logLines: string[] = []
 const clients: Client[] = []
 const sockets: Socket[] = []
+/** Each test comes minutes after the one before: its accounts no longer count. */
+const later = { ms: 0 }
 before(async () => {
-  // Half of it is 20 MB, a quarter 10 MB.
-  gateway = await createTestGateway({ waitBytesMax: 40 * MB, logLines })
+  // Up to 30 MB no account is limited.
+  const clock = { ...systemClock, spanMs: () => systemClock.spanMs() + later.ms }
+  gateway = await createTestGateway({ waitBytesMax: 40 * MB, logLines, clock })
 })
 beforeEach(async () => {
   await inMemory(0)
+  later.ms += 120_000
   logLines.length = 0
 })
 afterEach(() => {
@@ -97,46 +102,48 @@ for (const path of PATHS) {
     }
   })
 
-  test(`an account alone may use more than a quarter: ${path}`, async () => {
-    const { ask } = await customer()
-    const { status } = await ask({ path, body: bodyOf(15 * MB) })
+  test(`an account alone may use all of it: ${path}`, async () => {
+    const alone = await customer()
+    for (let i = 1; i <= 4; i++) {
+      await sendPart(alone, 9.5 * MB, 9.6 * MB, path)
+      await inMemory(i * 9.5 * MB)
+    }
+    const { status } = await alone.ask({ path, body: bodyOf(1.9 * MB) })
     assert.notEqual(status, 529)
   })
 
-  test(`while half is in use an account may take at most a quarter: ${path}`, async () => {
-    for (let i = 1; i <= 2; i++) {
-      await sendPart(await customer(), 9.5 * MB, 9.6 * MB, path)
-      await inMemory(i * 9.5 * MB)
-    }
-    const slow = await customer()
-    const parts: Socket[] = []
-    for (let i = 1; i <= 3; i++) {
-      parts.push(await sendPart(slow, 3 * MB, 5 * MB, path))
-      await inMemory((19 + i * 3) * MB)
-    }
-    parts[1]?.write(Buffer.alloc(1.5 * MB, ' '))
-    assert.match(await answered(parts[1] as Socket), /^HTTP\/1\.1 529 .*of this account/s)
-    await inMemory(25 * MB)
-    const { status } = await (await customer()).ask({ path, body: bodyOf(9 * MB) })
-    assert.notEqual(status, 529, 'another account has a quarter of its own')
+  test(`the last quarter is for accounts within their share: ${path}`, async () => {
+    const [large, other] = [await customer(), await customer()]
+    const first = await sendPart(large, 21 * MB, 32 * MB, path)
+    await inMemory(21 * MB)
+    await sendPart(other, 8 * MB, 9 * MB, path)
+    await inMemory(29 * MB)
+    first.write(Buffer.alloc(2 * MB, ' '))
+    assert.match(await answered(first), /^HTTP\/1\.1 529 .*of this account/s)
+    // The 21 MB were returned once.
+    await inMemory(8 * MB)
+    const { status } = await other.ask({ path, body: bodyOf(11 * MB) })
+    assert.notEqual(status, 529)
+  })
+
+  test(`when all is in use, the heaviest account loses its largest body: ${path}`, async () => {
+    const [large, other] = [await customer(), await customer(1_000_000)]
+    const sockets = [await sendPart(large, 8 * MB, 9 * MB, path)]
+    await inMemory(8 * MB)
+    sockets.push(await sendPart(large, 19 * MB, 20 * MB, path))
+    await inMemory(27 * MB)
+    sockets.push(await sendPart(large, 12 * MB, 13 * MB, path))
+    await inMemory(39 * MB)
+    const [, largest] = sockets as [Socket, Socket, Socket]
+    const lost = answered(largest)
+    const { status } = await other.ask({ path, body: bodyOf(3 * MB) })
+    assert.notEqual(status, 529)
+    const answer = await lost
+    assert.match(answer, /^HTTP\/1\.1 529 .*of this account/s)
+    assert.match(answer, /^retry-after: 2\r$/m)
+    await inMemory(20 * MB)
   })
 }
-
-test('an account that took more than a quarter alone is limited when others come', async () => {
-  const [large, other] = [await customer(), await customer()]
-  const first = await sendPart(large, 15 * MB, 16 * MB)
-  await inMemory(15 * MB)
-  await sendPart(other, 8 * MB, 9 * MB)
-  await inMemory(23 * MB)
-  first.write(' ')
-  assert.match(await answered(first), /^HTTP\/1\.1 529 .*of this account/s)
-  await inMemory(8 * MB)
-  // The 15 MB were returned once: of 20 MB, 12 are left, and not 27.
-  const tooMuch = await large.ask({ body: bodyOf(12.5 * MB) })
-  assert.equal(tooMuch.status, 529)
-  const fits = await large.ask({ body: bodyOf(11.5 * MB) })
-  assert.notEqual(fits.status, 529)
-})
 
 test('a body sent in chunks counts in the same way', async () => {
   const { key } = await customer()
@@ -169,15 +176,16 @@ test('a client that disconnects while its key is checked returns its bytes', asy
   await inMemory(0)
 })
 
-test('refuses bodies beyond the limit of the process: body_bytes_exhausted', async () => {
+test('refuses an account beyond its share, and no small body: body_bytes_exhausted', async () => {
   for (let i = 1; i <= 4; i++) {
     await sendPart(await customer(), 9.5 * MB, 9.6 * MB)
     await inMemory(i * 9.5 * MB)
   }
+  // A fifth of 40 MB is its share.
   const { ask } = await customer(1_000_000)
-  const answer = await ask({ body: bodyOf(3 * MB) })
+  const answer = await ask({ body: bodyOf(8.5 * MB) })
   assert.equal(answer.status, 529)
-  assert.match(refusalOf(answer).error.message, /^The service is overloaded/)
+  assert.match(refusalOf(answer).error.message, /^The requests of this account/)
   const small = await ask({ body: question() })
-  assert.equal(small.status, 200, 'small bodies still fit')
+  assert.equal(small.status, 200)
 })

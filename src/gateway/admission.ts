@@ -1,0 +1,142 @@
+// What accounts share in this process besides the connections to upstreams (upstreams/pool.ts):
+// the memory of request bodies, the places of requests that wait, and the free endpoints. The rule
+// is that of platform/shares.ts. A request that gets no share, or loses it, is answered with 529
+// and `retry-after` at once.
+import type { Clock } from '../platform/clock.ts'
+import type { BookId } from '../platform/ids.ts'
+import type { Metrics } from '../platform/metrics/metrics.ts'
+import type { Refusal } from '../platform/refusal.ts'
+import { createShares, type Shares } from '../platform/shares.ts'
+import { createSlots } from '../platform/slots.ts'
+import type { Upstreams } from '../upstreams/upstreams.ts'
+import type { Exchange } from './exchange.ts'
+import { gatewayRefusal } from './refusals.ts'
+
+/**
+ * Calls of count_tokens, models and me that run at a time in a process. They share the database's
+ * pool and the upstreams' connections with requests that are paid for; further ones wait. The
+ * vendor counts in about 0.3 s, so these are 200 counts a second.
+ */
+const FREE_MAX = 64
+const FREE_LEAST = 4
+export function createAdmission(options: {
+  readonly clock: Clock
+  /** Limit on the bytes of all request bodies that this process holds at a time. */
+  readonly waitBytesMax: number
+  readonly settings: { readonly bodyBytesMax: number }
+  readonly upstreams: Pick<Upstreams, 'waiting' | 'connections'>
+  readonly freeMax?: number | undefined
+}) {
+  const { clock, waitBytesMax, settings, upstreams, freeMax = FREE_MAX } = options
+  const { spanMs } = clock
+  const { waiting } = upstreams
+  const bodies = createShares({ capacity: waitBytesMax, least: settings.bodyBytesMax, spanMs })
+  const free = createShares({ capacity: freeMax, least: FREE_LEAST, spanMs })
+  const freeSlots = createSlots(free, waiting)
+
+  return {
+    bodies,
+
+    /** Everything that accounts share in this process, by its name in metrics. */
+    all: (): Readonly<Record<string, Shares>> => ({
+      body_bytes: bodies,
+      waiting,
+      free,
+      ...Object.fromEntries(
+        [...upstreams.connections()].map(([name, shares]) => [`connections ${name}`, shares]),
+      ),
+    }),
+
+    /**
+     * Does work that waits for the database, in one of the places for requests that wait. If the
+     * place is shed meanwhile, `undo` gets the result of the work. Refuses: waiting_exhausted,
+     * request_shed.
+     */
+    async waitFor<T>(
+      exchange: Exchange,
+      book: BookId,
+      work: () => Promise<T>,
+      undo: (result: T) => void,
+    ): Promise<T> {
+      const place = waiting.open(book, exchange)
+      try {
+        if (!place.take(1)) throw waitingExhausted()
+        const shed = Promise.withResolvers<never>()
+        exchange.onShed = () => {
+          shed.reject(requestShed())
+          running.then(undo, () => undefined)
+        }
+        const running = work()
+        return await Promise.race([running, shed.promise])
+      } finally {
+        exchange.onShed = undefined
+        place.close()
+      }
+    },
+
+    /** Does the work of a free endpoint when its turn has come. Refuses like `waitFor`. */
+    async inFreeSlot<T>(exchange: Exchange, book: BookId, work: () => Promise<T>): Promise<T> {
+      const turn = Promise.withResolvers<void>()
+      exchange.onShed = () => turn.reject(requestShed())
+      const slot = freeSlots.take(book, exchange, turn.resolve)
+      if (slot === undefined) turn.reject(waitingExhausted())
+      try {
+        await turn.promise
+        exchange.onShed = undefined
+        return await work()
+      } finally {
+        exchange.onShed = undefined
+        slot?.close()
+      }
+    },
+  }
+}
+
+export type Admission = ReturnType<typeof createAdmission>
+
+/** Metrics of everything that accounts share. */
+export function watchShares({ bodies, all }: Admission, metrics: Metrics): void {
+  const of = (read: (shares: Shares) => number) => () =>
+    Object.fromEntries(Object.entries(all()).map(([name, shares]) => [name, read(shares)]))
+  const { gauge, counter } = metrics
+  gauge('gateway_body_bytes', 'Request bodies in memory', () => bodies.totals.used)
+  gauge(
+    'gateway_share_used',
+    'What all accounts use',
+    of(({ totals }) => totals.used),
+  )
+  gauge(
+    'gateway_share_capacity',
+    'What there is of it',
+    of(({ capacity }) => capacity),
+  )
+  gauge(
+    'gateway_share_accounts',
+    'Accounts that use it or did so within a minute',
+    of(({ size }) => size),
+  )
+  counter(
+    'gateway_share_refused_total',
+    'Requests of accounts beyond their share',
+    of(({ totals }) => totals.refused),
+  )
+  counter(
+    'gateway_share_shed_total',
+    'Requests that were ended for those of another account',
+    of(({ totals }) => totals.shed),
+  )
+}
+
+const OVERLOADED = 'The service is overloaded; try again shortly.'
+
+function waitingExhausted(): Refusal {
+  return gatewayRefusal('waiting_exhausted', OVERLOADED)
+}
+
+/** The refusal of a request whose share another account needed. */
+export function requestShed(): Refusal {
+  return gatewayRefusal(
+    'request_shed',
+    'This account used more than its share of an overloaded service; nothing was charged.',
+  )
+}
