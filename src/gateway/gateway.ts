@@ -52,7 +52,7 @@ export function createGateway(options: GatewayOptions) {
   const ticker = createTicker(options.clock)
   const largeBodies = createLargeBodies()
   const admission = createAdmission(options)
-  const pace = createBodyPace()
+  const pace = createBodyPace(options.clock)
   const underWay = new Set<Exchange>()
   const openapi = readOpenapi()
   const inputCounts = createInputCounts()

@@ -3,6 +3,7 @@
 // costs 32 MiB. The buffer shares its memory with nothing else, so that it can be transferred to a
 // thread and back.
 import type { ClientRequest } from '../../http/http.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { BookId } from '../../platform/ids.ts'
 import type { Refusal } from '../../platform/refusal.ts'
 import type { Admission } from '../admission.ts'
@@ -16,11 +17,13 @@ import { gatewayRefusal } from '../refusals.ts'
 export const LARGE_BYTES = 262_144
 
 /**
- * Bytes that all bodies together may receive in one turn of the event loop, which takes about 2 ms.
- * Without it one connection reads up to 2 MiB a turn, and with twenty bodies of 32 MiB under way
- * the events of streams came 100 ms late.
+ * Bytes that all bodies together may receive in PACE_MS: 128 MiB, about a gigabit, a second, which
+ * takes a quarter of the event loop's time. Without a limit one connection reads up to 2 MiB in a
+ * turn of the event loop, and with twenty bodies of 32 MiB under way the events of streams came
+ * 100 ms late.
  */
-const TURN_BYTES_MAX = 1_048_576
+const PACE_BYTES_MAX = 524_288
+const PACE_MS = 4
 
 /** A buffer that starts at offset 0 of its ArrayBuffer and shares it with no other buffer. */
 export type Body = Buffer<ArrayBuffer>
@@ -29,25 +32,26 @@ const EMPTY: Body = Buffer.alloc(0)
 
 export type BodyPace = ReturnType<typeof createBodyPace>
 
-/** Shares the turns of the event loop between all bodies of a process. */
-export function createBodyPace() {
+/** Leaves the event loop time for everything else while large bodies arrive. */
+export function createBodyPace({ spanMs }: Clock) {
   const paused: ClientRequest[] = []
-  let turnBytes = 0
+  let bytes = 0
+  let sinceMs = 0
 
-  function nextTurn(): void {
-    turnBytes = 0
+  function begin(nowMs: number): void {
+    bytes = 0
+    sinceMs = nowMs
     for (const clientRequest of paused.splice(0)) clientRequest.resume()
   }
 
-  /**
-   * Counts received bytes and pauses the request until the next turn when this turn's share is
-   * used.
-   */
-  return (clientRequest: ClientRequest, bytes: number): void => {
-    turnBytes += bytes
-    if (turnBytes < TURN_BYTES_MAX) return
+  /** Counts received bytes, and pauses the request if PACE_BYTES_MAX came within PACE_MS. */
+  return (clientRequest: ClientRequest, received: number): void => {
+    if (paused.length === 0 && spanMs() - sinceMs > PACE_MS) begin(spanMs())
+    bytes += received
+    if (bytes < PACE_BYTES_MAX) return
+    if (paused.length === 0) setTimeout(() => begin(spanMs()), PACE_MS)
     clientRequest.pause()
-    if (paused.push(clientRequest) === 1) setImmediate(nextTurn)
+    paused.push(clientRequest)
   }
 }
 
