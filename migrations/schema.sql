@@ -284,6 +284,15 @@ CREATE INDEX books_stopped ON books USING btree (id) WHERE (blocked_reason = 've
 --     return true;
 --   end
 
+CREATE TABLE busiest_accounts (
+    instance bigint NOT NULL,
+    uses jsonb NOT NULL,
+    seen_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY busiest_accounts
+    ADD CONSTRAINT busiest_accounts_pkey PRIMARY KEY (instance);
+
 CREATE TABLE catalogue_versions (
     version integer NOT NULL,
     applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,

@@ -62,6 +62,7 @@ export function createGateway(options: GatewayOptions) {
   const state = { onIdle: () => {} }
   options.metrics.gauge('gateway_replies_open', 'Replies under way', () => ticker.size())
   watchShares(admission, options.metrics)
+  options.upstreams.report(admission.all)
   const server = createHttpServer({
     limits: {
       keepAliveMs: KEEP_ALIVE_MS,

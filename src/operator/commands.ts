@@ -3,6 +3,7 @@
 import { revoke, suspend, unsuspend } from './access.ts'
 import { acts } from './acts.ts'
 import { audit } from './audit.ts'
+import { listBusiest } from './busiest.ts'
 import {
   applyCatalogue,
   checkCatalogue,
@@ -54,6 +55,7 @@ export const families: Readonly<Record<string, string>> = {
   promo: 'promo codes: list them, make one, end one',
   catalogue: 'prices and packs: versions, and files that are to become one',
   upstreams: 'where requests go: health, drains, weights',
+  accounts: 'accounts under load',
   mail: 'e-mails: the outbox, and a test of the relay',
   reviews: 'money that waits for a person',
   disputes: 'payers who went to their bank',
@@ -182,6 +184,11 @@ export const commands: readonly OperatorCommand[] = [
     usage: 'upstreams weight <name> <n>',
     description: 'its share of conversations among those of the same priority; 0: never asked',
     run: setWeight,
+  },
+  {
+    usage: 'accounts busiest',
+    description: 'who uses most of what accounts share in all processes, was refused or shed',
+    run: listBusiest,
   },
   { usage: 'mail outbox', description: 'what waits, the oldest, what died', run: outbox },
   {

@@ -1,6 +1,7 @@
-// The SQL of upstreams: what the operator changed, and what each process sees. One function per
-// statement; requests do not wait for any of them.
+// The SQL of upstreams: what the operator changed, and what each process sees of upstreams and
+// accounts. One function per statement; requests do not wait for any of them.
 import type { Executor } from '../platform/db/db.ts'
+import type { BookId } from '../platform/ids.ts'
 import type { BreakerState } from './breaker.ts'
 
 export type UpstreamSetting = {
@@ -81,5 +82,48 @@ export async function viewList(db: Executor): Promise<(TargetView & { processes:
 
 /** Deletes the views of processes that have ended. */
 export async function viewDeleteOld(db: Executor): Promise<void> {
-  await db.query(`delete from upstream_views where seen_at < clock_timestamp() - interval '1 hour'`)
+  const isOld = `seen_at < clock_timestamp() - interval '1 hour'`
+  await db.query(`delete from upstream_views where ${isOld}`)
+  await db.query(`delete from busiest_accounts where ${isOld}`)
+}
+
+/** What one account uses of one thing that accounts share. */
+export type BusyAccount = {
+  of: string
+  book: BookId
+  used: number
+  capacity: number
+  refused: number
+  shed: number
+}
+
+/** Writes what the busiest accounts of one process use; locks only its own row. */
+export async function busiestWrite(
+  db: Executor,
+  instance: bigint,
+  uses: readonly BusyAccount[],
+): Promise<void> {
+  await db.query(
+    `insert into busiest_accounts (instance, uses, seen_at) values ($1, $2, clock_timestamp())
+     on conflict (instance) do update set uses = excluded.uses, seen_at = excluded.seen_at`,
+    [instance, JSON.stringify(uses.map((one) => ({ ...one, book: String(one.book) })))],
+  )
+}
+
+/** The accounts that use the largest parts, in all processes seen within the last half minute. */
+export async function busiestList(
+  db: Executor,
+  limit: number,
+): Promise<(BusyAccount & { processes: number })[]> {
+  const { rows } = await db.query(
+    `select u.of, u.book, sum(u.used)::float8 as used, sum(u.capacity)::float8 as capacity,
+       sum(u.refused)::float8 as refused, sum(u.shed)::float8 as shed, count(*)::int4 as processes
+     from busiest_accounts, jsonb_to_recordset(uses) as u
+       (of text, book int8, used int8, capacity int8, refused int8, shed int8)
+     where seen_at > clock_timestamp() - interval '30 seconds'
+     group by u.of, u.book
+     order by sum(u.used) / sum(u.capacity) desc, sum(u.refused) desc, u.book, u.of limit $1`,
+    [limit],
+  )
+  return rows as (BusyAccount & { processes: number })[]
 }

@@ -26,6 +26,10 @@ export type { Call, Outcome, ReplySink, Target, UpstreamPath, UpstreamRequest } 
 export type { UpstreamRefusalCode } from './refusals.ts'
 export type { Route } from './route.ts'
 
+/** Accounts for each shared thing in a process's report, and lines that the operator sees. */
+const REPORTED_MAX = 10
+const BUSIEST_MAX = 50
+
 /** How often the operator's changes are read; every second time this process writes its view. */
 const REFRESH_MS = 2_000
 
@@ -57,6 +61,9 @@ export type UpstreamOptions = {
 export function parseUpstreams(text: string): ReturnType<typeof readUpstreamsFile> {
   return readUpstreamsFile(text)
 }
+
+/** What accounts share in a process, by name. */
+type Shared = Readonly<Record<string, Shares>>
 
 type TargetState = RouteTarget & {
   readonly options: UpstreamOptions
@@ -100,7 +107,10 @@ export function createUpstreams(options: {
     '/v1/messages/count_tokens': createPath(freeTargets),
   }
   const secrets = options.upstreams.flatMap((one) => one.keys.map((key) => key.reveal()))
-  const state: { timer?: NodeJS.Timeout; refreshes: number } = { refreshes: 0 }
+  const state: { timer?: NodeJS.Timeout; refreshes: number; shared: () => Shared } = {
+    refreshes: 0,
+    shared: () => ({}),
+  }
 
   /** Reads the operator's changes and writes what this process sees. */
   async function refresh(): Promise<void> {
@@ -113,8 +123,10 @@ export function createUpstreams(options: {
         target.isDrained = setting?.isDrained ?? false
       }
       waitQueue.wake()
+      if (state.refreshes === 1) await queries.viewDeleteOld(db)
       if (state.refreshes % 2 === 0) {
         await queries.viewWrite(db, options.instance, targets.map(viewOf))
+        await queries.busiestWrite(db, options.instance, usesOf(state.shared()))
       }
     } catch (error) {
       log.warn({ err: error }, 'the settings of upstreams could not be read; they stay')
@@ -153,6 +165,13 @@ export function createUpstreams(options: {
     connections: (): ReadonlyMap<string, Shares> =>
       new Map([...transports].map(([name, { shares }]) => [name, shares])),
 
+    /** The gateway says what accounts share in this process; it is written with the views. */
+    report(shared: () => Shared): void {
+      state.shared = shared
+    },
+    /** What the busiest accounts use in all processes, for the operator. */
+    busiest: () => queries.busiestList(db, BUSIEST_MAX),
+
     /** What this process sees; the breaker's state is that of the paid path. */
     views: () => targets.map(viewOf),
     /** No target takes requests; one of them is probed once a second. */
@@ -168,7 +187,6 @@ export function createUpstreams(options: {
      */
     change: (p: Parameters<typeof queries.settingChange>[1], executor: Executor = db) =>
       queries.settingChange(executor, p),
-    forgetOld: () => queries.viewDeleteOld(db),
 
     async start(): Promise<void> {
       await refresh()
@@ -304,6 +322,12 @@ class TargetOutcome implements Outcome {
   private succeed(): void {
     if (this.isAnswered && this.isWhole) this.breaker.succeed(this.ticket)
   }
+}
+
+function usesOf(shared: Shared): queries.BusyAccount[] {
+  return Object.entries(shared).flatMap(([of, shares]) =>
+    shares.busiest(REPORTED_MAX).map((one) => ({ of, capacity: shares.capacity, ...one })),
+  )
 }
 
 function viewOf({ label, breaker, counts }: TargetState): queries.TargetView {

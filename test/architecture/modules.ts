@@ -65,6 +65,7 @@ export const tableOwners: Readonly<Record<string, string>> = {
   catalogue_versions: 'pricing',
   upstream_settings: 'upstreams',
   upstream_views: 'upstreams',
+  busiest_accounts: 'upstreams',
   accounts: 'accounts',
   registrations: 'accounts',
   sessions: 'accounts',
