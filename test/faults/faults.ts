@@ -23,6 +23,8 @@ const programs: Record<string, () => Promise<{ drill: Drill }>> = {
   'rolling-restart': () => import('./releases/rolling-restart.ts'),
   'frozen-worker': () => import('./frozen/frozen-worker.ts'),
   unread: () => import('./unread.ts'),
+  'announced-bodies': () => import('./announced-bodies.ts'),
+  hogs: () => import('./hogs.ts'),
   'upstream-storm': () => import('./upstream-storm.ts'),
   'many-streams': () => import('./many-streams.ts'),
   'payment-storm': () => import('./payment-storm.ts'),

@@ -40,9 +40,10 @@ export type Serving = {
   stop(limitMs?: number): Promise<number | null>
 }
 
-export async function createGatewayStage(accounts: number) {
+/** With paying accounts and, behind them, accounts without credits. */
+export async function createGatewayStage(accounts: number, withoutCredits = 0) {
   const database = await createTestDatabase()
-  return createStageOn(database, await createAccounts(database, accounts))
+  return createStageOn(database, await createAccounts(database, accounts, withoutCredits))
 }
 
 /** The stage on a database that is there already, with one key of each account. */
@@ -105,16 +106,22 @@ export async function createStageOn(database: TestDatabase, keys: readonly strin
   }
 }
 
-/** Creates accounts with credits; returns their keys. */
-export async function createAccounts(database: TestDatabase, count: number): Promise<string[]> {
+/** Creates accounts, the first ones with credits; returns their keys. */
+export async function createAccounts(
+  database: TestDatabase,
+  paying: number,
+  withoutCredits = 0,
+): Promise<string[]> {
   const ledger = await createTestLedger(database.url)
   const keys = createTestKeys(ledger.db, ledger)
   const plain: string[] = []
-  for (let i = 0; i < count; i++) {
+  for (let i = 0; i < paying + withoutCredits; i++) {
     const book = await ledger.createBook(database.db)
     const amount = credits(10n ** 11n)
     const posted = { book, kind: 'purchase', ref: `pack ${i}`, amount, contra: 'clearing' } as const
-    await database.db.transaction((tx) => ledger.credit(tx, { ...posted, note: '' }))
+    if (i < paying) {
+      await database.db.transaction((tx) => ledger.credit(tx, { ...posted, note: '' }))
+    }
     const issued = await database.db.transaction((tx) => keys.issue(tx, book))
     await database.db.transaction((tx) => keys.confirm(tx, book, issued.keyId))
     plain.push(issued.plain)
