@@ -212,21 +212,6 @@ export async function createLedger(options: LedgerOptions) {
       return fence
     },
 
-    /**
-     * Stops a book: its next hold is refused. An operator's stop has precedence: another stop is
-     * kept, and is in force again when the operator's is lifted.
-     */
-    block: queries.bookBlock,
-
-    /**
-     * Lifts this stop and no other; true if it was in force. A stop that is kept while an
-     * operator's is in force is lifted too, but the result is then false.
-     */
-    resume: queries.bookResume,
-
-    /** The stop that is in force again when the operator's is lifted, or null. */
-    stopAfterUnblock: (book: BookId) => queries.stopFindAfterUnblock(db, book),
-
     /** Sets the owner's daily limit and velocity limit; null removes a limit. */
     setLimits: queries.bookSetLimits,
 
