@@ -1,7 +1,13 @@
 // The HTTP server for clients: node:http behind a small interface for requests and replies. It adds
 // limits that node:http does not have, and rejects what node:http accepts leniently, so that no
 // proxy in front of us reads a request differently.
-import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { ClientReply, type CloseCause, LINGER_MS, type ReplyHeaders } from './reply.ts'
 import { ClientRequest } from './request.ts'
@@ -227,16 +233,7 @@ export function createHttpServer(options: HttpOptions) {
     take,
 
     /** Resolves with the port in use. */
-    listen: (port: number, address: string): Promise<number> =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject)
-        server.listen(port, address, () => {
-          server.off('error', reject)
-          server.on('error', options.unaccepted)
-          const taken = server.address()
-          resolve(typeof taken === 'object' && taken !== null ? taken.port : port)
-        })
-      }),
+    listen: (port: number, address: string) => listenOn(server, port, address, options.unaccepted),
 
     /**
      * Accepts no new connection. Open ones may still bring requests; the next reply on each says
@@ -261,6 +258,23 @@ export function createHttpServer(options: HttpOptions) {
       server.closeAllConnections()
     },
   }
+}
+
+function listenOn(
+  server: Server,
+  port: number,
+  address: string,
+  onError: (error: Error) => void,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, address, () => {
+      server.off('error', reject)
+      server.on('error', onError)
+      const taken = server.address()
+      resolve(typeof taken === 'object' && taken !== null ? taken.port : port)
+    })
+  })
 }
 
 /** Writes an answer without node:http, which has no request to answer, and closes. */

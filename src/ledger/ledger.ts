@@ -4,6 +4,7 @@
 // under the book's lock and refuses anything below zero. README.md explains the terms and rules.
 import { Fault } from '../platform/assert.ts'
 import type { Clock } from '../platform/clock.ts'
+import { isFromServer } from '../platform/db/database-errors.ts'
 import type { Db, Executor, SessionClient, Tx } from '../platform/db/db.ts'
 import type { LongReads } from '../platform/db/long-reads.ts'
 import { UnfitDatabase } from '../platform/db/session.ts'
@@ -133,24 +134,11 @@ export async function createLedger(options: LedgerOptions) {
   const { isWritable: isSpoolWritable } = spool
   const holding = createHolding({ batcher, isSpoolWritable, undo: voidHold, ...options })
 
-  const heartbeat: { last: 'none' | 'written' | 'lost' } = { last: 'none' }
+  const heartbeat = createHeartbeat(() => instanceBeat(beatsOn(beatConnection), self), log)
 
   async function beat(): Promise<void> {
     void refused.flush()
-    try {
-      await instanceBeat(beatsOn(beatConnection), self)
-      heartbeat.last = 'written'
-    } catch (error) {
-      heartbeat.last = 'lost'
-      log.warn({ err: error }, 'a heartbeat was not written')
-    }
-  }
-
-  /** Heartbeats tell a process without requests that the database is away, or is back. */
-  function isUnavailable(): boolean {
-    if (heartbeat.last === 'lost') return true
-    const [waiting] = batcher.pending()
-    return batcher.isUnavailable() && !(waiting === undefined && heartbeat.last === 'written')
+    await heartbeat.beat()
   }
 
   async function tick(): Promise<void> {
@@ -254,12 +242,38 @@ export async function createLedger(options: LedgerOptions) {
 
     /** For readiness and metrics. */
     health: () => ({
-      isUnavailable: isUnavailable(),
+      isUnavailable: isUnavailable(batcher, heartbeat.last()),
       isSpoolWritable: spool.isWritable(),
       spooled: spool.size() + spool.left(),
       refused: settlement.refused(),
     }),
   }
+}
+
+type Heartbeat = 'none' | 'written' | 'lost'
+
+function createHeartbeat(write: () => Promise<unknown>, log: Log) {
+  const state: { last: Heartbeat } = { last: 'none' }
+  return {
+    last: () => state.last,
+    async beat(): Promise<void> {
+      try {
+        await write()
+        state.last = 'written'
+      } catch (error) {
+        // An error that the server reports, such as a lock on this table, delays nothing else.
+        state.last = isFromServer(error) ? 'none' : 'lost'
+        log.warn({ err: error }, 'a heartbeat was not written')
+      }
+    },
+  }
+}
+
+/** Heartbeats tell a process without requests that the database is away, or is back. */
+function isUnavailable(batcher: Batcher, heartbeat: Heartbeat): boolean {
+  if (heartbeat === 'lost') return true
+  const [waiting] = batcher.pending()
+  return batcher.isUnavailable() && !(waiting === undefined && heartbeat === 'written')
 }
 
 /** Opens a connection that verifies its session and the cell before its first call. */
