@@ -1,3 +1,4 @@
+// The sums of a fleet's metrics when processes answer, are silent, or have died.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFleetMetrics } from './fleet-metrics.ts'

@@ -103,7 +103,7 @@ export const drill: Drill = async ({ isFull, say }) => {
   }
 }
 
-/** One process freezes, the other one is killed, and the first successor of the frozen crashes. */
+/** One process freezes, the other one is killed, and the first successor crashes at its start. */
 async function breakEachWay(scene: Scene, say: (text: string) => void): Promise<void> {
   const { serving, crashFile, looks, faultsMs } = scene
   const [frozen = 0, killed = 0] = serving.members()
@@ -112,15 +112,14 @@ async function breakEachWay(scene: Scene, say: (text: string) => void): Promise<
   const fromMs = performance.now()
   stop(scene, frozen, 'SIGSTOP')
   await sleep(1_000)
+  await writeFile(crashFile, '')
   faultsMs.push(performance.now())
   process.kill(killed, 'SIGKILL')
   await serving.until('serving', starts + 1, WAIT_MS_MAX)
   const servingMs = performance.now()
-  await writeFile(crashFile, '')
   await isGone(scene, frozen, fromMs)
-  // The killed process, the frozen one, and the first that crashes at its start.
+  // The killed process, the frozen one, and the one that crashed.
   await serving.until('a process died; starting another', deaths + 3, WAIT_MS_MAX)
-  await rm(crashFile)
   await serving.until('serving', starts + 2, WAIT_MS_MAX)
   const during = looks.filter(({ atMs }) => atMs > fromMs)
   const unready = during.filter(({ status }) => status !== 200)

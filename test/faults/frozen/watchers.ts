@@ -79,6 +79,8 @@ export function startLooks(
       await sleep(everyMs)
     }
   })()
+  // Reported when the looks are stopped; after another failure nobody stops them.
+  looking.catch(() => undefined)
   return async () => {
     state.isEnding = true
     await looking
