@@ -22,6 +22,8 @@ const programs: Record<string, () => Promise<{ drill: Drill }>> = {
   'stream-kill': () => import('./stream-kill.ts'),
   'rolling-restart': () => import('./releases/rolling-restart.ts'),
   'frozen-worker': () => import('./frozen/frozen-worker.ts'),
+  'slow-reader': () => import('./endings/slow-reader.ts'),
+  'drain-limit': () => import('./endings/drain-limit.ts'),
   unread: () => import('./unread.ts'),
   'announced-bodies': () => import('./announced-bodies.ts'),
   hogs: () => import('./hogs.ts'),

@@ -24,7 +24,12 @@ const READY_MS_MAX = 90_000
 
 export type Charge = { readonly output: number; readonly ending: string; readonly count: number }
 
-type Line = { readonly msg: string; readonly process: number; readonly level: string }
+type Line = {
+  readonly msg: string
+  readonly process: number
+  readonly level: string
+  readonly [member: string]: unknown
+}
 
 export type Serving = {
   readonly url: string
@@ -51,8 +56,15 @@ export async function createStageOn(database: TestDatabase, keys: readonly strin
   const spoolDirectory = await mkdtemp(join(tmpdir(), 'tollgate-spool-'))
   const children: ChildProcess[] = []
 
-  /** Starts `serve`, of this tree or another; resolves when every process answers. */
-  async function serve(env: Readonly<Record<string, string>>, tree = root): Promise<Serving> {
+  /**
+   * Starts `serve`, of this tree or another; resolves when every process answers. `onLine` gets
+   * each line of its log.
+   */
+  async function serve(
+    env: Readonly<Record<string, string>>,
+    tree = root,
+    onLine: (line: Line) => void = () => undefined,
+  ): Promise<Serving> {
     const [port, metricsPort] = await freePorts(2)
     const parent = spawn(process.execPath, [join(tree, 'src/main.ts'), 'serve'], {
       cwd: tree,
@@ -69,7 +81,7 @@ export async function createStageOn(database: TestDatabase, keys: readonly strin
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     children.push(parent)
-    const log = readLog(parent)
+    const log = readLog(parent, onLine)
     await log.until('the fleet is ready', 1)
     return {
       url: `http://127.0.0.1:${port}`,
@@ -130,12 +142,17 @@ export async function createAccounts(
   return plain
 }
 
-function readLog(parent: ChildProcess): Pick<Serving, 'members' | 'said' | 'until'> {
+function readLog(
+  parent: ChildProcess,
+  onLine: (line: Line) => void,
+): Pick<Serving, 'members' | 'said' | 'until'> {
   const counts = new Map<string, number>()
   const serving: number[] = []
   const bad: string[] = []
   createInterface({ input: parent.stdout as NodeJS.ReadableStream }).on('line', (line) => {
-    const { msg, process: pid, level } = JSON.parse(line) as Line
+    const parsed = JSON.parse(line) as Line
+    onLine(parsed)
+    const { msg, process: pid, level } = parsed
     counts.set(msg, (counts.get(msg) ?? 0) + 1)
     if (msg === 'serving') serving.push(pid)
     if (level === 'error' || level === 'fatal') bad.push(line)
