@@ -1,7 +1,7 @@
 // The entry file of the gateway: the HTTP server in front of the endpoints of /v1. Every answer,
 // errors included, has the vendor's format and a request id. The gateway never redirects; TLS and
 // port 80 belong to the edge.
-import { createHttpServer } from '../http/http.ts'
+import { type CloseCause, createHttpServer } from '../http/http.ts'
 import { newHoldId, requestIdOf } from '../platform/ids.ts'
 import { accept } from './1-accept.ts'
 import { createAdmission, watchShares } from './admission.ts'
@@ -96,8 +96,8 @@ export function createGateway(options: GatewayOptions) {
       cutOff(exchange, isSlow ? 'client_slow' : 'drained')
     }
   }
-  function closeAll(): void {
-    server.closeAll('drained')
+  function closeAll(cause: CloseCause = 'drained'): void {
+    server.closeAll(cause)
   }
   return {
     listen: server.listen,
@@ -115,7 +115,7 @@ export function createGateway(options: GatewayOptions) {
           timers.push(setInterval(() => server.closeIdle(), IDLE_CHECK_MS))
         }, idleMs),
         setTimeout(cutUndecided, limitMs),
-        setTimeout(closeAll, limitMs + LAST_REPLIES_MS),
+        setTimeout(() => closeAll(), limitMs + LAST_REPLIES_MS),
         setTimeout(() => idle.resolve(), limitMs + LAST_SETTLEMENTS_MS),
       ]
       // Idle connections stay open for now: a request may be on its way on one of them.

@@ -58,8 +58,14 @@ export function createHolding(options: {
       )
       if (!operation.wasSent) continue
       const { id, book, tariff } = operation.input as HoldInput
-      undo({ id, book, tariff, ending: 'given_up', reason: 'waited too long' }).catch(
-        (error: unknown) => log.error({ err: error, hold: id }, 'a given-up hold was not voided'),
+      undo({
+        id,
+        book,
+        tariff,
+        ending: 'refused',
+        reason: 'waited too long for the database',
+      }).catch((error: unknown) =>
+        log.error({ err: error, hold: id }, 'a given-up hold was not voided'),
       )
     }
   }

@@ -133,6 +133,7 @@ export async function createTestGateway(options: TestGatewayOptions = {}) {
         .reduce((sum, { value }) => sum + value, 0)
     },
     drain: gateway.drain,
+    closeAll: gateway.closeAll,
     async end() {
       gateway.closeAll()
       await gateway.drain({ idleMs: 0, limitMs: 0 })

@@ -221,7 +221,7 @@ test('refuses a hold that waits too long, and voids it in case it was stored', a
   await assert.rejects(ledger.hold(input), { code: 'ledger_unavailable' })
   await releaseLock()
   await until(async () => {
-    const given = `select from holds where id = $1 and state = 'voided' and ending = 'given_up'`
+    const given = `select from holds where id = $1 and state = 'voided' and ending = 'refused'`
     return (await database.db.query(given, [input.id])).rows.length === 1
   })
   await assert.rejects(ledger.hold(input), { name: 'Fault' })

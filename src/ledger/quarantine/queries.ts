@@ -120,14 +120,14 @@ export async function quarantineHoldLock(
 
 /**
  * Ends the hold of a settle that is written off, so that no copy of it is charged later: a settle
- * of a hold that was swept is, but not one that was given up. Releases the hold's credits.
+ * of a hold that was swept is, but not one with another ending. Releases the hold's credits.
  */
 export async function quarantineVoid(
   tx: Tx,
   p: { input: SettleInput; tariff: number; instance: InstanceId },
 ): Promise<void> {
   const { id, book } = p.input
-  const ending = 'given_up'
+  const ending = 'refused'
   const { text, values } = voidVerb(p.instance).statement({
     ...{ id, book, tariff: p.tariff, ending, reason: 'the charge was written off' },
   })

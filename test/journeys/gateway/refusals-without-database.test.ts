@@ -73,7 +73,7 @@ test('refuses every request while the database is unavailable: ledger_unavailabl
   const statement = await caller.statement()
   // A hold that was sent and abandoned leaves a void, which is free.
   assert.deepEqual(
-    statement.filter((line) => !line.startsWith('void given_up 0')),
+    statement.filter((line) => !line.startsWith('void refused 0')),
     charges,
   )
   assert.equal(charges.length, 2)

@@ -127,7 +127,7 @@ export const usage: Same<typeof ru> = {
       refused: 'Rejected',
       upstream_failed: 'Model error',
       process_lost: 'Internal error',
-      given_up: 'Cancelled before response',
+      given_up: 'Client left before response',
       overdue: 'Timed out',
       drained: 'Stopped for maintenance',
       shed: 'Rejected under load',
@@ -136,14 +136,14 @@ export const usage: Same<typeof ru> = {
       complete: 'The full response arrived. Charged by the model’s token count.',
       client_left:
         'The client disconnected before the response was complete. You were charged for what the ' +
-        'model had read and written by then.',
+        'model had read and written by then, or for all of a response that was not streamed.',
       client_slow:
         'The client read the response too slowly, so we closed the connection. You were charged ' +
         'for what the model had read and written by then.',
       refused: 'The request was rejected before the response began. You were not charged.',
       upstream_failed: 'The model did not respond or stopped midway. You were not charged.',
       process_lost: 'Something failed on our side. You were not charged.',
-      given_up: 'The request was cancelled before the response began. You were not charged.',
+      given_up: 'The client disconnected before the response began. You were not charged.',
       overdue: 'The request did not finish in time. The reserved credits were released.',
       drained: 'The response was cut off when a server was stopped. You were not charged.',
       shed: 'There were too many requests at that moment. You were not charged.',
