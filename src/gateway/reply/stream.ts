@@ -3,7 +3,12 @@
 // happens first: the reply ends, the upstream fails, the client leaves or reads too slowly. A
 // stream without message_stop never ends cleanly.
 import type { ReplyHeaders } from '../../http/http.ts'
-import { type ErrorType, errorRecord, PING_RECORD, recordsWithRequestId } from '../../wire/errors.ts'
+import {
+  type ErrorType,
+  errorRecord,
+  PING_RECORD,
+  recordsWithRequestId,
+} from '../../wire/errors.ts'
 import { requestShed } from '../admission.ts'
 import { type ClientWait, UNREAD_MS_MAX } from '../client-wait.ts'
 import { cutOff, ourCause } from '../ending.ts'
