@@ -50,3 +50,23 @@ test('a process that dies while it is asked delays nobody', async () => {
   fleet.retire(1)
   assert.equal(answersIn(await asked), undefined)
 })
+
+test('a sum of fractions does not fall when a process ends', async () => {
+  const fleet = createFleetMetrics()
+  const seconds = (value: number) => [
+    {
+      name: 'a_total',
+      help: 'a',
+      type: 'counter',
+      aggregator: 'sum',
+      values: [{ value, labels: {} }],
+    },
+  ]
+  fleet.keep(1, 0, seconds(0.1))
+  fleet.keep(2, 0, seconds(0.2))
+  fleet.keep(3, 0, seconds(0.3))
+  const before = await fleet.text(() => [])
+  assert.match(before, /^a_total 0\.6$/m)
+  fleet.retire(3)
+  assert.equal(await fleet.text(() => []), before)
+})
