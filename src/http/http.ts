@@ -85,15 +85,7 @@ export function createHttpServer(options: HttpOptions) {
   }
 
   function accept(socket: Socket): void {
-    const connection: Connection = {
-      replies: new Set(),
-      request: undefined,
-      reply: undefined,
-      isRefused: false,
-      closedFor: undefined,
-      isFresh: true,
-      given: undefined,
-    }
+    const connection = newConnection()
     connections.set(socket, connection)
     state.open += 1
     // A client that closes its side while we answer has left. One that closes it in the middle of
@@ -288,6 +280,18 @@ function endWith(
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
   const timer = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.on('close', () => clearTimeout(timer))
+}
+
+function newConnection(): Connection {
+  return {
+    replies: new Set(),
+    request: undefined,
+    reply: undefined,
+    isRefused: false,
+    closedFor: undefined,
+    isFresh: true,
+    given: undefined,
+  }
 }
 
 /** Finds what llhttp accepts but another parser might read differently. */
