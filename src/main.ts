@@ -244,8 +244,9 @@ async function serveAsMember(config: Config): Promise<void> {
   await startPricing(modules)
   await upstreams.start()
   log.info({ process: process.pid, instance: ledger.instance }, 'serving')
-  fleet.serve({
+  await fleet.serve({
     take: gateway.take,
+    listen: () => gateway.listen(config.gateway.port, config.gateway.host),
     health: () => ({
       isDatabaseAway: ledger.health().isUnavailable,
       areUpstreamsAway: upstreams.areAllAway(),

@@ -9,6 +9,7 @@ import { createFleetMetrics } from '../platform/metrics/fleet-metrics.ts'
 import type { Health } from '../platform/metrics/metrics.ts'
 import { createConnections } from './connections.ts'
 import { createMember } from './member.ts'
+import { isParentOlder, joinOlderParent } from './older-parent.ts'
 import { createProcesses, type DeathCause, TICK_MS } from './processes.ts'
 
 /** The exit code of a process that refuses its settings, after it has printed why. */
@@ -134,7 +135,7 @@ export function createFleet({ count, log }: { readonly count: number; readonly l
 export const isFleetMember = (): boolean => cluster.isWorker
 
 /** For a process of the fleet: its side of the parent's messages. */
-export const joinFleet = () => createMember()
+export const joinFleet = () => (isParentOlder() ? joinOlderParent() : createMember())
 
 /** Runs the calls of a function one after the other. */
 function serialized(act: () => Promise<void>): () => Promise<void> {

@@ -10,6 +10,8 @@ import type { ParentMessage, ProcessHealth, ProcessMessage } from './messages.ts
 const BEAT_MS = 500
 
 export type Serving = {
+  /** Only for a parent that does not pass connections on, see older-parent.ts. */
+  listen(): Promise<unknown>
   take(connection: GivenConnection): void
   health(): ProcessHealth
   metrics(): Promise<readonly MetricSnapshot[]>
@@ -73,7 +75,7 @@ export function createMember() {
     /** Resolves when the process should drain. */
     drained: drained.promise,
     /** From now on the parent passes connections to it. */
-    serve(serving: Serving): void {
+    async serve(serving: Serving): Promise<void> {
       state.serving = serving
       send({ kind: 'ready' })
       setInterval(() => send({ kind: 'beat', health: serving.health() }), BEAT_MS).unref()

@@ -8,6 +8,7 @@ import type { MetricSnapshot } from '../platform/metrics/fleet-metrics.ts'
 import type { Connections, Receiver } from './connections.ts'
 import { createMarks } from './marks.ts'
 import type { ParentMessage, ProcessHealth, ProcessMessage } from './messages.ts'
+import { MEMBER_OPTION } from './older-parent.ts'
 
 /** The parent counts its own ticks: if the whole machine pauses, no process looks silent. */
 export const TICK_MS = 500
@@ -66,7 +67,10 @@ export function createProcesses(options: ProcessesOptions) {
 
   function start(): Promise<Process> {
     const marks = createMarks()
-    cluster.setupPrimary({ stdio: ['inherit', 'inherit', 'inherit', 'ipc', marks.stdio] })
+    cluster.setupPrimary({
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc', marks.stdio],
+      execArgv: [...process.execArgv, MEMBER_OPTION],
+    })
     const worker = cluster.fork()
     const receiver = connections.add(marks, (message, socket, keepOpen) =>
       // If it does not arrive, the process is dying, and its exit passes the connection on.
