@@ -12,15 +12,18 @@ import type { Upstreams } from '../upstreams/upstreams.ts'
 import type { Exchange } from './exchange.ts'
 import { gatewayRefusal } from './refusals.ts'
 
-/**
- * Calls of count_tokens, models and me that run at a time in a process; further ones wait. A short
- * call keeps its slot for FREE_MS_MIN, so that a process answers at most 200 a second: each costs
- * half a millisecond of its event loop, and a flood over 24 connections made paid requests wait
- * 35 ms longer.
- */
+/** Calls of count_tokens, models and me that run at a time in a process; further ones wait. */
 const FREE_MAX = 32
+/**
+ * While there are other accounts, a call of an account that has more than FREE_UNPACED under way
+ * keeps its slot for FREE_MS_MIN, so that such an account gets at most 200 answers a second from a
+ * process: each costs half a millisecond of its event loop, and a flood over 24 connections made
+ * paid requests wait 35 ms longer.
+ */
+const FREE_UNPACED = 4
 const FREE_MS_MIN = 160
 const FREE_LEAST = 2
+
 export function createAdmission(options: {
   readonly clock: Clock
   /** Limit on the bytes of all request bodies that this process holds at a time. */
@@ -89,13 +92,16 @@ export function createAdmission(options: {
         slot?.close()
         throw error
       }
+      const hasOthers = free.hasOther(book) || bodies.hasOther(book)
+      const isPaced = hasOthers && free.usedBy(book) > FREE_UNPACED
       const untilMs = spanMs() + FREE_MS_MIN
       try {
         return await work()
       } finally {
         exchange.onShed = undefined
         // `unref`: a process that has answered its last request may end.
-        setTimeout(() => slot?.close(), Math.max(0, untilMs - spanMs())).unref()
+        if (isPaced) setTimeout(() => slot?.close(), Math.max(0, untilMs - spanMs())).unref()
+        else slot?.close()
       }
     },
   }

@@ -79,6 +79,11 @@ export class Shares {
     return this.accounts.get(book)?.used ?? 0
   }
 
+  /** Whether an account besides this one uses some of it, or did so lately. */
+  hasOther(book: BookId): boolean {
+    return this.accounts.size > (this.accounts.has(book) ? 1 : 0)
+  }
+
   /** Accounts that use some of it, or did so within the last half minute to minute. */
   get size(): number {
     return this.accounts.size

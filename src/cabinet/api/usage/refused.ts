@@ -31,6 +31,8 @@ const reasons: Readonly<Record<string, contract.RefusedReason>> = {
   feature_unpriced: 'feature',
   upstream_refused: 'byModel',
   body_bytes_exhausted: 'overloaded',
+  waiting_exhausted: 'overloaded',
+  request_shed: 'overloaded',
   key_checks_overloaded: 'overloaded',
   ledger_unavailable: 'overloaded',
   upstream_unavailable: 'overloaded',
