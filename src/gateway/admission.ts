@@ -4,6 +4,7 @@
 // and `retry-after` at once.
 import type { Clock } from '../platform/clock.ts'
 import type { BookId } from '../platform/ids.ts'
+import { createLoopLoad } from '../platform/loop-load.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import type { Refusal } from '../platform/refusal.ts'
 import { createShares, type Shares } from '../platform/shares.ts'
@@ -15,10 +16,10 @@ import { gatewayRefusal } from './refusals.ts'
 /** Calls of count_tokens, models and me that run at a time in a process; further ones wait. */
 const FREE_MAX = 32
 /**
- * While there are other accounts, a call of an account that has more than FREE_UNPACED under way
- * keeps its slot for FREE_MS_MIN, so that such an account gets at most 200 answers a second from a
- * process: each costs half a millisecond of its event loop, and a flood over 24 connections made
- * paid requests wait 35 ms longer.
+ * While the event loop is short of time and other accounts send messages, a call of an account that
+ * has more than FREE_UNPACED under way keeps its slot for FREE_MS_MIN, so that such an account gets
+ * at most 200 answers a second from a process: each costs half a millisecond of the loop, and a
+ * flood over 24 connections made messages wait 35 ms longer.
  */
 const FREE_UNPACED = 4
 const FREE_MS_MIN = 160
@@ -31,9 +32,12 @@ export function createAdmission(options: {
   readonly settings: { readonly bodyBytesMax: number }
   readonly upstreams: Pick<Upstreams, 'waiting' | 'connections'>
   readonly freeMax?: number | undefined
+  /** By default as loop-load.ts measures it. */
+  readonly isLoopBusy?: () => boolean
 }) {
   const { clock, waitBytesMax, settings, upstreams, freeMax = FREE_MAX } = options
   const { spanMs } = clock
+  const { isLoopBusy = createLoopLoad(spanMs) } = options
   const { waiting } = upstreams
   const bodies = createShares({ capacity: waitBytesMax, least: settings.bodyBytesMax, spanMs })
   const free = createShares({ capacity: freeMax, least: FREE_LEAST, spanMs })
@@ -92,8 +96,7 @@ export function createAdmission(options: {
         slot?.close()
         throw error
       }
-      const hasOthers = free.hasOther(book) || bodies.hasOther(book)
-      const isPaced = hasOthers && free.usedBy(book) > FREE_UNPACED
+      const isPaced = free.usedBy(book) > FREE_UNPACED && bodies.hasOther(book) && isLoopBusy()
       const untilMs = spanMs() + FREE_MS_MIN
       try {
         return await work()
