@@ -136,9 +136,9 @@ async function attempt(
 }
 
 /**
- * Aborts the attempt when the gateway closes the client's connection and, for a stream, also
- * LEFT_EARLY_WAIT_MS after the client left; a plain reply is still read to its end.
- * The returned function stops watching.
+ * Aborts the attempt when the gateway closes the client's connection. When the client leaves, it
+ * aborts one of which nothing was sent at once and a stream LEFT_EARLY_WAIT_MS later; a plain reply
+ * is still read to its end. The returned function stops watching.
  */
 function abortOnDisconnect(
   exchange: Exchange,
@@ -148,7 +148,8 @@ function abortOnDisconnect(
   let timer: NodeJS.Timeout | undefined
   const left = new Error('the client left before the upstream answered')
   exchange.onDisconnect = () => {
-    if (ourCause(exchange) !== undefined) abortAttempt(receiver, left)
+    const isSent = receiver.started?.call.isSent
+    if (ourCause(exchange) !== undefined || !isSent) abortAttempt(receiver, left)
     else if (isStream) timer = setTimeout(abortAttempt, LEFT_EARLY_WAIT_MS, receiver, left)
   }
   return () => {

@@ -67,10 +67,7 @@ export function createPool(options: PoolOptions) {
   const waiting = new Set<PendingRequest>()
   const all = new Set<Connection>()
   const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
-  const state: { session: Buffer | undefined; isClosed: boolean } = {
-    session: undefined,
-    isClosed: false,
-  }
+  const state = { session: undefined as Buffer | undefined, isClosed: false }
   const shares = createShares({
     capacity: options.connections,
     least: CONNECTIONS_LEAST,
@@ -213,6 +210,10 @@ class PendingRequest implements Call {
     this.slot?.close()
   }
 
+  get isSent(): boolean {
+    return this.connection?.isOpen === true
+  }
+
   // Once this request has ended, its connection may already serve another one.
   pause(): void {
     if (!this.isOver) this.connection?.pause()
@@ -232,6 +233,8 @@ class PendingRequest implements Call {
 }
 
 class Connection {
+  /** Before that, what was written waits in the socket's buffer. */
+  isOpen = false
   private readonly pool: Pool
   private readonly socket: net.Socket
   private request: PendingRequest | undefined
@@ -255,11 +258,12 @@ class Connection {
     }
     this.socket = connect({ buffer, callback })
     this.socket.once(this.socket instanceof tls.TLSSocket ? 'secureConnect' : 'connect', () => {
+      this.isOpen = true
       if (this.request !== undefined) this.deadlineMs = this.request.deadlineMs
     })
-    this.socket.once('end', () => this.close(new Error('the upstream closed the connection')))
-    this.socket.on('error', (error) => this.close(error))
-    this.socket.once('close', () => this.close(new Error('the connection was closed')))
+    this.socket.once('end', () => this.destroy(new Error('the upstream closed the connection')))
+    this.socket.on('error', (error) => this.destroy(error))
+    this.socket.once('close', () => this.destroy(new Error('the connection was closed')))
   }
 
   take(request: PendingRequest): void {
@@ -285,10 +289,6 @@ class Connection {
     this.isPaused = false
     this.deadlineMs = this.pool.spanMs() + this.pool.idleTimeoutMs
     this.socket.resume()
-  }
-
-  destroy(error: Error): void {
-    this.close(error)
   }
 
   checkDeadlines(nowMs: number): void {
@@ -380,7 +380,7 @@ class Connection {
     request?.end()
   }
 
-  private close(error: Error): void {
+  destroy(error: Error): void {
     if (this.isClosed) return
     this.isClosed = true
     const { request } = this

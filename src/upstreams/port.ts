@@ -34,6 +34,8 @@ export type ReplySink = {
 }
 
 export type Call = {
+  /** False while it waits for a connection, or for one to open: the upstream knows nothing of it. */
+  readonly isSent: boolean
   pause(): void
   resume(): void
   /** Closes the connection; the sink is not called again. May be repeated. */

@@ -46,6 +46,20 @@ async function leave(caller: Caller, fault: string, isStream = true): Promise<vo
   sent.disconnect()
 }
 
+/** Disconnects while the request waits for its hold. */
+async function leaveBeforeItIsSent(caller: Caller, own: TestGateway): Promise<void> {
+  await own.database.db.transaction(async (tx) => {
+    await tx.query('select from books where id = $1 for update', [caller.book])
+    const sent = caller.send({ body: question() })
+    while (own.upstreams.waiting.totals.used === 0) await wait(5)
+    sent.disconnect()
+    await wait(50)
+  })
+  // Until the hold is there, the statement is empty.
+  while ((await own.ledger.statement({ book: caller.book, beforeSeq: null, limit: 10 })).length < 2)
+    await wait(10)
+}
+
 /** Turns the clock until a client that reads nothing is cut off. */
 async function readNothing({ book, key }: Caller, { port, ledger }: TestGateway): Promise<void> {
   const body = question('[[fault: huge=24000000]]', { stream: true })
@@ -92,6 +106,7 @@ const journeys: Record<string, Journey> = {
   'you read a stream too slowly': readNothing,
   'you close a connection that waits for a plain reply': (caller) =>
     leave(caller, 'headers-ms=300', false),
+  'you disconnect before the request was sent upstream': leaveBeforeItIsSent,
   'you disconnect before a stream begins, and it begins within ten seconds': (caller) =>
     leave(caller, 'headers-ms=300 pace-ms=400'),
   'you disconnect before a stream begins, and it does not': (caller) =>
