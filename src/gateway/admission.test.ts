@@ -1,36 +1,52 @@
-// When calls of the free endpoints are paced: never while the event loop has time.
+// What becomes of a request whose place is shed at the moment in which its wait ends.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { systemClock } from '../platform/clock.ts'
 import type { BookId } from '../platform/ids.ts'
-import { createWaitingPlaces } from '../platform/slots.ts'
+import { createShares } from '../platform/shares.ts'
 import { createAdmission } from './admission.ts'
 import type { Exchange } from './exchange.ts'
 
-const [FLOODER, CUSTOMER] = [1n as BookId, 2n as BookId]
+const [HEAVY, LIGHT] = [1n, 2n] as [BookId, BookId]
 
-/** Lets a flooder have 32 free calls answered beside a customer; returns the slots still taken. */
-async function slotsTakenAfterFlood(isLoopBusy: boolean, hasCustomer: boolean): Promise<number> {
-  const spanMs = () => performance.now()
-  const upstreams = { waiting: createWaitingPlaces(spanMs), connections: () => new Map() }
+/** The only member of an exchange that admission uses. */
+const holder = () => ({ onShed: undefined }) as unknown as Exchange
+
+function setUp(capacity: number) {
+  const waiting = createShares({ capacity, least: 1, spanMs: systemClock.spanMs })
   const admission = createAdmission({
-    clock: { nowMs: Date.now, spanMs } as Parameters<typeof createAdmission>[0]['clock'],
-    waitBytesMax: 1_048_576,
-    settings: { bodyBytesMax: 1_024 },
-    upstreams,
-    isLoopBusy: () => isLoopBusy,
+    clock: systemClock,
+    waitBytesMax: 1_000,
+    settings: { bodyBytesMax: 100 },
+    upstreams: { waiting, connections: () => new Map() },
+    freeMax: capacity,
   })
-  if (hasCustomer) admission.bodies.open(CUSTOMER, { onShed: undefined }).take(1)
-  const call = () => ({ onShed: undefined }) as unknown as Exchange
-  const free = () => admission.inFreeSlot(call(), FLOODER, () => Promise.resolve())
-  await Promise.all(Array.from({ length: 32 }, free))
-  return admission.all().free?.totals.used ?? 0
+  return { admission, waiting }
 }
 
-test('a loop with time to spare answers free calls as fast as it can', async () => {
-  assert.equal(await slotsTakenAfterFlood(false, true), 0)
-})
-
-test('a busy loop paces the free calls of an account with many beside others', async () => {
-  assert.equal(await slotsTakenAfterFlood(true, true), 32)
-  assert.equal(await slotsTakenAfterFlood(true, false), 0)
+test('a wait ends once: with its result, or shed and undone', async () => {
+  const seen = new Set<string>()
+  for (const turns of [0, 1, 2, 3, 4, 5]) {
+    const { admission, waiting } = setUp(4)
+    // The account's other requests cannot be ended.
+    assert.ok(waiting.open(HEAVY, { onShed: undefined }).take(3))
+    const undone: string[] = []
+    const work = Promise.withResolvers<string>()
+    const waited = admission.waitFor(
+      holder(),
+      HEAVY,
+      () => work.promise,
+      (one) => undone.push(one),
+    )
+    const other = waiting.open(LIGHT, { onShed: undefined })
+    // Another account needs the place so many promise reactions after the work has ended.
+    work.resolve('a hold')
+    for (let i = 0; i < turns; i++) await Promise.resolve()
+    other.take(1)
+    const result = await waited.catch(() => 'shed')
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.deepEqual(undone, result === 'shed' ? ['a hold'] : [], `after ${turns} turns`)
+    seen.add(result)
+  }
+  assert.deepEqual([...seen], ['shed', 'a hold'])
 })

@@ -75,10 +75,13 @@ export function createAdmission(options: {
           shed.reject(requestShed())
           running.then(undo, () => undefined)
         }
-        const running = work()
+        // Cleared before `running` settles: if the place were shed between the end of the work and
+        // ours, the request would go on with a result that was undone.
+        const running = work().finally(() => {
+          exchange.onShed = undefined
+        })
         return await Promise.race([running, shed.promise])
       } finally {
-        exchange.onShed = undefined
         place.close()
       }
     },
@@ -87,11 +90,13 @@ export function createAdmission(options: {
     async inFreeSlot<T>(exchange: Exchange, book: BookId, work: () => Promise<T>): Promise<T> {
       const turn = Promise.withResolvers<void>()
       exchange.onShed = () => turn.reject(requestShed())
-      const slot = freeSlots.take(book, exchange, turn.resolve)
+      const slot = freeSlots.take(book, exchange, () => {
+        exchange.onShed = undefined
+        turn.resolve()
+      })
       if (slot === undefined) turn.reject(waitingExhausted())
       try {
         await turn.promise
-        exchange.onShed = undefined
       } catch (error) {
         slot?.close()
         throw error
