@@ -66,6 +66,16 @@ test('a use whose request cannot be ended is not shed', () => {
   assert.equal(light.take(1), false)
 })
 
+test('nothing is shed for an account that would be refused all the same', () => {
+  const { shares, open, lost } = setUp()
+  assert.ok(shares.open(HEAVY, { onShed: undefined }).take(90))
+  assert.ok(open(HEAVY, 'a').take(10))
+  assert.equal(open(LIGHT).take(20), false)
+  assert.deepEqual([lost, shares.totals.shed, shares.totals.used], [[], 0, 100])
+  assert.ok(open(LIGHT).take(10))
+  assert.deepEqual(lost, ['a'])
+})
+
 test('every account may use the least that was promised while others are above it', () => {
   const { open, lost } = setUp(100, 5)
   assert.ok(open(HEAVY, 'heavy').take(100))

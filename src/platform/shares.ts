@@ -103,29 +103,36 @@ export class Shares {
     if (total <= this.capacity * UNLIMITED_PART) return true
     const share = Math.max(this.least, this.capacity / this.accounts.size)
     if (used + amount > share) return false
-    while (this.totals.used + amount > this.capacity) {
-      const victim = this.victim(share)
-      if (victim === undefined) return false
-      this.totals.shed += 1
-      victim.shed()
-    }
-    return true
+    if (total <= this.capacity) return true
+    const victims = this.victims(share, total - this.capacity)
+    this.totals.shed += victims.size
+    for (const victim of victims) victim.shed()
+    return victims.size > 0
   }
 
-  /** The largest use of the heaviest account above its share; of equal ones the newest. */
-  private victim(share: number): Use | undefined {
-    const heaviest = [...this.accounts.values()]
+  /**
+   * What is shed to free this much: the largest use of the account that is then the heaviest above
+   * its share, of equal uses the newest, and so on. Nothing if all of it would not be enough.
+   */
+  private victims(share: number, needed: number): Set<Use> {
+    const victims = new Set<Use>()
+    const heavy = [...this.accounts.values()]
       .filter(({ used }) => used > share)
-      .sort((a, b) => b.used - a.used)
-    for (const { uses } of heaviest) {
-      let largest: Use | undefined
-      for (const use of uses) {
-        if (!use.isSheddable) continue
-        if (largest === undefined || use.amount >= largest.amount) largest = use
+      .map((account) => ({ account, used: account.used }))
+    for (let freed = 0; freed < needed; ) {
+      let found: { readonly from: (typeof heavy)[number]; readonly use: Use } | undefined
+      for (const from of heavy) {
+        if (from.used <= Math.max(share, found?.from.used ?? 0)) continue
+        const use = largestOf(from.account, victims)
+        if (use !== undefined) found = { from, use }
       }
-      if (largest !== undefined) return largest
+      if (found === undefined) return new Set()
+      const { from, use } = found
+      victims.add(use)
+      freed += use.amount
+      from.used -= use.amount
     }
-    return undefined
+    return victims
   }
 
   /** Looks at all accounts once in PRESENT_MS. */
@@ -137,6 +144,16 @@ export class Shares {
     }
     this.period = period
   }
+}
+
+/** Of what can be shed; of equal uses the newest. */
+function largestOf({ uses }: Account, besides: ReadonlySet<Use>): Use | undefined {
+  let largest: Use | undefined
+  for (const use of uses) {
+    if (!use.isSheddable || besides.has(use)) continue
+    if (largest === undefined || use.amount >= largest.amount) largest = use
+  }
+  return largest
 }
 
 /** What one request uses of one resource. */
