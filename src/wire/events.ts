@@ -99,7 +99,7 @@ function countPass(
   } else if (later.isAfterResult) beginPass(later, generated)
 }
 
-export function countResultBytes(later: LaterPasses, asciiBytes: number, otherBytes: number): void {
+function countResultBytes(later: LaterPasses, asciiBytes: number, otherBytes: number): void {
   later.asciiBytes += asciiBytes
   later.otherBytes += otherBytes
   later.isAfterResult = true
@@ -147,6 +147,21 @@ function countResult(facts: ReplyFacts, { type, content }: Readonly<Record<strin
   if (tool === undefined) return
   if (isJsonObject(content) && String(content.type).endsWith('_error')) return
   facts.results[tool] = (facts.results[tool] ?? 0) + 1
+}
+
+/** The vendor writes the type of a block before its content. */
+const UNREAD_TYPE_BYTES = 4_096
+// JSON escapes the quotes in a text, so only a type of the block itself looks like this.
+const RESULT_TYPE = /"type": ?"([a-z_]+_tool_result)"/
+
+/**
+ * The start of a block of which only the first `bytes` bytes were kept: it is too long to be parsed.
+ * Only results of tools are that long, and a failed one is short, so it is a use of its tool.
+ */
+export function countUnreadBlock(facts: ReplyFacts, kept: readonly Buffer[], bytes: number): void {
+  const beginning = Buffer.concat(kept, UNREAD_TYPE_BYTES).toString('latin1')
+  countResult(facts, { type: RESULT_TYPE.exec(beginning)?.[1] })
+  countResultBytes(facts.later, bytes, 0)
 }
 
 /** Copies the members of a message object, except its usage. */

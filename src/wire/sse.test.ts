@@ -264,6 +264,19 @@ test('releases a record that is too long to read, and sets hasUnreadRecord', () 
   }
 })
 
+test('a tool result that is too long to read counts as a use of its tool', () => {
+  // The text of a page cannot pass for the type: JSON escapes its quotes.
+  const content = [{ title: '"type":"web_fetch_tool_result"', text: 'x'.repeat(RECORD_BYTES_MAX) }]
+  const block = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content }
+  const long = { type: 'content_block_start', index: 1, content_block: block }
+  const text = { ...long, content_block: { type: 'text', text: 'x'.repeat(RECORD_BYTES_MAX) } }
+  const stream = Buffer.from(record(start) + record(long) + record(text) + record(long))
+  for (const cuts of [[], [700, 710, 5_000, 200_000], [262_800, 525_000]]) {
+    const { meter } = relay(stream, cuts)
+    assert.deepEqual(meter.facts.results, { web_search: 2 })
+  }
+})
+
 test('a broken record loses only its own counters', () => {
   const broken = 'event: message_delta\ndata: {"usage":\n\n'
   const cut = 'event: content_block_delta\ndata: {"delta":{"text":"abcd\n\n'

@@ -12,7 +12,7 @@ import type { Tokens } from '../units/tokens.ts'
 import {
   abandonedUsage,
   applyEvent,
-  countResultBytes,
+  countUnreadBlock,
   estimateOutput,
   noFacts,
   type ReplyFacts,
@@ -267,7 +267,7 @@ class StreamMeter {
       return
     }
     this.hasUnreadRecord = true
-    if (this.isBlockStart) countResultBytes(this.facts.later, RECORD_BYTES_MAX, 0)
+    if (this.isBlockStart) countUnreadBlock(this.facts, [...this.kept, bytes], RECORD_BYTES_MAX)
     this.kind = IGNORED
     this.forget()
   }
