@@ -14,7 +14,7 @@ import { versionOf } from './versions.ts'
 export function accept(
   clientRequest: ClientRequest,
   clientReply: ClientReply,
-  { clock, settings }: Pick<Modules, 'clock' | 'settings'>,
+  { clock, settings, eventLoop }: Pick<Modules, 'clock' | 'settings' | 'eventLoop'>,
 ): Exchange {
   const id = newHoldId(settings.cell, clock.nowMs())
   const startedMs = clock.spanMs()
@@ -34,7 +34,7 @@ export function accept(
     endedBy: undefined,
     isDisconnected: false,
     disconnectedMs: undefined,
-    clientWait: new ClientWait(startedMs),
+    clientWait: new ClientWait(startedMs, eventLoop.blockedMs),
     onDisconnect: undefined,
     ending: undefined,
     onShed: undefined,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { limits, openListener } from '../../test/support/http-listener.ts'
 import { systemClock } from '../platform/clock.ts'
+import { watchEventLoop } from '../platform/event-loop.ts'
 import { createLog } from '../platform/log.ts'
 import { makeRefusal } from '../platform/refusal.ts'
 import { accept } from './1-accept.ts'
@@ -26,10 +27,12 @@ async function answerTo(t: TestContext, error: Error) {
   const lines: string[] = []
   const log = createLog({ level: 'trace', destination: { write: (line) => void lines.push(line) } })
   const requestLog = createRequestLog({ log, clock: systemClock })
+  const eventLoop = watchEventLoop()
+  t.after(eventLoop.stop)
   const listener = await openListener({
     limits,
     answer(clientRequest, clientReply) {
-      const modules = { clock: systemClock, settings }
+      const modules = { clock: systemClock, settings, eventLoop }
       const exchange = accept(clientRequest, clientReply, modules)
       requestLog.write(exchange, '/me', answerError(exchange, error))
     },

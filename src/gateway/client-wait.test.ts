@@ -7,7 +7,7 @@ const SECOND = 1_000
 
 /** Waits and times of reading in turn, in seconds, beginning with reading. */
 function afterSeconds(...spans: readonly number[]) {
-  const wait = new ClientWait(0)
+  const wait = new ClientWait(0, () => 0)
   let nowMs = 0
   spans.forEach((seconds, i) => {
     if (i % 2 === 1) wait.begin(nowMs)
@@ -45,4 +45,15 @@ test('a time limit is the client’s after a minute of waiting, or after half of
   assert.deepEqual([overdue(1_860, 1_740), overdue(3_540, 61)], [true, true])
   assert.deepEqual([overdue(3_600), overdue(3_550, 59), overdue(55, 45)], [false, false, false])
   assert.deepEqual([overdue(45, 55), overdue(0, 31, 3_500, 31)], [true, true])
+})
+
+test('time in which our own event loop was blocked is not the client’s', () => {
+  const blocked = { ms: 0 }
+  const wait = new ClientWait(0, () => blocked.ms)
+  wait.begin(0)
+  blocked.ms = 55 * SECOND
+  assert.equal(wait.currentMs(62 * SECOND), 7 * SECOND)
+  assert.equal(wait.hasStalledUpstream(62 * SECOND), false)
+  assert.equal(wait.explainsTimeLimit(62 * SECOND, 62 * SECOND), false)
+  assert.equal(wait.hasStalledUpstream(72 * SECOND), true, 'ten seconds more are')
 })

@@ -1,6 +1,7 @@
 // How long a reply has waited for its client to read. It decides who pays when a limit passes or
 // the upstream closes: if the client was slow, it pays for what was generated, as if it had left;
-// otherwise the reply is not charged.
+// otherwise the reply is not charged. Time in which our own event loop was blocked is not the
+// client's: it may have read everything, and we did not notice.
 
 /**
  * Servers close a connection whose peer has not read for 30 to 60 s, some sooner. An upstream that
@@ -12,21 +13,26 @@ export const UNREAD_MS_MAX = 60_000
 
 export class ClientWait {
   isWaiting = false
-  private begunMs = 0
+  private readonly blockedMs: () => number
+  private currentWaitMs = 0
   private countedMs: number
+  private countedBlockedMs: number
   private totalMs = 0
   // The longest span up to now in which we waited for the client for more than half of the time.
   private spanWaitedMs = 0
   private spanOtherMs = 0
 
-  constructor(startedMs: number) {
+  /** `blockedMs` says for how long in total the event loop was blocked. */
+  constructor(startedMs: number, blockedMs: () => number) {
     this.countedMs = startedMs
+    this.blockedMs = blockedMs
+    this.countedBlockedMs = blockedMs()
   }
 
   begin(nowMs: number): void {
     this.count(nowMs)
     this.isWaiting = true
-    this.begunMs = nowMs
+    this.currentWaitMs = 0
   }
 
   /** Does nothing when no wait is under way. */
@@ -37,7 +43,8 @@ export class ClientWait {
 
   /** The length of the wait under way; 0 when there is none. */
   currentMs(nowMs: number): number {
-    return this.isWaiting ? nowMs - this.begunMs : 0
+    this.count(nowMs)
+    return this.isWaiting ? this.currentWaitMs : 0
   }
 
   /**
@@ -62,15 +69,17 @@ export class ClientWait {
 
   private count(nowMs: number): void {
     const ms = nowMs - this.countedMs
+    const blockedMs = this.blockedMs()
+    const oursMs = Math.min(ms, blockedMs - this.countedBlockedMs)
+    const waitedMs = this.isWaiting ? ms - oursMs : 0
     this.countedMs = nowMs
-    if (this.isWaiting) {
-      this.totalMs += ms
-      this.spanWaitedMs += ms
-    } else {
-      this.spanOtherMs += ms
-      if (this.spanOtherMs < this.spanWaitedMs) return
-      this.spanWaitedMs = 0
-      this.spanOtherMs = 0
-    }
+    this.countedBlockedMs = blockedMs
+    this.currentWaitMs += waitedMs
+    this.totalMs += waitedMs
+    this.spanWaitedMs += waitedMs
+    this.spanOtherMs += ms - waitedMs
+    if (this.spanOtherMs < this.spanWaitedMs) return
+    this.spanWaitedMs = 0
+    this.spanOtherMs = 0
   }
 }

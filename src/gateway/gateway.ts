@@ -2,12 +2,13 @@
 // errors included, has the vendor's format and a request id. The gateway never redirects; TLS and
 // port 80 belong to the edge.
 import { type CloseCause, createHttpServer } from '../http/http.ts'
+import { watchEventLoop } from '../platform/event-loop.ts'
 import { newHoldId, requestIdOf } from '../platform/ids.ts'
 import { accept } from './1-accept.ts'
 import { createAdmission, watchShares } from './admission.ts'
 import { answerError, type Failure } from './answers.ts'
-import { createBodyPace } from './body/body.ts'
 import { createLargeBodies } from './body/large-bodies.ts'
+import { BODY_BYTES_MAX, createPace, DISCARDED_BYTES_MAX } from './body/pace.ts'
 import { UNREAD_MS_MAX } from './client-wait.ts'
 import { cutOff } from './ending.ts'
 import { labelOf, pathOf, route } from './endpoints/endpoints.ts'
@@ -21,7 +22,14 @@ import { answerUnparsed } from './unparsed.ts'
 
 export type GatewayOptions = Omit<
   Modules,
-  'ticker' | 'largeBodies' | 'admission' | 'pace' | 'inputCounts' | 'openapi' | 'requestLog'
+  | 'ticker'
+  | 'eventLoop'
+  | 'largeBodies'
+  | 'admission'
+  | 'pace'
+  | 'inputCounts'
+  | 'openapi'
+  | 'requestLog'
 > &
   Pick<Parameters<typeof createAdmission>[0], 'waitBytesMax' | 'freeMax'>
 
@@ -50,14 +58,15 @@ const LAST_SETTLEMENTS_MS = 2_000
 
 export function createGateway(options: GatewayOptions) {
   const ticker = createTicker(options.clock)
+  const eventLoop = watchEventLoop()
   const largeBodies = createLargeBodies()
   const admission = createAdmission(options)
-  const pace = createBodyPace(options.clock)
+  const pace = createPace(BODY_BYTES_MAX)
   const underWay = new Set<Exchange>()
   const openapi = readOpenapi()
   const inputCounts = createInputCounts()
   const requestLog = createRequestLog(options)
-  const own = { ticker, largeBodies, admission, pace, inputCounts, openapi, requestLog }
+  const own = { ticker, eventLoop, largeBodies, admission, pace, inputCounts, openapi, requestLog }
   const modules: Modules = { ...options, ...own }
   const state = { onIdle: () => {} }
   options.metrics.gauge('gateway_replies_open', 'Replies under way', () => ticker.size())
@@ -79,6 +88,7 @@ export function createGateway(options: GatewayOptions) {
         if (underWay.size === 0) state.onIdle()
       })
     },
+    paceDiscarded: createPace(DISCARDED_BYTES_MAX),
     unaccepted: (error) => options.log.warn({ err: error }, 'a connection was not accepted'),
     unparsed(problem) {
       const requestId = requestIdOf(newHoldId(options.settings.cell, options.clock.nowMs()))
@@ -124,6 +134,7 @@ export function createGateway(options: GatewayOptions) {
       if (underWay.size > 0) await idle.promise
       for (const timer of timers) clearTimeout(timer)
       ticker.stop()
+      eventLoop.stop()
       await largeBodies.stop()
     },
     isDraining: server.isDraining,

@@ -2,13 +2,14 @@
 import type { Keys } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { EventLoop } from '../platform/event-loop.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import type { Pricing } from '../pricing/pricing.ts'
 import type { Upstreams } from '../upstreams/upstreams.ts'
 import type { Admission } from './admission.ts'
-import type { BodyPace } from './body/body.ts'
 import type { LargeBodies } from './body/large-bodies.ts'
+import type { Pace } from './body/pace.ts'
 import type { InputCounts } from './input-count.ts'
 import type { Ticker } from './reply/ticker.ts'
 import type { RequestLog } from './request-log.ts'
@@ -22,9 +23,10 @@ export type Modules = {
   readonly log: Log
   readonly metrics: Metrics
   readonly ticker: Ticker
+  readonly eventLoop: EventLoop
   readonly largeBodies: LargeBodies
   readonly admission: Admission
-  readonly pace: BodyPace
+  readonly pace: Pace
   readonly inputCounts: InputCounts
   readonly requestLog: RequestLog
   /** The description that GET /openapi.json answers with. */

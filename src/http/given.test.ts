@@ -23,6 +23,7 @@ async function openGiver(
     },
     unparsed: () => ({ status: 400, headers: {}, body: 'no' }),
     unaccepted: (error) => assert.fail(error),
+    paceDiscarded: () => undefined,
     ...options,
   })
   const giver = createServer((socket) =>

@@ -36,6 +36,8 @@ export type HttpOptions = {
   answer(request: ClientRequest, reply: ClientReply): void
   /** The answer to bytes that are not a request. The connection is closed after it. */
   unparsed(problem: Problem): { status: number; headers: ReplyHeaders; body: string }
+  /** Called for each part of a body that is read and dropped; may pause the request. */
+  paceDiscarded(request: ClientRequest, bytes: number): void
   /** A connection could not be accepted, usually because file descriptors ran out. */
   unaccepted(error: Error): void
 }
@@ -73,21 +75,22 @@ type Connection = {
   closedFor: CloseCause | undefined
   /** No request has arrived. */
   isFresh: boolean
+  /** What had been read of it when its last reply had left; more is the beginning of a request. */
+  idleSinceByte: number
   given: GivenConnection | undefined
 }
 
 export function createHttpServer(options: HttpOptions) {
   const { limits } = options
-  const connections = new WeakMap<Socket, Connection>()
+  const connections = new Map<Socket, Connection>()
   const state = {
-    ...{ isDraining: false, isTaking: false, open: 0, onEmpty: () => {} },
+    ...{ isDraining: false, isTaking: false, onEmpty: () => {} },
     closedFor: undefined as CloseCause | undefined,
   }
 
   function accept(socket: Socket): void {
     const connection = newConnection()
     connections.set(socket, connection)
-    state.open += 1
     // A client that closes its side while we answer has left. One that closes it in the middle of
     // its body gets an error.
     socket.on('end', () => {
@@ -95,8 +98,8 @@ export function createHttpServer(options: HttpOptions) {
     })
     socket.on('close', () => {
       for (const reply of connection.replies) reply.close()
-      state.open -= 1
-      if (state.open === 0) state.onEmpty()
+      connections.delete(socket)
+      if (connections.size === 0) state.onEmpty()
     })
   }
 
@@ -129,7 +132,8 @@ export function createHttpServer(options: HttpOptions) {
       return
     }
     connection.isFresh = false
-    const request = new ClientRequest(message, expects ? () => response.writeContinue() : undefined)
+    const askForBody = expects ? () => response.writeContinue() : undefined
+    const request = new ClientRequest(message, options.paceDiscarded, askForBody)
     const reply = new ClientReply(request, message, response, state, connection)
     // node:http drops the bytes that follow an upgrade request in the same read. Closing the
     // connection shows the client, or a proxy, that they were not answered.
@@ -141,6 +145,7 @@ export function createHttpServer(options: HttpOptions) {
     response.on('close', () => {
       connection.replies.delete(reply)
       reply.close()
+      connection.idleSinceByte = socket.bytesRead
       if (connection.replies.size === 0 && socket.writable) connection.given?.setIdle()
       // An idle connection must not keep its last request in memory.
       if (connection.reply !== reply) return
@@ -238,12 +243,20 @@ export function createHttpServer(options: HttpOptions) {
       if (server.listening) NetServer.prototype.close.call(server)
       return new Promise((resolve) => {
         state.onEmpty = resolve
-        if (state.open === 0) resolve()
+        if (connections.size === 0) resolve()
       })
     },
 
     isDraining: () => state.isDraining,
-    closeIdle: () => server.closeIdleConnections(),
+    /**
+     * Closes connections without a request. http.Server's function of that purpose also closes
+     * those of an ended reply whose last bytes wait for a slow client to read.
+     */
+    closeIdle(): void {
+      for (const [socket, connection] of connections) {
+        if (isIdle(socket, connection)) socket.destroy()
+      }
+    },
     /** Closes every connection; replies that are not complete learn the cause. */
     closeAll(cause: CloseCause): void {
       state.closedFor = cause
@@ -290,6 +303,7 @@ function newConnection(): Connection {
     isRefused: false,
     closedFor: undefined,
     isFresh: true,
+    idleSinceByte: 0,
     given: undefined,
   }
 }
@@ -323,6 +337,10 @@ function problemOfError({ code }: NodeJS.ErrnoException, socket: Socket): Proble
   if (code === 'HPE_INVALID_EOF_STATE') return 'cut'
   if (code === 'HPE_HEADER_OVERFLOW' || code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 'overflow'
   return code?.startsWith('HPE_') ? 'malformed' : undefined
+}
+
+function isIdle(socket: Socket, { replies, idleSinceByte }: Connection): boolean {
+  return replies.size === 0 && socket.bytesRead === idleSinceByte
 }
 
 function isAnswering({ replies }: Connection): boolean {

@@ -40,8 +40,15 @@ export class ClientRequest {
   /** Sends `100 Continue`; undefined once sent, and when the client does not wait for it. */
   private askForBody: (() => void) | undefined
 
-  constructor(message: IncomingMessage, askForBody?: () => void) {
+  private readonly paceDiscarded: (request: ClientRequest, bytes: number) => void
+
+  constructor(
+    message: IncomingMessage,
+    paceDiscarded: (request: ClientRequest, bytes: number) => void,
+    askForBody?: () => void,
+  ) {
     this.message = message
+    this.paceDiscarded = paceDiscarded
     this.askForBody = askForBody
     this.method = message.method ?? ''
     this.url = message.url ?? '/'
@@ -138,7 +145,8 @@ export class ClientRequest {
       }
       const readMax = OVERHEAD_BYTES_MAX + (1 + OVERHEAD_FACTOR_MAX) * this.bodyBytes
       if (!message.complete && socket.bytesRead - readBefore > readMax) this.break()
-      else this.sink?.data(chunk)
+      else if (this.sink !== undefined) this.sink.data(chunk)
+      else this.paceDiscarded(this, chunk.length)
     })
   }
 

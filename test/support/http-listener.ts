@@ -47,6 +47,7 @@ export async function openListener(options: Partial<HttpOptions> = {}): Promise<
         },
       })
     },
+    paceDiscarded: () => undefined,
     unaccepted: (error) => {
       throw error
     },

@@ -2,13 +2,12 @@
 // chunk is copied into one buffer and its own memory is freed at once, so that a body of 32 MiB
 // costs 32 MiB. The buffer shares its memory with nothing else, so that it can be transferred to a
 // thread and back.
-import type { ClientRequest } from '../../http/http.ts'
-import type { Clock } from '../../platform/clock.ts'
 import type { BookId } from '../../platform/ids.ts'
 import type { Refusal } from '../../platform/refusal.ts'
 import type { Admission } from '../admission.ts'
 import type { Exchange } from '../exchange.ts'
 import { gatewayRefusal } from '../refusals.ts'
+import type { Pace } from './pace.ts'
 
 /**
  * A body of this size or more is parsed in a worker thread; parsing a smaller one takes under 0.2
@@ -16,44 +15,10 @@ import { gatewayRefusal } from '../refusals.ts'
  */
 export const LARGE_BYTES = 262_144
 
-/**
- * Bytes that all bodies together may receive in PACE_MS: 128 MiB, about a gigabit, a second, which
- * takes a quarter of the event loop's time. Without a limit one connection reads up to 2 MiB in a
- * turn of the event loop, and with twenty bodies of 32 MiB under way the events of streams came
- * 100 ms late.
- */
-const PACE_BYTES_MAX = 524_288
-const PACE_MS = 4
-
 /** A buffer that starts at offset 0 of its ArrayBuffer and shares it with no other buffer. */
 export type Body = Buffer<ArrayBuffer>
 
 const EMPTY: Body = Buffer.alloc(0)
-
-export type BodyPace = ReturnType<typeof createBodyPace>
-
-/** Leaves the event loop time for everything else while large bodies arrive. */
-export function createBodyPace({ spanMs }: Clock) {
-  const paused: ClientRequest[] = []
-  let bytes = 0
-  let sinceMs = 0
-
-  function begin(nowMs: number): void {
-    bytes = 0
-    sinceMs = nowMs
-    for (const clientRequest of paused.splice(0)) clientRequest.resume()
-  }
-
-  /** Counts received bytes, and pauses the request if PACE_BYTES_MAX came within PACE_MS. */
-  return (clientRequest: ClientRequest, received: number): void => {
-    if (paused.length === 0 && spanMs() - sinceMs > PACE_MS) begin(spanMs())
-    bytes += received
-    if (bytes < PACE_BYTES_MAX) return
-    if (paused.length === 0) setTimeout(() => begin(spanMs()), PACE_MS)
-    clientRequest.pause()
-    paused.push(clientRequest)
-  }
-}
 
 /**
  * Bytes count against the account's share of memory when they arrive. Refuses: body_too_large,
@@ -64,7 +29,7 @@ export async function readBody(
   exchange: Exchange,
   book: BookId,
   bodyBytesMax: number,
-  { admission, pace }: { readonly admission: Admission; readonly pace: BodyPace },
+  { admission, pace }: { readonly admission: Admission; readonly pace: Pace },
 ): Promise<{ body: Body; release: () => void }> {
   const { clientRequest } = exchange
   const announced = Number(clientRequest.headers['content-length'] ?? Number.NaN)

@@ -1,0 +1,48 @@
+// Limits how many bytes of request bodies are read in a time, over all connections together, so that
+// the event loop has time for everything else. Bodies that come too fast are paused in turns.
+import type { ClientRequest } from '../../http/http.ts'
+
+/**
+ * Without a limit one connection is read for up to 2 MiB in a turn of the event loop, and with
+ * twenty bodies of 32 MiB under way the events of streams came 100 ms late.
+ */
+const PACE_MS = 4
+/** What a body that is resumed brings at least: one read of its socket. */
+const READ_BYTES = 65_536
+
+/**
+ * Bytes that the bodies of all requests may receive in PACE_MS: 128 MiB, about a gigabit, a second,
+ * which takes a quarter of the event loop's time.
+ */
+export const BODY_BYTES_MAX = 524_288
+/**
+ * The same for the bodies of refused requests, which are read and dropped: half as much. 64
+ * connections that each pushed 32 MB at a path that does not exist took the whole event loop.
+ * Reading is right and closing is not: while a client sends, a close makes its kernel discard the
+ * answer, and client libraries then report a lost connection and try again.
+ */
+export const DISCARDED_BYTES_MAX = 262_144
+
+/** Counts received bytes, and pauses the request if too many came within PACE_MS. */
+export type Pace = (clientRequest: ClientRequest, received: number) => void
+
+export function createPace(bytesMax: number): Pace {
+  const paused: ClientRequest[] = []
+  const state = { bytes: 0, isTimed: false }
+
+  function begin(): void {
+    state.bytes = 0
+    for (const one of paused.splice(0, Math.ceil(bytesMax / READ_BYTES))) one.resume()
+    state.isTimed = paused.length > 0
+    if (state.isTimed) setTimeout(begin, PACE_MS)
+  }
+
+  return (clientRequest, received) => {
+    if (!state.isTimed) setTimeout(begin, PACE_MS)
+    state.isTimed = true
+    state.bytes += received
+    if (state.bytes < bytesMax) return
+    clientRequest.pause()
+    paused.push(clientRequest)
+  }
+}
