@@ -18,6 +18,11 @@ import { LEFT_EARLY_WAIT_MS, type ReplyContext } from './context.ts'
 const PING_AFTER_MS = 15_000
 /** How long to wait, after the client left, for the counters at the reply's end. */
 const FINAL_USAGE_WAIT_MS = 700
+/**
+ * How long after its first byte a stream may be ended for another account. Nobody pays for what the
+ * model has written by then, and the client cannot use half a reply.
+ */
+const SHED_MS_MAX = 10_000
 /** How long to wait after message_stop for the upstream's end, because bytes may follow it. */
 const TAIL_MS = 250
 
@@ -76,7 +81,11 @@ class Stream {
     clientReply.begin(reply.status, { 'cache-control': 'no-cache', ...head })
     clientReply.flush()
     exchange.onDisconnect = () => this.handleDisconnect()
-    exchange.onShed = () => this.endBroken('another account needed its connection', SHED)
+    exchange.onShed = () => {
+      // A client that has left pays, whoever ends the stream after it.
+      if (exchange.isDisconnected) this.settleAbandoned()
+      else this.endBroken('another account needed its connection', SHED)
+    }
     ticker.add(this)
     // Before `attach`, which delivers the chunks that have already arrived: they count as chunks
     // that arrived after the client left.
@@ -225,7 +234,10 @@ class Stream {
     const waitMs = this.hasLeftBeforeStart ? LEFT_EARLY_WAIT_MS : FINAL_USAGE_WAIT_MS
     const nowMs = clock.spanMs()
     const goneMs = nowMs - (exchange.disconnectedMs ?? nowMs)
-    this.abandonTimer = setTimeout(() => this.settleAbandoned(), Math.max(0, waitMs - goneMs))
+    // setImmediate, because Node runs timers before it reads sockets: after a slow turn, counters
+    // that have arrived in time would not be read before the charge is estimated.
+    const settle = () => setImmediate(() => this.settleAbandoned())
+    this.abandonTimer = setTimeout(settle, Math.max(0, waitMs - goneMs))
     if (this.wait.isWaiting) {
       this.wait.end(nowMs)
       reply.resume()
@@ -264,7 +276,8 @@ class Stream {
 
   tick(nowMs: number): void {
     const { exchange, meter, reply, requestSecondsMax } = this.context
-    const { startedMs } = exchange
+    const { startedMs, journal } = exchange
+    if (nowMs - (journal.firstByteMs ?? nowMs) > SHED_MS_MAX) exchange.onShed = undefined
     if (exchange.isDisconnected) return // abandonTimer settles it
     if (meter.stream.isStopComplete) return // the charge is being written
     const ageMs = nowMs - startedMs

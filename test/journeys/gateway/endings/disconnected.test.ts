@@ -2,10 +2,18 @@
 // so far, which the test computes from what the upstream had sent; the gateway reads a plain reply
 // to its end. It closes the upstream connection within about a second.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Received } from '../../../../stand-ins/vendor/record.ts'
 import { createTestGateway, type TestGateway } from '../../../stages/gateway.ts'
+import {
+  chunkOf,
+  headOf,
+  type RawUpstream,
+  startRawUpstream,
+} from '../../../support/raw-upstream.ts'
 import { type Caller, createCaller } from '../caller.ts'
 import { question, type SentRequest } from '../client.ts'
 import {
@@ -91,17 +99,6 @@ describe('a client that leaves a stream', { concurrency: true }, () => {
         chargeLine('client_left', priceAfterDisconnect(events), 'estimated'),
       ])
       assert.equal(await caller.requestCount(), 1)
-    })
-  }
-
-  for (const count of [1, 6, EVENTS - 2]) {
-    journey(`after ${count} events pays as reported when the end comes at once`, async (caller) => {
-      const sent = caller.send(asking(`silence-after=${count} silence-ms=250`))
-      await seen(sent, count)
-      sent.disconnect()
-      await caller.upstream(({ events }) => events >= EVENTS - 1)
-      const price = priceOf(caller.last().usage ?? {})
-      assert.deepEqual(await caller.statement(), [chargeLine('client_left', price)])
     })
   }
 
@@ -245,6 +242,66 @@ describe('a client that leaves before any answer is no failure of the upstream',
       [],
       logLines.join('\n'),
     )
+  }
+})
+
+describe('a client that leaves a stream whose end comes at once pays as reported', () => {
+  let upstream: RawUpstream
+  let own: TestGateway
+  /** The records of a whole reply, and how many of them come before the client leaves. */
+  let records: string[] = []
+  let shown = 0
+  let upstreamSocket: Socket | undefined
+  before(async () => {
+    const caller = await createCaller(gateway)
+    const { bytes } = await caller.ask(asking('none'))
+    caller.end()
+    records = bytes.toString().split(/(?<=\n\n)/)
+    upstream = await startRawUpstream((socket) => {
+      upstreamSocket = socket
+      socket.write(headOf(200, 'text/event-stream'))
+      socket.write(chunkOf(records.slice(0, shown).join('')))
+    })
+    own = await createTestGateway({ upstreamUrl: upstream.url })
+  })
+  after(async () => {
+    await own.end()
+    await upstream.close()
+  })
+
+  /** Leaves after so many records; resolves when the gateway has noticed it. */
+  async function leaveAfter(count: number, { key }: Caller): Promise<void> {
+    shown = count
+    const { body } = asking('none')
+    const socket = connect(own.port, '127.0.0.1')
+    const head = ['POST /v1/messages HTTP/1.1', 'host: gateway', `x-api-key: ${key}`]
+    const more = ['content-type: application/json', `content-length: ${Buffer.byteLength(body)}`]
+    socket.write([...head, ...more, '', body].join('\r\n'))
+    let received = ''
+    while (received.split('\ndata:').length <= count) {
+      const [chunk] = await once(socket, 'data')
+      received += chunk
+    }
+    // The gateway answers the end of our side by closing its own.
+    socket.end()
+    await once(socket, 'close')
+  }
+
+  for (const [count, blockedMs, when] of [
+    [1, 0, ''],
+    [6, 0, ''],
+    [23, 0, ''],
+    [6, 800, ', also if the gateway was blocked for longer than it waits'],
+  ] as const) {
+    test(`after ${count} events${when}`, async () => {
+      const caller = await createCaller(own)
+      await leaveAfter(count, caller)
+      upstreamSocket?.write(chunkOf(records.slice(count).join('')))
+      if (blockedMs > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, blockedMs)
+      const price = priceAfterDisconnect(eventsOf(Buffer.from(records.join(''))))
+      assert.deepEqual(await caller.statement(), [chargeLine('client_left', price)])
+      caller.end()
+    })
   }
 })
 
