@@ -1,6 +1,6 @@
 // How accounts share a bounded resource, and the slots and queues that are built on it.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mock, test } from 'node:test'
 import type { BookId } from './ids.ts'
 import { createShares, type Holder, type Use } from './shares.ts'
 import { createSlots } from './slots.ts'
@@ -152,4 +152,16 @@ test('a request that gives up leaves its queue, and does not enter later', () =>
   assert.equal(waiting.totals.used, 0)
   first?.close()
   assert.deepEqual(entered, ['h1'])
+})
+
+test('looks at no further account once it finds one without a slot', () => {
+  const { shares } = setUp(1)
+  const slots = createSlots(shares, createShares({ capacity: 5_000, least: 1, spanMs: () => 0 }))
+  const holder: Holder = { onShed: undefined }
+  const enter = () => undefined
+  const first = slots.take(HEAVY, holder, enter)
+  for (let book = 2n; book < 1_000n; book++) slots.take(book as BookId, holder, enter)
+  const looks = mock.method(shares, 'usedBy')
+  first?.close()
+  assert.ok(looks.mock.callCount() <= 2, `${looks.mock.callCount()} looks`)
 })

@@ -74,6 +74,7 @@ export class Slots {
     for (const [book, [first]] of this.queues) {
       const used = this.shares.usedBy(book)
       if (used < fewest) [fewest, found] = [used, first]
+      if (used === 0) break // none has fewer; thousands of accounts may wait
     }
     return found
   }
