@@ -6,33 +6,33 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
-import { type Marks, NOT_KEPT } from './marks.ts'
-import type { ParentMessage } from './messages.ts'
+import { MARKS, type Marks } from './marks.ts'
+import type { ConnectionsReport, ParentMessage } from './messages.ts'
 
 /**
  * Connections that a process may have in its message channel: one that it takes and the next one. A
  * frozen process delays only these.
  */
 const UNTAKEN_MAX = 2
-/** A process that leaves a connection in its channel for this long takes none. */
-const UNTAKEN_MS_MAX = 2_000
-/**
- * Copies in the parent, 4 KB of memory and a file descriptor each: a quarter of the descriptors in
- * deploy/systemd. Connections beyond it are lost with their process.
- */
-const KEPT_MAX = 32_768
 /** Connections that wait for a process: 5 s of 2,000 new ones a second. */
 const WAITING_MAX = 10_000
 /** As long as a request waits for the database. */
 const WAITING_MS_MAX = 30_000
-/** After so many dead processes the connection may be what kills them. */
+/** After four dead processes the connection may be what kills them. */
 const PASSES_MAX = 4
 
-type Connection = { readonly socket: Socket; readonly passes: number; sinceMs: number }
+type Connection = {
+  readonly socket: Socket
+  /** How many processes got it. */
+  passes: number
+  /** One of them may have read from it. */
+  isInherited: boolean
+  waitsSinceMs: number
+}
 
 /** A process, as this file sees it. */
 type Receiver = {
-  readonly send: (message: ParentMessage, socket: Socket, keepOpen: boolean) => void
+  readonly send: (message: ParentMessage, socket: Socket, onUnsent: () => void) => void
   readonly marks: Marks
   readonly kept: Map<number, Connection>
   readonly freeSlots: number[]
@@ -40,13 +40,18 @@ type Receiver = {
   isTaking: boolean
   /** Connections in its message channel. */
   untaken: number
-  /** Since when one is there. */
-  untakenSinceMs: number
 }
 
 export type { Receiver }
 
-export function createConnections({ log, clock }: { readonly log: Log; readonly clock: Clock }) {
+export type ConnectionsOptions = {
+  readonly log: Log
+  readonly clock: Clock
+  /** Each takes a file descriptor and 4 KB of memory here; more are closed at once. */
+  readonly connectionsMax?: number
+}
+
+export function createConnections({ log, clock, connectionsMax = MARKS }: ConnectionsOptions) {
   /** In the order of their turns. */
   const receivers = new Set<Receiver>()
   const waiting: Connection[] = []
@@ -66,25 +71,47 @@ export function createConnections({ log, clock }: { readonly log: Log; readonly 
     return undefined
   }
 
-  function pass(connection: Connection): void {
-    const receiver = nextInTurn()
-    if (receiver !== undefined) give(receiver, connection)
-    else if (waiting.length < WAITING_MAX) waiting.push(connection)
+  function accept(socket: Socket): void {
+    socket.on('error', () => undefined) // the process that has it sees the error too
+    const connection = { socket, passes: 0, isInherited: false, waitsSinceMs: 0 }
+    if (counts.kept + waiting.length < connectionsMax) pass(connection)
     else drop(connection)
   }
 
-  function give(receiver: Receiver, { socket, passes }: Connection): void {
-    const isInherited = passes > 0
-    const slot = counts.kept < KEPT_MAX ? (receiver.freeSlots.pop() ?? receiver.slots++) : NOT_KEPT
-    const nowMs = clock.spanMs()
-    if (receiver.untaken === 0) receiver.untakenSinceMs = nowMs
+  function pass(connection: Connection): void {
+    const receiver = nextInTurn()
+    if (receiver !== undefined) give(receiver, connection)
+    else if (waiting.length < WAITING_MAX) {
+      connection.waitsSinceMs = clock.spanMs()
+      waiting.push(connection)
+    } else drop(connection)
+  }
+
+  function give(receiver: Receiver, connection: Connection): void {
+    const { socket, isInherited } = connection
+    const slot = receiver.freeSlots.pop() ?? receiver.slots++
+    connection.passes += 1
     receiver.untaken += 1
-    if (slot !== NOT_KEPT) {
-      receiver.marks.setIdle(slot)
-      receiver.kept.set(slot, { socket, passes: passes + 1, sinceMs: nowMs })
-      counts.kept += 1
-    }
-    receiver.send({ kind: 'connection', slot, isInherited }, socket, slot !== NOT_KEPT)
+    receiver.marks.setIdle(slot)
+    receiver.kept.set(slot, connection)
+    counts.kept += 1
+    receiver.send({ kind: 'connection', slot, isInherited }, socket, () => {
+      // A dead process is no longer among the receivers, and its connections are passed on.
+      if (receivers.has(receiver)) takeBack(receiver, slot)
+    })
+  }
+
+  /** The process did not get the connection. It gets no other before its next beat. */
+  function takeBack(receiver: Receiver, slot: number): void {
+    receiver.untaken -= 1
+    receiver.isTaking = false
+    passOn(release(receiver, slot))
+  }
+
+  function passOn(connection: Connection | undefined): void {
+    if (connection === undefined) return
+    if (state.isClosed || connection.passes >= PASSES_MAX) drop(connection)
+    else pass(connection)
   }
 
   function drop({ socket }: Connection): void {
@@ -117,10 +144,7 @@ export function createConnections({ log, clock }: { readonly log: Log; readonly 
     listen: (port: number, host: string): Promise<number> =>
       new Promise((resolve, reject) => {
         const server = createServer({ pauseOnConnect: true, noDelay: true, allowHalfOpen: true })
-        server.on('connection', (socket) => {
-          socket.on('error', () => undefined) // the process that has it sees the error too
-          pass({ socket, passes: 0, sinceMs: clock.spanMs() })
-        })
+        server.on('connection', accept)
         server.once('error', reject)
         server.listen(port, host, () => {
           server.off('error', reject)
@@ -135,7 +159,7 @@ export function createConnections({ log, clock }: { readonly log: Log; readonly 
     add(marks: Marks, send: Receiver['send']): Receiver {
       const receiver: Receiver = {
         ...{ send, marks, kept: new Map(), freeSlots: [], slots: 0 },
-        ...{ isTaking: false, untaken: 0, untakenSinceMs: 0 },
+        ...{ isTaking: false, untaken: 0 },
       }
       receivers.add(receiver)
       return receiver
@@ -146,15 +170,14 @@ export function createConnections({ log, clock }: { readonly log: Log; readonly 
       if (isTaking) passWaiting()
     },
 
-    /** It takes what it is given. One that has no free descriptor beats, but takes nothing. */
-    isTaking: ({ isTaking, untaken, untakenSinceMs }: Receiver): boolean =>
-      isTaking && (untaken === 0 || clock.spanMs() - untakenSinceMs < UNTAKEN_MS_MAX),
-
-    /** A process has taken connections from its channel, and has closed some. */
-    report(receiver: Receiver, taken: number, closed: readonly number[]): void {
+    /**
+     * A process has taken connections from its channel, has closed some, and was too short of file
+     * descriptors to receive some.
+     */
+    report(receiver: Receiver, { taken, closed, unreceived }: ConnectionsReport): void {
       receiver.untaken -= taken
-      if (taken > 0) receiver.untakenSinceMs = clock.spanMs()
       for (const slot of closed) release(receiver, slot)?.socket.destroy()
+      for (const slot of unreceived) takeBack(receiver, slot)
       passWaiting()
     },
 
@@ -165,10 +188,10 @@ export function createConnections({ log, clock }: { readonly log: Log; readonly 
       for (const slot of [...receiver.kept.keys()]) {
         const connection = release(receiver, slot) as Connection
         if (isBusy(slot)) connection.socket.destroy()
-        else if (state.isClosed || connection.passes >= PASSES_MAX) drop(connection)
         else {
           counts.inherited += 1
-          pass(connection)
+          connection.isInherited = true
+          passOn(connection)
         }
       }
       receiver.marks.close()
@@ -177,7 +200,7 @@ export function createConnections({ log, clock }: { readonly log: Log; readonly 
     /** Disconnects clients that have waited too long. */
     tick(): void {
       const nowMs = clock.spanMs()
-      while (nowMs - (waiting[0]?.sinceMs ?? nowMs) > WAITING_MS_MAX) {
+      while (nowMs - (waiting[0]?.waitsSinceMs ?? nowMs) > WAITING_MS_MAX) {
         drop(waiting.shift() as Connection)
       }
     },

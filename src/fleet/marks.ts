@@ -7,8 +7,8 @@ import { join } from 'node:path'
 
 /** The file's descriptor in the process: after stdin, stdout, stderr and the message channel. */
 const FD = 4
-/** A connection of which the parent keeps no copy has no byte. */
-export const NOT_KEPT = -1
+/** Connections of a fleet at a time: a quarter of the file descriptors in deploy/systemd. */
+export const MARKS = 32_768
 
 const IDLE = Buffer.from([0])
 const BUSY = Buffer.from([1])
@@ -19,8 +19,8 @@ const FOLDERS = ['/dev/shm', tmpdir()]
 const created = { count: 0 }
 
 /** For the parent: the marks of a process that it is about to start. */
-export function createMarks() {
-  const fd = FOLDERS.map(openUnnamed).find((one) => one !== undefined)
+export function createMarks(folders: readonly string[] = FOLDERS) {
+  const fd = openInFirst(folders)
   return {
     /** For the process's list of descriptors. `ignore` is /dev/null, which can be written to. */
     stdio: fd ?? ('ignore' as const),
@@ -42,6 +42,17 @@ export function createMarks() {
 
 export type Marks = ReturnType<typeof createMarks>
 
+/** In the first folder that has room. */
+function openInFirst(folders: readonly string[]): number | undefined {
+  for (const folder of folders) {
+    const fd = openUnnamed(folder)
+    if (fd === undefined) continue
+    if (hasRoom(fd)) return fd
+    closeSync(fd)
+  }
+  return undefined
+}
+
 function openUnnamed(folder: string): number | undefined {
   created.count += 1
   const path = join(folder, `tollgate-marks-${process.pid}-${created.count}`)
@@ -50,7 +61,16 @@ function openUnnamed(folder: string): number | undefined {
     unlinkSync(path)
     return fd
   } catch {
-    return undefined // the caller tries the next folder
+    return undefined
+  }
+}
+
+/** Writes every byte now: in a file with holes a later write fails when the folder is full. */
+function hasRoom(fd: number): boolean {
+  try {
+    return writeSync(fd, Buffer.alloc(MARKS), 0, MARKS, 0) === MARKS
+  } catch {
+    return false
   }
 }
 

@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net'
 import type { GivenConnection } from '../http/http.ts'
 import type { MetricSnapshot } from '../platform/metrics/fleet-metrics.ts'
-import { markOf, NOT_KEPT } from './marks.ts'
+import { markOf } from './marks.ts'
 import type { ParentMessage, ProcessHealth, ProcessMessage } from './messages.ts'
 
 /** The parent compares it with its own ticks, see processes.ts. */
@@ -17,43 +17,46 @@ export type Serving = {
   metrics(): Promise<readonly MetricSnapshot[]>
 }
 
+/** Node's wrapper of a message with a socket. */
+type InternalMessage = { readonly cmd: string; readonly msg: { readonly slot: number } }
+
 export function createMember() {
   const drained = Promise.withResolvers<void>()
-  const state: { serving: Serving | undefined; taken: number; closed: number[] } = {
+  const state: { serving: Serving | undefined; isReportDue: boolean } = {
     serving: undefined,
-    taken: 0,
-    closed: [],
+    isReportDue: false,
+  }
+  const counts = { taken: 0, closed: [] as number[], unreceived: [] as number[] }
+
+  /** Many changes in one turn of the event loop make one message. */
+  function reportSoon(): void {
+    if (state.isReportDue) return
+    state.isReportDue = true
+    setImmediate(() => {
+      state.isReportDue = false
+      send({ kind: 'connections', ...counts })
+      Object.assign(counts, { taken: 0, closed: [], unreceived: [] })
+    })
   }
 
-  function report(): void {
-    if (state.taken === 0 && state.closed.length === 0) return
-    send({ kind: 'connections', taken: state.taken, closed: state.closed })
-    state.taken = 0
-    state.closed = []
-  }
-
-  /** Without a socket, when the process has no free file descriptor for it. */
+  /** Without a socket, when the client had closed the connection before the parent sent it. */
   function take(
     serving: Serving,
     slot: number,
     socket: Socket | undefined,
     isInherited: boolean,
   ): void {
-    setImmediate(report)
-    state.taken += 1
+    counts.taken += 1
+    reportSoon()
     if (socket === undefined) {
-      if (slot !== NOT_KEPT) state.closed.push(slot)
-      return
-    }
-    if (slot === NOT_KEPT) {
-      serving.take({ socket, isInherited, setBusy: () => undefined, setIdle: () => undefined })
+      counts.closed.push(slot)
       return
     }
     const mark = markOf(slot)
     socket.on('close', () => {
       mark.setBusy() // the parent's copy must not go to another process
-      state.closed.push(slot)
-      setImmediate(report)
+      counts.closed.push(slot)
+      reportSoon()
     })
     serving.take({ socket, isInherited, ...mark })
   }
@@ -70,6 +73,13 @@ export function createMember() {
     else if (serving !== undefined) {
       take(serving, message.slot, socket, message.isInherited)
     }
+  })
+  // When no file descriptor is free, Linux drops the socket and delivers the message. Node then
+  // emits only this event, which it does not document; a test keeps watch.
+  process.on('internalMessage', ({ cmd, msg }: InternalMessage, handle?: object) => {
+    if (cmd !== 'NODE_HANDLE' || (handle !== undefined && handle !== null)) return
+    counts.unreceived.push(msg.slot)
+    reportSoon()
   })
   return {
     /** Resolves when the process should drain. */

@@ -4,7 +4,7 @@ import type { MetricSnapshot } from '../platform/metrics/fleet-metrics.ts'
 export type ParentMessage =
   | {
       readonly kind: 'connection'
-      /** The byte of this connection among the marks, or NOT_KEPT. */
+      /** The byte of this connection among the marks. */
       readonly slot: number
       /** Another process had it and died. */
       readonly isInherited: boolean
@@ -20,10 +20,20 @@ export type ProcessHealth = {
   readonly areUpstreamsAway: boolean
 }
 
+/** What a process did with its connections since its last report. */
+export type ConnectionsReport = {
+  /** How many it took from its channel. */
+  readonly taken: number
+  /** Slots of those that are closed. */
+  readonly closed: readonly number[]
+  /** Slots of those that never arrived: the process had no free file descriptor. */
+  readonly unreceived: readonly number[]
+}
+
 export type ProcessMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'beat'; readonly health: ProcessHealth }
-  | { readonly kind: 'connections'; readonly taken: number; readonly closed: readonly number[] }
+  | ({ readonly kind: 'connections' } & ConnectionsReport)
   | {
       readonly kind: 'metrics'
       readonly round: number

@@ -6,7 +6,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { MetricSnapshot } from '../platform/metrics/fleet-metrics.ts'
 import type { Connections, Receiver } from './connections.ts'
-import { createMarks } from './marks.ts'
+import { createMarks, type Marks } from './marks.ts'
 import type { ParentMessage, ProcessHealth, ProcessMessage } from './messages.ts'
 import { MEMBER_OPTION } from './older-parent.ts'
 
@@ -63,18 +63,37 @@ export function createProcesses(options: ProcessesOptions) {
   const of = (stage: Stage) => [...processes].filter((one) => one.stage === stage)
   /** Processes that are not draining. A draining one may serve its streams for a long time. */
   const members = () => [...processes].filter((one) => one.stage !== 'draining')
-  const taking = () => of('serving').filter((one) => connections.isTaking(one.receiver))
+  const taking = () => of('serving').filter((one) => one.receiver.isTaking)
 
+  /** Rejects if the process cannot be created or dies before it is ready; both are logged. */
   function start(): Promise<Process> {
     const marks = createMarks()
-    cluster.setupPrimary({
-      stdio: ['inherit', 'inherit', 'inherit', 'ipc', marks.stdio],
-      execArgv: [...process.execArgv, MEMBER_OPTION],
-    })
-    const worker = cluster.fork()
-    const receiver = connections.add(marks, (message, socket, keepOpen) =>
-      // If it does not arrive, the process is dying, and its exit passes the connection on.
-      worker.process.send(message, socket, { keepOpen }, () => undefined),
+    try {
+      const worker = fork(marks)
+      if (worker.process.pid !== undefined) return watch(worker, marks)
+      delete cluster.workers?.[worker.id] // node:cluster would keep it until it exits
+      // Of some errors (EAGAIN, EMFILE) Node tells by an event, of others by an exception.
+      return new Promise<never>((_, reject) => worker.on('error', reject)).catch((error) =>
+        failStart(marks, error),
+      )
+    } catch (error) {
+      return failStart(marks, error)
+    }
+  }
+
+  function failStart(marks: Marks, error: unknown): Promise<never> {
+    marks.close()
+    state.failedStarts += 1
+    log.error({ err: error }, 'a process cannot be created; trying again')
+    startLater(0)
+    return Promise.reject(error)
+  }
+
+  function watch(worker: Worker, marks: Marks): Promise<Process> {
+    const receiver = connections.add(marks, (message, socket, onUnsent) =>
+      worker.process.send(message, socket, { keepOpen: true }, (error) => {
+        if (error !== null) onUnsent()
+      }),
     )
     const one: Process = {
       ...{ worker, receiver, startedMs: clock.spanMs(), ready: Promise.withResolvers<Process>() },
@@ -107,7 +126,7 @@ export function createProcesses(options: ProcessesOptions) {
         connections.setTaking(one.receiver, true)
       }
     } else if (message.kind === 'connections') {
-      connections.report(one.receiver, message.taken, message.closed)
+      connections.report(one.receiver, message)
     } else options.onMetrics(one.worker.id, message.round, message.metrics)
   }
 
@@ -134,15 +153,18 @@ export function createProcesses(options: ProcessesOptions) {
     if (one.stage === 'draining' || state.isEnding) return
     if (one.stage === 'starting') state.failedStarts += 1
     log.error({ process: pid, code, signal }, 'a process died; starting another')
+    startLater(clock.spanMs() - one.startedMs)
+  }
+
+  function startLater(livedMs: number): void {
     const pauseMs = Math.min(RESTART_MS_MAX, RESTART_MS * 2 ** Math.max(0, state.failedStarts - 1))
-    const livedMs = clock.spanMs() - one.startedMs
     setTimeout(() => void startMissing(), Math.max(0, pauseMs - livedMs))
   }
 
   /** Starts a process if one is missing. */
   async function startMissing(): Promise<void> {
     if (state.isEnding || members().length >= count) return
-    await start().catch(() => undefined) // `bury` has logged it
+    await start().catch(() => undefined) // it is logged
   }
 
   function drain(one: Process): void {
@@ -178,8 +200,8 @@ export function createProcesses(options: ProcessesOptions) {
       one.ticksSilent += 1
       if (one.ticksSilent === SILENT_TICKS) connections.setTaking(one.receiver, false)
       if (one.ticksSilent !== FROZEN_TICKS) continue
-      log.error({ process: one.worker.process.pid }, 'a process is frozen; killing it')
-      kill(one, 'frozen')
+      kill(one, 'frozen') // first: the log's reader may be what stands still
+      log.error({ process: one.worker.process.pid }, 'a process is frozen; it was killed')
     }
   }
 
@@ -214,4 +236,12 @@ export function createProcesses(options: ProcessesOptions) {
       await Promise.all(ends)
     },
   }
+}
+
+function fork(marks: Marks): Worker {
+  cluster.setupPrimary({
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc', marks.stdio],
+    execArgv: [...process.execArgv, MEMBER_OPTION],
+  })
+  return cluster.fork()
 }
