@@ -31,6 +31,7 @@ import { type Db, openClient, openDatabase, type Tx } from './platform/db/db.ts'
 import { openLongReads } from './platform/db/long-reads.ts'
 import { type BookId, newInstanceId } from './platform/ids.ts'
 import { createLog, type Log } from './platform/log.ts'
+import { standardOutput } from './platform/log-output.ts'
 import { createMail, type Mail } from './platform/mail/mail.ts'
 import { createMetrics, type Metrics } from './platform/metrics/metrics.ts'
 import { createPricing, type Pricing } from './pricing/pricing.ts'
@@ -253,6 +254,11 @@ function watch(
     <Key extends keyof ReturnType<Upstreams['views']>[number]>(key: Key) =>
     () =>
       Object.fromEntries(upstreams.views().map((view) => [view.target, Number(view[key])]))
+  metrics.counter(
+    'gateway_log_lines_dropped_total',
+    'Log lines dropped because nobody read the log',
+    standardOutput.dropped,
+  )
   metrics.gauge('gateway_ledger_away', '1 while the database does not answer', () =>
     Number(ledger.health().isUnavailable),
   )

@@ -5,6 +5,7 @@
 import cluster from 'node:cluster'
 import { systemClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
+import { standardOutput } from '../platform/log-output.ts'
 import { createFleetMetrics } from '../platform/metrics/fleet-metrics.ts'
 import type { Health } from '../platform/metrics/metrics.ts'
 import { createConnections } from './connections.ts'
@@ -47,6 +48,11 @@ export function createFleet({ count, log }: { readonly count: number; readonly l
   function watch(): void {
     metrics.own.gauge('gateway_ready', '1 while the parent is ready', () =>
       Number(health().isReady),
+    )
+    metrics.own.counter(
+      'gateway_log_lines_dropped_total',
+      'Log lines dropped because nobody read the log',
+      standardOutput.dropped,
     )
     metrics.own.gauge('gateway_processes', 'Processes of the parent', processes.counts)
     metrics.own.counter('gateway_process_deaths_total', 'Processes that died', () => deaths)

@@ -3,6 +3,7 @@
 // prompt and no key may reach a log, so values of unknown types are dropped.
 import pino from 'pino'
 import { dateAt, systemClock } from './clock.ts'
+import { standardOutput } from './log-output.ts'
 import { DOTS, Masked } from './masked.ts'
 import { memoize } from './memoize.ts'
 
@@ -44,9 +45,7 @@ export function createLog({
   slug = 'vendor',
   destination,
 }: LogOptions): Log {
-  // Synchronous standard output: an asynchronous one loses the last lines when a process dies, and
-  // those are the ones that matter.
-  const out = destination ?? pino.destination({ dest: 1, sync: true })
+  const out = destination ?? standardOutput
   const stream = pretty ? { write: (line: string) => out.write(prettyLine(line)) } : out
   const scrub = scrubber(slug)
   const root = pino(
@@ -62,7 +61,12 @@ export function createLog({
     },
     stream,
   )
-  return wrapped(root, (line) => void stream.write(scrub(line)), '')
+  const log = wrapped(root, (line) => void stream.write(scrub(line)), '')
+  if (destination === undefined) {
+    standardOutput.onDropped = (lines) =>
+      log.warn({ lines }, 'log lines were dropped: nobody read the log')
+  }
+  return log
 }
 
 /** `bound`: the fields of a child, as they are in a line of `record`. */

@@ -22,6 +22,7 @@ const programs: Record<string, () => Promise<{ drill: Drill }>> = {
   'stream-kill': () => import('./stream-kill.ts'),
   'rolling-restart': () => import('./releases/rolling-restart.ts'),
   'frozen-worker': () => import('./frozen/frozen-worker.ts'),
+  'unread-log': () => import('./frozen/unread-log.ts'),
   'slow-reader': () => import('./endings/slow-reader.ts'),
   'drain-limit': () => import('./endings/drain-limit.ts'),
   unread: () => import('./unread.ts'),

@@ -205,11 +205,15 @@ function checkRequests(
         (faultMs) => atMs <= faultMs && (begun.has(number) || atMs > faultMs - slackMs),
       ),
   )
-  const [first] = lost
+  const shown = lost.map(({ number, isNew, atMs, tookMs, answer }) => {
+    const faultMs = faultsMs.find((one) => one >= atMs) ?? Number.NaN
+    const { status, error } = answer ?? {}
+    const when = `${Math.round(faultMs - atMs)} ms before a fault, ended after ${Math.round(tookMs)}`
+    return `${number} ${isNew ? 'new' : 'kept'} ${status} ${error}, sent ${when}`
+  })
   ensure(
     lost.length === 0,
-    `no request is lost that had not begun (${lost.length} of ${sent.length}: ${first?.number} ` +
-      `${first?.answer?.status} ${first?.answer?.error})`,
+    `no request is lost that had not begun (${lost.length} of ${sent.length}: ${shown.join('; ')})`,
   )
   return { lost: lost.length, cut: failed.length }
 }
