@@ -10,11 +10,11 @@ import type { Exchange } from './exchange.ts'
 import { vendorRequestId } from './journal.ts'
 
 /**
- * Lines per second about requests whose account is not known. Everybody can send those, at any
- * rate; 50 a second are at most 1.5 GB a day. The next line says how many were left out; metrics
- * count all of them.
+ * Lines per second about requests without a valid key. Everybody can send those, and owners of
+ * revoked keys too, at any rate; 50 a second are at most 1.5 GB a day. The next line says how many
+ * were left out; metrics count all of them.
  */
-const WITHOUT_ACCOUNT_MAX = 50
+const WITHOUT_KEY_MAX = 50
 const SECOND_MS = 1_000
 
 const MESSAGE = 'request'
@@ -28,7 +28,7 @@ export function createRequestLog({ log, clock }: { readonly log: Log; readonly c
       state.secondFromMs = nowMs
       state.written = 0
     }
-    if (state.written >= WITHOUT_ACCOUNT_MAX) {
+    if (state.written >= WITHOUT_KEY_MAX) {
       state.omitted += 1
       return true
     }
@@ -49,7 +49,7 @@ export function createRequestLog({ log, clock }: { readonly log: Log; readonly c
     write(exchange: Exchange, route: string, failure: Failure | undefined): void {
       const level = failure?.level ?? 'info'
       if (!log.isEnabled(level)) return
-      if (exchange.journal.book === undefined && level === 'info' && isOverLimit()) return
+      if (exchange.journal.keyId === undefined && level === 'info' && isOverLimit()) return
       const line = lineOf(exchange, route, failure, takeOmitted())
       const { detail, err } = failure ?? {}
       if (detail === undefined && err === undefined) log.record(level, line, MESSAGE)

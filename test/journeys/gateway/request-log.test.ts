@@ -198,17 +198,25 @@ test('bytes that are not a request have a line with the id that the client got',
   assert.ok(answer.includes(String(line.request)))
 })
 
-test('a flood without an account writes few lines and says how many it left out', async () => {
-  const flood = Array.from({ length: 400 }, () => ({ method: 'GET', path: `/${CANARY}` }))
-  const from = logLines.length
-  await Promise.all(flood.map((one) => at.own.ask(one)))
-  await sleep(1_100)
-  await linesOf(() => at.own.me())
-  const lines = logLines.slice(from).map((line) => JSON.parse(line) as Line)
-  const requests = lines.filter(({ msg }) => msg === 'request')
-  const omitted = requests.reduce((sum, line) => sum + Number(line.omitted ?? 0), 0)
-  assert.equal(requests.length + omitted, flood.length + 1)
-  assert.ok(omitted > 0)
+test('a flood without a valid key writes few lines and says how many it left out', async () => {
+  const revoked = await createCaller(at.gateway)
+  const { db } = at.gateway.database
+  await db.transaction((tx) => at.gateway.keys.revoke(tx, revoked.book))
+  const withoutKey = () => at.own.ask({ method: 'GET', path: `/${CANARY}` })
+  const withRevoked = () => revoked.ask({ method: 'GET', path: '/v1/me' })
+  for (const send of [withoutKey, withRevoked]) {
+    const flood = Array.from({ length: 400 }, send)
+    const from = logLines.length
+    await Promise.all(flood)
+    await sleep(1_100)
+    await linesOf(() => at.own.me())
+    const lines = logLines.slice(from).map((line) => JSON.parse(line) as Line)
+    const requests = lines.filter(({ msg }) => msg === 'request')
+    const omitted = requests.reduce((sum, line) => sum + Number(line.omitted ?? 0), 0)
+    assert.equal(requests.length + omitted, flood.length + 1)
+    assert.ok(omitted > 0)
+  }
+  revoked.end()
 })
 
 test('a client that left before the answer has no status and no code', async () => {
