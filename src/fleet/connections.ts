@@ -95,6 +95,7 @@ export function createConnections({ log, clock, connectionsMax = MARKS }: Connec
     receiver.marks.setIdle(slot)
     receiver.kept.set(slot, connection)
     counts.kept += 1
+    if (isInherited) counts.inherited += 1
     receiver.send({ kind: 'connection', slot, isInherited }, socket, () => {
       // A dead process is no longer among the receivers, and its connections are passed on.
       if (receivers.has(receiver)) takeBack(receiver, slot)
@@ -189,7 +190,6 @@ export function createConnections({ log, clock, connectionsMax = MARKS }: Connec
         const connection = release(receiver, slot) as Connection
         if (isBusy(slot)) connection.socket.destroy()
         else {
-          counts.inherited += 1
           connection.isInherited = true
           passOn(connection)
         }

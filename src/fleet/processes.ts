@@ -73,9 +73,8 @@ export function createProcesses(options: ProcessesOptions) {
       if (worker.process.pid !== undefined) return watch(worker, marks)
       delete cluster.workers?.[worker.id] // node:cluster would keep it until it exits
       // Of some errors (EAGAIN, EMFILE) Node tells by an event, of others by an exception.
-      return new Promise<never>((_, reject) => worker.on('error', reject)).catch((error) =>
-        failStart(marks, error),
-      )
+      const failed = new Promise<never>((_, reject) => worker.on('error', reject))
+      return failed.catch((error: unknown) => failStart(marks, error))
     } catch (error) {
       return failStart(marks, error)
     }
@@ -91,9 +90,7 @@ export function createProcesses(options: ProcessesOptions) {
 
   function watch(worker: Worker, marks: Marks): Promise<Process> {
     const receiver = connections.add(marks, (message, socket, onUnsent) =>
-      worker.process.send(message, socket, { keepOpen: true }, (error) => {
-        if (error !== null) onUnsent()
-      }),
+      worker.process.send(message, socket, { keepOpen: true }, (error) => error && onUnsent()),
     )
     const one: Process = {
       ...{ worker, receiver, startedMs: clock.spanMs(), ready: Promise.withResolvers<Process>() },
@@ -157,8 +154,7 @@ export function createProcesses(options: ProcessesOptions) {
   }
 
   function startLater(livedMs: number): void {
-    const pauseMs = Math.min(RESTART_MS_MAX, RESTART_MS * 2 ** Math.max(0, state.failedStarts - 1))
-    setTimeout(() => void startMissing(), Math.max(0, pauseMs - livedMs))
+    setTimeout(() => void startMissing(), pauseMsAfter(state.failedStarts) - livedMs)
   }
 
   /** Starts a process if one is missing. */
@@ -237,6 +233,9 @@ export function createProcesses(options: ProcessesOptions) {
     },
   }
 }
+
+const pauseMsAfter = (failedStarts: number): number =>
+  Math.min(RESTART_MS_MAX, RESTART_MS * 2 ** Math.max(0, failedStarts - 1))
 
 function fork(marks: Marks): Worker {
   cluster.setupPrimary({

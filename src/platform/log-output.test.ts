@@ -35,7 +35,7 @@ function createPipe(t: TestContext) {
   }
 }
 
-test('does not wait for a reader that stands still; says later how many lines it dropped', async (t) => {
+test('does not wait for its reader; says later how many lines it dropped', async (t) => {
   const pipe = createPipe(t)
   const output = createLogOutput(pipe.writer)
   const reported: number[] = []

@@ -91,7 +91,7 @@ test('every metric is explained, and every line of the log is one that is writte
     'src/gateway/7-settle.ts',
     'src/gateway/request-log.ts',
   ]
-  files.push('src/main.ts', 'src/platform/db/retry.ts')
+  files.push('src/main.ts', 'src/platform/db/retry.ts', 'src/platform/log.ts')
   const modules = [
     'src/keys/shared-attempts.ts',
     'src/ledger/settlement.ts',

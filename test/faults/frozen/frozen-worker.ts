@@ -208,8 +208,9 @@ function checkRequests(
   const shown = lost.map(({ number, isNew, atMs, tookMs, answer }) => {
     const faultMs = faultsMs.find((one) => one >= atMs) ?? Number.NaN
     const { status, error } = answer ?? {}
-    const when = `${Math.round(faultMs - atMs)} ms before a fault, ended after ${Math.round(tookMs)}`
-    return `${number} ${isNew ? 'new' : 'kept'} ${status} ${error}, sent ${when}`
+    const when = `sent ${Math.round(faultMs - atMs)} ms before a fault`
+    const end = `ended after ${Math.round(tookMs)} ms`
+    return `${number} ${isNew ? 'new' : 'kept'} ${status} ${error}, ${when}, ${end}`
   })
   ensure(
     lost.length === 0,
