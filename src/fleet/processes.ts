@@ -154,7 +154,8 @@ export function createProcesses(options: ProcessesOptions) {
   }
 
   function startLater(livedMs: number): void {
-    setTimeout(() => void startMissing(), pauseMsAfter(state.failedStarts) - livedMs)
+    const pauseMs = pauseMsAfter(state.failedStarts)
+    setTimeout(() => void startMissing(), Math.max(0, pauseMs - livedMs))
   }
 
   /** Starts a process if one is missing. */

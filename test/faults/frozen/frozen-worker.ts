@@ -57,7 +57,8 @@ export const drill: Drill = async ({ isFull, say }) => {
       scrapesMs.push(tookMs)
       counters.check(body)
     })
-    await sleep(500)
+    await sleep(1_000)
+    await load.answered() // the first request with a key waits for its check
     await breakEachWay(scene, say)
     for (let round = 0; isFull && round < 3; round++) {
       await load.answered()

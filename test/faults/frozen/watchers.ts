@@ -1,11 +1,12 @@
 // What the fault program watches while it breaks processes: a steady load on new and on kept
 // connections, the parent's readiness, and its metrics.
-import { Agent, Pool } from 'undici'
+import { Agent, Client } from 'undici'
 import { ensure, sleep } from '../../support/drill.ts'
 import { type Answer, call } from '../support/gateway-caller.ts'
 
 export type Sent = {
   readonly number: number
+  /** When it had a connection. */
   readonly atMs: number
   /** On a connection of its own. */
   readonly isNew: boolean
@@ -19,30 +20,51 @@ const KEPT_CONNECTIONS = 16
 
 /** Half of the requests use kept connections, half a new one each. */
 export function startLoad(url: string, keys: readonly string[], perSecond: number) {
-  const pool = new Pool(url, { connections: KEPT_CONNECTIONS, pipelining: 1 })
+  const clients = Array.from({ length: KEPT_CONNECTIONS }, () => new Client(url))
+  const free = [...clients]
+  const waiting: ((client: Client) => void)[] = []
+  const counts = { due: 0 }
   const sent: Sent[] = []
   const answers: Promise<void>[] = []
   const state = { isEnding: false }
   const startedMs = performance.now()
 
+  /** Its turn comes when a client is free: a pool would not say when it sends a request. */
+  function takeClient(): Promise<Client> {
+    const client = free.pop()
+    if (client !== undefined) return Promise.resolve(client)
+    return new Promise((resolve) => waiting.push(resolve))
+  }
+
+  function giveClient(client: Client): void {
+    const next = waiting.shift()
+    if (next === undefined) free.unshift(client)
+    else next(client)
+  }
+
   async function send(number: number): Promise<void> {
     const isKept = number % 2 === 0
+    const client = isKept ? await takeClient() : undefined
+    const agent = client ?? new Agent({ connectTimeout: ANSWER_MS_MAX })
     const atMs = performance.now()
     const one: Sent = { number, atMs, isNew: !isKept, answer: undefined, tookMs: 0 }
     sent.push(one)
-    const agent = isKept ? pool : new Agent({ connectTimeout: ANSWER_MS_MAX })
     const key = keys[number % keys.length] as string
     const fault = number % 4 < 2 ? 'pace-ms=20' : ''
     const asked = { number, key, isStream: number % 4 < 2, reply: 'text 8', fault }
     one.answer = await call(agent, url, asked)
     one.tookMs = performance.now() - atMs
-    if (!isKept) await agent.destroy()
+    if (client === undefined) await agent.destroy()
+    else giveClient(client)
   }
 
   const sending = (async () => {
     while (!state.isEnding) {
       const due = ((performance.now() - startedMs) / 1_000) * perSecond
-      while (sent.length < due) answers.push(send(sent.length + 1))
+      while (counts.due < due) {
+        counts.due += 1
+        answers.push(send(counts.due))
+      }
       await sleep(5)
     }
   })()
@@ -54,7 +76,7 @@ export function startLoad(url: string, keys: readonly string[], perSecond: numbe
       state.isEnding = true
       await sending
       await Promise.all(answers)
-      await pool.destroy()
+      await Promise.all(clients.map((client) => client.destroy()))
     },
   }
 }
