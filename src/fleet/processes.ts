@@ -68,6 +68,7 @@ export function createProcesses(options: ProcessesOptions) {
   /** Rejects if the process cannot be created or dies before it is ready; both are logged. */
   function start(): Promise<Process> {
     const marks = createMarks()
+    if (marks.stdio === 'ignore') log.warn('no room for the marks of a process')
     try {
       const worker = fork(marks)
       if (worker.process.pid !== undefined) return watch(worker, marks)
