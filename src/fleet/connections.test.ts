@@ -2,6 +2,7 @@
 // real processes.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { writeSync } from 'node:fs'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { sleep } from '../../test/support/drill.ts'
@@ -87,4 +88,22 @@ test('beyond the most connections a new one is closed at once, and counted', asy
   connections.report(receiver, { taken: 2, closed: [0], unreceived: [] })
   await client()
   assert.equal(connections.counts().kept, 2)
+})
+
+test('a connection survives any number of processes that answer its requests', async (t) => {
+  const { connections, addReceiver, client } = await listen(t)
+  const receivers = [addReceiver()]
+  await client()
+  const die = (mark: number) => {
+    const last = receivers.pop() as Receiver
+    assert.equal(last.kept.size, 1)
+    writeSync(last.marks.stdio as number, Buffer.from([mark]), 0, 1, 0)
+    connections.report(last, { taken: 1, closed: [], unreceived: [] })
+    connections.remove(last)
+    receivers.push(addReceiver())
+  }
+  for (let i = 0; i < 10; i++) die(2)
+  assert.equal(connections.counts().dropped, 0)
+  for (let i = 0; i < 4; i++) die(0)
+  assert.deepEqual(connections.counts(), { kept: 0, inherited: 13, dropped: 1, waiting: 0 })
 })

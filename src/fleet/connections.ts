@@ -18,12 +18,12 @@ const UNTAKEN_MAX = 2
 const WAITING_MAX = 10_000
 /** As long as a request waits for the database. */
 const WAITING_MS_MAX = 30_000
-/** After four dead processes the connection may be what kills them. */
+/** After four dead processes that answered nothing, the connection may be what kills them. */
 const PASSES_MAX = 4
 
 type Connection = {
   readonly socket: Socket
-  /** How many processes got it. */
+  /** How many processes got it since a request of it was answered. */
   passes: number
   /** One of them may have read from it. */
   isInherited: boolean
@@ -92,7 +92,7 @@ export function createConnections({ log, clock, connectionsMax = MARKS }: Connec
     const slot = receiver.freeSlots.pop() ?? receiver.slots++
     connection.passes += 1
     receiver.untaken += 1
-    receiver.marks.setIdle(slot)
+    receiver.marks.setUnused(slot)
     receiver.kept.set(slot, connection)
     counts.kept += 1
     if (isInherited) counts.inherited += 1
@@ -185,11 +185,13 @@ export function createConnections({ log, clock, connectionsMax = MARKS }: Connec
     /** A process has died: the others inherit its idle connections. */
     remove(receiver: Receiver): void {
       receivers.delete(receiver)
-      const isBusy = receiver.marks.readBusy(receiver.slots)
+      const markOf = receiver.marks.read(receiver.slots)
       for (const slot of [...receiver.kept.keys()]) {
         const connection = release(receiver, slot) as Connection
-        if (isBusy(slot)) connection.socket.destroy()
+        const mark = markOf(slot)
+        if (mark === 'busy') connection.socket.destroy()
         else {
+          if (mark === 'served') connection.passes = 0
           connection.isInherited = true
           passOn(connection)
         }

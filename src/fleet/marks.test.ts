@@ -13,7 +13,7 @@ test('takes the room of every mark at once, so that a full folder cannot fail a 
   const { blocks, size } = fstatSync(marks.stdio)
   assert.equal(size, MARKS)
   assert.ok(blocks * 512 >= MARKS, `${blocks} blocks`)
-  assert.equal(marks.readBusy(MARKS)(MARKS - 1), false)
+  assert.equal(marks.read(MARKS)(MARKS - 1), 'unused')
   marks.close()
 })
 
@@ -25,7 +25,7 @@ test('takes the next folder when one cannot be used, and none twice', () => {
   second.close()
   for (const one of [createMarks(), createMarks()]) one.close()
   assert.equal(openDescriptors(), before + 1)
-  assert.equal(createMarks(['/nowhere']).readBusy(1)(0), true, 'without a file all are busy')
+  assert.equal(createMarks(['/nowhere']).read(1)(0), 'busy', 'without a file all are')
 })
 
 function createdIn(folder: string): number {

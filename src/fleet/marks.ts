@@ -10,8 +10,14 @@ const FD = 4
 /** Connections of a fleet at a time: a quarter of the file descriptors in deploy/systemd. */
 export const MARKS = 32_768
 
-const IDLE = Buffer.from([0])
+/** No request has arrived in this process. */
+const UNUSED = Buffer.from([0])
+/** A request is under way. */
 const BUSY = Buffer.from([1])
+/** This process has answered all its requests. */
+const SERVED = Buffer.from([2])
+
+export type Mark = 'unused' | 'busy' | 'served'
 
 /** /dev/shm is memory: a write to a disk may wait for the disk. A container may have only that. */
 const FOLDERS = ['/dev/shm', tmpdir()]
@@ -24,15 +30,16 @@ export function createMarks(folders: readonly string[] = FOLDERS) {
   return {
     /** For the process's list of descriptors. `ignore` is /dev/null, which can be written to. */
     stdio: fd ?? ('ignore' as const),
-    setIdle(slot: number): void {
-      if (fd !== undefined) writeSync(fd, IDLE, 0, 1, slot)
+    setUnused(slot: number): void {
+      if (fd !== undefined) writeSync(fd, UNUSED, 0, 1, slot)
     },
     /** Without a file every connection counts as busy. */
-    readBusy(slots: number): (slot: number) => boolean {
-      if (fd === undefined) return () => true
+    read(slots: number): (slot: number) => Mark {
+      if (fd === undefined) return () => 'busy'
       const bytes = Buffer.alloc(slots)
       readSync(fd, bytes, 0, slots, 0)
-      return (slot) => bytes[slot] !== IDLE[0]
+      return (slot) =>
+        bytes[slot] === UNUSED[0] ? 'unused' : bytes[slot] === SERVED[0] ? 'served' : 'busy'
     },
     close(): void {
       if (fd !== undefined) closeSync(fd)
@@ -78,6 +85,6 @@ function hasRoom(fd: number): boolean {
 export function markOf(slot: number): { setBusy(): void; setIdle(): void } {
   return {
     setBusy: () => void writeSync(FD, BUSY, 0, 1, slot),
-    setIdle: () => void writeSync(FD, IDLE, 0, 1, slot),
+    setIdle: () => void writeSync(FD, SERVED, 0, 1, slot),
   }
 }

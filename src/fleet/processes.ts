@@ -1,7 +1,7 @@
 // The processes of a fleet: starts, watches, drains and replaces them. A process beats twice a
 // second. One that is silent gets no new connection. One that stays silent is frozen: the parent
 // kills it, passes its idle connections on and starts another.
-import cluster, { type Worker } from 'node:cluster'
+import cluster, { Worker } from 'node:cluster'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { MetricSnapshot } from '../platform/metrics/fleet-metrics.ts'
@@ -69,16 +69,9 @@ export function createProcesses(options: ProcessesOptions) {
   function start(): Promise<Process> {
     const marks = createMarks()
     if (marks.stdio === 'ignore') log.warn('no room for the marks of a process')
-    try {
-      const worker = fork(marks)
-      if (worker.process.pid !== undefined) return watch(worker, marks)
-      delete cluster.workers?.[worker.id] // node:cluster would keep it until it exits
-      // Of some errors (EAGAIN, EMFILE) Node tells by an event, of others by an exception.
-      const failed = new Promise<never>((_, reject) => worker.on('error', reject))
-      return failed.catch((error: unknown) => failStart(marks, error))
-    } catch (error) {
-      return failStart(marks, error)
-    }
+    const worker = fork(marks)
+    if (worker instanceof Worker) return watch(worker, marks)
+    return worker.catch((error: unknown) => failStart(marks, error))
   }
 
   function failStart(marks: Marks, error: unknown): Promise<never> {
@@ -239,10 +232,18 @@ export function createProcesses(options: ProcessesOptions) {
 const pauseMsAfter = (failedStarts: number): number =>
   Math.min(RESTART_MS_MAX, RESTART_MS * 2 ** Math.max(0, failedStarts - 1))
 
-function fork(marks: Marks): Worker {
+/** Of some errors (EAGAIN, EMFILE) Node tells by an event, of others by an exception. */
+function fork(marks: Marks): Worker | Promise<never> {
   cluster.setupPrimary({
     stdio: ['inherit', 'inherit', 'inherit', 'ipc', marks.stdio],
     execArgv: [...process.execArgv, MEMBER_OPTION],
   })
-  return cluster.fork()
+  try {
+    const worker = cluster.fork()
+    if (worker.process.pid !== undefined) return worker
+    delete cluster.workers?.[worker.id] // node:cluster would keep it until it exits
+    return new Promise((_, reject) => worker.on('error', reject))
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
