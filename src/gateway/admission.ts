@@ -45,6 +45,7 @@ export function createAdmission(options: {
 
   return {
     bodies,
+    isLoopBusy,
 
     /** Everything that accounts share in this process, by its name in metrics. */
     all: (): Readonly<Record<string, Shares>> => ({

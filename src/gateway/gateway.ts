@@ -8,7 +8,12 @@ import { accept } from './1-accept.ts'
 import { createAdmission, watchShares } from './admission.ts'
 import { answerError, type Failure } from './answers.ts'
 import { createLargeBodies } from './body/large-bodies.ts'
-import { BODY_BYTES_MAX, createPace, DISCARDED_BYTES_MAX } from './body/pace.ts'
+import {
+  BODY_BYTES_MAX,
+  BUSY_BODY_BYTES_MAX,
+  createPace,
+  DISCARDED_BYTES_MAX,
+} from './body/pace.ts'
 import { UNREAD_MS_MAX } from './client-wait.ts'
 import { cutOff } from './ending.ts'
 import { labelOf, pathOf, route } from './endpoints/endpoints.ts'
@@ -61,7 +66,8 @@ export function createGateway(options: GatewayOptions) {
   const eventLoop = watchEventLoop()
   const largeBodies = createLargeBodies()
   const admission = createAdmission(options)
-  const pace = createPace(BODY_BYTES_MAX)
+  const { isLoopBusy } = admission
+  const pace = createPace(() => (isLoopBusy() ? BUSY_BODY_BYTES_MAX : BODY_BYTES_MAX))
   const underWay = new Set<Exchange>()
   const openapi = readOpenapi()
   const inputCounts = createInputCounts()
@@ -88,7 +94,7 @@ export function createGateway(options: GatewayOptions) {
         if (underWay.size === 0) state.onIdle()
       })
     },
-    paceDiscarded: createPace(DISCARDED_BYTES_MAX),
+    paceDiscarded: createPace(() => DISCARDED_BYTES_MAX),
     unaccepted: (error) => options.log.warn({ err: error }, 'a connection was not accepted'),
     unparsed(problem) {
       const requestId = requestIdOf(newHoldId(options.settings.cell, options.clock.nowMs()))

@@ -16,6 +16,11 @@ const READ_BYTES = 65_536
  */
 export const BODY_BYTES_MAX = 524_288
 /**
+ * While the event loop is short of time, a quarter of it: a body of 32 MiB costs the loop also when
+ * it is parsed, sent on and freed.
+ */
+export const BUSY_BODY_BYTES_MAX = 131_072
+/**
  * The same for the bodies of refused requests, which are read and dropped: half as much. 64
  * connections that each pushed 32 MB at a path that does not exist took the whole event loop.
  * Reading is right and closing is not: while a client sends, a close makes its kernel discard the
@@ -26,13 +31,13 @@ export const DISCARDED_BYTES_MAX = 262_144
 /** Counts received bytes, and pauses the request if too many came within PACE_MS. */
 export type Pace = (clientRequest: ClientRequest, received: number) => void
 
-export function createPace(bytesMax: number): Pace {
+export function createPace(bytesMax: () => number): Pace {
   const paused: ClientRequest[] = []
   const state = { bytes: 0, isTimed: false }
 
   function begin(): void {
     state.bytes = 0
-    for (const one of paused.splice(0, Math.ceil(bytesMax / READ_BYTES))) one.resume()
+    for (const one of paused.splice(0, Math.ceil(bytesMax() / READ_BYTES))) one.resume()
     state.isTimed = paused.length > 0
     if (state.isTimed) setTimeout(begin, PACE_MS)
   }
@@ -41,7 +46,7 @@ export function createPace(bytesMax: number): Pace {
     if (!state.isTimed) setTimeout(begin, PACE_MS)
     state.isTimed = true
     state.bytes += received
-    if (state.bytes < bytesMax) return
+    if (state.bytes < bytesMax()) return
     clientRequest.pause()
     paused.push(clientRequest)
   }
