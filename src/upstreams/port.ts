@@ -34,7 +34,7 @@ export type ReplySink = {
 }
 
 export type Call = {
-  /** False while it waits for a connection, or for one to open: the upstream knows nothing of it. */
+  /** False while it waits for a connection, or for one to open: nothing was sent. */
   readonly isSent: boolean
   pause(): void
   resume(): void

@@ -155,7 +155,7 @@ const UNREAD_TYPE_BYTES = 4_096
 const RESULT_TYPE = /"type": ?"([a-z_]+_tool_result)"/
 
 /**
- * The start of a block of which only the first `bytes` bytes were kept: it is too long to be parsed.
+ * The start of a block of which only the first `bytes` bytes were kept: it is too long to parse.
  * Only results of tools are that long, and a failed one is short, so it is a use of its tool.
  */
 export function countUnreadBlock(facts: ReplyFacts, kept: readonly Buffer[], bytes: number): void {

@@ -1,5 +1,5 @@
-// Limits how many bytes of request bodies are read in a time, over all connections together, so that
-// the event loop has time for everything else. Bodies that come too fast are paused in turns.
+// Limits how many bytes of request bodies are read in a time, over all connections together, so
+// that the event loop has time for everything else. Bodies that come too fast are paused in turns.
 import type { ClientRequest } from '../../http/http.ts'
 
 /**
