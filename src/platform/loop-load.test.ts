@@ -1,3 +1,4 @@
+// When the event loop counts as short of time, measured on a real loop.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
