@@ -8,6 +8,7 @@ const benches: Record<string, () => Promise<{ bench: Bench }>> = {
   relay: () => import('./relay.ts'),
   profile: () => import('./profile.ts'),
   usage: () => import('./usage.ts'),
+  transport: () => import('./transport/transport.ts'),
 }
 
 const { values, positionals } = parseArgs({

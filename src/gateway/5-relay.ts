@@ -37,37 +37,48 @@ const RETRY_AFTER_OPERATOR_MS = 30_000
 /**
  * Sends the request to the best target, then to the next ones until one gives an answer worth
  * forwarding. When no target is left, it waits a moment for one to recover. Refuses:
- * upstream_unreachable, upstream_unavailable, waiting_exhausted, request_shed; the caller then
- * voids the hold.
+ * upstream_unreachable, upstream_unavailable, upstream_failed, upstream_overdue, request_overdue,
+ * waiting_exhausted, request_shed; the caller then voids the hold.
  */
 export async function relay(
   exchange: Exchange,
   request: RelayRequest,
-  { upstreams, clock }: Pick<Modules, 'upstreams' | 'clock'>,
+  { upstreams, clock, settings }: Pick<Modules, 'upstreams' | 'clock' | 'settings'>,
 ): Promise<UpstreamReply> {
-  const headers = headersOf(exchange)
+  const sending = {
+    headers: headersOf(exchange),
+    untilMs: exchange.startedMs + settings.requestSecondsMax * 1_000,
+  }
   const route = upstreams.route(request.path, request.model, request.conversation)
   let tried: Attempt | undefined
   for (;;) {
-    const target = await nextTarget(exchange, route, tried)
+    const target = await nextTarget(exchange, request, route, tried)
     if (target === undefined) break
+    // A retry within the deadline of the whole request.
+    if (tried !== undefined && clock.spanMs() >= sending.untilMs) break
     if (tried !== undefined && 'reply' in tried) tried.reply.abort()
-    tried = await attempt(exchange, request, target, headers, clock)
+    tried = await attempt(exchange, request, target, sending, clock)
   }
   if (tried === undefined) throw unavailable(route)
   if ('reply' in tried) return tried.reply
+  if (clock.spanMs() >= sending.untilMs) throw requestOverdue(tried.error)
   throw tried.error
+}
+
+function requestOverdue(cause: unknown): Refusal {
+  return gatewayRefusal('request_overdue', 'The request took too long.', {}, cause)
 }
 
 /** Undefined when no further target is tried: the last attempt, if there was one, is the answer. */
 async function nextTarget(
   exchange: Exchange,
+  { path }: RelayRequest,
   route: Route,
   tried: Attempt | undefined,
 ): Promise<Target | undefined> {
   // The client left: start no generation, or no further one.
   if (exchange.isDisconnected) return undefined
-  if (tried !== undefined && !mayTryAnother(tried)) return undefined
+  if (tried !== undefined && !mayTryAnother(tried, path)) return undefined
   const ready = route.next()
   if (ready !== undefined) return ready
   if (tried !== undefined && !isTargetAtFault(tried)) return undefined
@@ -87,11 +98,21 @@ function unavailable(route: Route): Refusal {
 type ReplyReceiver = ReturnType<typeof createReplyReceiver>
 type Attempt = { readonly reply: UpstreamReply } | { readonly error: unknown }
 
+/** The whole request was sent and no status came: the upstream may be generating the reply. */
+const POSSIBLY_ACCEPTED = ['upstream_failed', 'upstream_overdue'] as const
+
 /**
- * Whether another target may do better: this one gave no status, or a status that is worth a retry.
+ * Whether another target may do better. An error status means that this one did not accept the
+ * request. Without a status it must be known that the request was not sent completely: a second
+ * generation would be billed too. Counting tokens generates nothing.
  */
-function mayTryAnother(tried: Attempt): boolean {
-  if (!('reply' in tried)) return !isRefusal<GatewayRefusalCode>(tried.error, 'request_shed')
+function mayTryAnother(tried: Attempt, path: UpstreamPath): boolean {
+  if (!('reply' in tried)) {
+    const { error } = tried
+    if (isRefusal<GatewayRefusalCode>(error, 'request_shed')) return false
+    const isFree = path === '/v1/messages/count_tokens'
+    return isFree || !isRefusal<GatewayRefusalCode>(error, ...POSSIBLY_ACCEPTED)
+  }
   const { status, headers } = tried.reply
   const shouldRetry = headers['x-should-retry']
   return isAccountStatus(status) || isRetryable(status, shouldRetry as string | undefined)
@@ -107,18 +128,18 @@ async function attempt(
   exchange: Exchange,
   { book, path, model, isStream, bodyFor }: RelayRequest,
   target: Target,
-  headers: readonly string[],
+  sending: { readonly headers: readonly string[]; readonly untilMs: number },
   clock: Clock,
 ): Promise<Attempt> {
   const receiver = createReplyReceiver()
   const body = bodyFor(target)
   const whose = { book, holder: exchange }
-  const upstreamRequest = { ...whose, model, path: path + exchange.query, headers, body, isStream }
+  const asked = { model, path: path + exchange.query, body, isStream }
   const { journal } = exchange
   journal.sentMs ??= clock.spanMs()
   journal.attempts += 1
   journal.target = target.upstream
-  const started = target.send(upstreamRequest, receiver)
+  const started = target.send({ ...whose, ...asked, ...sending }, receiver)
   receiver.started = started
   const stopWatching = abortOnDisconnect(exchange, receiver, isStream)
   exchange.onShed = () => abortAttempt(receiver, requestShed())

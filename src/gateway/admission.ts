@@ -1,4 +1,4 @@
-// What accounts share in this process besides the connections to upstreams (upstreams/pool.ts):
+// What accounts share in this process besides the connections to upstreams (upstreams/transport):
 // the memory of request bodies, the places of requests that wait, and the free endpoints. The rule
 // is that of platform/shares.ts. A request that gets no share, or loses it, is answered with 529
 // and `retry-after` at once.

@@ -64,6 +64,7 @@ export const refusalAnswers = {
   },
   upstream_unreachable: { status: 502, type: 'api_error', level: 'warn' },
   upstream_failed: { status: 502, type: 'api_error', level: 'warn' },
+  upstream_overdue: { status: 504, type: 'timeout_error', level: 'warn' },
   // The upstream refused our account, not the customer's: its 401 or 402 must not reach the
   // client, which would take it for an answer about its own key or balance.
   upstream_misconfigured: { status: 502, type: 'api_error', level: 'error' },

@@ -138,6 +138,7 @@ async function ask(
       headers: headersOf(exchange),
       body: countBody(body, request.counted, upstreamName(model, target.upstream)),
       isStream: false,
+      untilMs: clock.spanMs() + WAIT_MS_MAX,
     },
     receiver,
   )

@@ -19,6 +19,7 @@ export const gatewayRefusalCodes = [
   'upstream_unavailable',
   'upstream_unreachable',
   'upstream_failed',
+  'upstream_overdue',
   'upstream_misconfigured',
   'request_overdue',
   'key_missing',

@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { upstreamDefaults } from '../../test/stages/data-plane.ts'
 import { createTestDatabase, quiet, type TestDatabase } from '../../test/support/harness.ts'
 import { systemClock } from '../platform/clock.ts'
 import { newInstanceId } from '../platform/ids.ts'
@@ -28,17 +29,10 @@ function serving(): Upstreams {
   const names = ['east', 'west', 'gone']
   return createUpstreams({
     upstreams: names.map((name) => ({
+      ...upstreamDefaults,
       name,
       url: 'http://127.0.0.1:9',
       keys: [new Masked(name)],
-      models: [],
-      priority: 1,
-      weight: 1,
-      connections: 1,
-      headersTimeoutMs: 1_000,
-      streamHeadersTimeoutMs: 1_000,
-      idleTimeoutMs: 1_000,
-      temperatureMax: 1,
     })),
     db: at.database.db,
     instance: newInstanceId(),

@@ -107,6 +107,10 @@ function optionalSecret(shape: z.ZodString) {
     .register(traits, { kind: 'text', fallback: 'none', isSecret: true })
 }
 
+/** The login is a secret of its own, so it must not be in the URL. */
+const PROXY_URL = /^(?:none|(?:https?|socks5):\/\/[^\s/@]+)$/
+const PROXY_EXPECTED = 'expected none, http(s)://host:port or socks5://host:port, without a login'
+
 const databaseUrl = z.string().regex(/^postgres(?:ql)?:\/\/\S+$/, 'expected postgres://…')
 const otherUrl = z
   .string()
@@ -262,10 +266,20 @@ export const settingsSchema = z
       file: text('none'),
       url: webAddress('http://127.0.0.1:8090'),
       key: secret('stand-in-key-1'),
+      proxy: text('none', {}, z.string().regex(PROXY_URL, PROXY_EXPECTED)),
+      proxyLogin: optionalSecret(z.string().regex(/^(?:none|[^:]+:.+)$/, 'expected user:password')),
+      ca: text('none'),
+      clientCertificate: text('none'),
+      clientKey: text('none'),
+      http2: flag(false),
       connections: whole(1024, 1, 65_535),
+      queueTimeoutMs: whole(30_000, 1_000, 600_000),
+      connectTimeoutMs: whole(10_000, 100, 60_000),
       headersTimeoutMs: whole(600_000, 1_000, 3_600_000),
       streamHeadersTimeoutMs: whole(60_000, 1_000, 3_600_000),
       idleTimeoutMs: whole(300_000, 1_000, 3_600_000),
+      keepAliveMs: whole(30_000, 1_000, 59_000),
+      connectionMaxAgeMs: whole(300_000, 1_000, DAY_SECONDS * 1_000),
       temperatureMax: whole(1, 1, 2),
     }),
     metrics: z.strictObject({

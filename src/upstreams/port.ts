@@ -23,6 +23,24 @@ export type UpstreamRequest = {
    * The status of a stream comes at once, that of a plain reply only when the model has finished.
    */
   readonly isStream: boolean
+  /** The deadline of the whole request, by the monotonic clock: no wait for a status lasts longer. */
+  readonly untilMs: number
+}
+
+const OVERDUE_CODES = ['ETIMEDOUT', 'UND_ERR_HEADERS_TIMEOUT']
+
+/**
+ * The whole request was sent, but no status came. The upstream may have accepted it and may bill it,
+ * so it must not be sent again.
+ */
+export class LostReply extends Error {
+  /** It was silent for too long; otherwise it closed the connection. */
+  readonly isOverdue: boolean
+
+  constructor(cause: Error) {
+    super(`no reply came: ${cause.message}`, { cause })
+    this.isOverdue = OVERDUE_CODES.includes((cause as NodeJS.ErrnoException).code ?? '')
+  }
 }
 
 /** Receives a reply. Exactly one of `end` and `fail` is called, last. */
@@ -34,7 +52,7 @@ export type ReplySink = {
 }
 
 export type Call = {
-  /** False while it waits for a connection, or for one to open: nothing was sent. */
+  /** False until its last byte was sent: before that no upstream has accepted it. */
   readonly isSent: boolean
   pause(): void
   resume(): void

@@ -6,6 +6,9 @@ import { readYaml, schemaProblems } from '../platform/yaml.ts'
 
 const nonNegative = z.coerce.number().int().min(0)
 
+const REFERENCE = /^(?:env|file):.+$/
+const REFERENCE_EXPECTED = 'expected env:NAME or file:/path'
+
 const schema = z.strictObject({
   upstreams: z
     .array(
@@ -13,9 +16,19 @@ const schema = z.strictObject({
         name: z.string().regex(/^[a-z0-9-]{1,40}$/, 'expected a-z, 0-9 and -'),
         url: z.string().regex(/^https?:\/\/[^\s/]+(?:\/[^\s/]+)*$/, 'expected http(s)://…'),
         /** `env:NAME` or `file:/path`. */
-        keys: z
-          .array(z.string().regex(/^(?:env|file):.+$/, 'expected env:NAME or file:/path'))
-          .min(1),
+        keys: z.array(z.string().regex(REFERENCE, REFERENCE_EXPECTED)).min(1),
+        proxy: z
+          .string()
+          .regex(/^(?:https?|socks5):\/\/[^\s/@]+$/, 'expected http(s):// or socks5://host:port')
+          .optional(),
+        /** user:password, as a reference like those of `keys`. */
+        proxyLogin: z.string().regex(REFERENCE, REFERENCE_EXPECTED).optional(),
+        /** Paths of PEM files. */
+        ca: z.string().optional(),
+        clientCertificate: z.string().optional(),
+        clientKey: z.string().optional(),
+        http2: z.boolean().optional(),
+        connectionMaxAgeMs: z.number().int().min(1_000).optional(),
         models: z.array(z.string()).default([]),
         priority: nonNegative.default(1),
         weight: nonNegative.default(1),

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startVendor, type Vendor } from '../../stand-ins/vendor/vendor.ts'
+import { upstreamDefaults } from '../../test/stages/data-plane.ts'
 import { createTestDatabase, quiet, type TestDatabase } from '../../test/support/harness.ts'
 import { systemClock } from '../platform/clock.ts'
 import { type BookId, newInstanceId } from '../platform/ids.ts'
@@ -32,15 +33,12 @@ function create(given: Given[], changes: Partial<Parameters<typeof createUpstrea
   const clock = { ms: 0 }
   const upstreams = createUpstreams({
     upstreams: given.map(({ keys, ...one }) => ({
+      ...upstreamDefaults,
       url: at.vendor.url,
-      models: [],
-      priority: 1,
-      weight: 1,
       connections: 16,
       headersTimeoutMs: 5_000,
       streamHeadersTimeoutMs: 5_000,
       idleTimeoutMs: 5_000,
-      temperatureMax: 1,
       keys: (keys ?? [at.vendor.keys[0] as string]).map((key) => new Masked(key)),
       ...one,
     })),
@@ -90,6 +88,7 @@ async function ask(
       headers: [],
       body: [Buffer.from('{}')],
       isStream: false,
+      untilMs: Number.POSITIVE_INFINITY,
     },
     { head: () => undefined, data: () => undefined, end: over.resolve, fail: over.reject },
   )

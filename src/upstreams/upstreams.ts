@@ -11,16 +11,25 @@ import type { Shares } from '../platform/shares.ts'
 import { createWaitingPlaces } from '../platform/slots.ts'
 import { conversationOf } from './affinity.ts'
 import { type Breaker, createBreaker, type Ticket } from './breaker.ts'
+import { type ConnectionPaths, readConnectionFiles } from './connection-files.ts'
 import { createCooling } from './cooling.ts'
 import { overviewOf, type UpstreamLine } from './overview.ts'
-import type { Outcome, ReplySink, UpstreamPath, UpstreamRequest } from './port.ts'
+import {
+  LostReply,
+  type Outcome,
+  type ReplySink,
+  type UpstreamPath,
+  type UpstreamRequest,
+} from './port.ts'
 import * as queries from './queries.ts'
 import { createRetryBudget } from './retry-budget.ts'
 import { Route, type RouteTarget } from './route.ts'
-import { createTransport, type Transport } from './transport.ts'
+import type { ConnectionOptions } from './transport/carrier.ts'
+import { createTransport, type Transport } from './transport/transport.ts'
 import { readUpstreamsFile } from './upstreams-file.ts'
 import { createWaitQueue } from './wait-queue.ts'
 
+export type { ConnectionPaths } from './connection-files.ts'
 export type { UpstreamLine } from './overview.ts'
 export type { Call, Outcome, ReplySink, Target, UpstreamPath, UpstreamRequest } from './port.ts'
 export type { UpstreamRefusalCode } from './refusals.ts'
@@ -38,7 +47,7 @@ const ACCOUNT_HEADERS = ['anthropic-organization-id', 'anthropic-workspace-id']
 /** ASCII, so that text decoded as latin1 encodes back to the same bytes. */
 const REPLACEMENT = '***'
 
-export type UpstreamOptions = {
+export type UpstreamOptions = ConnectionOptions & {
   readonly name: string
   readonly url: string
   /**
@@ -51,15 +60,29 @@ export type UpstreamOptions = {
   readonly priority: number
   readonly weight: number
   readonly connections: number
+  readonly queueTimeoutMs: number
   readonly headersTimeoutMs: number
   readonly streamHeadersTimeoutMs: number
-  readonly idleTimeoutMs: number
   readonly temperatureMax: number
 }
 
 /** Reads a file of several upstreams; reports all its problems at once, each with its line. */
 export function parseUpstreams(text: string): ReturnType<typeof readUpstreamsFile> {
   return readUpstreamsFile(text)
+}
+
+/** Reads the certificates and keys that a connection needs, and reports what cannot work. */
+export function readConnection(paths: ConnectionPaths): ReturnType<typeof readConnectionFiles> {
+  return readConnectionFiles(paths)
+}
+
+/**
+ * Why a request that was sent completely got no status: it may have been accepted, so that it must
+ * not be sent again. Undefined for every other error.
+ */
+export function lostReplyOf(error: Error): 'overdue' | 'closed' | undefined {
+  if (!(error instanceof LostReply)) return undefined
+  return error.isOverdue ? 'overdue' : 'closed'
 }
 
 /** What accounts share in a process, by name. */

@@ -12,6 +12,7 @@ import { createVendorBill } from '../../src/vendor-bill/vendor-bill.ts'
 import { startMailbox } from '../../stand-ins/mailbox/mailbox.ts'
 import { quiet } from '../support/harness.ts'
 import { createCabinetStage } from './cabinet.ts'
+import { upstreamDefaults } from './data-plane.ts'
 
 export type OperatorStage = Awaited<ReturnType<typeof createOperatorStage>>
 export type Typed = { readonly code: number; readonly out: string; readonly err: string }
@@ -24,9 +25,8 @@ export async function createOperatorStage() {
   const { db } = stage
   const upstreams = createUpstreams({
     upstreams: ['east', 'west'].map((name) => ({
-      ...{ name, url: 'http://127.0.0.1:9', keys: [new Masked(`${name} secret`)], models: [] },
-      ...{ priority: 1, weight: 1, connections: 1, temperatureMax: 1 },
-      ...{ headersTimeoutMs: 1_000, streamHeadersTimeoutMs: 1_000, idleTimeoutMs: 1_000 },
+      ...upstreamDefaults,
+      ...{ name, url: 'http://127.0.0.1:9', keys: [new Masked(`${name} secret`)] },
     })),
     ...{ db, clock: systemClock, log: quiet, instance: newInstanceId() },
   })

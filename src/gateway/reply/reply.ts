@@ -4,8 +4,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Transform } from 'node:stream'
 import zlib from 'node:zlib'
-import { isRefusal } from '../../platform/refusal.ts'
-import type { Call, Outcome, ReplySink } from '../../upstreams/upstreams.ts'
+import { isRefusal, type Refusal } from '../../platform/refusal.ts'
+import { type Call, lostReplyOf, type Outcome, type ReplySink } from '../../upstreams/upstreams.ts'
 import { gatewayRefusal } from '../refusals.ts'
 
 /** Receives the reply's body. Exactly one of `end` and `fail` is called, last. */
@@ -67,11 +67,7 @@ class ReplyReceiver implements ReplySink, UpstreamReply {
     // A refusal is ours: the request was not sent, or another account needed its connection.
     if (!isRefusal(error)) this.started?.outcome.fail()
     this.started?.outcome.end()
-    this.deferred.reject(
-      isRefusal(error)
-        ? error
-        : gatewayRefusal('upstream_unreachable', 'The upstream could not be reached.', {}, error),
-    )
+    this.deferred.reject(isRefusal(error) ? error : refusalOf(error))
     this.over = error
     this.sink?.fail(error)
   }
@@ -99,6 +95,18 @@ class ReplyReceiver implements ReplySink, UpstreamReply {
   abort(): void {
     this.started?.call.abort()
     this.started?.outcome.end()
+  }
+}
+
+/** What the client gets for a request that no status was received for. */
+function refusalOf(error: Error): Refusal {
+  switch (lostReplyOf(error)) {
+    case 'overdue':
+      return gatewayRefusal('upstream_overdue', 'The upstream did not answer in time.', {}, error)
+    case 'closed':
+      return gatewayRefusal('upstream_failed', 'The upstream gave no answer.', {}, error)
+    default:
+      return gatewayRefusal('upstream_unreachable', 'The upstream could not be reached.', {}, error)
   }
 }
 

@@ -35,6 +35,7 @@ const expected: Partial<Record<Code, Expected>> = {
   feature_unpriced: [400, invalid],
   upstream_unreachable: [502, 'api_error'],
   upstream_failed: [502, 'api_error'],
+  upstream_overdue: [504, 'timeout_error'],
   upstream_misconfigured: [502, 'api_error'],
   request_overdue: [504, 'timeout_error'],
   key_missing: [401, 'authentication_error'],
@@ -58,7 +59,8 @@ const WAIT_BYTES_MAX = 40_000_000
 let gateway: TestGateway
 before(async () => {
   const limits = { addressHeader: 'x-address', requestSecondsMax: 2 }
-  gateway = await createTestGateway({ limits, logLines, waitBytesMax: WAIT_BYTES_MAX })
+  const waits = { waitBytesMax: WAIT_BYTES_MAX, headersTimeoutMs: 1_000 }
+  gateway = await createTestGateway({ limits, logLines, ...waits })
 })
 after(() => gateway.end())
 
@@ -362,7 +364,16 @@ describe('the credits', () => {
 })
 
 describe('the upstream', () => {
-  refuses('upstream_unreachable', 'a dropped connection', { body: question('[[fault: drop]]') })
+  test('nobody listens at its address: upstream_unreachable', async () => {
+    const lines: string[] = []
+    const alone = await createTestGateway({ logLines: lines, upstreamUrl: 'http://127.0.0.1:9' })
+    const caller = await createCaller(alone)
+    assertRefused(await caller.ask({ body: question() }), 'upstream_unreachable', lines)
+    caller.end()
+    await alone.end()
+  })
+  refuses('upstream_failed', 'a dropped connection', { body: question('[[fault: drop]]') })
+  refuses('upstream_overdue', 'no answer', { body: question('[[fault: headers-ms=forever]]') })
   refuses('upstream_failed', 'an HTML page', { body: question('[[fault: html]]') })
   refuses('upstream_failed', 'a reply that is cut off', { body: question('[[fault: fin-at=30]]') })
   refuses('upstream_misconfigured', 'the upstream refuses our key', {
@@ -373,7 +384,7 @@ describe('the upstream', () => {
 
   const path = '/v1/messages/count_tokens'
   const counting = (fault: string) => ({ path, body: question(`[[fault: ${fault}]]`) })
-  refuses('upstream_unreachable', 'count_tokens, a dropped connection', counting('drop'))
+  refuses('upstream_failed', 'count_tokens, a dropped connection', counting('drop'))
   refuses('upstream_failed', 'count_tokens, an HTML page', counting('html'))
   refuses('upstream_failed', 'count_tokens, an answer that is cut off', counting('fin-at=5'))
   refuses('upstream_failed', 'count_tokens, an empty 503', counting('status=503 empty'))

@@ -95,7 +95,7 @@ test('an error of the upstream has one line, also one that we answer in our word
   const [failed = {}] = await linesOf(() => ask('[[fault: drop]]'))
   assert.deepEqual(
     [failed.level, failed.status, failed.ending, failed.code],
-    ['warn', 502, 'upstream_failed', 'upstream_unreachable'],
+    ['warn', 502, 'upstream_failed', 'upstream_failed'],
   )
   const [broken = {}] = await linesOf(() =>
     ask('[[reply: text 50]] [[fault: reset-at=700]]', { stream: true }),

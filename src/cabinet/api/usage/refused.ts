@@ -38,6 +38,7 @@ const reasons: Readonly<Record<string, contract.RefusedReason>> = {
   upstream_unavailable: 'overloaded',
   upstream_unreachable: 'failed',
   upstream_failed: 'failed',
+  upstream_overdue: 'failed',
   upstream_misconfigured: 'failed',
   request_overdue: 'failed',
 }

@@ -113,8 +113,6 @@ describe('before the first byte', () => {
   const passing = [
     ...[408, 409, 429, 500, 502, 503, 504, 529].map((status) => `status=${status}`),
     ...[401, 402, 403].map((status) => `status=${status}`),
-    'drop',
-    'headers-ms=forever',
   ]
   for (const fault of passing) {
     for (const stream of [false, true]) {
@@ -129,6 +127,27 @@ describe('before the first byte', () => {
         assert.equal(await holds(), 1)
       })
     }
+  }
+
+  const lost = [
+    ['drop', 502, 'api_error'],
+    ['headers-ms=forever', 504, 'timeout_error'],
+  ] as const
+  for (const [fault, wanted, type] of lost) {
+    test(`${fault}: perhaps accepted, so that no other upstream generates it again`, async () => {
+      stand(0).mode({ fault })
+      const { status, text } = await ask({})
+      assert.deepEqual([status, JSON.parse(text).error.type], [wanted, type])
+      assert.deepEqual(counts(), [1, 0])
+      assert.deepEqual(await endings(), ['void upstream_failed'])
+    })
+
+    test(`${fault}: tokens are counted by another upstream, which generates nothing`, async () => {
+      stand(0).mode({ fault })
+      const { status } = await ask({ body: { max_tokens: undefined } }, '/v1/messages/count_tokens')
+      assert.equal(status, 200)
+      assert.deepEqual(counts(), [1, 1])
+    })
   }
 
   test('an answer that every upstream would give is passed on without a retry', async () => {

@@ -3,7 +3,8 @@
 // differently is an error, and its connection is not used again. Written by hand because undici's
 // client took a quarter of the CPU time of a plain request, 25 of 100 µs; this parser takes 6.
 import type { IncomingHttpHeaders } from 'node:http'
-import { memoize } from '../platform/memoize.ts'
+import { memoize } from '../../platform/memoize.ts'
+import { HEAD_BYTES_MAX } from './carrier.ts'
 
 export type ReplyListener = {
   head(status: number, headers: IncomingHttpHeaders): void
@@ -11,8 +12,6 @@ export type ReplyListener = {
   data(bytes: Buffer): void
 }
 
-/** The vendor's heads are under 4 KiB. */
-const HEAD_BYTES_MAX = 65_536
 /** A chunk's size and its extensions, which no known upstream sends. */
 const LINE_BYTES_MAX = 1_024
 /** 10 hexadecimal digits are 2^40 bytes: more than any reply, and still a safe integer. */
