@@ -22,12 +22,7 @@ import { isPlainHttp, PLAIN_UPSTREAM } from './platform/production.ts'
 import { EXAMPLE_CATALOGUE } from './platform/settings.ts'
 import { createIntervalLoops } from './platform/worker/interval-loops.ts'
 import { migrateJobs, startWorker } from './platform/worker/worker.ts'
-import {
-  type ConnectionPaths,
-  parseUpstreams,
-  readConnection,
-  type UpstreamOptions,
-} from './upstreams/upstreams.ts'
+import { parseUpstreams, readConnections, type UpstreamOptions } from './upstreams/upstreams.ts'
 import {
   checkDatabase,
   checkDatabaseSessions,
@@ -145,15 +140,15 @@ async function operatorModules(): Promise<OperatorModules> {
 
 /** The upstreams in the file, or the one in the settings. */
 function upstreamsOf({ upstream, mode, allow }: Config): UpstreamOptions[] {
-  const { file, url, key, temperatureMax, ...shared } = connectionSettings(upstream)
+  const { file, url, key, temperatureMax, ...shared } = upstream
   if (file === 'none') {
     const only = { name: 'only', url, keys: [key], models: [], priority: 1, weight: 1 }
-    return withConnectionFiles('upstream', [{ ...shared, ...only, temperatureMax }])
+    return withFiles('upstream', [{ ...shared, ...only, temperatureMax }])
   }
   const read = parseUpstreams(readFileSync(file, 'utf8'))
   if ('problems' in read) exitWithProblems(read.problems.map((one) => `${file}: ${one}`))
   const missing = read.upstreams
-    .flatMap((one) => [...one.keys, ...(one.proxyLogin === undefined ? [] : [one.proxyLogin])])
+    .flatMap((one) => [...one.keys, one.proxyLogin ?? []].flat())
     .filter((reference) => secretOf(reference) === undefined)
   const isStrict = mode === 'production' && !allow.plainUpstreams
   const plain = isStrict ? read.upstreams.filter((one) => isPlainHttp(one.url)) : []
@@ -162,48 +157,25 @@ function upstreamsOf({ upstream, mode, allow }: Config): UpstreamOptions[] {
     ...plain.map((one) => `${file}: ${one.name} ${PLAIN_UPSTREAM}`),
   ]
   if (problems.length > 0) exitWithProblems(problems)
-  return withConnectionFiles(
+  return withFiles(
     file,
-    read.upstreams.map((one) => ({
+    read.upstreams.map(({ proxyLogin, ...one }) => ({
       ...shared,
+      // A login belongs to its proxy: an upstream with another proxy does not send it there.
+      ...(one.proxy === undefined ? {} : { proxyLogin: undefined }),
+      ...(proxyLogin === undefined ? {} : { proxyLogin: secretOf(proxyLogin) }),
       ...one,
       http2: one.http2 ?? shared.http2,
       connectionMaxAgeMs: one.connectionMaxAgeMs ?? shared.connectionMaxAgeMs,
       keys: one.keys.flatMap((reference) => secretOf(reference) ?? []),
-      // A login belongs to its proxy: an upstream with another one does not send it there.
-      proxyLogin:
-        one.proxyLogin === undefined && one.proxy === undefined
-          ? shared.proxyLogin
-          : secretOf(one.proxyLogin ?? ''),
     })),
   )
 }
 
-/** The settings of the upstream; those at `none` are undefined. */
-function connectionSettings(upstream: Config['upstream']) {
-  const unlessNone = (value: string) => (value === 'none' ? undefined : value)
-  const { proxyLogin } = upstream
-  return {
-    ...upstream,
-    proxy: unlessNone(upstream.proxy),
-    proxyLogin: proxyLogin.reveal() === 'none' ? undefined : proxyLogin,
-    ca: unlessNone(upstream.ca),
-    clientCertificate: unlessNone(upstream.clientCertificate),
-    clientKey: unlessNone(upstream.clientKey),
-  }
-}
-
-/** Reads the certificates that upstreams name; exits with all problems at once. */
-function withConnectionFiles<One extends ConnectionPaths & { readonly name: string }>(
-  where: string,
-  upstreams: readonly One[],
-) {
-  const read = upstreams.map((one) => ({ one, ...readConnection(one) }))
-  const problems = read.flatMap(({ one, problems }) =>
-    problems.map((problem) => `${where}: ${one.name}: ${problem}`),
-  )
-  if (problems.length > 0) exitWithProblems(problems)
-  return read.map(({ one, texts }) => ({ ...one, ...texts }))
+function withFiles(...given: Parameters<typeof readConnections>): UpstreamOptions[] {
+  const read = readConnections(...given)
+  if ('problems' in read) exitWithProblems(read.problems)
+  return read.upstreams
 }
 
 /** Loads the catalogue in force; at the very first start, applies the one in the file. */

@@ -1,5 +1,5 @@
-// The upstream of the transport benchmark: a small JSON reply, or with ?events=N&pace=MS a stream of
-// N events. Over plain HTTP, TLS with HTTP/1.1, and TLS with HTTP/2; one port each.
+// The upstream of the transport benchmark: a small JSON reply, or with ?events=N a stream of N
+// events. Over plain HTTP, TLS with HTTP/1.1, and TLS with HTTP/2; one port each.
 import { readFileSync } from 'node:fs'
 import { createServer as createHttp, type RequestListener } from 'node:http'
 import { createSecureServer } from 'node:http2'
@@ -73,9 +73,8 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-if (import.meta.main) {
-  const [, , key, cert, paceMs] = process.argv
-  const pem = { key: readFileSync(key ?? ''), cert: readFileSync(cert ?? '') }
+async function serve([key = '', cert = '', paceMs]: readonly string[]): Promise<void> {
+  const pem = { key: readFileSync(key), cert: readFileSync(cert) }
   const h2 = createSecureServer(pem, answer as never)
   const servers = [createHttp(answer), createHttps(pem, answer), h2 as unknown as Server]
   for (const one of servers.slice(0, 2)) Object.assign(one, { keepAliveTimeout: 75_000 })
@@ -84,3 +83,5 @@ if (import.meta.main) {
   process.send?.({ plain, tls, http2 })
   process.on('disconnect', () => process.exit())
 }
+
+if (import.meta.main) await serve(process.argv.slice(2))

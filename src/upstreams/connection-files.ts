@@ -1,23 +1,28 @@
-// Reads what a connection to an upstream needs from files: certificates and keys. Reports what
-// cannot work, so that `serve` refuses to start instead of failing at its first request.
+// Completes the configured upstreams with what their connections need from files: certificates and
+// keys. Reports what cannot work, so that `serve` refuses to start instead of failing at its first
+// request.
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { Masked } from '../platform/masked.ts'
 import type { ConnectionOptions } from './transport/carrier.ts'
 
-export type ConnectionPaths = {
+/** As configured: `none` and undefined mean the same, and files are given by their paths. */
+type Given = {
   readonly proxy?: string | undefined
-  readonly http2?: boolean | undefined
-  /** Paths of PEM files. */
+  readonly proxyLogin?: Masked<string> | undefined
   readonly ca?: string | undefined
   readonly clientCertificate?: string | undefined
   readonly clientKey?: string | undefined
+  readonly http2?: boolean | undefined
 }
 
-type ConnectionTexts = Pick<ConnectionOptions, 'ca' | 'clientCertificate' | 'clientKey'>
+type FromFiles = Pick<
+  ConnectionOptions,
+  'proxy' | 'proxyLogin' | 'ca' | 'clientCertificate' | 'clientKey'
+>
 
-export function readConnectionFiles(paths: ConnectionPaths): {
-  readonly texts: ConnectionTexts
+export function readConnectionFiles(given: Given): {
+  readonly connection: FromFiles
   readonly problems: readonly string[]
 } {
   const problems: string[] = []
@@ -30,20 +35,40 @@ export function readConnectionFiles(paths: ConnectionPaths): {
       return undefined
     }
   }
-  const [ca, clientCertificate, key] = [
-    textOf(paths.ca),
-    textOf(paths.clientCertificate),
-    textOf(paths.clientKey),
-  ]
-  if ((paths.clientCertificate === undefined) !== (paths.clientKey === undefined)) {
-    problems.push('clientCertificate and clientKey go together')
+  const proxy = unlessNone(given.proxy)
+  const ca = textOf(unlessNone(given.ca))
+  const clientCertificate = textOf(unlessNone(given.clientCertificate))
+  const key = textOf(unlessNone(given.clientKey))
+  if (problems.length === 0) {
+    if ((clientCertificate === undefined) !== (key === undefined)) {
+      problems.push('clientCertificate and clientKey go together')
+    } else problems.push(...unusable({ ca, cert: clientCertificate, key }))
   }
-  if (paths.http2 === true && paths.proxy?.startsWith('socks5:') === true) {
+  if (given.http2 === true && proxy?.startsWith('socks5:') === true) {
     problems.push('http2 is not possible through a SOCKS5 proxy')
   }
-  if (problems.length === 0) problems.push(...unusable({ ca, cert: clientCertificate, key }))
+  const proxyLogin = given.proxyLogin?.reveal() === 'none' ? undefined : given.proxyLogin
   const clientKey = key === undefined ? undefined : new Masked(key)
-  return { texts: { ca, clientCertificate, clientKey }, problems }
+  return { connection: { proxy, proxyLogin, ca, clientCertificate, clientKey }, problems }
+}
+
+/** The same for all upstreams of a source, which the problems name. */
+export function readAllConnectionFiles<One extends Given & { readonly name: string }>(
+  source: string,
+  upstreams: readonly One[],
+):
+  | { readonly upstreams: (Omit<One, keyof FromFiles> & FromFiles)[] }
+  | { readonly problems: readonly string[] } {
+  const read = upstreams.map((one) => ({ one, ...readConnectionFiles(one) }))
+  const problems = read.flatMap(({ one, problems }) =>
+    problems.map((problem) => `${source}: ${one.name}: ${problem}`),
+  )
+  if (problems.length > 0) return { problems }
+  return { upstreams: read.map(({ one, connection }) => ({ ...one, ...connection })) }
+}
+
+function unlessNone(value: string | undefined): string | undefined {
+  return value === 'none' ? undefined : value
 }
 
 /** OpenSSL's reason why these cannot be used. */

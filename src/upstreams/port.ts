@@ -23,15 +23,15 @@ export type UpstreamRequest = {
    * The status of a stream comes at once, that of a plain reply only when the model has finished.
    */
   readonly isStream: boolean
-  /** The deadline of the whole request, by the monotonic clock: no wait for a status lasts longer. */
+  /** The deadline of the whole request, by the monotonic clock; no wait for a status exceeds it. */
   readonly untilMs: number
 }
 
 const OVERDUE_CODES = ['ETIMEDOUT', 'UND_ERR_HEADERS_TIMEOUT']
 
 /**
- * The whole request was sent, but no status came. The upstream may have accepted it and may bill it,
- * so it must not be sent again.
+ * The whole request was sent, but no status came. The upstream may have accepted it and may bill
+ * it, so it must not be sent again.
  */
 export class LostReply extends Error {
   /** It was silent for too long; otherwise it closed the connection. */

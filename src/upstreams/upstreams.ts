@@ -11,7 +11,7 @@ import type { Shares } from '../platform/shares.ts'
 import { createWaitingPlaces } from '../platform/slots.ts'
 import { conversationOf } from './affinity.ts'
 import { type Breaker, createBreaker, type Ticket } from './breaker.ts'
-import { type ConnectionPaths, readConnectionFiles } from './connection-files.ts'
+import { readAllConnectionFiles } from './connection-files.ts'
 import { createCooling } from './cooling.ts'
 import { overviewOf, type UpstreamLine } from './overview.ts'
 import {
@@ -29,7 +29,6 @@ import { createTransport, type Transport } from './transport/transport.ts'
 import { readUpstreamsFile } from './upstreams-file.ts'
 import { createWaitQueue } from './wait-queue.ts'
 
-export type { ConnectionPaths } from './connection-files.ts'
 export type { UpstreamLine } from './overview.ts'
 export type { Call, Outcome, ReplySink, Target, UpstreamPath, UpstreamRequest } from './port.ts'
 export type { UpstreamRefusalCode } from './refusals.ts'
@@ -71,9 +70,17 @@ export function parseUpstreams(text: string): ReturnType<typeof readUpstreamsFil
   return readUpstreamsFile(text)
 }
 
-/** Reads the certificates and keys that a connection needs, and reports what cannot work. */
-export function readConnection(paths: ConnectionPaths): ReturnType<typeof readConnectionFiles> {
-  return readConnectionFiles(paths)
+/** As configured: files are given by their paths, and `none` means that there is none. */
+type ConfiguredUpstream = Omit<UpstreamOptions, 'clientKey'> & {
+  readonly clientKey?: string | undefined
+}
+
+/** Reads the certificates and keys that connections need, and reports what cannot work. */
+export function readConnections(
+  source: string,
+  upstreams: readonly ConfiguredUpstream[],
+): { readonly upstreams: UpstreamOptions[] } | { readonly problems: readonly string[] } {
+  return readAllConnectionFiles(source, upstreams)
 }
 
 /**

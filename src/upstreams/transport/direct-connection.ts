@@ -9,20 +9,17 @@ import {
   type CarrierCall,
   type CarrierListener,
   type ConnectionOptions,
-  JOIN_BYTES_MAX,
   KEEP_ALIVE_MARGIN_MS,
   type OutgoingRequest,
-  PIECE_BYTES,
 } from './carrier.ts'
 import { ReplyReader } from './reply-reader.ts'
+import { writeRequest } from './request-writer.ts'
 
 /**
  * A connection that was idle this long is not written to before a turn of the event loop: an end or
  * a reset that has arrived is then read first, while the request can still go elsewhere.
  */
 const UNCHECKED_IDLE_MS = 1_000
-/** A larger body is written in pieces, one in each turn of the event loop. */
-const WHOLE_BYTES_MAX = 1_048_576
 
 export type DirectOptions = Omit<ConnectionOptions, 'proxy' | 'proxyLogin' | 'http2'> & {
   readonly url: string
@@ -130,7 +127,13 @@ export class Connection {
     exchange.connection = this
     exchange.request = undefined
     if (this.isConnected) this.begin()
-    this.write(request, authority)
+    writeRequest(this.socket, request, authority, {
+      isCurrent: () => !this.isClosed && this.exchange === exchange,
+      written: () => this.markWritten(),
+      flushed: () => {
+        this.isFlushed = true
+      },
+    })
   }
 
   pause(): void {
@@ -170,58 +173,10 @@ export class Connection {
     if (this.isWritten) this.exchange.listener.sent()
   }
 
-  private write({ path, headers, body, bodyBytes }: OutgoingRequest, authority: string): void {
-    const { socket } = this
-    let head = `POST ${path} HTTP/1.1\r\nhost: ${authority}\r\n`
-    for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`
-    head += `content-length: ${bodyBytes}\r\n\r\n`
-    const markFlushed = () => {
-      this.isFlushed = true
-    }
-    if (bodyBytes <= JOIN_BYTES_MAX) {
-      const joined = Buffer.allocUnsafe(head.length + bodyBytes)
-      let at = joined.write(head, 0, 'latin1')
-      for (const slice of body) at += slice.copy(joined, at)
-      socket.write(joined, markFlushed)
-    } else if (bodyBytes <= WHOLE_BYTES_MAX) {
-      socket.cork()
-      socket.write(head, 'latin1')
-      for (const slice of body.slice(0, -1)) socket.write(slice)
-      socket.write(body.at(-1) as Buffer, markFlushed)
-      socket.uncork()
-    } else {
-      socket.write(head, 'latin1')
-      void this.writeInTurns(body, this.exchange)
-      return
-    }
-    this.markWritten()
-  }
-
   /** Until the connection is made, the socket only keeps what is written. */
   private markWritten(): void {
     this.isWritten = true
     if (this.isConnected) this.exchange?.listener.sent()
-  }
-
-  /** Writes a large body in pieces, each in a turn of the event loop of its own. */
-  private async writeInTurns(
-    body: readonly Buffer[],
-    exchange: DirectExchange | undefined,
-  ): Promise<void> {
-    const pieces = body.flatMap((slice) =>
-      Array.from({ length: Math.ceil(slice.length / PIECE_BYTES) }, (_, i) =>
-        slice.subarray(i * PIECE_BYTES, (i + 1) * PIECE_BYTES),
-      ),
-    )
-    for (const [i, piece] of pieces.entries()) {
-      if (this.isClosed || this.exchange !== exchange) return
-      const taken = new Promise<void>((resolve) => {
-        this.socket.write(piece, () => setImmediate(resolve))
-      })
-      if (i === pieces.length - 1) this.markWritten()
-      await taken
-    }
-    this.isFlushed = true
   }
 
   private read(bytes: Buffer): void {

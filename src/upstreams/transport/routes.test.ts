@@ -115,7 +115,7 @@ for (const [kind, start] of [
       await proxy.close()
     })
 
-    test('sends the login, and fails before the request is sent without the right one', async () => {
+    test('sends the login; without the right one it fails before the request is sent', async () => {
       const proxy = await start('user:pass:word')
       const asked = at.peer.asked.length
       const way = (login: string) => ({
@@ -154,7 +154,7 @@ test('what a connection needs is read from files, and what cannot work is report
   const read = readConnectionFiles({ ca: file('ca.pem'), clientCertificate, clientKey })
   assert.deepEqual(read.problems, [])
   assert.deepEqual(
-    [read.texts.ca, read.texts.clientCertificate, read.texts.clientKey?.reveal()],
+    [read.connection.ca, read.connection.clientCertificate, read.connection.clientKey?.reveal()],
     [ca, client.cert, client.key],
   )
   const problems = (paths: Parameters<typeof readConnectionFiles>[0]) =>

@@ -151,7 +151,7 @@ for (const carrier of carriers) {
       assert.equal(await Promise.race([told, silence]), 'nothing')
     })
 
-    test('a refused connection fails at once, and a closed transport fails waiting requests', async () => {
+    test('a refused connection fails at once, a closed transport all that wait', async () => {
       const peer = await startPeer(() => {})
       const { ask, transport } = transportTo(peer.port, carrier, { connections: 1 })
       const [sent, queued] = [ask('a').over, ask('b').over]

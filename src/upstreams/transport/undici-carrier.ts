@@ -12,8 +12,8 @@ import {
   JOIN_BYTES_MAX,
   KEEP_ALIVE_MARGIN_MS,
   type OutgoingRequest,
-  PIECE_BYTES,
 } from './carrier.ts'
+import { piecesOf } from './request-writer.ts'
 
 export function createUndiciCarrier(url: string, options: ConnectionOptions): Carrier {
   const { origin } = new URL(url)
@@ -100,11 +100,7 @@ class Pieces {
   *[Symbol.iterator](): Generator<Buffer> {
     const { body } = this
     this.body = []
-    for (const slice of body) {
-      for (let at = 0; at < slice.length; at += PIECE_BYTES) {
-        yield slice.subarray(at, at + PIECE_BYTES)
-      }
-    }
+    yield* piecesOf(body)
   }
 }
 
@@ -138,7 +134,7 @@ class UndiciExchange implements CarrierCall, Dispatcher.DispatchHandler {
     if (!this.isOver) this.listener.data(chunk)
   }
 
-  /** undici frees the connection in the next turn; otherwise the next request would open another. */
+  /** undici frees the connection in the next turn; before, the next request would open another. */
   onResponseEnd(): void {
     setImmediate(() => setImmediate(() => this.end()))
   }
