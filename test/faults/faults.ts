@@ -29,6 +29,8 @@ const programs: Record<string, () => Promise<{ drill: Drill }>> = {
   'announced-bodies': () => import('./announced-bodies.ts'),
   hogs: () => import('./hogs.ts'),
   'upstream-storm': () => import('./upstream-storm.ts'),
+  'stale-connection': () => import('./upstreams/stale-connection.ts'),
+  'pool-full': () => import('./upstreams/pool-full.ts'),
   'many-streams': () => import('./many-streams.ts'),
   'payment-storm': () => import('./payment-storm.ts'),
   'notification-flood': () => import('./notification-flood.ts'),

@@ -1,6 +1,7 @@
 // Five upstreams under steady load; every second a random one starts to fail or recovers. No reply
 // mixes the text of two upstreams, starts again after its first byte or is charged twice. Requests
-// succeed whenever one upstream is healthy, and a failing one is probed at most once a second.
+// succeed whenever one upstream is healthy, unless one got the whole request and gave no status: no
+// other may generate it again. A failing upstream is probed at most once a second.
 // Meanwhile every upstream answers 429 with a minute's wait for another model and the free path.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Agent } from 'undici'
@@ -23,15 +24,16 @@ const IDLE_MS = 3_000
 const FULL = { perSecond: 100, edgeMs: 100, lateMs: 250 }
 const SHORT = { perSecond: 40, edgeMs: 500, lateMs: 1_000 }
 
-/** Faults before the first byte: another upstream can still answer. */
+/** Faults without a status: the upstream may have accepted the request. */
+const lost = ['headers-ms=forever', 'drop']
+/** Faults before the first byte: after an error status another upstream can still answer. */
 const early = [
   'status=429',
   'status=429 retry-after-ms=1500',
   'status=529',
   'status=500',
   'status=503',
-  'headers-ms=forever',
-  'drop',
+  ...lost,
 ]
 /** Faults after the first byte, which the client has already: the reply ends early and is free. */
 const late = ['reset-at=1100', 'silence-after=6 pace-ms=1']
@@ -226,6 +228,10 @@ function checkReplies({ sent }: Storm, records: Map<number, Asked[]>) {
       first === undefined || asked.every((one) => one.arrivedAt <= first.arrivedAt),
       `no upstream is asked after the first byte (${number}: ${log})`,
     )
+    ensure(
+      asked.slice(0, -1).every((one) => one.status !== null),
+      `no upstream is asked after one that gave no status (${number}: ${log})`,
+    )
     repeated += Math.max(0, asked.length - 1)
     const text = first === undefined ? '' : textOf(first.vendor)
     if (answer?.isWhole) {
@@ -270,7 +276,10 @@ async function checkCharges({ gateway, sent }: Storm) {
   return { charged: charges.length }
 }
 
-/** A request may fail only if no upstream was healthy from its beginning to its end. */
+/**
+ * A request may fail only if no upstream was healthy from its beginning to its end, or if one got
+ * it and gave no status.
+ */
 function checkSuccess({ sent, spells }: Storm, records: Map<number, Asked[]>) {
   const isWell = (fromMs: number, toMs: number) =>
     spells.some((all) =>
@@ -280,12 +289,17 @@ function checkSuccess({ sent, spells }: Storm, records: Map<number, Asked[]>) {
       }),
     )
   let failed = 0
+  let unanswered = 0
   let mustSucceed = 0
   for (const [number, { fromMs, toMs, answer }] of sent) {
     const isAnyWell = isWell(fromMs, toMs)
     if (isAnyWell) mustSucceed += 1
     const isBroken = records.get(number)?.some((one) => one.status === 200)
     if (answer?.isWhole || isBroken) continue
+    if (records.get(number)?.some((one) => one.status === null)) {
+      unanswered += 1
+      continue
+    }
     failed += 1
     ensure(
       !isAnyWell,
@@ -296,7 +310,7 @@ function checkSuccess({ sent, spells }: Storm, records: Map<number, Asked[]>) {
     mustSucceed > sent.size / 3,
     `an upstream was healthy for a third of the requests (${mustSucceed})`,
   )
-  return { failed, mustSucceed }
+  return { failed, unanswered, mustSucceed }
 }
 
 /**
