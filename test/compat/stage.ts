@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import type { Received } from '../../stand-ins/vendor/record.ts'
 import { type Account, createTestGateway } from '../stages/gateway.ts'
+import { type UpstreamWay, upstreamWays } from '../support/upstream-ways.ts'
 import { watchArrivals } from './arrivals.ts'
 import { catalogueText, costOf } from './prices.ts'
 
@@ -10,7 +11,7 @@ export type Stage = Awaited<ReturnType<typeof createStage>>
 
 export async function createStage(options: Parameters<typeof createTestGateway>[0] = {}) {
   forgetEnvironment()
-  const gateway = await createTestGateway({ catalogueText, ...options })
+  const gateway = await createTestGateway({ catalogueText, way: wayOf(), ...options })
   const { vendor } = gateway
   const arrivals = watchArrivals(gateway.port)
 
@@ -60,6 +61,11 @@ export async function createStage(options: Parameters<typeof createTestGateway>[
       await gateway.end()
     },
   }
+}
+
+/** How the gateway reaches the stand-in; `npm run compat -- full` sets it. */
+function wayOf(): UpstreamWay | undefined {
+  return upstreamWays.find((way) => way === process.env.COMPAT_WAY)
 }
 
 /** The body that reached the stand-in, read. */

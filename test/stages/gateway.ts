@@ -14,6 +14,7 @@ import { credits } from '../../src/units/credits.ts'
 import { createUpstreams, type UpstreamOptions } from '../../src/upstreams/upstreams.ts'
 import { startVendor, type Vendor } from '../../stand-ins/vendor/vendor.ts'
 import { createTestDatabase, createTestKeys, createTestLedger, quiet } from '../support/harness.ts'
+import { openWay, type UpstreamWay } from '../support/upstream-ways.ts'
 import { gatewayLimits, upstreamDefaults } from './data-plane.ts'
 
 export type Account = { readonly book: BookId; readonly key: string; readonly keyId: string }
@@ -36,6 +37,8 @@ export type TestGatewayOptions = {
   readonly catalogueText?: string
   /** Another upstream than the stand-in, for bytes that no server would send. */
   readonly upstreamUrl?: string
+  /** How stand-ins are reached; without it, by direct plain connections. */
+  readonly way?: UpstreamWay | undefined
   /** Memory limit of all request bodies in progress. */
   readonly waitBytesMax?: number
   /** Limits on requests that wait, and on free calls that run. */
@@ -56,6 +59,8 @@ export async function createTestGateway(options: TestGatewayOptions = {}) {
     // A storm of five minutes sends more requests than a stand-in keeps by default.
     given.map(({ keys }) => startVendor({ requestsMax: 100_000, ...(keys && { keys }) })),
   )
+  const { way } = options
+  const ways = await Promise.all(vendors.map((one) => way && openWay(way, one.url)))
   const ledger = await createTestLedger(database.url, options.ledger)
   const keys = createTestKeys(ledger.db, ledger)
   const log = logOf(options.logLines)
@@ -64,7 +69,10 @@ export async function createTestGateway(options: TestGatewayOptions = {}) {
   await applyCatalogue(pricing, options.catalogueText)
   const upstreams = createUpstreams({
     waitingMax: options.waitingMax,
-    upstreams: given.map((one, i) => upstreamOf(one, vendors[i] as Vendor, options)),
+    upstreams: given.map((one, i) => ({
+      ...upstreamOf(one, vendors[i] as Vendor, options),
+      ...ways[i]?.options,
+    })),
     db: ledger.db,
     instance: ledger.instance,
     clock: systemClock,
@@ -140,6 +148,7 @@ export async function createTestGateway(options: TestGatewayOptions = {}) {
       pricing.stop()
       await upstreams.close()
       await ledger.end()
+      for (const one of ways) await one?.close()
       for (const vendor of vendors) await vendor.close()
       await database.drop()
     },
