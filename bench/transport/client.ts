@@ -6,7 +6,7 @@ import { createDirectCarrier } from '../../src/upstreams/transport/direct-carrie
 import { createUndiciCarrier } from '../../src/upstreams/transport/undici-carrier.ts'
 import { bytesTotal } from '../../src/wire/edit.ts'
 import { smallBody } from '../relay-requests.ts'
-import { EVENT } from './upstream.ts'
+import { EVENT } from './event.ts'
 
 type Plan = {
   readonly carrier: 'direct' | 'undici'

@@ -5,6 +5,7 @@ import { createServer as createHttp, type RequestListener } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import { createServer as createHttps } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
+import { EVENT } from './event.ts'
 
 const COMMON = {
   'request-id': 'req_011CSHoEeqs5C35K2UUqR7Fy',
@@ -25,10 +26,6 @@ const MESSAGE = Buffer.from(
     stop_sequence: null,
     usage: { input_tokens: 131, output_tokens: 78 },
   }),
-)
-export const EVENT = Buffer.from(
-  'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,' +
-    '"delta":{"type":"text_delta","text":" and the gate was opened"}}\n\n',
 )
 
 const answer: RequestListener = (request, response) => {

@@ -44,6 +44,31 @@ test('a name, a URL and a key are enough', () => {
   })
 })
 
+test('an upstream may have a proxy and certificates of its own', () => {
+  const lines = [
+    'proxy: "socks5://proxy.example:1080"',
+    'proxyLogin: file:/run/secrets/login',
+    'ca: /etc/ca.pem',
+    'clientCertificate: /etc/client.pem',
+    'clientKey: /run/secrets/client.key',
+    'http2: true',
+    'connectionMaxAgeMs: 60000',
+  ]
+  const one = (more: readonly string[]) =>
+    `upstreams: [{ name: a, url: "https://a", keys: [env:K], ${more.join(', ')} }]`
+  const read = readUpstreamsFile(one(lines))
+  assert.ok('upstreams' in read)
+  const { proxy, proxyLogin, http2, connectionMaxAgeMs } = read.upstreams[0] ?? {}
+  assert.deepEqual(
+    [proxy, proxyLogin, http2, connectionMaxAgeMs],
+    ['socks5://proxy.example:1080', 'file:/run/secrets/login', true, 60_000],
+  )
+  const refused = problemsOf(one(['proxy: "http://user:secret@proxy:3128"', 'proxyLogin: "u:p"']))
+  assert.match(refused.join('\n'), /proxy expected http\(s\):\/\/ or socks5:\/\/host:port/)
+  assert.match(refused.join('\n'), /proxyLogin expected env:NAME or file:\/path/)
+  assert.doesNotMatch(refused.join('\n'), /secret@/)
+})
+
 test('reports all problems at once, each with its line', () => {
   const problems = problemsOf(`upstreams:
   - name: Main
