@@ -10,17 +10,12 @@ import type { Masked } from '../platform/masked.ts'
 import type { Shares } from '../platform/shares.ts'
 import { createWaitingPlaces } from '../platform/slots.ts'
 import { conversationOf } from './affinity.ts'
-import { type Breaker, createBreaker, type Ticket } from './breaker.ts'
+import { type Breaker, createBreaker } from './breaker.ts'
 import { readAllConnectionFiles } from './connection-files.ts'
 import { createCooling } from './cooling.ts'
+import { type TargetCounts, TargetOutcome } from './outcome.ts'
 import { overviewOf, type UpstreamLine } from './overview.ts'
-import {
-  LostReply,
-  type Outcome,
-  type ReplySink,
-  type UpstreamPath,
-  type UpstreamRequest,
-} from './port.ts'
+import { LostReply, type ReplySink, type UpstreamPath, type UpstreamRequest } from './port.ts'
 import * as queries from './queries.ts'
 import { createRetryBudget } from './retry-budget.ts'
 import { Route, type RouteTarget } from './route.ts'
@@ -98,7 +93,7 @@ type Shared = Readonly<Record<string, Shares>>
 type TargetState = RouteTarget & {
   readonly options: UpstreamOptions
   readonly label: string
-  readonly counts: { underWay: number; succeeded: number; failed: number }
+  readonly counts: TargetCounts
   weight: number
   isDrained: boolean
 }
@@ -260,7 +255,7 @@ function createTargets(
   { transport, clock, onChange }: { transport: Transport; clock: Clock; onChange: () => void },
 ): { paid: TargetState; free: TargetState } {
   const label = `${options.name}#${index + 1}`
-  const counts = { underWay: 0, succeeded: 0, failed: 0 }
+  const counts: TargetCounts = { underWay: 0, succeeded: 0, failed: 0 }
   const credential = key.reveal()
   const forPath = (breaker: Breaker): TargetState => {
     const cooling = createCooling(clock.spanMs)
@@ -289,69 +284,6 @@ function createTargets(
   // sends the request all the same.
   const isReady = () => paid.state() === 'closed' && free.isReady()
   return { paid: forPath(paid), free: forPath({ ...free, isReady }) }
-}
-
-/** Records at a target how one request went. */
-class TargetOutcome implements Outcome {
-  private readonly breaker: TargetState['breaker']
-  private readonly cooling: TargetState['cooling']
-  private readonly counts: TargetState['counts']
-  private readonly model: string
-  private readonly onChange: () => void
-  private readonly ticket: Ticket
-  private isAnswered = false
-  private isWhole = false
-  private isOver = false
-
-  constructor(
-    target: Pick<TargetState, 'breaker' | 'cooling' | 'counts'>,
-    model: string,
-    onChange: () => void,
-  ) {
-    this.breaker = target.breaker
-    this.cooling = target.cooling
-    this.counts = target.counts
-    this.model = model
-    this.onChange = onChange
-    this.ticket = this.breaker.begin()
-  }
-
-  answer(): void {
-    this.counts.succeeded += 1
-    const hasClosed = this.breaker.answer(this.ticket)
-    this.isAnswered = true
-    this.succeed()
-    if (hasClosed) this.onChange()
-  }
-
-  finish(): void {
-    this.isWhole = true
-    this.succeed()
-  }
-
-  fail(retryAfterMs?: number): void {
-    this.counts.failed += 1
-    if (retryAfterMs !== undefined) this.cooling.coolDown(this.model, retryAfterMs)
-    if (this.breaker.fail(this.ticket)) this.onChange()
-  }
-
-  coolDown(retryAfterMs = 0): void {
-    this.counts.failed += 1
-    this.cooling.coolDown(this.model, retryAfterMs)
-  }
-
-  end(): void {
-    if (this.isOver) return
-    this.isOver = true
-    this.counts.underWay -= 1
-    // A probe whose client left has shown nothing, so the next request may be the probe.
-    if (this.breaker.forget(this.ticket)) this.onChange()
-  }
-
-  /** A short reply may be complete before the relay has reported its status. */
-  private succeed(): void {
-    if (this.isAnswered && this.isWhole) this.breaker.succeed(this.ticket)
-  }
 }
 
 function usesOf(shared: Shared): queries.BusyAccount[] {
