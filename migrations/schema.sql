@@ -1440,6 +1440,7 @@ CREATE TABLE upstream_views (
     succeeded bigint NOT NULL,
     failed bigint NOT NULL,
     seen_at timestamp with time zone NOT NULL,
+    details jsonb,
     CONSTRAINT upstream_views_state_is_known CHECK ((state = ANY (ARRAY['closed'::text, 'open'::text, 'probing'::text])))
 );
 

@@ -285,6 +285,7 @@ function watch(
   metrics.gauge('gateway_upstream_under_way', 'Requests under way', of('underWay'))
   metrics.counter('gateway_upstream_answered', 'Requests that were answered', of('succeeded'))
   metrics.counter('gateway_upstream_failed', 'Requests that failed', of('failed'))
+  watchUpstreams(metrics, upstreams)
   metrics.gauge('gateway_upstreams_away', '1 while no upstream takes requests', () =>
     Number(upstreams.areAllAway()),
   )
@@ -293,6 +294,48 @@ function watch(
       upstreams.views().map((view) => [view.target, Number(view.state === 'closed')]),
     ),
   )
+}
+
+/** The state of targets by model; labels are targets of the configuration, models, and limits. */
+function watchUpstreams(metrics: Metrics, upstreams: Upstreams): void {
+  const paidModels = () =>
+    upstreams
+      .views()
+      .flatMap(({ target, details }) =>
+        details.models.filter(({ isFree }) => !isFree).map((one) => ({ target, ...one })),
+      )
+  const byModel = (read: (one: ReturnType<typeof paidModels>[number]) => number) => () =>
+    Object.fromEntries(paidModels().map((one) => [`${one.target} ${one.model}`, read(one)]))
+  const { gauge } = metrics
+  gauge('gateway_upstream_out_of_service', '1 while the upstream refuses the credential', () =>
+    Object.fromEntries(
+      upstreams.views().map(({ target, details }) => [target, Number(details.out !== null)]),
+    ),
+  )
+  const sick = byModel(({ state }) => Number(state === 'sick'))
+  gauge('gateway_upstream_sick', '1 while a target fails for a model', sick)
+  const forbidden = byModel(({ state }) => Number(state === 'forbidden'))
+  gauge('gateway_upstream_forbidden', '1 while a target forbids a model', forbidden)
+  const cooling = byModel((one) => one.coolingSeconds)
+  gauge('gateway_upstream_cooling_seconds', 'How much longer a pause lasts', cooling, 'max')
+  const left = () =>
+    Object.fromEntries(
+      paidModels().flatMap(({ target, model, limits }) =>
+        Object.entries(limits).map(([kind, { limit, left }]) => [
+          `${target} ${model} ${kind}`,
+          left / limit,
+        ]),
+      ),
+    )
+  gauge('gateway_upstream_limit_left', 'The part of a limit that is left', left, 'min')
+  const most = () =>
+    Object.fromEntries(
+      paidModels().flatMap(({ target, model, most }) =>
+        most === null ? [] : [[`${target} ${model}`, most]],
+      ),
+    )
+  gauge('gateway_upstream_most', 'How many requests at a time a target takes', most)
+  gauge('gateway_upstream_waiting', 'Requests that wait for a target', upstreams.waitingForTarget)
 }
 
 /** Metrics that a worker reads from the database; a fleet of gateways would add them up. */

@@ -11,6 +11,7 @@ import type { Route, Target, UpstreamPath } from '../upstreams/upstreams.ts'
 import type { CountRequest, MessageRequest } from '../wire/draft.ts'
 import { type Edit, editBody } from '../wire/edit.ts'
 import { isRetryable } from '../wire/errors.ts'
+import { isAboutOurAccount, type Verdict } from '../wire/verdict.ts'
 import { requestShed } from './admission.ts'
 import { ourCause } from './ending.ts'
 import type { Exchange, Parsed, Reserved } from './exchange.ts'
@@ -18,7 +19,7 @@ import type { Modules } from './modules.ts'
 import { type GatewayRefusalCode, gatewayRefusal } from './refusals.ts'
 import { LEFT_EARLY_WAIT_MS } from './reply/context.ts'
 import { createReplyReceiver, type UpstreamReply } from './reply/reply.ts'
-import { headersOf, isAccountStatus, isTargetFailure, reportOutcome } from './upstream-call.ts'
+import { headersOf, judge } from './upstream-call.ts'
 
 export type RelayRequest = {
   readonly book: BookId
@@ -31,25 +32,25 @@ export type RelayRequest = {
   bodyFor(target: Target): readonly Buffer[]
 }
 
-/** `retry-after` when only an operator can help, for example because every target is drained. */
-const RETRY_AFTER_OPERATOR_MS = 30_000
-
 /**
  * Sends the request to the best target, then to the next ones until one gives an answer worth
- * forwarding. When no target is left, it waits a moment for one to recover. Refuses:
- * upstream_unreachable, upstream_unavailable, upstream_failed, upstream_overdue, request_overdue,
- * waiting_exhausted, request_shed; the caller then voids the hold.
+ * forwarding. When no target is left, it waits a moment for one that is full or cools down.
+ * Refuses: upstream_unreachable, upstream_unavailable, upstream_limited, upstream_failed,
+ * upstream_overdue, request_overdue, waiting_exhausted, request_shed; the caller then voids the
+ * hold.
  */
 export async function relay(
   exchange: Exchange,
   request: RelayRequest,
-  { upstreams, clock, settings }: Pick<Modules, 'upstreams' | 'clock' | 'settings'>,
+  modules: Pick<Modules, 'upstreams' | 'clock' | 'metrics' | 'settings'>,
 ): Promise<UpstreamReply> {
+  const { upstreams, clock, metrics, settings } = modules
   const sending = {
     headers: headersOf(exchange),
     untilMs: exchange.startedMs + settings.requestSecondsMax * 1_000,
   }
-  const route = upstreams.route(request.path, request.model, request.conversation)
+  const { path, book, model, conversation } = request
+  const route = upstreams.route(path, book, model, conversation)
   let tried: Attempt | undefined
   for (;;) {
     const target = await nextTarget(exchange, request, route, tried)
@@ -57,12 +58,21 @@ export async function relay(
     // A retry within the deadline of the whole request.
     if (tried !== undefined && clock.spanMs() >= sending.untilMs) break
     if (tried !== undefined && 'reply' in tried) tried.reply.abort()
+    const [fromMs, isRetry] = [clock.spanMs(), tried !== undefined]
     tried = await attempt(exchange, request, target, sending, clock)
+    const outcome = 'verdict' in tried ? tried.verdict : 'unanswered'
+    const seconds = (clock.spanMs() - fromMs) / 1_000
+    metrics.observeUpstream({ target: target.label, outcome, seconds, isRetry })
   }
   if (tried === undefined) throw unavailable(route)
-  if ('reply' in tried) return tried.reply
-  if (clock.spanMs() >= sending.untilMs) throw requestOverdue(tried.error)
-  throw tried.error
+  if (!('reply' in tried)) {
+    if (clock.spanMs() >= sending.untilMs) throw requestOverdue(tried.error)
+    throw tried.error
+  }
+  if (tried.verdict !== 'limited') return tried.reply
+  // The upstream's words are about the limits of our account, not of the customer's.
+  tried.reply.abort()
+  throw limited(route.retryAfterMs())
 }
 
 function requestOverdue(cause: unknown): Refusal {
@@ -89,14 +99,24 @@ async function nextTarget(
   return exchange.isDisconnected ? undefined : found
 }
 
+/** No target was tried: all of them asked for a pause, or are drained. */
 function unavailable(route: Route): Refusal {
-  const refusal = gatewayRefusal('upstream_unavailable', 'No upstream is available right now.')
-  refusal.retryAfterMs = route.retryAfterMs() ?? RETRY_AFTER_OPERATOR_MS
+  const pauseMs = route.retryAfterMs()
+  if (pauseMs !== undefined) return limited(pauseMs)
+  return gatewayRefusal('upstream_unavailable', 'No upstream is available right now.')
+}
+
+function limited(pauseMs: number | undefined): Refusal {
+  const sentence = 'This model is overloaded right now; try again after the time in retry-after.'
+  const refusal = gatewayRefusal('upstream_limited', sentence)
+  if (pauseMs !== undefined) refusal.retryAfterMs = pauseMs
   return refusal
 }
 
 type ReplyReceiver = ReturnType<typeof createReplyReceiver>
-type Attempt = { readonly reply: UpstreamReply } | { readonly error: unknown }
+type Attempt =
+  | { readonly reply: UpstreamReply; readonly verdict: Verdict }
+  | { readonly error: unknown }
 
 /** The whole request was sent and no status came: the upstream may be generating the reply. */
 const POSSIBLY_ACCEPTED = ['upstream_failed', 'upstream_overdue'] as const
@@ -113,15 +133,14 @@ function mayTryAnother(tried: Attempt, path: UpstreamPath): boolean {
     const isFree = path === '/v1/messages/count_tokens'
     return isFree || !isRefusal<GatewayRefusalCode>(error, ...POSSIBLY_ACCEPTED)
   }
+  if (isAboutOurAccount(tried.verdict)) return true
   const { status, headers } = tried.reply
-  const shouldRetry = headers['x-should-retry']
-  return isAccountStatus(status) || isRetryable(status, shouldRetry as string | undefined)
+  return isRetryable(status, headers['x-should-retry'] as string | undefined)
 }
 
-/** 408 and 409 are retried elsewhere but do not count against the target. */
+/** 408 and 409 are retried elsewhere but say nothing about the target. */
 function isTargetAtFault(tried: Attempt): boolean {
-  if (!('reply' in tried)) return true
-  return isTargetFailure(tried.reply.status)
+  return !('reply' in tried) || tried.verdict !== 'retry'
 }
 
 async function attempt(
@@ -147,8 +166,7 @@ async function attempt(
     const reply = await receiver.reply
     journal.firstByteMs = clock.spanMs()
     journal.reply = reply
-    reportOutcome(started.outcome, reply, clock)
-    return { reply }
+    return { reply, verdict: await judge(reply, started.outcome) }
   } catch (error) {
     return { error }
   } finally {

@@ -8,10 +8,11 @@ import type { ReplyHeaders } from '../http/http.ts'
 import type { Settled } from '../ledger/ledger.ts'
 import { creditsText, wholeCredits } from '../units/credits.ts'
 import { readErrorBody, withRequestId } from '../wire/errors.ts'
+import { isAboutOurAccount, verdictOf } from '../wire/verdict.ts'
 import type { Exchange, Reserved } from './exchange.ts'
 import { gatewayRefusal } from './refusals.ts'
 import type { ReplyContext } from './reply/context.ts'
-import { collect, forwardPlain } from './reply/plain.ts'
+import { errorBodyOf, forwardPlain } from './reply/plain.ts'
 import { forwardStream } from './reply/stream.ts'
 
 /** Headers of the upstream that the client receives. */
@@ -46,15 +47,16 @@ export async function respond(context: ReplyContext): Promise<void> {
 async function respondError(context: ReplyContext): Promise<void> {
   const { reply, exchange, settlement, upstreams } = context
   const { status } = reply
-  const body = await collect(reply).catch((error: unknown) => {
+  const body = await errorBodyOf(reply).catch((error: unknown) => {
     settlement.void('upstream_failed', `status ${status}, its body broke off`)
     throw gatewayRefusal('upstream_failed', 'The upstream failed.', { status }, error)
   })
   const upstreamError = readErrorBody(body)
   exchange.journal.errorType = upstreamError?.type
   settlement.void('refused', `upstream ${status} ${upstreamError?.type ?? ''}`.trim())
-  if (isOurAccountRefused(status, upstreamError?.message)) {
-    // The upstream's message is not logged: it may quote the prompt.
+  if (isAboutOurAccount(verdictOf(status, upstreamError))) {
+    // Customers would take a 401 or 402 for an answer about their own key or balance. The
+    // upstream's message is not logged: it may quote the prompt.
     throw gatewayRefusal('upstream_misconfigured', 'The upstream is not available.', {
       status,
       type: upstreamError?.type,
@@ -73,13 +75,6 @@ async function respondError(context: ReplyContext): Promise<void> {
     'content-length': clean.length,
   })
   exchange.clientReply.end(clean)
-}
-
-// The upstream refuses our credential or asks us to pay. A 401 or 402 would tell customers that
-// their own key or balance is at fault.
-export function isOurAccountRefused(status: number, message: string | undefined): boolean {
-  if (status === 401 || status === 402 || status === 403) return true
-  return status === 400 && /credit balance is too low/i.test(message ?? '')
 }
 
 function headOf(

@@ -54,9 +54,16 @@ export const refusalAnswers = {
   thread_unsupported: { status: 400, type: 'invalid_request_error', level: 'info' },
   model_unknown: { status: 404, type: 'not_found_error', level: 'info' },
   feature_unpriced: { status: 400, type: 'invalid_request_error', level: 'info' },
-  // No upstream is available; a failing one is probed once a second. Step 5 knows when
-  // the next probe is due and sets the refusal's `retryAfterMs`, which replaces this value.
+  // Every target is drained, so only the operator can help.
   upstream_unavailable: {
+    status: 529,
+    type: 'overloaded_error',
+    level: 'warn',
+    retryAfterSeconds: 30,
+  },
+  // Step 5 knows when the shortest pause ends and sets the refusal's `retryAfterMs`, which replaces
+  // this value.
+  upstream_limited: {
     status: 529,
     type: 'overloaded_error',
     level: 'warn',

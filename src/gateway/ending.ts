@@ -68,6 +68,9 @@ export function endWithoutReply(exchange: Exchange, error: unknown): Void {
   if (isRefusal(error, 'waiting_exhausted')) {
     return { ending: 'refused', reason: 'no connection to the upstream was free' }
   }
+  if (isRefusal(error, 'upstream_limited')) {
+    return { ending: 'refused', reason: 'every upstream asked for a pause' }
+  }
   return { ending: 'upstream_failed', reason: 'no reply' }
 }
 

@@ -10,12 +10,10 @@ import { upstreamName } from '../pricing/pricing.ts'
 import type { Target, Upstreams } from '../upstreams/upstreams.ts'
 import { countBody } from '../wire/count-body.ts'
 import type { MessageRequest } from '../wire/draft.ts'
-import { readErrorBody } from '../wire/errors.ts'
-import { isOurAccountRefused } from './8-respond.ts'
 import type { Authenticated, Exchange, Parsed } from './exchange.ts'
-import { collect } from './reply/plain.ts'
+import { errorBodyOf } from './reply/plain.ts'
 import { createReplyReceiver } from './reply/reply.ts'
-import { headersOf, reportOutcome } from './upstream-call.ts'
+import { headersOf, judge } from './upstream-call.ts'
 
 /** The vendor answers in about 0.3 s; the client is waiting for its message. */
 const WAIT_MS_MAX = 2_000
@@ -125,7 +123,7 @@ async function ask(
   { body, model, request }: Parsed<MessageRequest>,
   { upstreams, clock }: Needs,
 ): Promise<number | null | undefined> {
-  const route = upstreams.route(PATH, model.id, upstreams.conversationOf(book, body))
+  const route = upstreams.route(PATH, book, model.id, upstreams.conversationOf(book, body))
   const target: Target | undefined = route.next()
   if (target === undefined) return undefined
   const receiver = createReplyReceiver()
@@ -150,14 +148,14 @@ async function ask(
   }, WAIT_MS_MAX)
   try {
     const reply = await receiver.reply
-    reportOutcome(started.outcome, reply, clock)
-    const answer = await collect(reply)
+    const verdict = await judge(reply, started.outcome)
+    const answer = await errorBodyOf(reply)
     if (reply.status === 200) {
       const count = readCount(answer)
       return count === undefined ? undefined : count + request.uncountedBytes
     }
-    if (isOurAccountRefused(reply.status, readErrorBody(answer)?.message)) return undefined
-    return reply.status === 400 || reply.status === 413 ? null : undefined
+    const isRefused = verdict === 'refused' && (reply.status === 400 || reply.status === 413)
+    return isRefused ? null : undefined
   } catch {
     return undefined // the upstream could not be reached, or broke off; the bound of bytes stays
   } finally {

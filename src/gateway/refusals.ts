@@ -17,6 +17,7 @@ export const gatewayRefusalCodes = [
   'model_unknown',
   'feature_unpriced',
   'upstream_unavailable',
+  'upstream_limited',
   'upstream_unreachable',
   'upstream_failed',
   'upstream_overdue',

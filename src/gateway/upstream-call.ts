@@ -1,9 +1,11 @@
 // What every call of an upstream needs, messages and token counts alike: the headers that are sent,
 // and what a status says about the target.
-import type { Clock } from '../platform/clock.ts'
 import type { Outcome } from '../upstreams/upstreams.ts'
-import { retryAfterMs } from '../wire/errors.ts'
+import { readErrorBody } from '../wire/errors.ts'
+import { needsBody, type Verdict, verdictOf } from '../wire/verdict.ts'
 import type { Exchange } from './exchange.ts'
+import { gatewayRefusal } from './refusals.ts'
+import { collect } from './reply/plain.ts'
 import type { UpstreamReply } from './reply/reply.ts'
 
 /** Headers of the request that are forwarded, besides most `anthropic-*` ones. */
@@ -19,28 +21,21 @@ const replaced = new Set([
   'anthropic-user-profile-id',
 ])
 
-export function reportOutcome(outcome: Outcome, reply: UpstreamReply, clock: Clock): void {
+/**
+ * What the upstream's answer says about the target, which it also reports to the target. Reads the
+ * body of an error where only its words tell; the body is then in `reply.errorBody`.
+ */
+export async function judge(reply: UpstreamReply, outcome: Outcome): Promise<Verdict> {
   const { status, headers } = reply
-  if (!isTargetFailure(status)) {
-    outcome.answer()
-    return
+  if (needsBody(status)) {
+    reply.errorBody = await collect(reply).catch((error: unknown) => {
+      throw gatewayRefusal('upstream_failed', 'The upstream failed.', { status }, error)
+    })
   }
-  const retryHeaders = {
-    retryAfterMs: headers['retry-after-ms'] as string | undefined,
-    retryAfter: headers['retry-after'],
-  }
-  const delayMs = retryAfterMs(retryHeaders, clock.nowMs())
-  if (status === 429) outcome.coolDown(delayMs)
-  else outcome.fail(delayMs)
-}
-
-export function isTargetFailure(status: number): boolean {
-  return status >= 500 || status === 429 || isAccountStatus(status)
-}
-
-/** The upstream refuses our credential or asks us to pay: another target may accept the request. */
-export function isAccountStatus(status: number): boolean {
-  return status === 401 || status === 402 || status === 403
+  const error = reply.errorBody === undefined ? undefined : readErrorBody(reply.errorBody)
+  const verdict = verdictOf(status, error)
+  outcome.answer(verdict, headers)
+  return verdict
 }
 
 function isForwarded(name: string): boolean {

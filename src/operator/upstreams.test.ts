@@ -95,11 +95,14 @@ test('lists every credential with its state in all processes and its weight', as
     .split('\n')
     .map((line) => line.split(/ {2,}/))
   assert.deepEqual(rows, [
-    ['target', 'state', 'under way', 'succeeded', 'failed', 'weight', 'drained', 'processes'],
-    ['east#1', 'closed', '0', '0', '0', '3', 'no', '1'],
-    ['east#2', 'unseen', '0', '0', '0', '3', 'no', '0'],
-    ['west#1', 'closed', '0', '0', '0', '1', 'no', '1'],
-    ['gone#1', 'closed, not configured here', '0', '0', '0', '0', 'no', '1'],
+    [
+      ...['target', 'state', 'under way', 'succeeded', 'failed', 'first byte ms', 'weight'],
+      ...['drained', 'processes'],
+    ],
+    ['east#1', 'serving', '0', '0', '0', '0', '3', 'no', '1'],
+    ['east#2', 'unseen', '0', '0', '0', '0', '3', 'no', '0'],
+    ['west#1', 'serving', '0', '0', '0', '0', '1', 'no', '1'],
+    ['gone#1', 'serving, not configured here', '0', '0', '0', '0', '0', 'no', '1'],
   ])
 })
 

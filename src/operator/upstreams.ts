@@ -12,7 +12,12 @@ const WEIGHT_MAX = 1_000_000
 
 export async function listUpstreams(desk: Desk): Promise<number> {
   const lines = await desk.modules.upstreams.overview()
-  desk.say({ upstreams: lines }, tableOf(COLUMNS, lines.map(rowOf), WIDTH_MAX))
+  const models = lines.flatMap((line) =>
+    line.models.filter(isWorthALine).map((model) => modelRowOf(line.target, model)),
+  )
+  const text = tableOf(COLUMNS, lines.map(rowOf), WIDTH_MAX)
+  if (models.length > 0) text.push('', ...tableOf(MODEL_COLUMNS, models, WIDTH_MAX))
+  desk.say({ upstreams: lines }, text)
   return EXIT_DONE
 }
 
@@ -99,6 +104,7 @@ const COLUMNS = [
   { head: 'under way', side: 'right' },
   { head: 'succeeded', side: 'right' },
   { head: 'failed', side: 'right' },
+  { head: 'first byte ms', side: 'right' },
   { head: 'weight', side: 'right' },
   { head: 'drained' },
   { head: 'processes', side: 'right' },
@@ -107,9 +113,41 @@ const COLUMNS = [
 function rowOf(line: UpstreamLine): string[] {
   return [
     line.target,
-    line.isConfigured ? line.state : `${line.state}, not configured here`,
-    ...[line.underWay, line.succeeded, line.failed, line.weight].map(String),
+    line.isConfigured ? stateOf(line) : `${stateOf(line)}, not configured here`,
+    ...[line.underWay, line.succeeded, line.failed, line.firstByteMs, line.weight].map(String),
     line.isDrained ? 'yes' : 'no',
     String(line.processes),
+  ]
+}
+
+function stateOf({ state, out }: UpstreamLine): string {
+  if (out !== null) return out
+  if (state === 'unseen') return state
+  return state === 'closed' ? 'serving' : 'sick'
+}
+
+type ModelLine = UpstreamLine['models'][number]
+
+const MODEL_COLUMNS = [
+  { head: 'target' },
+  { head: 'model' },
+  { head: 'path' },
+  { head: 'state' },
+  { head: 'cooling s', side: 'right' },
+  { head: 'under way', side: 'right' },
+  { head: 'most', side: 'right' },
+  { head: 'left' },
+] as const
+
+function isWorthALine({ state, most, limits }: ModelLine): boolean {
+  return state !== 'serving' || most !== null || Object.keys(limits).length > 0
+}
+
+function modelRowOf(target: string, line: ModelLine): string[] {
+  const left = Object.entries(line.limits).map(([kind, one]) => `${kind} ${one.left}/${one.limit}`)
+  return [
+    ...[target, line.model, line.isFree ? 'count_tokens' : 'messages', line.state],
+    ...[String(line.coolingSeconds), String(line.underWay), line.most?.toString() ?? ''],
+    left.join(', '),
   ]
 }

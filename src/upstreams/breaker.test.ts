@@ -1,7 +1,10 @@
 // The breaker alone, with a manual clock.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { BookId } from '../platform/ids.ts'
 import { createBreaker } from './breaker.ts'
+
+const [ONE, OTHER] = [1n, 2n] as [BookId, BookId]
 
 function create() {
   const clock = { ms: 50_000 }
@@ -9,15 +12,20 @@ function create() {
   return {
     clock,
     ...breaker,
-    /** Sends `count` requests that fail, one after the other. */
-    failTimes(count: number): void {
-      for (let i = 0; i < count; i++) breaker.fail(breaker.begin())
+    fail: (ticket: number, book = ONE) => breaker.fail(ticket, { book, print: ticket }),
+    failAs: (book: BookId, print: number) => breaker.fail(breaker.begin(), { book, print }),
+    /** Sends `count` different requests of one customer that fail, one after the other. */
+    failTimes(count: number, book = ONE): void {
+      for (let i = 0; i < count; i++) {
+        const ticket = breaker.begin()
+        breaker.fail(ticket, { book, print: ticket })
+      }
     },
     /** A request whose reply is complete. */
-    goWell(): void {
+    goWell(book = ONE): void {
       const ticket = breaker.begin()
       breaker.answer(ticket)
-      breaker.succeed(ticket)
+      breaker.succeed(ticket, book)
     },
   }
 }
@@ -68,26 +76,14 @@ test('allows one probe a second, and one at a time while other targets are avail
   assert.deepEqual(look(breaker), ['open', true], 'the last time was a minute ago')
 })
 
-test('a request without another target may probe a second after a probe that hangs', () => {
-  const breaker = create()
-  breaker.failTimes(5)
-  let asked = 0
-  for (let ms = 0; ms < 10_000; ms += 10, breaker.clock.ms += 10) {
-    if (!breaker.isDue()) continue
-    asked += 1
-    breaker.begin()
-  }
-  assert.deepEqual([asked, ...look(breaker)], [9, 'probing', false])
-})
-
 test('a claimed probe blocks other probes for a second', () => {
   const breaker = create()
   breaker.failTimes(5)
   breaker.clock.ms += 1_000
   breaker.claim()
-  assert.deepEqual([breaker.isDue(), breaker.isReady()], [false, false])
+  assert.equal(breaker.isReady(), false)
   breaker.clock.ms += 1_000
-  assert.deepEqual([breaker.isDue(), breaker.isReady()], [true, true])
+  assert.equal(breaker.isReady(), true)
 })
 
 test('ignores a probe that still hangs when another one was answered', () => {
@@ -104,18 +100,47 @@ test('ignores a probe that still hangs when another one was answered', () => {
   assert.equal(breaker.state(), 'open', 'the one that was answered goes on to count')
 })
 
-test('is failing from the first failure until a complete reply or until it opens', () => {
+test('is failing while several customers’ requests fail, until a reply or until it opens', () => {
   const breaker = create()
   assert.equal(breaker.isFailing(), false)
   breaker.failTimes(1)
+  assert.equal(breaker.isFailing(), false, 'this customer’s request may be the cause')
+  breaker.failTimes(1, OTHER)
   assert.equal(breaker.isFailing(), true)
   breaker.goWell()
   assert.equal(breaker.isFailing(), false)
   breaker.failTimes(5)
-  breaker.clock.ms += 1_000
-  assert.deepEqual([breaker.isFailing(), breaker.recoveries()], [false, 0])
-  breaker.answer(breaker.begin())
-  assert.deepEqual([breaker.isFailing(), breaker.recoveries()], [false, 1])
+  assert.deepEqual([breaker.isFailing(), breaker.state()], [false, 'open'])
+})
+
+test('one customer’s failures do not open it while others are served', () => {
+  const breaker = create()
+  breaker.goWell(OTHER)
+  breaker.failTimes(100)
+  assert.equal(breaker.state(), 'closed')
+  breaker.failTimes(1, OTHER)
+  assert.equal(breaker.state(), 'open', 'now it fails for others too')
+})
+
+test('one customer’s failures open it when nobody else was served for a minute', () => {
+  const breaker = create()
+  breaker.goWell(OTHER)
+  breaker.clock.ms += 59_999
+  breaker.failTimes(5)
+  assert.equal(breaker.state(), 'closed')
+  breaker.clock.ms += 1
+  breaker.failTimes(1)
+  assert.equal(breaker.state(), 'open')
+})
+
+test('the same request over and over does not open it', () => {
+  const breaker = create()
+  const fail = (print: number) => breaker.failAs(ONE, print)
+  for (let i = 0; i < 100; i++) fail(7)
+  assert.equal(breaker.state(), 'closed')
+  fail(8)
+  fail(9)
+  assert.equal(breaker.state(), 'open', 'but three different ones do')
 })
 
 test('closes when a probe is answered', () => {
@@ -144,7 +169,7 @@ test('ignores requests that were sent before it opened', () => {
   breaker.failTimes(5)
   const [answered, ...late] = sent as [number, ...number[]]
   breaker.answer(answered)
-  breaker.succeed(answered)
+  breaker.succeed(answered, ONE)
   assert.equal(breaker.state(), 'open')
   breaker.clock.ms += 1_000
   breaker.goWell()

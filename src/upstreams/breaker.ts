@@ -1,8 +1,15 @@
-// A circuit breaker for one target: after several failures in a row the target gets only one probe
-// a second, until it answers one. It depends on nothing but the clock.
+// A circuit breaker for one target, path and model: after several failures in a row the target gets
+// only one probe a second, until it answers one. A request may be the cause itself, and one
+// customer may send it over and over; so the failures must be of more than one customer, unless
+// nobody else is served there. It depends on nothing but the clock.
+import type { BookId } from '../platform/ids.ts'
 
 /** Consecutive failures that open the breaker; every upstream has one or two now and then. */
 const FAILURES_MAX = 5
+/** Different requests among them, if they are all of one customer. */
+const BODIES_MIN = 3
+/** For how long a complete reply shows that the target serves others. */
+const SERVES_MS = 60_000
 /** Time between probes: a target with an open breaker gets at most one request a second. */
 const PROBE_MS = 1_000
 
@@ -10,6 +17,9 @@ export type BreakerState = 'closed' | 'open' | 'probing'
 
 /** Numbers the requests to this target, from 1. */
 export type Ticket = number
+
+/** Whose request it was, and a hash by which two requests of one customer differ. */
+export type Sender = { readonly book: BookId; readonly print: number }
 
 export function createBreaker(nowMs: () => number) {
   const state = {
@@ -20,16 +30,24 @@ export function createBreaker(nowMs: () => number) {
     lastTicket: 0,
     lastTicketBefore: 0,
     closedBy: 0,
-    recoveries: 0,
   }
   const probes = new Set<Ticket>()
+  const failed = createFailedSenders()
+  const served = createServedBooks(nowMs)
 
   /**
    * Whether the request was sent before the breaker last opened or closed: its outcome then says
    * nothing new. The probe that closed the breaker is never old.
    */
   const isOld = (ticket: Ticket) => ticket <= state.lastTicketBefore && ticket !== state.closedBy
-  const isDue = () => state.isOpen && nowMs() >= state.nextProbeMs
+
+  /** Whether the failures may be the fault of one customer's requests. */
+  function mayBeOneCustomer(): boolean {
+    const { book } = failed
+    if (book === undefined) return failed.prints.size < 2
+    const bodiesMin = Math.min(BODIES_MIN, state.failuresMax)
+    return failed.prints.size < bodiesMin || served.hasOther(book)
+  }
 
   return {
     state: (): BreakerState => {
@@ -38,22 +56,13 @@ export function createBreaker(nowMs: () => number) {
     },
 
     /** Whether the target may get a request now. An open breaker allows one probe at a time. */
-    isReady: (): boolean => !state.isOpen || (probes.size === 0 && isDue()),
+    isReady: (): boolean => !state.isOpen || (probes.size === 0 && nowMs() >= state.nextProbeMs),
 
-    /**
-     * Whether a request that has no other target may probe now, even during another probe: a probe
-     * that hangs for a minute must not hide that the target has recovered.
-     */
-    isDue,
+    /** Whether another customer than this one was served here within the last minute. */
+    servesOthers: (book: BookId): boolean => served.hasOther(book),
 
-    /** When the next probe is allowed. */
-    dueMs: (): number => state.nextProbeMs,
-
-    /** Closed, but a request has failed since the last complete reply. */
-    isFailing: (): boolean => !state.isOpen && state.failures > 0,
-
-    /** How often the target has recovered: each time, requests that failed there may try again. */
-    recoveries: (): number => state.recoveries,
+    /** Closed, but a request has failed since the last complete reply, for all one knows. */
+    isFailing: (): boolean => !state.isOpen && state.failures > 0 && !mayBeOneCustomer(),
 
     /** Reserves the next probe: between this and `begin` other requests choose their targets. */
     claim(): void {
@@ -80,10 +89,10 @@ export function createBreaker(nowMs: () => number) {
     answer(ticket: Ticket): boolean {
       if (!state.isOpen || isOld(ticket)) return false
       probes.clear()
+      failed.clear()
       Object.assign(state, { isOpen: false, failures: 0, failuresMax: 1 })
       // Other probes were sent while the breaker was open, and may still hang.
       Object.assign(state, { lastTicketBefore: state.lastTicket, closedBy: ticket })
-      state.recoveries += 1
       return true
     },
 
@@ -91,32 +100,81 @@ export function createBreaker(nowMs: () => number) {
      * A reply is complete. Its beginning is not enough: some failing upstreams begin every reply
      * and break it off.
      */
-    succeed(ticket: Ticket): void {
+    succeed(ticket: Ticket, book: BookId): void {
       if (state.isOpen || isOld(ticket)) return
+      served.add(book)
+      failed.clear()
       state.failures = 0
       state.failuresMax = FAILURES_MAX
     },
 
-    /** Returns true when this was a probe; the caller then wakes waiting requests. */
-    fail(ticket: Ticket): boolean {
-      const wasProbe = probes.delete(ticket)
-      if (state.isOpen) return wasProbe
-      if (isOld(ticket)) return false
+    /** Returns true when this call opened it. */
+    fail(ticket: Ticket, sender: Sender): boolean {
+      probes.delete(ticket)
+      if (state.isOpen || isOld(ticket)) return false
       state.failures += 1
-      if (state.failures < state.failuresMax) return false
+      failed.add(sender)
+      if (state.failures < state.failuresMax || mayBeOneCustomer()) return false
       state.isOpen = true
       state.lastTicketBefore = state.lastTicket
       state.closedBy = 0
       state.nextProbeMs = nowMs() + PROBE_MS
-      return false
+      return true
     },
 
     /**
-     * A request ended. Returns true if it was a probe; another one is then allowed. A call of
-     * `fail` or `succeed` for the same request may still follow.
+     * A request ended; if it was a probe, another one is allowed. A call of `fail` or `succeed` for
+     * the same request may still follow.
      */
-    forget: (ticket: Ticket): boolean => probes.delete(ticket),
+    forget(ticket: Ticket): void {
+      probes.delete(ticket)
+    },
   }
 }
 
 export type Breaker = ReturnType<typeof createBreaker>
+
+/** The senders of a run of failures. */
+function createFailedSenders() {
+  const prints = new Set<number>()
+  const state: { book: BookId | undefined; isShared: boolean } = {
+    book: undefined,
+    isShared: false,
+  }
+  return {
+    prints,
+    /** The only customer of the run; undefined when there are several. */
+    get book() {
+      return state.isShared ? undefined : state.book
+    },
+    add({ book, print }: Sender): void {
+      if (state.book !== undefined && state.book !== book) state.isShared = true
+      state.book = book
+      if (prints.size < BODIES_MIN) prints.add(print)
+    },
+    clear(): void {
+      prints.clear()
+      Object.assign(state, { book: undefined, isShared: false })
+    },
+  }
+}
+
+/** The last two customers that got a complete reply: at least one is not the one asked about. */
+function createServedBooks(nowMs: () => number) {
+  type Served = { readonly book: BookId; ms: number }
+  const state: { last: Served | undefined; before: Served | undefined } = {
+    last: undefined,
+    before: undefined,
+  }
+  return {
+    add(book: BookId): void {
+      if (state.last?.book === book) state.last.ms = nowMs()
+      else Object.assign(state, { before: state.last, last: { book, ms: nowMs() } })
+    },
+    /** Whether another customer than this one was served within the last minute. */
+    hasOther: (book: BookId): boolean =>
+      [state.last, state.before].some(
+        (one) => one !== undefined && one.book !== book && nowMs() - one.ms < SERVES_MS,
+      ),
+  }
+}

@@ -1,42 +1,65 @@
-// Cooling models of one target, with a manual clock.
+// The pauses of one target, path and model, with a manual clock.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { BookId } from '../platform/ids.ts'
 import { createCooling } from './cooling.ts'
+
+const [ONE, OTHER, THIRD] = [1n, 2n, 3n] as [BookId, BookId, BookId]
 
 function create() {
   const clock = { ms: 50_000 }
   const cooling = createCooling(() => clock.ms)
   return {
-    ...cooling,
-    /** How long the model cools down from now on. */
-    leftMs(model: string): number {
-      const untilMs = cooling.freeAtMs(model)
-      assert.equal(cooling.isCooling(model), untilMs > clock.ms)
-      return Math.max(0, untilMs - clock.ms)
-    },
     clock,
+    ...cooling,
+    /** For how much longer the pause applies to the account. */
+    leftMs: (book: BookId) => Math.max(0, cooling.freeAtMs(book) - clock.ms),
   }
 }
 
-test('only the limited model cools down, for as long as the target asked', () => {
-  const cooling = create()
-  cooling.coolDown('large', 7_000)
-  assert.deepEqual([cooling.leftMs('large'), cooling.leftMs('small')], [7_000, 0])
-  cooling.clock.ms += 6_999
-  assert.equal(cooling.leftMs('large'), 1)
-  cooling.clock.ms += 1
-  assert.equal(cooling.leftMs('large'), 0)
+test('applies for as long as the upstream asked, between a second and a minute', () => {
+  for (const [askedMs, ms] of [
+    [0, 1_000],
+    [37_000, 37_000],
+    [3_600_000, 60_000],
+  ] as const) {
+    const cooling = create()
+    cooling.coolDown(ONE, askedMs)
+    assert.equal(cooling.leftMs(ONE), ms)
+    cooling.clock.ms += ms - 1
+    assert.equal(cooling.isCooling(ONE), true)
+    cooling.clock.ms += 1
+    assert.equal(cooling.isCooling(ONE), false)
+  }
 })
 
-test('a 429 without a time counts as a second, one that asks for an hour as a minute', () => {
+test('applies to the account that got the answer, and to all after a second one got it', () => {
   const cooling = create()
-  cooling.coolDown('large', 0)
-  cooling.coolDown('small', 3_600_000)
-  assert.deepEqual([cooling.leftMs('large'), cooling.leftMs('small')], [1_000, 60_000])
+  assert.equal(cooling.coolDown(ONE, 30_000), true, 'a pause begins')
+  assert.equal(cooling.coolDown(ONE, 30_000), false)
+  assert.deepEqual([ONE, OTHER].map(cooling.isCooling), [true, false])
+  assert.equal(cooling.coolDown(OTHER, 20_000), true, 'it applies to all')
+  assert.deepEqual([ONE, OTHER, THIRD].map(cooling.isCooling), [true, true, true])
+  assert.equal(cooling.leftMs(THIRD), 30_000, 'the longest counts')
 })
 
-test('the longest of several requested times counts', () => {
+test('a new pause begins with one account again', () => {
   const cooling = create()
-  for (const askedMs of [10_000, 30_000, 0]) cooling.coolDown('large', askedMs)
-  assert.equal(cooling.leftMs('large'), 30_000)
+  cooling.coolDown(ONE, 2_000)
+  cooling.coolDown(OTHER, 2_000)
+  cooling.clock.ms += 2_000
+  cooling.coolDown(THIRD, 2_000)
+  assert.deepEqual([ONE, OTHER, THIRD].map(cooling.isCooling), [false, false, true])
+})
+
+test('allows one request a second', () => {
+  const cooling = create()
+  cooling.coolDown(ONE, 30_000)
+  assert.equal(cooling.isProbeDue(), false)
+  cooling.clock.ms += 1_000
+  assert.equal(cooling.isProbeDue(), true)
+  cooling.claim()
+  assert.equal(cooling.isProbeDue(), false)
+  cooling.lift()
+  assert.equal(cooling.isCooling(ONE), false)
 })

@@ -1,27 +1,58 @@
-// For one target and path, the models that it asked us not to request, and until when. The vendor
-// applies its limits per credential, model and path, so other models and paths are not affected.
+// For one target, path and model: the pause that the upstream asked for. The answer may be about
+// one customer's requests only (a prompt longer than our account's limit for long prompts gets a
+// 429 at any time), so the pause applies to the account that got the answer, and to all accounts
+// once a second one has got it too.
+import type { BookId } from '../platform/ids.ts'
 
-/** For a 429 without a time: as long as between two probes of an open breaker. */
+/** For an answer without a time. */
 const COOL_MS_MIN = 1_000
 /** Some upstreams ask for an hour; one request a minute shows whether the limit still applies. */
 const COOL_MS_MAX = 60_000
+/** While nothing else is left, one request a second shows whether the limit still applies. */
+const PROBE_MS = 1_000
 
 export function createCooling(nowMs: () => number) {
-  // Nothing is deleted: the gateway refuses models that are not in the catalogue before it routes a
-  // request, so a process keeps at most targets × models of the catalogue × 2 paths numbers.
-  const freeAtMs = new Map<string, number>()
+  const state: { untilMs: number; book: BookId | undefined; isShared: boolean; probeMs: number } = {
+    untilMs: 0,
+    book: undefined,
+    isShared: false,
+    probeMs: 0,
+  }
+  const isActive = () => state.untilMs > nowMs()
+  const appliesTo = (book: BookId) => isActive() && (state.isShared || state.book === book)
 
   return {
-    /** When several answers ask for different times, the longest counts. */
-    coolDown(model: string, askedMs: number): void {
+    /**
+     * When several answers ask for different times, the longest counts. Returns true when a pause
+     * has begun, or now applies to all accounts.
+     */
+    coolDown(book: BookId, askedMs: number): boolean {
+      const wasActive = isActive()
       const ms = Math.min(Math.max(askedMs, COOL_MS_MIN), COOL_MS_MAX)
-      freeAtMs.set(model, Math.max(freeAtMs.get(model) ?? 0, nowMs() + ms))
+      const isSecond = wasActive && !state.isShared && state.book !== book
+      if (!wasActive) Object.assign(state, { book, isShared: false, untilMs: 0 })
+      if (isSecond) state.isShared = true
+      state.untilMs = Math.max(state.untilMs, nowMs() + ms)
+      state.probeMs = nowMs() + PROBE_MS
+      return !wasActive || isSecond
     },
 
-    isCooling: (model: string): boolean => (freeAtMs.get(model) ?? 0) > nowMs(),
+    isActive,
+    isShared: () => isActive() && state.isShared,
+    isCooling: appliesTo,
+    /** When the account may use the model again; 0 when it may now. */
+    freeAtMs: (book: BookId): number => (appliesTo(book) ? state.untilMs : 0),
+    untilMs: (): number => (isActive() ? state.untilMs : 0),
 
-    /** When the model may be requested again; in the past when it is not cooling. */
-    freeAtMs: (model: string): number => freeAtMs.get(model) ?? 0,
+    /** Whether a request that has no other target may be sent now. */
+    isProbeDue: (): boolean => nowMs() >= state.probeMs,
+    claim(): void {
+      state.probeMs = nowMs() + PROBE_MS
+    },
+    /** A request was served although the pause applied to it. */
+    lift(): void {
+      state.untilMs = 0
+    },
   }
 }
 

@@ -1,43 +1,86 @@
-// Records at a target how one request went.
-import type { Breaker, Ticket } from './breaker.ts'
-import type { Cooling } from './cooling.ts'
+// Records at a target how one request went, and reports each change of the target's state once.
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Clock } from '../platform/clock.ts'
+import type { Log } from '../platform/log.ts'
+import { retryAfterMs } from '../wire/errors.ts'
+import type { Verdict } from '../wire/verdict.ts'
+import type { Sender, Ticket } from './breaker.ts'
+import type { Capacity } from './capacity.ts'
 import type { Outcome } from './port.ts'
+import type { Standing } from './standing.ts'
 
 /** What the operator reads of a target. */
-export type TargetCounts = { underWay: number; succeeded: number; failed: number }
+export type TargetCounts = {
+  underWay: number
+  succeeded: number
+  failed: number
+  /** A moving average of the time to the first byte of streams; 0 before the first. */
+  firstByteMs: number
+}
 
-type RecordedTarget = {
-  readonly breaker: Breaker
-  readonly cooling: Cooling
+/** The part of a new time in the average: about the last twenty streams count. */
+const AVERAGE_PART = 0.1
+
+export type RecordedTarget = {
+  readonly label: string
   readonly counts: TargetCounts
+  readonly standing: Standing
+}
+
+type Sent = Sender & { readonly model: string; readonly path: string; readonly isStream: boolean }
+
+type Needs = {
+  readonly clock: Clock
+  readonly log: Log
+  /** A target that was full may have room. */
+  readonly onRoom: () => void
 }
 
 export class TargetOutcome implements Outcome {
-  private readonly breaker: Breaker
-  private readonly cooling: Cooling
-  private readonly counts: TargetCounts
-  private readonly model: string
-  private readonly onChange: () => void
+  private readonly target: RecordedTarget
+  private readonly capacity: Capacity
+  private readonly sent: Sent
+  private readonly needs: Needs
   private readonly ticket: Ticket
+  private readonly sentMs: number
   private isAnswered = false
   private isWhole = false
   private isOver = false
 
-  constructor(target: RecordedTarget, model: string, onChange: () => void) {
-    this.breaker = target.breaker
-    this.cooling = target.cooling
-    this.counts = target.counts
-    this.model = model
-    this.onChange = onChange
-    this.ticket = this.breaker.begin()
+  constructor(target: RecordedTarget, capacity: Capacity, sent: Sent, needs: Needs) {
+    this.target = target
+    this.capacity = capacity
+    this.sent = sent
+    this.needs = needs
+    this.sentMs = needs.clock.spanMs()
+    this.ticket = capacity.breaker.begin()
+    capacity.concurrency.begin()
+    target.counts.underWay += 1
   }
 
-  answer(): void {
-    this.counts.succeeded += 1
-    const hasClosed = this.breaker.answer(this.ticket)
-    this.isAnswered = true
-    this.succeed()
-    if (hasClosed) this.onChange()
+  answer(verdict: Verdict, headers: IncomingHttpHeaders): void {
+    const { counts } = this.target
+    this.capacity.limits.learn(headers, this.needs.clock.nowMs())
+    if (verdict === 'served' || verdict === 'refused' || verdict === 'retry') {
+      counts.succeeded += 1
+      this.isAnswered = true
+      if (verdict === 'served') this.noteServed()
+      if (this.capacity.breaker.answer(this.ticket)) this.tell('info', 'an upstream answers again')
+      this.succeed()
+      return
+    }
+    counts.failed += 1
+    if (verdict === 'unpaid' || verdict === 'unauthorised') {
+      if (this.target.standing.leave(verdict)) {
+        const { label } = this.target
+        this.needs.log.error({ target: label, why: verdict }, 'an upstream credential is refused')
+      }
+    } else if (verdict === 'forbidden') {
+      if (this.capacity.forbid(this.sent.book)) {
+        this.tell('error', 'an upstream forbids our credential a model')
+      }
+    } else if (verdict === 'failed') this.noteFailure()
+    else this.notePause(headers)
   }
 
   finish(): void {
@@ -45,27 +88,66 @@ export class TargetOutcome implements Outcome {
     this.succeed()
   }
 
-  fail(retryAfterMs?: number): void {
-    this.counts.failed += 1
-    if (retryAfterMs !== undefined) this.cooling.coolDown(this.model, retryAfterMs)
-    if (this.breaker.fail(this.ticket)) this.onChange()
-  }
-
-  coolDown(retryAfterMs = 0): void {
-    this.counts.failed += 1
-    this.cooling.coolDown(this.model, retryAfterMs)
+  fail(): void {
+    this.target.counts.failed += 1
+    this.noteFailure()
   }
 
   end(): void {
     if (this.isOver) return
     this.isOver = true
-    this.counts.underWay -= 1
+    this.target.counts.underWay -= 1
+    const { concurrency, breaker } = this.capacity
+    const isLimited = concurrency.limit() !== Number.POSITIVE_INFINITY
+    concurrency.end()
     // A probe whose client left has shown nothing, so the next request may be the probe.
-    if (this.breaker.forget(this.ticket)) this.onChange()
+    breaker.forget(this.ticket)
+    if (isLimited) this.needs.onRoom()
+  }
+
+  private noteServed(): void {
+    const { counts, standing, label } = this.target
+    this.capacity.serve(this.sent.book)
+    if (standing.serve(this.sentMs)) {
+      this.needs.log.info({ target: label }, 'an upstream credential is accepted again')
+    }
+    if (!this.sent.isStream) return
+    const ms = this.needs.clock.spanMs() - this.sentMs
+    counts.firstByteMs += (ms - counts.firstByteMs) * (counts.firstByteMs === 0 ? 1 : AVERAGE_PART)
+  }
+
+  /** The upstream asks for a pause. */
+  private notePause(headers: IncomingHttpHeaders): void {
+    const { cooling, concurrency, breaker } = this.capacity
+    const { book } = this.sent
+    const askedMs = retryAfterMs(
+      {
+        retryAfterMs: headers['retry-after-ms'] as string | undefined,
+        retryAfter: headers['retry-after'],
+      },
+      this.needs.clock.nowMs(),
+    )
+    if (cooling.coolDown(book, askedMs ?? 0)) this.tell('info', 'an upstream asks for a pause')
+    // One customer's requests that the upstream limits at any time must not slow down the others.
+    if (cooling.isShared() || !breaker.servesOthers(book)) concurrency.cut(cooling.untilMs())
+  }
+
+  private noteFailure(): void {
+    if (this.capacity.breaker.fail(this.ticket, this.sent)) {
+      this.tell('warn', 'an upstream fails and is avoided')
+    }
   }
 
   /** A short reply may be complete before the relay has reported its status. */
   private succeed(): void {
-    if (this.isAnswered && this.isWhole) this.breaker.succeed(this.ticket)
+    if (this.isAnswered && this.isWhole) this.capacity.breaker.succeed(this.ticket, this.sent.book)
+  }
+
+  private tell(level: 'info' | 'warn' | 'error', message: string): void {
+    const { model, path } = this.sent
+    const pauseMs = this.capacity.cooling.untilMs() - this.needs.clock.spanMs()
+    const seconds = pauseMs > 0 ? Math.ceil(pauseMs / 1_000) : undefined
+    const fields = { target: this.target.label, model, path, seconds }
+    this.needs.log[level](fields, message)
   }
 }

@@ -1,7 +1,10 @@
 // The operator's overview of the upstreams: what is configured here, what all processes see, and
 // what the operator has changed.
 import type { BreakerState } from './breaker.ts'
-import type { TargetView, UpstreamSetting } from './queries.ts'
+import { limitKinds } from './limits.ts'
+import type { SeenTarget, UpstreamSetting } from './queries.ts'
+import type { OutReason } from './standing.ts'
+import type { ModelView, TargetDetails } from './view.ts'
 
 export type UpstreamLine = {
   readonly target: string
@@ -13,6 +16,12 @@ export type UpstreamLine = {
   readonly underWay: number
   readonly succeeded: number
   readonly failed: number
+  /** Why its credential is out of service, in any process; null when it is in service in all. */
+  readonly out: OutReason | null
+  /** Until the first byte of streams, on average; 0 before the first stream. */
+  readonly firstByteMs: number
+  /** By model and path, over all processes. */
+  readonly models: readonly ModelView[]
   /** The weight in force: the operator's, or else the configured one. */
   readonly weight: number
   readonly isDrained: boolean
@@ -28,14 +37,19 @@ type Configured = {
   readonly options: { readonly weight: number }
 }
 
-const unseen = { state: 'unseen', underWay: 0, succeeded: 0, failed: 0, processes: 0 } as const
+const unseen = {
+  ...({ state: 'unseen', underWay: 0, succeeded: 0, failed: 0, processes: 0 } as const),
+  ...{ out: null, firstByteMs: 0, models: [] },
+}
 
 export function overviewOf(
   configured: readonly Configured[],
-  views: readonly (TargetView & { readonly processes: number })[],
+  views: readonly SeenTarget[],
   settings: readonly UpstreamSetting[],
 ): UpstreamLine[] {
-  const viewOf = new Map(views.map((view) => [view.target, view]))
+  const viewOf = new Map(
+    views.map(({ details, ...view }) => [view.target, { ...view, ...joined(details) }]),
+  )
   const settingOf = new Map(settings.map((setting) => [setting.name, setting]))
   const line = (target: string, upstream: string, weight: number, isConfigured: boolean) => {
     const setting = settingOf.get(upstream)
@@ -59,3 +73,42 @@ export function overviewOf(
     ...unconfigured.map(({ target }) => line(target, target.replace(/#\d+$/, ''), 0, false)),
   ]
 }
+
+/** What the processes know of one target, together. */
+function joined(details: readonly TargetDetails[]) {
+  const times = details.map((one) => one.firstByteMs).filter((ms) => ms > 0)
+  const average = times.reduce((sum, ms) => sum + ms, 0) / Math.max(1, times.length)
+  const models = Map.groupBy(
+    details.flatMap((one) => one.models),
+    ({ model, isFree }) => `${model} ${isFree}`,
+  )
+  return {
+    out: details.find((one) => one.out !== null)?.out ?? null,
+    firstByteMs: Math.round(average),
+    models: [...models.values()].map(worstOf),
+  }
+}
+
+/**
+ * The requests of all processes and the worst of what they know: they share the upstream's limits,
+ * and one of them may not have met a limit yet.
+ */
+function worstOf(views: readonly ModelView[]): ModelView {
+  const sorted = views.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))
+  const [worst] = sorted as [ModelView]
+  const mosts = views.flatMap(({ most }) => (most === null ? [] : [most]))
+  const kinds = limitKinds.flatMap((kind) => {
+    const known = views.flatMap(({ limits }) => limits[kind] ?? [])
+    const [least] = known.toSorted((a, b) => a.left - b.left)
+    return least === undefined ? [] : [[kind, least]]
+  })
+  return {
+    ...worst,
+    coolingSeconds: Math.max(...views.map((one) => one.coolingSeconds)),
+    underWay: views.reduce((sum, one) => sum + one.underWay, 0),
+    most: mosts.length === 0 ? null : mosts.reduce((sum, one) => sum + one, 0),
+    limits: Object.fromEntries(kinds),
+  }
+}
+
+const order: readonly ModelView['state'][] = ['forbidden', 'sick', 'cooling', 'serving']

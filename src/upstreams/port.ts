@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { BookId } from '../platform/ids.ts'
 import type { Holder } from '../platform/shares.ts'
+import type { Verdict } from '../wire/verdict.ts'
 
 /** Messages are charged, token counts are free. */
 export type UpstreamPath = '/v1/messages' | '/v1/messages/count_tokens'
@@ -62,27 +63,20 @@ export type Call = {
 
 /** How a request went: it decides which targets later requests try. */
 export type Outcome = {
-  /** A status has arrived that does not count against the target. */
-  answer(): void
+  /** The status has arrived; the verdict says what it means for the target. */
+  answer(verdict: Verdict, headers: IncomingHttpHeaders): void
   /** The reply has arrived completely, whatever its status. */
   finish(): void
-  /**
-   * The target failed, which counts against it for every model. May follow `answer`. The delay that
-   * a 529 or another 5xx asks for applies to this model and path only: one busy model of the vendor
-   * must not block the others, and a target that is down fails five times soon enough.
-   */
-  fail(retryAfterMs?: number): void
-  /**
-   * The target answered 429. This blocks this model on this path for the time that it asks for, and
-   * is neither a failure nor a recovery of the target.
-   */
-  coolDown(retryAfterMs?: number): void
+  /** The target gave no answer, or broke off its reply. May follow `answer`. */
+  fail(): void
   /** The request has ended, however it went. May be repeated. */
   end(): void
 }
 
 /** One credential at one upstream. */
 export type Target = {
+  /** The upstream's name and the credential's number, for logs and metrics. */
+  readonly label: string
   /** The upstream's name, as in the catalogue's `upstreamNames`. */
   readonly upstream: string
   /** The highest temperature that it accepts; a higher one is lowered to it. */

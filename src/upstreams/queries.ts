@@ -2,7 +2,7 @@
 // accounts. One function per statement; requests do not wait for any of them.
 import type { Executor } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
-import type { BreakerState } from './breaker.ts'
+import type { TargetDetails, TargetView } from './view.ts'
 
 export type UpstreamSetting = {
   name: string
@@ -13,12 +13,10 @@ export type UpstreamSetting = {
   changedAt: string
 }
 
-export type TargetView = {
-  target: string
-  state: BreakerState
-  underWay: number
-  succeeded: number
-  failed: number
+/** A target as all processes see it together. */
+export type SeenTarget = Omit<TargetView, 'details'> & {
+  processes: number
+  details: TargetDetails[]
 }
 
 /** Reads without a lock. */
@@ -55,29 +53,31 @@ export async function viewWrite(
 ): Promise<void> {
   await db.query(
     `insert into upstream_views
-       (instance, target, state, under_way, succeeded, failed, seen_at)
-     select $1, v.target, v.state, v."underWay", v.succeeded, v.failed, clock_timestamp()
+       (instance, target, state, under_way, succeeded, failed, details, seen_at)
+     select $1, v.target, v.state, v."underWay", v.succeeded, v.failed, v.details,
+       clock_timestamp()
      from jsonb_to_recordset($2::jsonb) as v
-       (target text, state text, "underWay" int4, succeeded int8, failed int8)
+       (target text, state text, "underWay" int4, succeeded int8, failed int8, details jsonb)
      on conflict (instance, target) do update
      set state = excluded.state, under_way = excluded.under_way, succeeded = excluded.succeeded,
-       failed = excluded.failed, seen_at = excluded.seen_at`,
+       failed = excluded.failed, details = excluded.details, seen_at = excluded.seen_at`,
     [instance, JSON.stringify(views)],
   )
 }
 
 /** What processes saw within the last half minute, by target. Reads without a lock. */
-export async function viewList(db: Executor): Promise<(TargetView & { processes: number })[]> {
+export async function viewList(db: Executor): Promise<SeenTarget[]> {
   const { rows } = await db.query(
     `select target, case when bool_or(state = 'closed') then 'closed'
          when bool_or(state = 'probing') then 'probing' else 'open' end as state,
        sum(under_way)::int4 as "underWay", sum(succeeded)::int4 as succeeded,
-       sum(failed)::int4 as failed, count(*)::int4 as processes
+       sum(failed)::int4 as failed, count(*)::int4 as processes,
+       coalesce(jsonb_agg(details) filter (where details is not null), '[]') as details
      from upstream_views
      where seen_at > clock_timestamp() - interval '30 seconds'
      group by target order by target`,
   )
-  return rows as (TargetView & { processes: number })[]
+  return rows as SeenTarget[]
 }
 
 /** Deletes the views of processes that have ended. */

@@ -1,22 +1,20 @@
 // The route of one request: which target it tries next. Targets are ordered by priority, then by
-// the conversation's preference. Those with an open breaker and drained ones are left out, and one
-// that cools down is tried only when there is no other. When no target is left, the request waits a
-// short time for one to recover.
+// the conversation's preference; among those, the best grade for the request's account goes first
+// (capacity.ts). No request is refused because its targets look sick: then they are tried all the
+// same, whether there is one or several. A request waits a short time for a target that is full, or
+// whose pause ends soon.
 import type { Clock } from '../platform/clock.ts'
+import type { BookId } from '../platform/ids.ts'
 import { rank } from './affinity.ts'
-import type { Breaker } from './breaker.ts'
-import type { Cooling } from './cooling.ts'
+import type { Capacity, Grade } from './capacity.ts'
 import type { Target } from './port.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import type { PendingWait, WaitQueue } from './wait-queue.ts'
 
-/**
- * Limit on all waits of one request together. An open breaker allows a probe every second, and an
- * upstream that is down refuses at once.
- */
+/** Limit on all waits of one request together; client libraries wait 0.5 s before they retry. */
 const WAIT_MS = 1_500
-/** Added while a probe is under way: an upstream that has recovered answers within seconds. */
-const ANSWER_MS = 1_500
+/** The number of requests that a target takes grows with time. */
+const FULL_CHECK_MS = 250
 
 /** What the route needs to know of a target. */
 export type RouteTarget = Target & {
@@ -24,11 +22,12 @@ export type RouteTarget = Target & {
   readonly salt: number
   readonly weight: number
   readonly isDrained: boolean
-  readonly breaker: Breaker
-  readonly cooling: Cooling
+  /** For the path of the request. */
+  capacityOf(model: string): Capacity
 }
 
 type RouteOptions = {
+  readonly book: BookId
   readonly model: string
   /** All targets that serve the model. */
   readonly candidates: readonly RouteTarget[]
@@ -42,45 +41,53 @@ type RouteOptions = {
 export class Route {
   private readonly options: RouteOptions
   private readonly order: readonly RouteTarget[]
-  /** Targets tried so far, with their number of recoveries at that time. */
-  private readonly tried = new Map<RouteTarget, number>()
+  private readonly tried = new Set<RouteTarget>()
   /** A request tries at most one cooling target: the others asked for an even longer pause. */
   private hasTriedCooling = false
+  private areTriedOut = true
   private waitedMs = 0
-  private retryUntilMs: number | undefined
 
   constructor(options: RouteOptions) {
     this.options = options
     this.order = orderOf(options.candidates, options.conversation)
   }
 
-  /**
-   * The next target that may be tried now. If its breaker is open, no other request probes it for a
-   * second.
-   */
+  /** The next target that may be tried now. If it is not well, other requests leave it alone. */
   next(): Target | undefined {
-    // When there is only one target, its own error is better than a refusal of ours.
-    const isOnly = this.options.candidates.length === 1
-    return this.pick((one) => !this.tried.has(one) && (isOnly || one.breaker.isReady()))
+    const best = this.bestOfGrades()
+    const well = best.ready ?? best.low
+    if (well !== undefined) return this.take(well)
+    if (best.failing !== undefined && this.isWithinBudget()) return this.take(best.failing)
+    if (best.full !== undefined) return undefined
+    if (best.sick !== undefined && this.isWithinBudget()) return this.take(best.sick)
+    if (best.cooling !== undefined) return this.probeCooling(best.cooling)
+    // An account without funds refuses everything; but when there is no other, somebody may have
+    // paid in the meantime.
+    if (best.out === undefined || !this.areTriedOut || !this.isWithinBudget()) return undefined
+    return this.take(best.out)
   }
 
   /**
-   * Waits for a target; one that was tried before counts when it has recovered or may be probed
-   * again.
+   * Waits for a target that is full, or whose pause ends in time, even if it was tried: it did not
+   * accept the request. One that is still full at the end is taken all the same.
    */
   wait(): PendingWait<Target> {
-    const { clock, waitQueue, candidates } = this.options
+    const { clock, waitQueue } = this.options
     const fromMs = clock.spanMs()
-    this.retryUntilMs ??= fromMs + WAIT_MS
     const untilMs = fromMs + WAIT_MS - this.waitedMs
-    const isProbing = () => this.waitable().some(({ breaker }) => breaker.state() === 'probing')
-    const mayRecoverInTime =
-      isProbing() || this.waitable().some(({ breaker }) => breaker.dueMs() < untilMs)
-    const isWaiting = mayRecoverInTime && candidates.length > 1
+    for (const one of this.tried) this.forgive(one, untilMs)
+    const isFull = () => this.bestOfGrades().full !== undefined
+    const isWorthIt = isFull() || this.pauseEndsMs().some((ms) => ms < untilMs)
     const wait = waitQueue.wait<Target>({
-      find: () => this.pick((one) => this.mayBeTried(one) && this.isUsable(one)),
-      nextMs: () => least(this.waitable().map(({ breaker }) => breaker.dueMs())),
-      untilMs: () => (isWaiting ? untilMs + (isProbing() ? ANSWER_MS : 0) : fromMs),
+      find: () => {
+        const { ready, low, failing, full } = this.bestOfGrades()
+        const isLast = isWorthIt && clock.spanMs() >= untilMs
+        const found = ready ?? low ?? failing ?? (isLast ? full : undefined)
+        return found === undefined ? undefined : this.take(found)
+      },
+      nextMs: () =>
+        least([...this.pauseEndsMs(), ...(isFull() ? [clock.spanMs() + FULL_CHECK_MS] : [])]),
+      untilMs: () => (isWorthIt ? untilMs : fromMs),
     })
     const found = wait.found.finally(() => {
       this.waitedMs += clock.spanMs() - fromMs
@@ -88,77 +95,71 @@ export class Route {
     return { found, abandon: wait.abandon }
   }
 
-  /** After how long a retry may succeed; undefined when only the operator can help. */
+  /** How long the shortest pause lasts that an upstream asked for; undefined when none did. */
   retryAfterMs(): number | undefined {
-    const { clock, model } = this.options
-    const known = this.order.filter((one) => !one.isDrained)
-    const dueMs = least(
-      known.map(({ breaker, cooling }) => Math.max(breaker.dueMs(), cooling.freeAtMs(model))),
-    )
-    return dueMs === undefined ? undefined : Math.max(0, dueMs - clock.spanMs())
+    const dueMs = least(this.pauseEndsMs())
+    return dueMs === undefined ? undefined : Math.max(0, dueMs - this.options.clock.spanMs())
   }
 
   /**
-   * The first in order that may be tried and does not cool down. If all cool down, the one that
-   * ends soonest, at once: its own answer with its retry-after is better than a refusal of ours.
+   * The first in order of each grade; of the cooling ones, the one whose pause ends soonest.
+   * `failing`: ready, but a retry there adds to the load of a target that has just failed.
    */
-  private pick(mayTry: (one: RouteTarget) => boolean): RouteTarget | undefined {
-    const { model } = this.options
-    let soonest: RouteTarget | undefined
+  private bestOfGrades(): Partial<Record<Grade | 'failing', RouteTarget>> {
+    const best: Partial<Record<Grade | 'failing', RouteTarget>> = {}
     for (const one of this.order) {
-      if (one.isDrained || !mayTry(one)) continue
-      if (!one.cooling.isCooling(model)) {
-        if (this.isWithinBudget(one)) return this.take(one)
-      } else if (
-        soonest === undefined ||
-        one.cooling.freeAtMs(model) < soonest.cooling.freeAtMs(model)
-      ) {
-        soonest = one
-      }
+      if (one.isDrained || this.tried.has(one)) continue
+      const capacity = this.capacityOf(one)
+      const grade = capacity.gradeFor(this.options.book)
+      if (grade !== 'ready') {
+        const isSooner = grade === 'cooling' && this.freeAtMs(one) < this.freeAtMs(best.cooling)
+        if (best[grade] === undefined || isSooner) best[grade] = one
+      } else if (this.tried.size === 0 || !capacity.breaker.isFailing()) return { ready: one }
+      else best.failing ??= one
     }
-    if (soonest === undefined || this.hasTriedCooling || !this.isWithinBudget(soonest))
-      return undefined
+    return best
+  }
+
+  private probeCooling(one: RouteTarget): RouteTarget | undefined {
+    if (this.hasTriedCooling || !this.capacityOf(one).cooling.isProbeDue()) return undefined
+    if (!this.isWithinBudget()) return undefined
     this.hasTriedCooling = true
-    return this.take(soonest)
+    return this.take(one)
   }
 
   private take(found: RouteTarget): RouteTarget {
-    this.tried.set(found, found.breaker.recoveries())
+    const { book } = this.options
+    const capacity = this.capacityOf(found)
+    this.tried.add(found)
+    if (capacity.gradeFor(book) !== 'out') this.areTriedOut = false
     // Claim now, not at `send`: other requests choose their targets in between.
-    found.breaker.claim()
+    capacity.claim(book)
     return found
   }
 
-  /**
-   * Only a retry at a target that is failing or cooling takes from the retry budget: it adds to
-   * that target's load.
-   */
-  private isWithinBudget({ breaker, cooling }: RouteTarget): boolean {
-    const { model, budget } = this.options
-    if (this.tried.size === 0) return true
-    return !(breaker.isFailing() || cooling.isCooling(model)) || budget.take()
+  /** A retry at a target that is not well adds to its load, and takes from the retry budget. */
+  private isWithinBudget(): boolean {
+    return this.tried.size === 0 || this.options.budget.take()
   }
 
-  /**
-   * A target is tried a second time only until `retryUntilMs`: each attempt may hang for a minute.
-   */
-  private mayBeTried(one: RouteTarget): boolean {
-    return !this.tried.has(one) || this.options.clock.spanMs() < (this.retryUntilMs ?? 0)
+  /** A target that asked for a short pause may be tried again. */
+  private forgive(one: RouteTarget, untilMs: number): void {
+    const freeAtMs = this.freeAtMs(one)
+    if (freeAtMs > 0 && freeAtMs < untilMs && this.options.budget.take()) this.tried.delete(one)
   }
 
-  private isUsable(one: RouteTarget): boolean {
-    const { breaker } = one
-    if (breaker.state() !== 'closed') return breaker.isDue()
-    return this.tried.get(one) !== breaker.recoveries()
+  private capacityOf(one: RouteTarget): Capacity {
+    return one.capacityOf(this.options.model)
   }
 
-  private waitable(): readonly RouteTarget[] {
-    return this.order.filter(
-      (one) =>
-        !(one.isDrained || (this.hasTriedCooling && one.cooling.isCooling(this.options.model))) &&
-        this.mayBeTried(one) &&
-        one.breaker.state() !== 'closed',
-    )
+  /** When the pauses end that apply to this account. */
+  private pauseEndsMs(): number[] {
+    return this.order.map((one) => this.freeAtMs(one)).filter((ms) => ms > 0)
+  }
+
+  private freeAtMs(one: RouteTarget | undefined): number {
+    if (one === undefined || one.isDrained) return 0
+    return this.capacityOf(one).cooling.freeAtMs(this.options.book)
   }
 }
 

@@ -1,6 +1,7 @@
 // The entry file on a real database and real stand-ins: which targets are tried for a model, in
 // which order, and how the operator's changes arrive while requests are served.
 import assert from 'node:assert/strict'
+import type { IncomingHttpHeaders } from 'node:http'
 import { after, before, test } from 'node:test'
 import { startVendor, type Vendor } from '../../stand-ins/vendor/vendor.ts'
 import { upstreamDefaults } from '../../test/stages/data-plane.ts'
@@ -9,6 +10,7 @@ import { systemClock } from '../platform/clock.ts'
 import { type BookId, newInstanceId } from '../platform/ids.ts'
 import { createLog } from '../platform/log.ts'
 import { Masked } from '../platform/masked.ts'
+import type { Verdict } from '../wire/verdict.ts'
 import type { Target, UpstreamPath } from './port.ts'
 import { createUpstreams, type UpstreamOptions, type Upstreams } from './upstreams.ts'
 
@@ -53,13 +55,15 @@ function create(given: Given[], changes: Partial<Parameters<typeof createUpstrea
 
 type Routes = Pick<Upstreams, 'route'>
 
+const [ONE, OTHER] = [1n, 2n] as [BookId, BookId]
+
 /** All targets that a request would try now, in order. */
 function targetsOf(
   upstreams: Routes,
   model = 'any',
   path: UpstreamPath = '/v1/messages',
 ): Target[] {
-  const route = upstreams.route(path, model, 1)
+  const route = upstreams.route(path, ONE, model, 1)
   const found: Target[] = []
   for (let one = route.next(); one !== undefined; one = route.next()) found.push(one)
   return found
@@ -70,33 +74,45 @@ const route = (upstreams: Routes, model?: string, path?: UpstreamPath) =>
 
 /** The target that a request tries first. */
 const first = (upstreams: Routes, path: UpstreamPath = '/v1/messages') =>
-  upstreams.route(path, 'any', 1).next()
+  upstreams.route(path, ONE, 'any', 1).next()
 
-/** One request to a target, reported as the relay reports it. */
+/** One request to a target, reported as the relay reports it; each has another body. */
 async function ask(
   target: Target | undefined,
-  how: 'answer' | 'fail' | 'coolDown' | 'leave',
+  how: Verdict | 'fail' | 'leave',
+  { book = ONE, headers = {} as IncomingHttpHeaders, model = 'any' } = {},
 ): Promise<void> {
   assert.ok(target !== undefined)
   const over = Promise.withResolvers<void>()
+  bodies.sent += 1
   const { call, outcome } = target.send(
     {
-      book: 1n as BookId,
+      book,
       holder: { onShed: undefined },
-      model: 'any',
+      model,
       path: '/v1/messages',
       headers: [],
-      body: [Buffer.from('{}')],
+      body: [Buffer.from(`{"number":${bodies.sent}}`)],
       isStream: false,
       untilMs: Number.POSITIVE_INFINITY,
     },
     { head: () => undefined, data: () => undefined, end: over.resolve, fail: over.reject },
   )
   await over.promise
-  if (how === 'answer') outcome.finish()
-  if (how !== 'leave') outcome[how]()
+  if (how === 'fail') outcome.fail()
+  else if (how !== 'leave') {
+    outcome.finish()
+    outcome.answer(how, headers)
+  }
   call.abort()
   outcome.end()
+}
+
+const bodies = { sent: 0 }
+
+/** Requests of two accounts that fail, until the target is known to be sick. */
+async function makeSick(next: () => Target | undefined): Promise<void> {
+  for (let i = 0; i < 5; i++) await ask(next(), 'fail', { book: i % 2 === 0 ? ONE : OTHER })
 }
 
 test('a request goes to the targets that serve its model, by priority', async () => {
@@ -124,33 +140,16 @@ test('each credential of an upstream is a separate target', async () => {
 test('a failing target is left out, and the others serve its conversations', async () => {
   const upstreams = create([{ name: 'a' }, { name: 'b' }, { name: 'c', priority: 2 }])
   const [home, other] = route(upstreams) as [string, string]
-  for (let i = 0; i < 5; i++) await ask(first(upstreams), 'fail')
-  assert.deepEqual(route(upstreams), [other, 'c'])
+  await makeSick(() => first(upstreams))
+  assert.equal(first(upstreams)?.upstream, other)
   const seen = upstreams.views().find((view) => view.target === `${home}#1`)
-  assert.deepEqual(seen, {
-    target: `${home}#1`,
-    state: 'open',
-    underWay: 0,
-    succeeded: 0,
-    failed: 5,
-  })
+  assert.deepEqual([seen?.state, seen?.underWay, seen?.succeeded, seen?.failed], ['open', 0, 0, 5])
   upstreams.clock.ms += 1_000
-  assert.deepEqual(route(upstreams), [home, other, 'c'], 'one request may ask it again')
-  assert.deepEqual(route(upstreams), [other, 'c'], 'and only one')
+  assert.equal(first(upstreams)?.upstream, home, 'one request may ask it again')
+  assert.equal(first(upstreams)?.upstream, other, 'and only one')
   upstreams.clock.ms += 1_000
-  await ask(first(upstreams), 'answer')
+  await ask(first(upstreams), 'served')
   assert.deepEqual(route(upstreams), [home, other, 'c'])
-  await upstreams.close()
-})
-
-test('a target that fails when the request begins may have recovered at its turn', async () => {
-  const upstreams = create([{ name: 'a' }, { name: 'b', priority: 2 }])
-  const [, reserve] = targetsOf(upstreams)
-  for (let i = 0; i < 5; i++) await ask(reserve, 'fail')
-  const walk = upstreams.route('/v1/messages', 'any', 1)
-  assert.equal(walk.next()?.upstream, 'a')
-  upstreams.clock.ms += 1_000
-  assert.equal(walk.next()?.upstream, 'b')
   await upstreams.close()
 })
 
@@ -160,9 +159,14 @@ test('outcomes on the free path do not change the paid path', async () => {
     { name: 'a', priority: 1 },
     { name: 'b', priority: 2 },
   ])
-  for (let i = 0; i < 5; i++) await ask(first(upstreams, free), 'fail')
-  await ask(first(upstreams, free), 'coolDown')
-  assert.deepEqual([route(upstreams), route(upstreams, 'any', free)], [['a', 'b'], ['b']])
+  const [a] = targetsOf(upstreams, 'any', free)
+  for (const how of ['limited', 'overloaded', 'unpaid', 'forbidden', 'fail'] as const) {
+    await makeSick(() => a)
+    for (const book of [ONE, OTHER]) await ask(a, how, { book })
+    assert.equal(first(upstreams, free)?.upstream, 'b')
+    assert.equal(first(upstreams)?.upstream, 'a', how)
+    upstreams.clock.ms += 1
+  }
   await upstreams.close()
 })
 
@@ -174,7 +178,9 @@ test('free requests neither use the retries of paid ones nor earn any for them',
   ])
   // Both fail on both paths, so that trying b after a is a retry.
   for (const path of ['/v1/messages', free] as const) {
-    for (const target of targetsOf(upstreams, 'any', path)) await ask(target, 'fail')
+    for (const target of targetsOf(upstreams, 'any', path)) {
+      for (const book of [ONE, OTHER]) await ask(target, 'fail', { book })
+    }
   }
   /** How many of `count` requests may be retried. */
   const retries = (count: number, path?: UpstreamPath) =>
@@ -196,13 +202,11 @@ test('the free path avoids targets that are down on the paid path, without probi
     { name: 'b', priority: 2 },
   ])
   const [a, b] = targetsOf(upstreams)
-  for (let i = 0; i < 5; i++) await ask(a, 'fail')
+  await makeSick(() => a)
   upstreams.clock.ms += 1_000
-  assert.deepEqual(route(upstreams, 'any', free), ['b'])
-  for (let i = 0; i < 5; i++) await ask(b, 'fail')
-  const counting = upstreams.route(free, 'any', 1)
-  assert.equal(counting.next(), undefined)
-  await ask(await counting.wait().found, 'answer')
+  assert.equal(first(upstreams, free)?.upstream, 'b')
+  await makeSick(() => b)
+  await ask(first(upstreams, free), 'served')
   const states = () => upstreams.views().map(({ state }) => state)
   assert.deepEqual(states(), ['open', 'open'])
   assert.equal(first(upstreams)?.upstream, 'a', 'the turn to probe is still there')
@@ -214,12 +218,12 @@ test('a 429 neither closes nor blocks an open breaker: the next request probes a
     { name: 'a', priority: 1 },
     { name: 'b', priority: 2 },
   ])
-  for (let i = 0; i < 5; i++) await ask(first(upstreams), 'fail')
+  await makeSick(() => first(upstreams))
   upstreams.clock.ms += 1_000
-  await ask(first(upstreams), 'coolDown')
+  await ask(first(upstreams), 'limited')
   assert.equal(upstreams.views()[0]?.state, 'open')
   upstreams.clock.ms += 1_000
-  await ask(first(upstreams), 'answer')
+  await ask(first(upstreams), 'served')
   assert.equal(upstreams.views()[0]?.state, 'closed')
   await upstreams.close()
 })
@@ -229,13 +233,8 @@ test('a request whose client left does not count against the target', async () =
   for (let i = 0; i < 5; i++) {
     await ask(first(upstreams), 'leave')
   }
-  assert.deepEqual(upstreams.views()[0], {
-    target: 'a#1',
-    state: 'closed',
-    underWay: 0,
-    succeeded: 0,
-    failed: 0,
-  })
+  const [view] = upstreams.views()
+  assert.deepEqual([view?.state, view?.underWay, view?.failed], ['closed', 0, 0])
   await upstreams.close()
 })
 
@@ -244,7 +243,7 @@ test('a request is sent with our credential, under the path of the URL', async (
     { name: 'a', url: `${at.vendor.url}/base`, keys: [at.vendor.keys[1] as string] },
   ])
   at.vendor.clear()
-  await ask(first(upstreams), 'answer')
+  await ask(first(upstreams), 'served')
   const [request] = at.vendor.requests
   assert.equal(request?.url, '/base/v1/messages')
   const { rawHeaders } = request
@@ -319,10 +318,10 @@ test('the operator sees the sums over all processes', async (context) => {
   const processes = [create([{ name: 'seen' }]), create([{ name: 'seen' }])]
   for (const one of processes) {
     await one.start()
-    await ask(first(one), 'answer')
+    await ask(first(one), 'served')
   }
   const [sick] = processes as [(typeof processes)[0]]
-  for (let i = 0; i < 5; i++) await ask(first(sick), 'fail')
+  await makeSick(() => first(sick))
   const seen = async () => (await sick.seen()).find((one) => one.target === 'seen#1')
   // Both processes must have written their views, and one does so before the other.
   for (let look = 0; look < 500; look++) {
@@ -331,7 +330,9 @@ test('the operator sees the sums over all processes', async (context) => {
     context.mock.timers.tick(2_000)
   }
   const expected = { target: 'seen#1', state: 'closed', underWay: 0, succeeded: 2, failed: 5 }
-  assert.deepEqual(await seen(), { ...expected, processes: 2 })
+  const { details, ...sums } = (await seen()) ?? assert.fail()
+  assert.deepEqual(sums, { ...expected, processes: 2 })
+  assert.deepEqual(details.map(({ models }) => models[0]?.state).sort(), ['serving', 'sick'])
   for (const one of processes) await one.close()
 })
 
@@ -345,5 +346,53 @@ test('keeps the last settings while they cannot be read', async () => {
   await upstreams.start()
   assert.deepEqual(route(upstreams), ['a'])
   assert.match(lines.join(''), /they stay/)
+  await upstreams.close()
+})
+
+test('each change of a state is logged once, with the target and the model', async () => {
+  const lines: string[] = []
+  const log = createLog({ level: 'info', destination: { write: (line) => void lines.push(line) } })
+  const upstreams = create([{ name: 'a' }], { log })
+  const [a] = targetsOf(upstreams)
+  const events = () => lines.splice(0).map((line) => JSON.parse(line))
+  for (let i = 0; i < 20; i++) await makeSick(() => a)
+  for (let i = 0; i < 3; i++) await ask(a, 'served')
+  for (let i = 0; i < 3; i++) await ask(a, 'limited', { headers: { 'retry-after': '7' } })
+  for (let i = 0; i < 3; i++) await ask(a, 'unpaid')
+  assert.deepEqual(
+    events().map(({ level, target, model, seconds, why, msg }) => [
+      ...[level, target, model, seconds ?? why, msg],
+    ]),
+    [
+      ['warn', 'a#1', 'any', undefined, 'an upstream fails and is avoided'],
+      ['info', 'a#1', 'any', undefined, 'an upstream answers again'],
+      ['info', 'a#1', 'any', 7, 'an upstream asks for a pause'],
+      ['error', 'a#1', undefined, 'unpaid', 'an upstream credential is refused'],
+    ],
+  )
+  upstreams.clock.ms += 60_000
+  await ask(a, 'served')
+  assert.match(String(events()[0]?.msg), /accepted again/)
+  await upstreams.close()
+})
+
+test('the operator sees pauses, limits and the requests under way by model', async () => {
+  const upstreams = create([{ name: 'a' }])
+  const [a] = targetsOf(upstreams)
+  const limits = {
+    'anthropic-ratelimit-tokens-limit': '1000',
+    'anthropic-ratelimit-tokens-remaining': '900',
+  }
+  await ask(a, 'served', { model: 'small', headers: limits })
+  const headers = { 'retry-after': '30' }
+  for (const book of [ONE, OTHER]) await ask(a, 'limited', { model: 'large', book, headers })
+  const [view] = upstreams.views()
+  const byModel = new Map(view?.details.models.map((one) => [one.model, one]))
+  const { state, coolingSeconds, most } = byModel.get('large') ?? assert.fail()
+  assert.deepEqual([state, coolingSeconds, most], ['cooling', 30, 1])
+  assert.deepEqual(byModel.get('small'), {
+    ...{ model: 'small', isFree: false, state: 'serving', coolingSeconds: 0 },
+    ...{ underWay: 0, most: null, limits: { tokens: { limit: 1_000, left: 900 } } },
+  })
   await upstreams.close()
 })

@@ -5,23 +5,25 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { crc32 } from 'node:zlib'
 import type { Clock } from '../platform/clock.ts'
 import type { Executor } from '../platform/db/db.ts'
+import type { BookId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Masked } from '../platform/masked.ts'
 import type { Shares } from '../platform/shares.ts'
 import { createWaitingPlaces } from '../platform/slots.ts'
 import { conversationOf } from './affinity.ts'
-import { type Breaker, createBreaker } from './breaker.ts'
+import { Capacity } from './capacity.ts'
 import { readAllConnectionFiles } from './connection-files.ts'
-import { createCooling } from './cooling.ts'
 import { type TargetCounts, TargetOutcome } from './outcome.ts'
 import { overviewOf, type UpstreamLine } from './overview.ts'
 import { LostReply, type ReplySink, type UpstreamPath, type UpstreamRequest } from './port.ts'
 import * as queries from './queries.ts'
 import { createRetryBudget } from './retry-budget.ts'
 import { Route, type RouteTarget } from './route.ts'
+import { createStanding, type Standing } from './standing.ts'
 import type { ConnectionOptions } from './transport/carrier.ts'
 import { createTransport, type Transport } from './transport/transport.ts'
 import { readUpstreamsFile } from './upstreams-file.ts'
+import { type TargetView, viewOf } from './view.ts'
 import { createWaitQueue } from './wait-queue.ts'
 
 export type { UpstreamLine } from './overview.ts'
@@ -92,8 +94,10 @@ type Shared = Readonly<Record<string, Shares>>
 
 type TargetState = RouteTarget & {
   readonly options: UpstreamOptions
-  readonly label: string
   readonly counts: TargetCounts
+  readonly standing: Standing
+  /** By model. */
+  readonly capacities: ReadonlyMap<string, Capacity>
   weight: number
   isDrained: boolean
 }
@@ -121,7 +125,8 @@ export function createUpstreams(options: {
       createTargets(upstream, key, i, {
         transport: transports.get(upstream.name) as Transport,
         clock,
-        onChange: waitQueue.wake,
+        log,
+        onRoom: waitQueue.wakeOne,
       }),
     ),
   )
@@ -137,6 +142,9 @@ export function createUpstreams(options: {
     shared: () => ({}),
   }
 
+  const views = (): TargetView[] =>
+    pairs.map(({ paid, free }) => viewOf(paid, free, clock.spanMs()))
+
   /** Reads the operator's changes and writes what this process sees. */
   async function refresh(): Promise<void> {
     state.refreshes += 1
@@ -150,7 +158,7 @@ export function createUpstreams(options: {
       waitQueue.wake()
       if (state.refreshes === 1) await queries.viewDeleteOld(db)
       if (state.refreshes % 2 === 0) {
-        await queries.viewWrite(db, options.instance, targets.map(viewOf))
+        await queries.viewWrite(db, options.instance, views())
         await queries.busiestWrite(db, options.instance, usesOf(state.shared()))
       }
     } catch (error) {
@@ -159,14 +167,14 @@ export function createUpstreams(options: {
   }
 
   return {
-    /** The route of one request for a model. */
-    route(path: UpstreamPath, model: string, conversation: number): Route {
+    /** The route of one request of an account for a model. */
+    route(path: UpstreamPath, book: BookId, model: string, conversation: number): Route {
       const { all, budget, candidatesByModel } = paths[path]
       budget.earn()
       const candidates =
         candidatesByModel.get(model) ?? all.filter((one) => servesModel(one.options, model))
       candidatesByModel.set(model, candidates) // bounded: one entry for each model of the catalogue
-      return new Route({ model, candidates, conversation, budget, waitQueue, clock })
+      return new Route({ book, model, candidates, conversation, budget, waitQueue, clock })
     },
 
     /** A hash of the conversation that a body belongs to: all its turns prefer the same target. */
@@ -197,10 +205,12 @@ export function createUpstreams(options: {
     /** What the busiest accounts use in all processes, for the operator. */
     busiest: () => queries.busiestList(db, BUSIEST_MAX),
 
-    /** What this process sees; the breaker's state is that of the paid path. */
-    views: () => targets.map(viewOf),
-    /** No target takes requests; one of them is probed once a second. */
-    areAllAway: () => targets.every(({ breaker }) => breaker.state() !== 'closed'),
+    /** What this process sees; the state of a target is that of the paid path. */
+    views,
+    /** Requests that wait for a target that is full or cools down. */
+    waitingForTarget: waitQueue.size,
+    /** Every target is out of service or fails; requests are sent all the same. */
+    areAllAway: () => views().every(({ state }) => state !== 'closed'),
     /** What all processes see. */
     seen: () => queries.viewList(db),
     settings: () => queries.settingList(db),
@@ -244,21 +254,30 @@ function createPath(all: readonly TargetState[]) {
 
 /**
  * Two targets for one credential, one for the paid path and one for the free path, each with its
- * own breaker and cooling. A customer without credits may send any number of free requests, so
- * their outcomes must not decide where paid requests go. Only the counts, which the operator reads,
- * are shared.
+ * own state. A customer without credits may send any number of free requests, so their outcomes
+ * must not decide where paid requests go. Only the counts, which the operator reads, are shared.
  */
 function createTargets(
   options: UpstreamOptions,
   key: Masked<string>,
   index: number,
-  { transport, clock, onChange }: { transport: Transport; clock: Clock; onChange: () => void },
+  { transport, ...needs }: { transport: Transport; clock: Clock; log: Log; onRoom: () => void },
 ): { paid: TargetState; free: TargetState } {
   const label = `${options.name}#${index + 1}`
-  const counts: TargetCounts = { underWay: 0, succeeded: 0, failed: 0 }
+  const counts: TargetCounts = { underWay: 0, succeeded: 0, failed: 0, firstByteMs: 0 }
   const credential = key.reveal()
-  const forPath = (breaker: Breaker): TargetState => {
-    const cooling = createCooling(clock.spanMs)
+  const { spanMs } = needs.clock
+  const forPath = (paid?: TargetState): TargetState => {
+    const standing = createStanding(spanMs)
+    // Bounded: the gateway refuses models that are not in the catalogue before it routes a request.
+    const capacities = new Map<string, Capacity>()
+    const { connections } = options
+    const capacityOf = (model: string): Capacity => {
+      const known = { standing, connections, paid: () => paid?.capacities.get(model) }
+      const found = capacities.get(model) ?? new Capacity(spanMs, known)
+      capacities.set(model, found)
+      return found
+    }
     return {
       options,
       label,
@@ -266,32 +285,35 @@ function createTargets(
       temperatureMax: options.temperatureMax,
       priority: options.priority,
       salt: crc32(label),
-      breaker,
-      cooling,
       counts,
+      standing,
+      capacities,
+      capacityOf,
       weight: options.weight,
       isDrained: false,
       send(request: UpstreamRequest, sink: ReplySink) {
-        const outcome = new TargetOutcome({ breaker, cooling, counts }, request.model, onChange)
-        counts.underWay += 1
+        const { book, model, path, isStream, body } = request
+        const sent = { book, model, path, isStream, print: printOf(body) }
+        const recorded = { label, counts, standing }
+        const outcome = new TargetOutcome(recorded, capacityOf(model), sent, needs)
         return { call: transport.send(credential, request, sink), outcome }
       },
     }
   }
-  const [paid, free] = [createBreaker(clock.spanMs), createBreaker(clock.spanMs)]
-  // The free path reads the paid path's breaker but never changes it: otherwise a token count could
-  // hang for ten minutes at an upstream that messages have found to be down. When all are down, it
-  // sends the request all the same.
-  const isReady = () => paid.state() === 'closed' && free.isReady()
-  return { paid: forPath(paid), free: forPath({ ...free, isReady }) }
+  const paid = forPath()
+  return { paid, free: forPath(paid) }
+}
+
+/** Two different requests of a customer mostly differ in their length or in their last message. */
+const PRINT_BYTES = 256
+
+function printOf(body: readonly Buffer[]): number {
+  const last = body.at(-1)
+  return last === undefined ? 0 : crc32(last.subarray(-PRINT_BYTES), last.length)
 }
 
 function usesOf(shared: Shared): queries.BusyAccount[] {
   return Object.entries(shared).flatMap(([of, shares]) =>
     shares.busiest(REPORTED_MAX).map((one) => ({ of, capacity: shares.capacity, ...one })),
   )
-}
-
-function viewOf({ label, breaker, counts }: TargetState): queries.TargetView {
-  return { target: label, state: breaker.state(), ...counts }
 }

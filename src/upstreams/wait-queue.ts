@@ -1,6 +1,5 @@
-// Requests that wait for a target to recover. Each looks for a target again when one has recovered,
-// when the operator changed something, and when an open breaker allows its next probe. First come,
-// first served.
+// Requests that wait for a target. Each looks for one again when a target has room, when the
+// operator changed something, and when a pause ends. First come, first served.
 import type { Clock } from '../platform/clock.ts'
 
 export type WaitOptions<Found> = {
@@ -24,6 +23,13 @@ export function createWaitQueue(clock: Clock) {
     /** Something has changed: all look again, the longest waiting first. */
     wake(): void {
       for (const retry of [...waiters]) retry()
+    },
+    /** There is room for one request: the one that waits longest and can use it gets it. */
+    wakeOne(): void {
+      for (const retry of waiters) {
+        retry()
+        if (!waiters.has(retry)) return
+      }
     },
     size: (): number => waiters.size,
 

@@ -1,5 +1,6 @@
 // Faults and replies for many requests at once: all of them, the next few, those of one upstream
-// key or one path. The first mode that matches a request is used, which takes one of its uses.
+// key, one path or one model. The first mode that matches a request is used, which takes one of its
+// uses.
 import { invalid } from './errors.ts'
 import { readFaults } from './faults.ts'
 import { isObject } from './json.ts'
@@ -16,6 +17,8 @@ export type Mode = {
   readonly key?: string
   /** Only for this path, without query. */
   readonly path?: string
+  /** Only for requests that name this model. */
+  readonly model?: string
 }
 
 export function createModes() {
@@ -34,12 +37,13 @@ export function createModes() {
     },
 
     /** The mode for one request; takes one use. */
-    take(request: { key: string; path: string }): Mode {
+    take(request: { key: string; path: string; model: unknown }): Mode {
       const entry = active.find(
         ({ mode, timesLeft }) =>
           timesLeft > 0 &&
           (mode.key === undefined || mode.key === request.key) &&
-          (mode.path === undefined || mode.path === request.path),
+          (mode.path === undefined || mode.path === request.path) &&
+          (mode.model === undefined || mode.model === request.model),
       )
       if (entry === undefined) return {}
       entry.timesLeft -= 1
@@ -54,7 +58,7 @@ export type Modes = ReturnType<typeof createModes>
 export function readModes(value: unknown): Mode[] {
   return (Array.isArray(value) ? value : [value]).map((entry) => {
     if (!isObject(entry)) throw invalid('stand-in: a mode is an object')
-    const { fault, reply, times, key, path, ...unknown } = entry
+    const { fault, reply, times, key, path, model, ...unknown } = entry
     const strange = Object.keys(unknown)[0]
     if (strange !== undefined) throw invalid(`stand-in: unknown member "${strange}" of a mode`)
     return {
@@ -63,6 +67,7 @@ export function readModes(value: unknown): Mode[] {
       ...(typeof times === 'number' ? { times } : {}),
       ...(typeof key === 'string' ? { key } : {}),
       ...(typeof path === 'string' ? { path } : {}),
+      ...(typeof model === 'string' ? { model } : {}),
     }
   })
 }

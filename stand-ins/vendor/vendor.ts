@@ -14,6 +14,7 @@ import { VendorError } from './errors.ts'
 import type { Exchange, Parts } from './exchange.ts'
 import { readFaults } from './faults.ts'
 import { createIds } from './ids.ts'
+import { isObject } from './json.ts'
 import { postCountTokens, postMessages } from './messages.ts'
 import { createModels } from './models.ts'
 import { createModes, type Mode } from './modes.ts'
@@ -196,7 +197,8 @@ function readOrders(
   parts: Parts,
 ) {
   const text = lastUserText(readTurnsLoosely(body))
-  const mode = parts.modes.take({ key: key ?? '', path })
+  const model = isObject(body) ? body.model : undefined
+  const mode = parts.modes.take({ key: key ?? '', path, model })
   const faultHeader = headers['x-stand-in-fault']
   const replyHeader = headers['x-stand-in']
   const faultWords = [

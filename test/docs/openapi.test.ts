@@ -249,7 +249,7 @@ test('errors of every origin have the members described', async () => {
     await ask('GET', '/v1/models/nobody'),
   ]
   const statuses = answers.map((one) => one.status)
-  assert.deepEqual(statuses, [404, 400, 401, 402, 415, 429, 404])
+  assert.deepEqual(statuses, [404, 400, 401, 402, 415, 529, 404])
 })
 
 test('the gateway answers without a key with its own description', async () => {

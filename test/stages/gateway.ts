@@ -48,6 +48,8 @@ export type TestGatewayOptions = {
   readonly serverUrl?: string
   /** Set by hand in tests of silent streams. */
   readonly clock?: Clock
+  /** The clock of the upstreams' state alone; by default the real one. */
+  readonly upstreamClock?: Clock
   /** Several upstreams, each with a stand-in of its own; without it, the one. */
   readonly upstreams?: readonly GivenUpstream[]
 }
@@ -75,7 +77,7 @@ export async function createTestGateway(options: TestGatewayOptions = {}) {
     })),
     db: ledger.db,
     instance: ledger.instance,
-    clock: systemClock,
+    clock: options.upstreamClock ?? systemClock,
     log,
   })
   const metrics = createMetrics()

@@ -6,16 +6,16 @@ import type { BookId } from '../../platform/ids.ts'
 import type { Target } from '../../upstreams/upstreams.ts'
 import type { CountRequest } from '../../wire/draft.ts'
 import { readErrorBody, withRequestId } from '../../wire/errors.ts'
+import { isAboutOurAccount, verdictOf } from '../../wire/verdict.ts'
 import { expectJson } from '../1-accept.ts'
 import { authenticate } from '../2-authenticate.ts'
 import { parseCount } from '../3-parse.ts'
 import { withCabinetUrl } from '../4-reserve.ts'
 import { relay, upstreamCountBody } from '../5-relay.ts'
-import { isOurAccountRefused } from '../8-respond.ts'
 import type { Exchange, Parsed } from '../exchange.ts'
 import type { Modules } from '../modules.ts'
 import { gatewayRefusal } from '../refusals.ts'
-import { collect } from '../reply/plain.ts'
+import { errorBodyOf } from '../reply/plain.ts'
 
 const OPEN_OBJECT = 0x7b
 
@@ -56,11 +56,11 @@ async function forwardCount(
   }
   const reply = await relay(exchange, relayRequest, modules)
   const { status } = reply
-  const body = await collect(reply).catch((error: unknown) => {
+  const body = await errorBodyOf(reply).catch((error: unknown) => {
     throw gatewayRefusal('upstream_failed', 'The upstream failed.', { status }, error)
   })
   const upstreamError = readErrorBody(body)
-  if (isOurAccountRefused(status, upstreamError?.message)) {
+  if (isAboutOurAccount(verdictOf(status, upstreamError))) {
     throw gatewayRefusal('upstream_misconfigured', 'The upstream is not available.', { status })
   }
   // As with messages: never forward HTML or an empty body.

@@ -36,6 +36,11 @@ export function collect(reply: UpstreamReply): Promise<Buffer> {
   })
 }
 
+/** The body of an error, which step 5 may have read already. */
+export function errorBodyOf(reply: UpstreamReply): Promise<Buffer> {
+  return reply.errorBody === undefined ? collect(reply) : Promise.resolve(reply.errorBody)
+}
+
 /** Refuses upstream_failed and request_overdue while nothing has been sent. */
 export async function forwardPlain(
   context: ReplyContext,

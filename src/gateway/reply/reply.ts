@@ -16,6 +16,8 @@ export type UpstreamReply = {
   readonly headers: IncomingHttpHeaders
   /** Bytes of the body that have arrived. */
   readonly bytes: number
+  /** The body of an error that step 5 has read to decide whether another upstream may do better. */
+  errorBody: Buffer | undefined
   /** Starts the flow of the body, with the chunks that have arrived before. */
   attach(sink: ReplyBodySink): void
   pause(): void
@@ -33,6 +35,7 @@ class ReplyReceiver implements ReplySink, UpstreamReply {
   status = 0
   headers: IncomingHttpHeaders = {}
   bytes = 0
+  errorBody: Buffer | undefined
   private readonly deferred = Promise.withResolvers<UpstreamReply>()
   private earlyChunks: Buffer[] = []
   private sink: ReplyBodySink | undefined

@@ -76,6 +76,7 @@ export function createMetrics() {
     countEnding: (ending: string) => endingsCache(ending, () => endings.labels({ ending })).inc(),
     ...refusalCounter(registers),
     ...usageCounters(registers),
+    ...upstreamMetrics(registers),
     ...createReadMetrics(registry),
   }
 }
@@ -90,6 +91,44 @@ function refusalCounter(registers: Registry[]) {
   const cache = createLabelCache<Counter.Internal>()
   return {
     countRefusal: (code: string) => cache(code, () => refusals.labels({ code })).inc(),
+  }
+}
+
+/** The targets come from the configuration, and the outcomes from a closed list. */
+function upstreamMetrics(registers: Registry[]) {
+  const attempts = new Counter({
+    name: 'gateway_upstream_attempts_total',
+    help: 'Requests sent to a target, by what its answer meant; unanswered: none came',
+    labelNames: ['target', 'outcome'],
+    registers,
+  })
+  const retries = new Counter({
+    name: 'gateway_upstream_retries_total',
+    help: 'Requests sent to a target after another attempt had failed',
+    labelNames: ['target'],
+    registers,
+  })
+  const seconds = new Histogram({
+    name: 'gateway_upstream_status_seconds',
+    help: 'From choosing a target to its status; a plain reply has one only when it is complete',
+    buckets: SECOND_BUCKETS,
+    labelNames: ['target'],
+    registers,
+  })
+  const attemptsCache = createLabelCache<Counter.Internal>()
+  const secondsCache = createLabelCache<Histogram.Internal<string>>()
+  return {
+    observeUpstream(one: {
+      readonly target: string
+      readonly outcome: string
+      readonly seconds: number
+      readonly isRetry: boolean
+    }): void {
+      const { target, outcome } = one
+      attemptsCache(`${target} ${outcome}`, () => attempts.labels({ target, outcome })).inc()
+      secondsCache(target, () => seconds.labels({ target })).observe(one.seconds)
+      if (one.isRetry) retries.labels({ target }).inc()
+    },
   }
 }
 

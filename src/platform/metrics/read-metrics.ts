@@ -8,14 +8,23 @@ export function createReadMetrics(registry: Registry) {
   const registers = [registry]
   const labelsOf = (read: () => Numbers) => (typeof read() === 'object' ? ['of'] : [])
   return {
-    gauge(name: string, help: string, read: () => Numbers): void {
+    /** `aggregator`: how the values of a fleet's processes become one. */
+    gauge(
+      name: string,
+      help: string,
+      read: () => Numbers,
+      aggregator: 'sum' | 'max' | 'min' = 'sum',
+    ): void {
       const gauge: Gauge<string> = new Gauge({
         name,
         help,
+        aggregator,
         labelNames: labelsOf(read),
         registers,
         collect() {
           const value = read()
+          // Labels that are no longer there must not keep their last value.
+          this.reset()
           if (typeof value === 'number') this.set(value)
           else for (const [of, one] of Object.entries(value)) this.set({ of }, one)
         },

@@ -149,7 +149,7 @@ test('a client library is told when the upstream wants the next token count', as
   gateway.vendor.mode({ fault: 'status=429 retry-after=7', path: COUNT })
   const body = JSON.stringify({ model: 'model-small', messages: [{ role: 'user', content: 'x' }] })
   const { status, headers } = await heavy.ask({ path: COUNT, body })
-  assert.deepEqual([status, headers['retry-after']], [429, '7'])
+  assert.deepEqual([status, headers['retry-after']], [529, '7'])
 })
 
 test('a body that waits for 100 Continue is asked for only when the key is known', async (t) => {

@@ -36,6 +36,7 @@ const reasons: Readonly<Record<string, contract.RefusedReason>> = {
   key_checks_overloaded: 'overloaded',
   ledger_unavailable: 'overloaded',
   upstream_unavailable: 'overloaded',
+  upstream_limited: 'overloaded',
   upstream_unreachable: 'failed',
   upstream_failed: 'failed',
   upstream_overdue: 'failed',
