@@ -6,6 +6,7 @@ export type Call = {
   /** Reported by the stand-in as output tokens; unique among all calls. */
   readonly number: number
   readonly key: string
+  readonly model?: string
   readonly isStream: boolean
   /** What the stand-in replies (by default a text of its own), and the fault that it plays. */
   readonly reply?: string
@@ -22,18 +23,20 @@ export type Answer = {
   readonly isWhole: boolean
   /** From an error event, an error answer or a broken connection. */
   readonly error: string | undefined
+  /** Seconds, from the header; undefined without one. */
+  readonly retryAfter: number | undefined
 }
 
 /** Never throws: a failure is an answer too. Calls `onHead` when the status has arrived. */
 export async function call(
   dispatcher: Dispatcher,
   url: string,
-  { number, key, isStream, reply, fault = '', maxTokens = 100_000 }: Call,
+  { number, key, model = 'model-large', isStream, reply, fault = '', maxTokens = 100_000 }: Call,
   onHead: () => void = () => undefined,
 ): Promise<Answer> {
   const directive = reply === undefined ? '' : `[[reply: ${reply}]]`
   const content = `${number} ${directive} [[fault: usage-output=${number} ${fault}]]`
-  const seen = { status: 0, requestId: '', raw: '' }
+  const seen = { status: 0, requestId: '', raw: '', retryAfter: undefined as number | undefined }
   try {
     const { statusCode, headers, body } = await dispatcher.request({
       origin: url,
@@ -41,7 +44,7 @@ export async function call(
       path: '/v1/messages',
       headers: { 'content-type': 'application/json', 'x-api-key': key },
       body: JSON.stringify({
-        model: 'model-large',
+        model,
         max_tokens: maxTokens,
         stream: isStream,
         messages: [{ role: 'user', content }],
@@ -51,6 +54,7 @@ export async function call(
     })
     seen.status = statusCode
     seen.requestId = String(headers['request-id'] ?? '')
+    if (headers['retry-after'] !== undefined) seen.retryAfter = Number(headers['retry-after'])
     onHead()
     body.setEncoding('utf8')
     for await (const chunk of body) seen.raw += chunk
@@ -58,13 +62,14 @@ export async function call(
   } catch (error) {
     const { code = '', message = '' } = error as { code?: string; message?: string }
     const text = seen.status === 200 && isStream ? ofStream(seen).text : ''
-    return { ...seen, text, isWhole: false, error: `${code} ${message}`.trim() }
+    const { raw: _, ...known } = seen
+    return { ...known, text, isWhole: false, error: `${code} ${message}`.trim() }
   }
 }
 
-type Seen = { readonly status: number; readonly requestId: string; readonly raw: string }
+type Seen = Pick<Answer, 'status' | 'requestId' | 'retryAfter'> & { readonly raw: string }
 
-function ofStream({ status, requestId, raw }: Seen): Answer {
+function ofStream({ raw, ...seen }: Seen): Answer {
   let text = ''
   let hasStop = false
   let error: string | undefined
@@ -76,7 +81,7 @@ function ofStream({ status, requestId, raw }: Seen): Answer {
     if (event.type === 'error') error = `error event: ${event.error.type}`
   }
   const isWhole = hasStop && error === undefined
-  return { status, requestId, text, isWhole, error: error ?? (hasStop ? undefined : 'no end') }
+  return { ...seen, text, isWhole, error: error ?? (hasStop ? undefined : 'no end') }
 }
 
 /** If the upstream cuts an event, the gateway ends it there: its data is not valid JSON. */
@@ -88,10 +93,10 @@ function eventOf(data: string) {
   }
 }
 
-function ofPlain({ status, requestId, raw }: Seen): Answer {
+function ofPlain({ raw, ...seen }: Seen): Answer {
   const json = JSON.parse(raw)
-  if (status !== 200) {
-    return { status, requestId, text: '', isWhole: false, error: `${status} ${json.error.type}` }
+  if (seen.status !== 200) {
+    return { ...seen, text: '', isWhole: false, error: `${seen.status} ${json.error.type}` }
   }
-  return { status, requestId, text: json.content[0].text, isWhole: true, error: undefined }
+  return { ...seen, text: json.content[0].text, isWhole: true, error: undefined }
 }
