@@ -27,6 +27,7 @@ import { listReviews, resolveReview } from './money/reviews.ts'
 import { listQuarantine, retryQuarantine, writeOffQuarantine } from './quarantine.ts'
 import { listRefused } from './refused.ts'
 import { adoptSpools, forgetSpool, listSpools } from './spools.ts'
+import { showUpstreamCosts } from './upstream-costs.ts'
 import { drain, listUpstreams, setWeight, undrain } from './upstreams.ts'
 import { listUnknownUsage } from './usage.ts'
 import { importVendorBill, listVendorBills } from './vendor-bill.ts'
@@ -173,6 +174,12 @@ export const commands: readonly OperatorCommand[] = [
     usage: 'upstreams list',
     description: 'what all processes see of each credential at each upstream',
     run: listUpstreams,
+  },
+  {
+    usage: 'upstreams cost [day]',
+    description: 'what a day costs at each upstream, by our counts; today without one',
+    options: [VENDOR],
+    run: showUpstreamCosts,
   },
   {
     usage: 'upstreams drain <name>',

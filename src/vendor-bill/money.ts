@@ -28,6 +28,26 @@ const MILLION = 1_000_000n
 /** Prices, and the exchange rate, of the vendor's list are millionths. */
 const RATE_SCALE = 1_000_000n
 
+/** What our counts cost by the vendor's prices; undefined when one of them is not known. */
+export function countedCost(
+  comparison: DayComparison,
+  p: {
+    readonly catalogue: Catalogue
+    readonly vendor: VendorPrices | undefined
+    readonly pricing: Pick<Pricing, 'bills' | 'money'>
+  },
+): Fraction | undefined {
+  const { bills, money } = p.pricing
+  const costs = comparison.lines.flatMap(({ model, parts }) =>
+    parts.map(
+      ({ thing, amount }) =>
+        p.vendor && bills.cost(p.vendor, namesOf(model, p.catalogue), thing, amount),
+    ),
+  )
+  const known = costs.filter((one) => one !== undefined)
+  return known.length === costs.length ? money.sumOf(known) : undefined
+}
+
 export function moneyOf(
   comparison: DayComparison,
   p: {

@@ -14,12 +14,14 @@ import { fetchReport } from './fetch.ts'
 import { type DayMoney, moneyOf } from './money.ts'
 import { type StoredTie, tieList, tieStore } from './queries.ts'
 import { type BilledRow, type ReadReport, readReport } from './report.ts'
+import { type UpstreamCost, upstreamCosts } from './upstream-costs.ts'
 
 export type { DayComparison, OpenRequests, TieLine, Verdict } from './compare.ts'
 export type { BilledCost } from './costs.ts'
 export type { DayMoney } from './money.ts'
 export type { StoredTie } from './queries.ts'
 export type { BilledRow } from './report.ts'
+export type { UpstreamCost } from './upstream-costs.ts'
 
 export type VendorBillOptions = {
   readonly db: Executor
@@ -118,6 +120,13 @@ export function createVendorBill(options: VendorBillOptions) {
     store,
     isConfigured,
     fetchAndCompare,
+    /** What a day costs at each upstream. */
+    async upstreamCosts(day: string, vendor: VendorPrices | undefined): Promise<UpstreamCost[]> {
+      const catalogue = await pricing.refresh()
+      if (catalogue === undefined) throw new Fault('no catalogue has been applied')
+      const counts = await ledger.dayCounts(day)
+      return upstreamCosts({ counts, catalogue, vendor, pricing })
+    },
     /** Whether a difference, in millionths of a day's cost, is above the threshold. */
     isAlarm,
     /** A comparison as it is stored and printed for scripts. */
