@@ -40,7 +40,7 @@ async function until(
   }
 }
 
-function ask(serving: Serving): Promise<number> {
+function ask(serving: Serving, text = 'hi'): Promise<number> {
   const [key = ''] = (place.stage as Stage).keys
   return fetch(`${serving.url}/v1/messages`, {
     method: 'POST',
@@ -48,7 +48,7 @@ function ask(serving: Serving): Promise<number> {
     body: JSON.stringify({
       model: 'model-large',
       max_tokens: 9,
-      messages: [{ role: 'user', content: 'hi' }],
+      messages: [{ role: 'user', content: text }],
     }),
   }).then(({ status }) => status)
 }
@@ -70,7 +70,7 @@ test('stays ready while the database is away, and says so', async (t) => {
 
 test('stays ready while no upstream takes requests, and says so', async () => {
   const serving = await serve({})
-  for (let i = 0; i < 10; i++) await ask(serving)
+  for (let i = 0; i < 10; i++) await ask(serving, `hi ${i}`)
   const AWAY = 'ready\nno upstream takes requests: they are probed\n'
   await until(serving, '/readyz', (status, body) => status === 200 && body === AWAY)
   await until(serving, '/metrics', (_, body) => body.includes('\ngateway_upstreams_away 1\n'))
