@@ -13,7 +13,7 @@ import type { MessageRequest } from '../wire/draft.ts'
 import type { Authenticated, Exchange, Parsed } from './exchange.ts'
 import { errorBodyOf } from './reply/plain.ts'
 import { createReplyReceiver } from './reply/reply.ts'
-import { headersOf, judge } from './upstream-call.ts'
+import { conversationOf, headersOf, judge } from './upstream-call.ts'
 
 /** The vendor answers in about 0.3 s; the client is waiting for its message. */
 const WAIT_MS_MAX = 2_000
@@ -120,10 +120,12 @@ function digestOf(
 async function ask(
   exchange: Exchange,
   book: BookId,
-  { body, model, request }: Parsed<MessageRequest>,
+  parsed: Parsed<MessageRequest>,
   { upstreams, clock }: Needs,
 ): Promise<number | null | undefined> {
-  const route = upstreams.route(PATH, book, model.id, upstreams.conversationOf(book, body))
+  const { body, model, request } = parsed
+  const conversation = conversationOf(exchange, book, parsed, upstreams)
+  const route = upstreams.route(PATH, book, model.id, conversation)
   const target: Target | undefined = route.next()
   if (target === undefined) return undefined
   const receiver = createReplyReceiver()

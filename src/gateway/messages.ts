@@ -15,6 +15,7 @@ import { respond } from './8-respond.ts'
 import { endWithoutReply } from './ending.ts'
 import type { Exchange } from './exchange.ts'
 import type { Modules } from './modules.ts'
+import { conversationOf } from './upstream-call.ts'
 
 export async function postMessages(exchange: Exchange, modules: Modules): Promise<void> {
   const { settings, metrics, clock } = modules
@@ -35,7 +36,7 @@ export async function postMessages(exchange: Exchange, modules: Modules): Promis
         book: caller.book,
         path: '/v1/messages' as const,
         model: model.id,
-        conversation: modules.upstreams.conversationOf(caller.book, parsed.body),
+        conversation: conversationOf(exchange, caller.book, parsed, modules.upstreams),
         isStream: request.stream,
         bodyFor: (target: Target) => upstreamBody(parsed, reserved, target),
       }

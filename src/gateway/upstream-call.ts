@@ -1,9 +1,11 @@
 // What every call of an upstream needs, messages and token counts alike: the headers that are sent,
 // and what a status says about the target.
-import type { Outcome } from '../upstreams/upstreams.ts'
+import type { BookId } from '../platform/ids.ts'
+import type { Outcome, Upstreams } from '../upstreams/upstreams.ts'
+import type { CountRequest } from '../wire/draft.ts'
 import { readErrorBody } from '../wire/errors.ts'
 import { needsBody, type Verdict, verdictOf } from '../wire/verdict.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, Parsed } from './exchange.ts'
 import { gatewayRefusal } from './refusals.ts'
 import { collect } from './reply/plain.ts'
 import type { UpstreamReply } from './reply/reply.ts'
@@ -40,6 +42,16 @@ export async function judge(reply: UpstreamReply, outcome: Outcome): Promise<Ver
 
 function isForwarded(name: string): boolean {
   return forwarded.has(name) || (name.startsWith('anthropic-') && !replaced.has(name))
+}
+
+/** A hash that all turns of the request's conversation have; for Upstreams.route. */
+export function conversationOf(
+  { clientRequest: { headers } }: Exchange,
+  book: BookId,
+  { body, request }: Parsed<CountRequest>,
+  upstreams: Upstreams,
+): number {
+  return upstreams.conversationOf(book, { headers, body, request })
 }
 
 export function headersOf({ clientRequest, version }: Exchange): string[] {

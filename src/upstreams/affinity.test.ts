@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crc32 } from 'node:zlib'
+import { readCountRequest } from '../wire/request.ts'
 import { conversationOf, rank } from './affinity.ts'
 
 const CONVERSATIONS = 20_000
@@ -61,12 +62,31 @@ test('raising the weight of a target moves conversations only to that target', (
   assert.ok(after.every((name, i) => name === before[i] || name === 'b'))
 })
 
+/** The hash of a request whose body has these members. */
+function conversation(book: bigint, members: object, headers: Record<string, string> = {}) {
+  const body = Buffer.from(
+    JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }], ...members }),
+  )
+  const read = readCountRequest(body)
+  if (!read.ok) throw new Error(read.problem.message)
+  return conversationOf(book, { headers, body, request: read.request })
+}
+
 test('turns of a conversation have one hash; another account or prompt has another', () => {
-  const first = `{"model":"m","system":"${'You are a careful assistant. '.repeat(60)}","messages":[`
-  const turn = Buffer.from(`${first}{"role":"user","content":"one"}]}`)
-  const later = Buffer.from(`${first}{"role":"user","content":"one"},{"role":"assistant"}]}`)
-  assert.equal(conversationOf(7n, turn), conversationOf(7n, later))
-  assert.notEqual(conversationOf(7n, turn), conversationOf(8n, turn))
-  const other = Buffer.from(turn.toString().replace('careful', 'reckless'))
-  assert.notEqual(conversationOf(7n, turn), conversationOf(7n, other))
+  const asked = { role: 'user', content: 'one' }
+  const turn = conversation(7n, { system: 'You are careful.', messages: [asked] })
+  const messages = [asked, { role: 'assistant', content: 'two' }, asked]
+  assert.equal(conversation(7n, { messages, system: 'You are careful.' }), turn)
+  assert.notEqual(conversation(8n, { system: 'You are careful.', messages: [asked] }), turn)
+  assert.notEqual(conversation(7n, { system: 'You are reckless.', messages: [asked] }), turn)
+})
+
+test('the session in an agent’s header decides, whatever the body', () => {
+  const headers = { 'x-claude-code-session-id': '4e4ca8c6' }
+  const of = (book: bigint, words: string, given: Record<string, string> = headers) =>
+    conversation(book, { messages: [{ role: 'user', content: words }] }, given)
+  assert.equal(of(7n, 'a prompt'), of(7n, 'its summary'))
+  assert.notEqual(of(7n, 'a prompt'), of(8n, 'a prompt'))
+  assert.notEqual(of(7n, 'a prompt'), of(7n, 'a prompt', { 'x-claude-code-session-id': 'b' }))
+  assert.equal(of(7n, 'a prompt', { 'x-claude-code-session-id': '' }), of(7n, 'a prompt', {}))
 })

@@ -2,14 +2,31 @@
 // cache per credential. Weighted rendezvous hashing: each target gets a score from a hash of the
 // conversation, and the highest goes first; when a target drops out, only its own conversations
 // move.
+import type { IncomingHttpHeaders } from 'node:http'
 import { crc32 } from 'node:zlib'
+import type { CountRequest } from '../wire/draft.ts'
+import { openingOf } from '../wire/opening.ts'
 
-/** How much of a body is hashed; this includes the system prompt or the first message. */
-const PREFIX_BYTES = 1_024
+/**
+ * The session of a coding agent. It stays when the agent compacts a conversation or changes its
+ * tools, and its subagents send it too: their prompts begin like those of the session.
+ */
+const SESSION_HEADER = 'x-claude-code-session-id'
 
-/** A hash of the conversation that a body belongs to: all its turns begin with the same bytes. */
-export function conversationOf(book: bigint, body: Buffer): number {
-  return crc32(body.subarray(0, PREFIX_BYTES), Number(book & 0xffff_ffffn))
+/** What identifies the conversation of a request. */
+export type ConversationSource = {
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+  readonly request: CountRequest
+}
+
+/** A hash of the conversation that a request belongs to: all its turns have the same one. */
+export function conversationOf(
+  book: bigint,
+  { headers, body, request }: ConversationSource,
+): number {
+  const session = headers[SESSION_HEADER] || openingOf(body, request)
+  return crc32(String(session), Number(book & 0xffff_ffffn))
 }
 
 /** The targets in the order in which the conversation tries them, without those of weight 0. */

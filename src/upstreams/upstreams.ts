@@ -10,7 +10,7 @@ import type { Log } from '../platform/log.ts'
 import type { Masked } from '../platform/masked.ts'
 import type { Shares } from '../platform/shares.ts'
 import { createWaitingPlaces } from '../platform/slots.ts'
-import { conversationOf } from './affinity.ts'
+import { type ConversationSource, conversationOf } from './affinity.ts'
 import { Capacity } from './capacity.ts'
 import { readAllConnectionFiles } from './connection-files.ts'
 import { type TargetCounts, TargetOutcome } from './outcome.ts'
@@ -177,9 +177,9 @@ export function createUpstreams(options: {
       return new Route({ book, model, candidates, conversation, budget, waitQueue, clock })
     },
 
-    /** A hash of the conversation that a body belongs to: all its turns prefer the same target. */
-    conversationOf: (book: bigint, body: Buffer): number =>
-      targets.length === 1 ? 0 : conversationOf(book, body),
+    /** A hash of the conversation of a request: all its turns prefer the same target. */
+    conversationOf: (book: bigint, source: ConversationSource): number =>
+      targets.length === 1 ? 0 : conversationOf(book, source),
 
     /**
      * Replaces in a text of an upstream our credentials and the names of our account, as the

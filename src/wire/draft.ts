@@ -4,7 +4,7 @@
 import { names } from './names.ts'
 import { type ByteRange, emptyShape, type InputShape } from './shape.ts'
 
-/** What limits and prices need of a request. */
+/** What limits, prices and routing need of a request. */
 export type MessageRequest = CountRequest & {
   readonly maxTokens: number
   readonly stream: boolean
@@ -30,6 +30,9 @@ export type CountRequest = {
   readonly counted: readonly CountedMember[]
   /** Of the values of members that are not known here: the model may read them. */
   readonly uncountedBytes: number
+  /** Where the first message's content begins, and where `metadata` stands, for opening.ts. */
+  readonly firstContentAt: number | undefined
+  readonly metadataAt: ByteRange | undefined
 }
 
 export type CountedMember = { readonly name: TopName; readonly at: ByteRange }
@@ -117,6 +120,8 @@ export function emptyDraft(bodyBytes: number): Draft {
     shape: emptyShape(bodyBytes),
     counted: [],
     uncountedBytes: 0,
+    firstContentAt: undefined,
+    metadataAt: undefined,
     problem: undefined,
     problemRank: Number.POSITIVE_INFINITY,
   }

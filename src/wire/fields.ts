@@ -89,6 +89,8 @@ function readMessage(cursor: Cursor, draft: Draft, index: number): void {
     } else if (name === 'content') {
       if (hasContent) throw new DuplicateMember(`messages.${index}.content`)
       hasContent = true
+      peek(cursor) // moves the cursor past white space, to the value
+      if (index === 0) draft.firstContentAt = cursor.at
       if (isString(cursor) || isArray(cursor)) readContent(cursor, draft.shape)
       else noteWrongType(cursor, draft, 'messages', 'a valid array', `messages.${index}.content`)
     } else skipValue(cursor)

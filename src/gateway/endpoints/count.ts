@@ -16,6 +16,7 @@ import type { Exchange, Parsed } from '../exchange.ts'
 import type { Modules } from '../modules.ts'
 import { gatewayRefusal } from '../refusals.ts'
 import { errorBodyOf } from '../reply/plain.ts'
+import { conversationOf } from '../upstream-call.ts'
 
 const OPEN_OBJECT = 0x7b
 
@@ -50,7 +51,7 @@ async function forwardCount(
     book,
     path: '/v1/messages/count_tokens' as const,
     model: parsed.model.id,
-    conversation: modules.upstreams.conversationOf(book, parsed.body),
+    conversation: conversationOf(exchange, book, parsed, modules.upstreams),
     isStream: false,
     bodyFor: (target: Target) => upstreamCountBody(parsed, target),
   }
