@@ -1420,6 +1420,29 @@ ALTER TABLE ONLY top_ups
 ALTER TABLE ONLY top_ups
     ADD CONSTRAINT top_ups_consent_id_fkey FOREIGN KEY (consent_id) REFERENCES top_up_consents(id);
 
+CREATE TABLE upstream_credential_problems (
+    instance bigint NOT NULL,
+    target text NOT NULL,
+    problem text NOT NULL,
+    seen_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY upstream_credential_problems
+    ADD CONSTRAINT upstream_credential_problems_pkey PRIMARY KEY (instance, target);
+
+CREATE TABLE upstream_credentials (
+    target text NOT NULL,
+    reference text,
+    is_drained boolean DEFAULT false NOT NULL,
+    changed_by text NOT NULL,
+    changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT upstream_credentials_reference_is_a_variable_or_file CHECK ((reference ~ '^(bearer:)?(env|file):.+$'::text)),
+    CONSTRAINT upstream_credentials_target_is_a_label CHECK ((target ~ '^[a-z0-9-]{1,40}#[a-z0-9-]{1,40}$'::text))
+);
+
+ALTER TABLE ONLY upstream_credentials
+    ADD CONSTRAINT upstream_credentials_pkey PRIMARY KEY (target);
+
 CREATE TABLE upstream_settings (
     name text NOT NULL,
     weight integer,

@@ -149,7 +149,8 @@ function upstreamsOf({ upstream, mode, allow }: Config): UpstreamOptions[] {
   if ('problems' in read) exitWithProblems(read.problems.map((one) => `${file}: ${one}`))
   const missing = read.upstreams
     .flatMap((one) => [...one.keys, one.proxyLogin ?? []].flat())
-    .filter((reference) => secretOf(reference) === undefined)
+    .map((reference) => reference.replace(/^bearer:/, ''))
+    .filter((place) => !place.startsWith('command:') && secretOf(place) === undefined)
   const isStrict = mode === 'production' && !allow.plainUpstreams
   const plain = isStrict ? read.upstreams.filter((one) => isPlainHttp(one.url)) : []
   const problems = [
@@ -167,7 +168,6 @@ function upstreamsOf({ upstream, mode, allow }: Config): UpstreamOptions[] {
       ...one,
       http2: one.http2 ?? shared.http2,
       connectionMaxAgeMs: one.connectionMaxAgeMs ?? shared.connectionMaxAgeMs,
-      keys: one.keys.flatMap((reference) => secretOf(reference) ?? []),
     })),
   )
 }

@@ -286,6 +286,16 @@ function watch(
   metrics.counter('gateway_upstream_answered', 'Requests that were answered', of('succeeded'))
   metrics.counter('gateway_upstream_failed', 'Requests that failed', of('failed'))
   watchUpstreams(metrics, upstreams)
+  const ofCredentials = (value: (one: ReturnType<Upstreams['credentials']>[number]) => number) =>
+    Object.fromEntries(upstreams.credentials().map((one) => [one.target, value(one)]))
+  metrics.gauge('gateway_upstream_credential_usable', '1 while the secret is read and valid', () =>
+    ofCredentials(({ isUsable }) => Number(isUsable)),
+  )
+  metrics.counter(
+    'gateway_upstream_credential_failures',
+    'Attempts to read a credential that failed',
+    () => ofCredentials(({ failures }) => failures),
+  )
   metrics.gauge('gateway_upstreams_away', '1 while no upstream takes requests', () =>
     Number(upstreams.areAllAway()),
   )

@@ -28,6 +28,7 @@ import { listQuarantine, retryQuarantine, writeOffQuarantine } from './quarantin
 import { listRefused } from './refused.ts'
 import { adoptSpools, forgetSpool, listSpools } from './spools.ts'
 import { showUpstreamCosts } from './upstream-costs.ts'
+import { addCredential, removeCredential, rotateCredential } from './upstream-credentials.ts'
 import { drain, listUpstreams, setWeight, undrain } from './upstreams.ts'
 import { listUnknownUsage } from './usage.ts'
 import { importVendorBill, listVendorBills } from './vendor-bill.ts'
@@ -55,7 +56,7 @@ const TO = ['--to <day>', 'to the end of this day, UTC, or to a moment'] as cons
 export const families: Readonly<Record<string, string>> = {
   promo: 'promo codes: list them, make one, end one',
   catalogue: 'prices and packs: versions, and files that are to become one',
-  upstreams: 'where requests go: health, drains, weights',
+  upstreams: 'where requests go: health, credentials, drains, weights',
   accounts: 'accounts under load',
   mail: 'e-mails: the outbox, and a test of the relay',
   reviews: 'money that waits for a person',
@@ -182,11 +183,30 @@ export const commands: readonly OperatorCommand[] = [
     run: showUpstreamCosts,
   },
   {
+    usage: 'upstreams add <name> <credential> <reference>',
+    description: 'one more credential there: [bearer:]file:/path or env:NAME, read on every node',
+    run: addCredential,
+  },
+  {
+    usage: 'upstreams rotate <target> <reference>',
+    description: 'new requests use the secret there; those under way go on with the old one',
+    run: rotateCredential,
+  },
+  {
     usage: 'upstreams drain <name>',
-    description: 'no new request goes there; those under way go on',
+    description: 'no new request goes to an upstream, or to one credential; those under way go on',
     run: drain,
   },
-  { usage: 'upstreams undrain <name>', description: 'requests go there again', run: undrain },
+  {
+    usage: 'upstreams undrain <name>',
+    description: 'requests go there again',
+    run: undrain,
+  },
+  {
+    usage: 'upstreams remove <target>',
+    description: 'forget a drained credential that was added',
+    run: removeCredential,
+  },
   {
     usage: 'upstreams weight <name> <n>',
     description: 'its share of conversations among those of the same priority; 0: never asked',

@@ -151,3 +151,48 @@ test('an unknown name or invalid weight changes nothing', async () => {
   }
   assert.deepEqual(await word('west'), before)
 })
+
+test('adds, rotates, drains and removes a credential, and records each', async () => {
+  const added = await op(['upstreams', 'add', 'east', 'spare', 'file:/nowhere/key', '--yes'])
+  assert.equal(added.code, 0, added.err)
+  assert.match(added.out, /east#spare: added; every process reads file:\/nowhere\/key within five/)
+  const rotated = await op(['upstreams', 'rotate', 'east#spare', 'bearer:env:SPARE', '--yes'])
+  assert.equal(rotated.code, 0, rotated.err)
+  assert.match(rotated.err, /was read from file:\/nowhere\/key\n.*those under way go on/)
+  const early = await op(['upstreams', 'remove', 'east#spare', '--yes'])
+  assert.equal(early.code, 2)
+  assert.match(early.err, /is in use, with 0 requests under way; drain it/)
+  const drained = await op(['upstreams', 'drain', 'east#spare', '--yes'])
+  assert.equal(drained.code, 0, drained.err)
+  // Every second refresh writes what the process cannot read.
+  await at.serving.start()
+  await at.serving.start()
+  const { out } = await op(['upstreams'])
+  assert.match(out, /^east#spare +\w+ +0 +0 +0 +7 +yes +1$/m)
+  assert.match(out, /^east#spare: 1 processes cannot read it: env:SPARE: the variable is empty/m)
+  const removed = await op(['upstreams', 'remove', 'east#spare', '--yes'])
+  assert.equal(removed.code, 0, removed.err)
+  const { rows } = await at.database.db.query(
+    `select command from operator_acts where outcome = 'done' order by id desc limit 4`,
+  )
+  assert.deepEqual(
+    (rows as { command: string }[]).map(({ command }) => command.split(' ')[1]),
+    ['remove', 'drain', 'rotate', 'add'],
+  )
+})
+
+test('a credential is refused with a command, a secret or an unknown name', async () => {
+  for (const [args, says] of [
+    [['add', 'west', 'x', 'command:/bin/true'], /a command can only stand in the file of a node/],
+    [['add', 'west', 'x', 'sk-secret'], /a reference is file:\/path or env:NAME/],
+    [['add', 'west', '7', 'env:X'], /a credential's name is a letter/],
+    [['add', 'north', 'x', 'env:X'], /no upstream north; there are: east, west/],
+    [['rotate', 'west#9', 'env:X'], /no credential west#9; there are: east#1, east#2, west#1/],
+    [['remove', 'west#1'], /is in the file of the nodes/],
+    [['weight', 'west#1', '3'], /all credentials of west have its weight/],
+  ] as const) {
+    const { code, err } = await op(['upstreams', ...args, '--yes'])
+    assert.equal(code, 2, err)
+    assert.match(err, says)
+  }
+})

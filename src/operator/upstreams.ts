@@ -1,6 +1,6 @@
 // op upstreams: the state of the upstreams as all processes see it, and the operator's settings. A
 // change is stored in the database with its author; every process applies it within two seconds,
-// and running requests continue.
+// and running requests continue. upstream-credentials.ts adds and rotates credentials.
 import type { UpstreamLine, Upstreams } from '../upstreams/upstreams.ts'
 import { EXIT_DONE, usageError } from './desk/command-error.ts'
 import type { Desk } from './desk/desk.ts'
@@ -17,7 +17,7 @@ export async function listUpstreams(desk: Desk): Promise<number> {
   )
   const text = tableOf(COLUMNS, lines.map(rowOf), WIDTH_MAX)
   if (models.length > 0) text.push('', ...tableOf(MODEL_COLUMNS, models, WIDTH_MAX))
-  desk.say({ upstreams: lines }, text)
+  desk.say({ upstreams: lines }, [...text, ...lines.flatMap(problemsOf)])
   return EXIT_DONE
 }
 
@@ -40,26 +40,44 @@ export async function setWeight(desk: Desk, name: string, text: string): Promise
 async function change(desk: Desk, name: string, next: Setting): Promise<number> {
   const { upstreams } = desk.modules
   const lines = await upstreams.overview()
-  const mine = lines.find((line) => line.upstream === name && line.isConfigured)
-  if (mine === undefined) {
-    const all = lines.flatMap((line) => (line.isConfigured ? [line.upstream] : []))
-    const names = [...new Set(all)]
-    throw usageError(
-      `there is no upstream ${name}; there are: ${names.join(', ')}${suggestion(name, names)}`,
-    )
+  const { own, mine, isCredential } = findIn(lines, name)
+  if (isCredential && next.weight !== null) {
+    throw usageError(`all credentials of ${mine.upstream} have its weight; name the upstream`)
   }
-  if (isAlready(mine, next)) {
+  if (isAlready(mine, isCredential, next)) {
     desk.say({ isDone: false, name }, [`${name} is so already`])
     return EXIT_DONE
   }
   return desk.act({
-    plan: planOf(lines, mine, next),
-    work: (tx) => upstreams.change({ name, ...next, by: desk.by }, tx),
+    plan: planOf(lines, { name, own, mine }, next),
+    work: (tx) =>
+      isCredential
+        ? upstreams.changeCredential(
+            { target: name, reference: null, isDrained: next.isDrained, by: desk.by },
+            tx,
+          )
+        : upstreams.change({ name, ...next, by: desk.by }, tx),
     report: () => ({
       result: { name, ...next },
       line: `${name}: ${changeText(next)}; every process knows in two seconds`,
     }),
   })
+}
+
+/** The credentials of an upstream, or the one that is named. */
+function findIn(lines: readonly UpstreamLine[], name: string) {
+  const isCredential = name.includes('#')
+  const own = lines.filter(
+    (line) => line.isConfigured && (isCredential ? line.target : line.upstream) === name,
+  )
+  const [mine] = own
+  if (mine !== undefined) return { own, mine, isCredential }
+  const all = lines.filter((line) => line.isConfigured)
+  const names = [...new Set(all.map((line) => (isCredential ? line.target : line.upstream)))]
+  const what = isCredential ? 'credential' : 'upstream'
+  throw usageError(
+    `there is no ${what} ${name}; there are: ${names.join(', ')}${suggestion(name, names)}`,
+  )
 }
 
 type Setting = Omit<Parameters<Upstreams['change']>[0], 'name' | 'by'>
@@ -69,27 +87,33 @@ function changeText({ weight, isDrained }: Setting): string {
   return isDrained ? 'drained' : 'in use again'
 }
 
-function isAlready(mine: UpstreamLine, { weight, isDrained }: Setting): boolean {
-  return weight === null ? mine.isDrained === isDrained : mine.weight === weight
+function isAlready(
+  mine: UpstreamLine,
+  isCredential: boolean,
+  { weight, isDrained }: Setting,
+): boolean {
+  if (weight !== null) return mine.weight === weight
+  return (isCredential ? mine.isCredentialDrained : mine.isUpstreamDrained) === isDrained
 }
 
 function planOf(
   lines: readonly UpstreamLine[],
-  mine: UpstreamLine,
+  { name, own, mine }: { name: string; own: readonly UpstreamLine[]; mine: UpstreamLine },
   { weight, isDrained }: Setting,
 ): string[] {
-  const own = lines.filter((line) => line.upstream === mine.upstream)
   const underWay = own.reduce((sum, line) => sum + line.underWay, 0)
-  const plan = [`${mine.upstream}, ${own.length} credentials, ${underWay} requests under way`]
+  const plan = [`${name}, ${own.length} credentials, ${underWay} requests under way`]
   if (mine.changedBy !== null) plan.push(`  last changed by ${mine.changedBy}, ${mine.changedAt}`)
   if (weight !== null) plan.push(`  its weight becomes ${weight}; now it is ${mine.weight}`)
   if (isDrained === false) plan.push('  it gets new requests again')
+  if (isDrained === false && mine.isUpstreamDrained && mine.target === name) {
+    plan.push(`  but not before its upstream ${mine.upstream} is undrained`)
+  }
   if (isDrained !== true && weight !== 0) return plan
   if (isDrained === true) plan.push('  it gets no new request; those under way go on')
-  const others = lines.filter(
-    (line) => line.upstream !== mine.upstream && line.weight > 0 && !line.isDrained,
-  )
-  const names = [...new Set(others.map((line) => line.upstream))]
+  const others = lines.filter((line) => !own.includes(line) && line.weight > 0 && !line.isDrained)
+  const isCredential = mine.target === name
+  const names = [...new Set(others.map((line) => (isCredential ? line.target : line.upstream)))]
   if (names.length > 0) plan.push(`  in use remain: ${names.join(', ')}`)
   else plan.push('  NO OTHER IS IN USE: every request will be refused with 529')
   return plan
@@ -115,7 +139,7 @@ function rowOf(line: UpstreamLine): string[] {
     line.target,
     line.isConfigured ? stateOf(line) : `${stateOf(line)}, not configured here`,
     ...[line.underWay, line.succeeded, line.failed, line.firstByteMs, line.weight].map(String),
-    line.isDrained ? 'yes' : 'no',
+    drainedText(line),
     String(line.processes),
   ]
 }
@@ -150,4 +174,15 @@ function modelRowOf(target: string, line: ModelLine): string[] {
     ...[String(line.coolingSeconds), String(line.underWay), line.most?.toString() ?? ''],
     left.join(', '),
   ]
+}
+
+function drainedText({ isDrained, underWay }: UpstreamLine): string {
+  if (!isDrained) return 'no'
+  return underWay > 0 ? 'draining' : 'yes'
+}
+
+function problemsOf({ target, problems }: UpstreamLine): string[] {
+  return problems.map(
+    ({ problem, processes }) => `${target}: ${processes} processes cannot read it: ${problem}`,
+  )
 }

@@ -2,7 +2,7 @@
 // what the operator has changed.
 import type { BreakerState } from './breaker.ts'
 import { limitKinds } from './limits.ts'
-import type { SeenTarget, UpstreamSetting } from './queries.ts'
+import type { CredentialProblem, SeenTarget, StoredCredential, UpstreamSetting } from './queries.ts'
 import type { OutReason } from './standing.ts'
 import type { ModelView, TargetDetails } from './view.ts'
 
@@ -24,17 +24,28 @@ export type UpstreamLine = {
   readonly models: readonly ModelView[]
   /** The weight in force: the operator's, or else the configured one. */
   readonly weight: number
+  /** The upstream or this credential of it is. */
   readonly isDrained: boolean
+  readonly isUpstreamDrained: boolean
+  readonly isCredentialDrained: boolean
+  /** The operator added this credential; it is in no file. */
+  readonly isAdded: boolean
+  /** Where the operator said that the secret is; null: where each node's file says. */
+  readonly reference: string | null
+  /** Why processes cannot use it, and how many. */
+  readonly problems: readonly { readonly problem: string; readonly processes: number }[]
   readonly changedBy: string | null
   readonly changedAt: string | null
   /** How many processes have reported. */
   readonly processes: number
 }
 
-type Configured = {
-  readonly label: string
+type Listed = {
   readonly upstream: string
-  readonly options: { readonly weight: number }
+  readonly credential: { readonly label: string }
+  readonly configured: unknown
+  readonly stored: StoredCredential | undefined
+  readonly paid: { readonly options: { readonly weight: number } }
 }
 
 const unseen = {
@@ -43,34 +54,46 @@ const unseen = {
 }
 
 export function overviewOf(
-  configured: readonly Configured[],
+  listed: readonly Listed[],
   views: readonly SeenTarget[],
   settings: readonly UpstreamSetting[],
+  problems: readonly (CredentialProblem & { readonly processes: number })[],
 ): UpstreamLine[] {
   const viewOf = new Map(
     views.map(({ details, ...view }) => [view.target, { ...view, ...joined(details) }]),
   )
   const settingOf = new Map(settings.map((setting) => [setting.name, setting]))
-  const line = (target: string, upstream: string, weight: number, isConfigured: boolean) => {
+  const line = (target: string, upstream: string, one: Listed | undefined): UpstreamLine => {
     const setting = settingOf.get(upstream)
+    const stored = one?.stored
+    const isUpstreamDrained = setting?.isDrained ?? false
+    const isCredentialDrained = stored?.isDrained ?? false
+    const changed = stored ?? setting
     return {
       target,
       upstream,
-      isConfigured,
+      isConfigured: one !== undefined,
       ...unseen,
       ...viewOf.get(target),
-      weight: setting?.weight ?? weight,
-      isDrained: setting?.isDrained ?? false,
-      changedBy: setting?.changedBy ?? null,
-      changedAt: setting?.changedAt ?? null,
+      weight: setting?.weight ?? one?.paid.options.weight ?? 0,
+      isDrained: isUpstreamDrained || isCredentialDrained,
+      isUpstreamDrained,
+      isCredentialDrained,
+      isAdded: one !== undefined && one.configured === undefined,
+      reference: stored?.reference ?? null,
+      problems: problems
+        .filter((each) => each.target === target)
+        .map(({ problem, processes }) => ({ problem, processes })),
+      changedBy: changed?.changedBy ?? null,
+      changedAt: changed?.changedAt ?? null,
     }
   }
-  const here = new Set(configured.map((one) => one.label))
-  const unconfigured = views.filter((view) => !here.has(view.target))
+  const here = new Set(listed.map(({ credential }) => credential.label))
+  const unlisted = views.filter((view) => !here.has(view.target))
   return [
-    ...configured.map((one) => line(one.label, one.upstream, one.options.weight, true)),
-    // A label is the upstream's name and the credential's number.
-    ...unconfigured.map(({ target }) => line(target, target.replace(/#\d+$/, ''), 0, false)),
+    ...listed.map((one) => line(one.credential.label, one.upstream, one)),
+    // A label is the upstream's name and the credential's.
+    ...unlisted.map(({ target }) => line(target, target.replace(/#.*$/, ''), undefined)),
   ]
 }
 

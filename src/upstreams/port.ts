@@ -5,6 +5,9 @@ import type { BookId } from '../platform/ids.ts'
 import type { Holder } from '../platform/shares.ts'
 import type { Verdict } from '../wire/verdict.ts'
 
+/** The header with our credential. */
+export type CredentialHeader = readonly [name: 'x-api-key' | 'authorization', value: string]
+
 /** Messages are charged, token counts are free. */
 export type UpstreamPath = '/v1/messages' | '/v1/messages/count_tokens'
 

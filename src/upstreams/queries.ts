@@ -45,6 +45,84 @@ export async function settingChange(
   )
 }
 
+/** A credential that the operator added, rotated or drained. */
+export type StoredCredential = {
+  target: string
+  /** Null: as each node's file says. */
+  reference: string | null
+  isDrained: boolean
+  changedBy: string
+  /** As text, in UTC. */
+  changedAt: string
+}
+
+/** Reads without a lock. */
+export async function credentialList(db: Executor): Promise<StoredCredential[]> {
+  const { rows } = await db.query(
+    `select target, reference, is_drained as "isDrained", changed_by as "changedBy",
+       to_char(changed_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"') as "changedAt"
+     from upstream_credentials order by target`,
+  )
+  return rows as StoredCredential[]
+}
+
+/** Locks only its own row. Null leaves a member as it is. */
+export async function credentialChange(
+  db: Executor,
+  p: { target: string; reference: string | null; isDrained: boolean | null; by: string },
+): Promise<void> {
+  await db.query(
+    `insert into upstream_credentials (target, reference, is_drained, changed_by)
+     values ($1, $2, coalesce($3, false), $4)
+     on conflict (target) do update
+     set reference = coalesce($2, upstream_credentials.reference),
+       is_drained = coalesce($3, upstream_credentials.is_drained),
+       changed_by = $4, changed_at = clock_timestamp()`,
+    [p.target, p.reference, p.isDrained, p.by],
+  )
+}
+
+export async function credentialDelete(db: Executor, target: string): Promise<void> {
+  await db.query('delete from upstream_credentials where target = $1', [target])
+}
+
+export type CredentialProblem = { target: string; problem: string }
+
+/** Replaces what one process cannot read; locks only its own rows. */
+export async function problemWrite(
+  db: Executor,
+  instance: bigint,
+  problems: readonly CredentialProblem[],
+): Promise<void> {
+  await db.query(
+    `with listed as (
+       select target, problem
+       from jsonb_to_recordset($2::jsonb) as p (target text, problem text)
+     ), gone as (
+       delete from upstream_credential_problems
+       where instance = $1 and target not in (select target from listed)
+     )
+     insert into upstream_credential_problems (instance, target, problem, seen_at)
+     select $1, target, problem, clock_timestamp() from listed
+     on conflict (instance, target) do update
+     set problem = excluded.problem, seen_at = excluded.seen_at`,
+    [instance, JSON.stringify(problems)],
+  )
+}
+
+/** What processes could not read within the last half minute. Reads without a lock. */
+export async function problemList(
+  db: Executor,
+): Promise<(CredentialProblem & { processes: number })[]> {
+  const { rows } = await db.query(
+    `select target, problem, count(*)::int4 as processes
+     from upstream_credential_problems
+     where seen_at > clock_timestamp() - interval '30 seconds'
+     group by target, problem order by target, problem`,
+  )
+  return rows as (CredentialProblem & { processes: number })[]
+}
+
 /** Writes one process's view; locks only its own rows. */
 export async function viewWrite(
   db: Executor,
@@ -85,6 +163,7 @@ export async function viewDeleteOld(db: Executor): Promise<void> {
   const isOld = `seen_at < clock_timestamp() - interval '1 hour'`
   await db.query(`delete from upstream_views where ${isOld}`)
   await db.query(`delete from busiest_accounts where ${isOld}`)
+  await db.query(`delete from upstream_credential_problems where ${isOld}`)
 }
 
 /** What one account uses of one thing that accounts share. */

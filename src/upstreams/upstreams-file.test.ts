@@ -90,7 +90,7 @@ test('reports all problems at once, each with its line', () => {
     )
   has(/^line 2: upstreams\.0\.name expected a-z/)
   has(/^line 3: upstreams\.0\.url expected http/)
-  has(/^line 4: upstreams\.0\.keys\.0 expected env:NAME or file:/)
+  has(/^line 4: upstreams\.0\.keys\.0 expected env:NAME, file:\/path or command:/)
   has(/^line 5: upstreams\.0\.temperatureMax /)
   has(/^line 7: upstreams\.1\.url expected http/)
   has(/^line 8: upstreams\.1\.keys /)

@@ -3,6 +3,7 @@
 // repository.
 import { z } from 'zod'
 import { readYaml, schemaProblems } from '../platform/yaml.ts'
+import { isReference } from './credential.ts'
 
 const nonNegative = z.coerce.number().int().min(0)
 
@@ -15,8 +16,10 @@ const schema = z.strictObject({
       z.strictObject({
         name: z.string().regex(/^[a-z0-9-]{1,40}$/, 'expected a-z, 0-9 and -'),
         url: z.string().regex(/^https?:\/\/[^\s/]+(?:\/[^\s/]+)*$/, 'expected http(s)://…'),
-        /** `env:NAME` or `file:/path`. */
-        keys: z.array(z.string().regex(REFERENCE, REFERENCE_EXPECTED)).min(1),
+        /** References; see credential.ts. */
+        keys: z
+          .array(z.string().refine(isReference, 'expected env:NAME, file:/path or command:/path'))
+          .min(1),
         proxy: z
           .string()
           .regex(/^(?:https?|socks5):\/\/[^\s/@]+$/, 'expected http(s):// or socks5://host:port')

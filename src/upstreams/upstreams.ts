@@ -7,12 +7,12 @@ import type { Clock } from '../platform/clock.ts'
 import type { Executor } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
-import type { Masked } from '../platform/masked.ts'
 import type { Shares } from '../platform/shares.ts'
 import { createWaitingPlaces } from '../platform/slots.ts'
 import { type ConversationSource, conversationOf } from './affinity.ts'
 import { Capacity } from './capacity.ts'
 import { readAllConnectionFiles } from './connection-files.ts'
+import { type Credential, type CredentialSource, isReference } from './credential.ts'
 import { type TargetCounts, TargetOutcome } from './outcome.ts'
 import { overviewOf, type UpstreamLine } from './overview.ts'
 import { LostReply, type ReplySink, type UpstreamPath, type UpstreamRequest } from './port.ts'
@@ -20,6 +20,7 @@ import * as queries from './queries.ts'
 import { createRetryBudget } from './retry-budget.ts'
 import { Route, type RouteTarget } from './route.ts'
 import { createStanding, type Standing } from './standing.ts'
+import { createTargetList } from './targets.ts'
 import type { ConnectionOptions } from './transport/carrier.ts'
 import { createTransport, type Transport } from './transport/transport.ts'
 import { readUpstreamsFile } from './upstreams-file.ts'
@@ -49,7 +50,7 @@ export type UpstreamOptions = ConnectionOptions & {
   /**
    * Credentials. Each is a separate target, because upstreams keep prompt caches per credential.
    */
-  readonly keys: readonly Masked<string>[]
+  readonly keys: readonly CredentialSource[]
   /** Ids of the models that it serves; empty: all. */
   readonly models: readonly string[]
   /** Lower goes first; a target is used only when no healthy one has a lower number. */
@@ -89,6 +90,11 @@ export function lostReplyOf(error: Error): 'overdue' | 'closed' | undefined {
   return error.isOverdue ? 'overdue' : 'closed'
 }
 
+/** Whether a text names a credential that can be stored in the database: no command. */
+export function isStorableReference(text: string): boolean {
+  return isReference(text) && !/^(?:bearer:)?command:/.test(text)
+}
+
 /** What accounts share in a process, by name. */
 type Shared = Readonly<Record<string, Shares>>
 
@@ -120,50 +126,79 @@ export function createUpstreams(options: {
     ]),
   )
   const waitQueue = createWaitQueue(clock)
-  const pairs = options.upstreams.flatMap((upstream) =>
-    upstream.keys.map((key, i) =>
-      createTargets(upstream, key, i, {
+  const list = createTargetList({
+    upstreams: options.upstreams,
+    ...{ clock, log },
+    create: (upstream, credential) =>
+      createTargets(upstream, credential, {
         transport: transports.get(upstream.name) as Transport,
         clock,
         log,
         onRoom: waitQueue.wakeOne,
       }),
-    ),
-  )
-  const targets = pairs.map(({ paid }) => paid)
-  const freeTargets = pairs.map(({ free }) => free)
+    onChange: forgetCandidates,
+  })
+  const targets = () => list.entries().map(({ paid }) => paid)
   const paths: Record<UpstreamPath, ReturnType<typeof createPath>> = {
     '/v1/messages': createPath(targets),
-    '/v1/messages/count_tokens': createPath(freeTargets),
+    '/v1/messages/count_tokens': createPath(() => list.entries().map(({ free }) => free)),
   }
-  const secrets = options.upstreams.flatMap((one) => one.keys.map((key) => key.reveal()))
-  const state: { timer?: NodeJS.Timeout; refreshes: number; shared: () => Shared } = {
+  const state = {
+    timer: undefined as NodeJS.Timeout | undefined,
     refreshes: 0,
-    shared: () => ({}),
+    shared: (): Shared => ({}),
+    settings: new Map<string, queries.UpstreamSetting>(),
+  }
+
+  function forgetCandidates(): void {
+    for (const { candidatesByModel } of Object.values(paths)) candidatesByModel.clear()
+  }
+
+  /** Brings the targets up to what the operator set and what can be read here. */
+  function applySettings(): void {
+    for (const { upstream, credential, stored, paid, free } of list.entries()) {
+      const setting = state.settings.get(upstream)
+      const isDrained = setting?.isDrained === true || stored?.isDrained === true
+      for (const target of [paid, free]) {
+        target.weight = setting?.weight ?? target.options.weight
+        target.isDrained = isDrained || !credential.isUsable()
+      }
+    }
+    waitQueue.wake()
+  }
+
+  async function readChanges(): Promise<void> {
+    state.settings = new Map((await queries.settingList(db)).map((one) => [one.name, one]))
+    list.apply(await queries.credentialList(db))
   }
 
   const views = (): TargetView[] =>
-    pairs.map(({ paid, free }) => viewOf(paid, free, clock.spanMs()))
+    list.entries().map(({ paid, free }) => viewOf(paid, free, clock.spanMs()))
 
   /** Reads the operator's changes and writes what this process sees. */
   async function refresh(): Promise<void> {
     state.refreshes += 1
     try {
-      const settings = new Map((await queries.settingList(db)).map((one) => [one.name, one]))
-      for (const target of [...targets, ...freeTargets]) {
-        const setting = settings.get(target.upstream)
-        target.weight = setting?.weight ?? target.options.weight
-        target.isDrained = setting?.isDrained ?? false
-      }
-      waitQueue.wake()
+      await readChanges()
+      applySettings()
+      // Not awaited: a command may take ten seconds.
+      void list.refresh().then(applySettings)
       if (state.refreshes === 1) await queries.viewDeleteOld(db)
       if (state.refreshes % 2 === 0) {
         await queries.viewWrite(db, options.instance, views())
+        await queries.problemWrite(db, options.instance, list.problems())
         await queries.busiestWrite(db, options.instance, usesOf(state.shared()))
       }
     } catch (error) {
       log.warn({ err: error }, 'the settings of upstreams could not be read; they stay')
+      void list.refresh().then(applySettings)
     }
+  }
+
+  async function overview(): Promise<UpstreamLine[]> {
+    await readChanges()
+    const [views, problems] = [await queries.viewList(db), await queries.problemList(db)]
+    return overviewOf(list.entries(), views, [...state.settings.values()], problems)
   }
 
   return {
@@ -172,24 +207,21 @@ export function createUpstreams(options: {
       const { all, budget, candidatesByModel } = paths[path]
       budget.earn()
       const candidates =
-        candidatesByModel.get(model) ?? all.filter((one) => servesModel(one.options, model))
+        candidatesByModel.get(model) ?? all().filter((one) => servesModel(one.options, model))
       candidatesByModel.set(model, candidates) // bounded: one entry for each model of the catalogue
       return new Route({ book, model, candidates, conversation, budget, waitQueue, clock })
     },
 
     /** A hash of the conversation of a request: all its turns prefer the same target. */
     conversationOf: (book: bigint, source: ConversationSource): number =>
-      targets.length === 1 ? 0 : conversationOf(book, source),
+      list.entries().length === 1 ? 0 : conversationOf(book, source),
 
     /**
      * Replaces in a text of an upstream our credentials and the names of our account, as the
      * headers of the same reply give them.
      */
     withoutSecrets(text: string, headers: IncomingHttpHeaders): string {
-      const names = ACCOUNT_HEADERS.flatMap((name) => headers[name] ?? [])
-      return [...secrets, ...names]
-        .filter((secret) => secret !== '')
-        .reduce((clean, secret) => clean.replaceAll(secret, REPLACEMENT), text)
+      return replaceAll(text, [...list.secrets(), ...accountNames(headers)])
     },
 
     /** The places of requests that wait; the gateway uses them for other waits too. */
@@ -215,16 +247,28 @@ export function createUpstreams(options: {
     seen: () => queries.viewList(db),
     settings: () => queries.settingList(db),
     /** Configuration, views and settings together, one line for each target, for the operator. */
-    overview: async (): Promise<UpstreamLine[]> =>
-      overviewOf(targets, await queries.viewList(db), await queries.settingList(db)),
+    overview,
+    /** What this process knows of each credential, without the secret. */
+    credentials: list.states,
     /**
      * Stores a change by the operator; may be repeated. Every process reads it at its next refresh.
      */
     change: (p: Parameters<typeof queries.settingChange>[1], executor: Executor = db) =>
       queries.settingChange(executor, p),
+    /** The same for one credential. Null leaves a member as it is. */
+    changeCredential(p: Parameters<typeof queries.credentialChange>[1], executor = db) {
+      return queries.credentialChange(executor, p)
+    },
+    /** Forgets a credential that the operator added. */
+    removeCredential(target: string, executor = db): Promise<void> {
+      return queries.credentialDelete(executor, target)
+    },
 
     async start(): Promise<void> {
       await refresh()
+      // No request is taken before the credentials are read; a command may take ten seconds.
+      await list.refresh()
+      applySettings()
       state.timer ??= setInterval(() => void refresh(), REFRESH_MS).unref()
     },
     async close(): Promise<void> {
@@ -236,6 +280,16 @@ export function createUpstreams(options: {
 
 export type Upstreams = ReturnType<typeof createUpstreams>
 
+function accountNames(headers: IncomingHttpHeaders): string[] {
+  return ACCOUNT_HEADERS.flatMap((name) => headers[name] ?? [])
+}
+
+function replaceAll(text: string, secrets: readonly string[]): string {
+  return secrets
+    .filter((secret) => secret !== '')
+    .reduce((clean, secret) => clean.replaceAll(secret, REPLACEMENT), text)
+}
+
 function servesModel({ models }: UpstreamOptions, model: string): boolean {
   return models.length === 0 || models.includes(model)
 }
@@ -244,7 +298,7 @@ function servesModel({ models }: UpstreamOptions, model: string): boolean {
  * The targets of one path and its own retry budget, so that free requests neither earn retries for
  * paid ones nor use them up.
  */
-function createPath(all: readonly TargetState[]) {
+function createPath(all: () => readonly TargetState[]) {
   return {
     all,
     budget: createRetryBudget(),
@@ -259,13 +313,11 @@ function createPath(all: readonly TargetState[]) {
  */
 function createTargets(
   options: UpstreamOptions,
-  key: Masked<string>,
-  index: number,
+  credential: Credential,
   { transport, ...needs }: { transport: Transport; clock: Clock; log: Log; onRoom: () => void },
 ): { paid: TargetState; free: TargetState } {
-  const label = `${options.name}#${index + 1}`
+  const { label } = credential
   const counts: TargetCounts = { underWay: 0, succeeded: 0, failed: 0, firstByteMs: 0 }
-  const credential = key.reveal()
   const { spanMs } = needs.clock
   const forPath = (paid?: TargetState): TargetState => {
     const standing = createStanding(spanMs)
@@ -290,13 +342,13 @@ function createTargets(
       capacities,
       capacityOf,
       weight: options.weight,
-      isDrained: false,
+      isDrained: !credential.isUsable(),
       send(request: UpstreamRequest, sink: ReplySink) {
         const { book, model, path, isStream, body } = request
         const sent = { book, model, path, isStream, print: printOf(body) }
         const recorded = { label, counts, standing }
         const outcome = new TargetOutcome(recorded, capacityOf(model), sent, needs)
-        return { call: transport.send(credential, request, sink), outcome }
+        return { call: transport.send(credential.header(), request, sink), outcome }
       },
     }
   }

@@ -1,6 +1,6 @@
 // Reads from the raw bytes of a message request what limits, prices and routing need, and nothing
-// else, because the original bytes go upstream. Returns the problem that the vendor would report first,
-// in the vendor's words; the gateway refuses. bound.ts counts tokens.
+// else, because the original bytes go upstream. Returns the problem that the vendor would report
+// first, in the vendor's words; the gateway refuses. bound.ts counts tokens.
 //
 // A 46 KB agent request is read in 22 µs, where JSON.parse alone takes 57; 1 MB in 0.4 ms, not 1.5.
 

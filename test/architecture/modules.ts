@@ -65,6 +65,8 @@ export const tableOwners: Readonly<Record<string, string>> = {
   catalogue_versions: 'pricing',
   upstream_settings: 'upstreams',
   upstream_views: 'upstreams',
+  upstream_credentials: 'upstreams',
+  upstream_credential_problems: 'upstreams',
   busiest_accounts: 'upstreams',
   accounts: 'accounts',
   registrations: 'accounts',

@@ -80,7 +80,7 @@ export function transportTo(
     const seen = { status: 0, body: '' }
     const holder: Holder = { onShed: () => call.abort() }
     const call = transport.send(
-      'credential',
+      ['x-api-key', 'credential'],
       {
         ...{ book: book as BookId, holder, model: 'any', path: `/${name}`, headers: [], body },
         ...{ isStream: false, untilMs: Number.POSITIVE_INFINITY },

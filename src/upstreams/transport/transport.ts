@@ -6,7 +6,13 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { createShares, type Shares } from '../../platform/shares.ts'
 import { createSlots, type Slot } from '../../platform/slots.ts'
 import { bytesTotal } from '../../wire/edit.ts'
-import { type Call, LostReply, type ReplySink, type UpstreamRequest } from '../port.ts'
+import {
+  type Call,
+  type CredentialHeader,
+  LostReply,
+  type ReplySink,
+  type UpstreamRequest,
+} from '../port.ts'
 import { upstreamRefusal } from '../refusals.ts'
 import type {
   Carrier,
@@ -60,12 +66,12 @@ export function createTransport(options: TransportOptions) {
   // arrived whose ends free connections.
   const timer = setInterval(() => setImmediate(checkDeadlines), CHECK_MS).unref()
 
-  function outgoing(credential: string, request: UpstreamRequest): OutgoingRequest {
+  function outgoing(credential: CredentialHeader, request: UpstreamRequest): OutgoingRequest {
     const { path, headers, body, isStream, untilMs } = request
     const limitMs = isStream ? options.streamHeadersTimeoutMs : options.headersTimeoutMs
     return {
       path: prefix + path,
-      headers: ['x-api-key', credential, ...headers],
+      headers: [...credential, ...headers],
       body,
       bodyBytes: bytesTotal(body),
       headersTimeoutMs: Math.max(1, Math.min(limitMs, Math.ceil(untilMs - spanMs()))),
@@ -76,7 +82,7 @@ export function createTransport(options: TransportOptions) {
   return {
     /** Its connections, as accounts share them. */
     shares,
-    send(credential: string, request: UpstreamRequest, sink: ReplySink): Call {
+    send(credential: CredentialHeader, request: UpstreamRequest, sink: ReplySink): Call {
       const pending = new PendingRequest(carrier, outgoing(credential, request), sink)
       pending.waitUntilMs = Math.min(spanMs() + options.queueTimeoutMs, request.untilMs)
       if (state.isClosed) {
