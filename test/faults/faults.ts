@@ -45,6 +45,7 @@ const programs: Record<string, () => Promise<{ drill: Drill }>> = {
   partitions: () => import('./days/partitions.ts'),
   enumeration: () => import('./enumeration.ts'),
   edge: () => import('./edge/edge.ts'),
+  'edge-node-dead': () => import('./edge/node-dead.ts'),
   upgrade: () => import('./releases/upgrade.ts'),
   package: () => import('./releases/package.ts'),
 }

@@ -61,7 +61,7 @@ async function withEdge<T>(
     ...env,
   })
   const gatewayPort = Number(new URL(serving.url).port)
-  const edge = await startEdge(gatewayPort)
+  const edge = await startEdge([gatewayPort])
   try {
     return await work({ edge, serving, gatewayPort })
   } finally {

@@ -25,8 +25,8 @@ export const CDN = '127.0.0.3'
 
 export type Edge = Awaited<ReturnType<typeof startEdge>>
 
-/** Starts nginx in front of the gateway at this port. No cabinet listens behind it. */
-export async function startEdge(gatewayPort: number) {
+/** Starts nginx in front of the gateways at these ports. No cabinet listens behind it. */
+export async function startEdge(gatewayPorts: readonly number[]) {
   const nginx = await ensureProgram('nginx', ['nginx-light'])
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-edge-'))
   try {
@@ -44,7 +44,10 @@ export async function startEdge(gatewayPort: number) {
       [/\/var\/log\/nginx\//g, `${folder}/`],
       [/\/var\/lib\/nginx\//g, `${folder}/`],
       [/\/run\/nginx\.pid/g, `${folder}/nginx.pid`],
-      [/127\.0\.0\.1:8080\b/g, `127.0.0.1:${gatewayPort}`],
+      [
+        /^ *server 127\.0\.0\.1:8080\b(.*)$/gm,
+        gatewayPorts.map((one) => `server 127.0.0.1:${one}$1`).join('\n'),
+      ],
       [/127\.0\.0\.1:8081\b/g, `127.0.0.1:${cabinetPort}`],
     ])
     const parameters = ['-e', join(folder, 'error.log'), '-c', join(folder, 'nginx.conf')]
@@ -146,7 +149,12 @@ function agentOf(ca: string, connections: number): Agent {
   })
 }
 
-export type Logged = { readonly client: string; readonly behind: string }
+export type Logged = {
+  readonly client: string
+  /** The gateways that it was sent to, and their statuses; empty for none. */
+  readonly behind: string
+  readonly answered: string
+}
 
 function linesOf(text: string): Logged[] {
   return text

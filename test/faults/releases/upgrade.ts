@@ -42,7 +42,7 @@ export const drill: Drill = async ({ isFull, seed, say }) => {
       },
       releases.current,
     )
-    const edge = await startEdge(Number(new URL(serving.url).port))
+    const edge = await startEdge([Number(new URL(serving.url).port)])
     open.push(edge)
     const numbers = { last: 0 }
     const dispatcher = edge.agent(CONNECTIONS)
