@@ -188,13 +188,16 @@ describe('a plain reply that breaks is free and answered with an error', {
       setImmediate(() => broken(socket))
     }
   }
+  /** No whole head comes, and the connection stays open. */
+  const overdue = ['no answer for too long', 'something that is not HTTP']
   for (const [what, send] of Object.entries(bodies)) {
+    const [status, type] = overdue.includes(what) ? [504, 'timeout_error'] : [502, 'api_error']
     for (const stream of [false, true]) {
       test(`${what} (${stream ? 'a stream was asked for' : 'plain'})`, async () => {
         const { answer, statement, requests } = await journey(what, stream, send)
-        assert.equal(answer.status, 502)
+        assert.equal(answer.status, status)
         assert.equal(answer.headers['content-type'], 'application/json')
-        assert.equal(refusalOf(answer).error.type, 'api_error')
+        assert.equal(refusalOf(answer).error.type, type)
         assert.equal(refusalOf(answer).request_id, answer.headers['request-id'])
         assert.equal(statement.length, 1)
         assert.match(statement[0] ?? '', /^void (?:upstream_failed|refused) 0 /)
