@@ -168,7 +168,7 @@ test('adds, rotates, drains and removes a credential, and records each', async (
   await at.serving.start()
   await at.serving.start()
   const { out } = await op(['upstreams'])
-  assert.match(out, /^east#spare +\w+ +0 +0 +0 +7 +yes +1$/m)
+  assert.match(out, /^east#spare +\w+ +0 +0 +0 +0 +7 +yes +1$/m)
   assert.match(out, /^east#spare: 1 processes cannot read it: env:SPARE: the variable is empty/m)
   const removed = await op(['upstreams', 'remove', 'east#spare', '--yes'])
   assert.equal(removed.code, 0, removed.err)

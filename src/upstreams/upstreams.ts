@@ -126,16 +126,14 @@ export function createUpstreams(options: {
     ]),
   )
   const waitQueue = createWaitQueue(clock)
+  const needs = { clock, log, onRoom: waitQueue.wakeOne }
   const list = createTargetList({
     upstreams: options.upstreams,
     ...{ clock, log },
-    create: (upstream, credential) =>
-      createTargets(upstream, credential, {
-        transport: transports.get(upstream.name) as Transport,
-        clock,
-        log,
-        onRoom: waitQueue.wakeOne,
-      }),
+    create(upstream, credential) {
+      const transport = transports.get(upstream.name) as Transport
+      return createTargets(upstream, credential, { transport, ...needs })
+    },
     onChange: forgetCandidates,
   })
   const targets = () => list.entries().map(({ paid }) => paid)
