@@ -145,7 +145,7 @@ function createSky(gateway: TestGateway) {
         const [fault, pauseMs] = refusals[Math.floor(draw() * refusals.length)] as [string, number]
         const cut = cuts[Math.floor(draw() * cuts.length)] as string
         if (dice < 0.5) turn(i, every, '', 0)
-        else if (dice < 0.53) turn(i, every, UNPAID, UNPAID_MS)
+        else if (dice < 0.505) turn(i, every, UNPAID, UNPAID_MS)
         else if (dice < 0.65) turn(i, [m], cut, 0)
         else turn(i, [m], fault, pauseMs)
       }
