@@ -37,7 +37,7 @@ export type OutgoingRequest = {
   readonly body: readonly Buffer[]
   readonly bodyBytes: number
   readonly headersTimeoutMs: number
-  /** The request failed before, so it gets a new connection. */
+  /** The request failed before: our own client opens a new connection, undici takes another. */
   readonly isRepeated: boolean
 }
 

@@ -1,8 +1,8 @@
 // Four credentials and three models under steady load; several times a second one credential starts
 // to fail for one model, or recovers: 429, 529, 500, no funds, no answer, a reset, a broken reply.
 // Requests succeed whenever one credential is well for their model, no model waits for another, no
-// reply mixes two upstreams or is generated twice, and nothing that failed is charged. Meanwhile
-// every upstream answers a flood of token counts with 429.
+// reply mixes two upstreams or is generated twice, none is asked after one that got the whole
+// request and gave no status, nothing that failed is charged. Every token count is answered 429.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Received } from '../../../stand-ins/vendor/record.ts'
 import { createTestGateway, type TestGateway } from '../../stages/gateway.ts'
@@ -193,6 +193,10 @@ function checkReplies(sent: readonly Sent[], records: Map<number, Asked[]>) {
     ensure(
       first === undefined || asked.every((one) => one.arrivedAt <= first.arrivedAt),
       `no upstream is asked after the first byte (${number}: ${log})`,
+    )
+    ensure(
+      asked.slice(0, -1).every((one) => one.status !== null),
+      `no upstream is asked after one that may have accepted it (${number}: ${log})`,
     )
     repeated += Math.max(0, asked.length - 1)
     const text = first === undefined ? '' : textOf(first.vendor)
