@@ -1,8 +1,8 @@
 // Compares our whole gateway with a bare relay, nginx and Portkey's gateway; they alternate in one
 // run, each relay alone on one core. Measures CPU time per request and per event, memory per open
-// stream, and added latency. Ratios are medians of the rounds' ratios, because the machine's speed
-// changes from minute to minute. Portkey's streams are left out: with current dependencies its
-// streaming fails with a TypeError.
+// stream, and added latency; then the transports to upstreams alone (transport/). Ratios are medians
+// of the rounds' ratios, because the machine's speed changes from minute to minute. Portkey's
+// streams are left out: with current dependencies its streaming fails with a TypeError.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -31,6 +31,7 @@ import {
   whenQuiet,
   withDescendants,
 } from './relay-tools.ts'
+import { bench as benchTransports } from './transport/transport.ts'
 
 /** Enough that of 64 concurrent requests hardly two use the same book. */
 const ACCOUNTS = 1_000
@@ -70,7 +71,17 @@ type Stage = {
   readonly longer: number
 }
 
-export const bench: Bench = async ({ isFull, say }) => {
+/** The whole gateway first, then the two transports to upstreams, each alone. */
+export const bench: Bench = async (options) => {
+  const whole = await benchWhole(options)
+  const transports = await benchTransports(options)
+  return {
+    figures: { ...whole.figures, ...transports.figures },
+    failed: [...whole.failed, ...transports.failed],
+  }
+}
+
+const benchWhole: Bench = async ({ isFull, say }) => {
   const rounds = isFull ? 7 : 5
   await leaveRelayCore()
   const folder = await mkdtemp(join(tempRoot(), 'tollgate-bench-'))
