@@ -1,12 +1,14 @@
 // `serve` as its operators see it: what its port of metrics says while something that it needs is
-// away. `npm run faults -- frozen-worker` breaks its processes.
+// away, and upstreams behind a proxy. `npm run faults -- frozen-worker` breaks its processes.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { after, before, test } from 'node:test'
+import { startVendor } from '../../stand-ins/vendor/vendor.ts'
 import { createGatewayStage, freePorts, type Serving } from '../stages/served/gateway.ts'
 import { createDatabaseProxy } from '../support/database-proxy.ts'
 import { sleep } from '../support/drill.ts'
+import { startConnectProxy, startSocksProxy } from '../support/proxies.ts'
 
 type Stage = Awaited<ReturnType<typeof createGatewayStage>>
 
@@ -107,3 +109,23 @@ test('waits for the database at its start, unready, and then serves', async (t) 
   await until(asked, '/readyz', (status, body) => status === 200 && body === 'ready\n')
   assert.equal(await serving.stop(), 0)
 })
+
+for (const [kind, startProxy] of [
+  ['an HTTP proxy', startConnectProxy],
+  ['a SOCKS5 proxy', startSocksProxy],
+] as const) {
+  test(`starts and serves where upstreams can be reached only through ${kind}`, async (t) => {
+    const [vendor, proxy] = await Promise.all([startVendor(), startProxy('user:password')])
+    t.after(() => Promise.all([vendor.close(), proxy.close()]))
+    const [key = ''] = vendor.keys
+    const serving = await serve({
+      UPSTREAM_URL: vendor.url,
+      UPSTREAM_KEY: key,
+      UPSTREAM_PROXY: proxy.url,
+      UPSTREAM_PROXY_LOGIN: 'user:password',
+    })
+    assert.equal(await ask(serving), 200)
+    assert.deepEqual(proxy.tunnels, [new URL(vendor.url).host])
+    assert.equal(await serving.stop(), 0)
+  })
+}
