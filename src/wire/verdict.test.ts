@@ -11,6 +11,8 @@ test('a status means one thing, unless the words of its body say otherwise', () 
     [200, undefined, 'served'],
     [400, about('invalid_request_error', 'max_tokens: Field required'), 'refused'],
     [400, about('invalid_request_error', 'Your credit balance is too low to access …'), 'unpaid'],
+    // Repeated from the request.
+    [400, about('invalid_request_error', 'tools.0: Your credit balance is too low'), 'refused'],
     [400, undefined, 'refused'],
     [401, undefined, 'unauthorised'],
     [402, undefined, 'unpaid'],

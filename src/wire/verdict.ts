@@ -23,8 +23,12 @@ type ErrorWords =
   | { readonly type: string; readonly message: string; readonly code?: string }
   | undefined
 
-/** The vendor answers 400 with this sentence when our prepaid balance is used up. */
-const UNPAID = /credit balance is too low/i
+/**
+ * The vendor answers 400 with this sentence when our prepaid balance is used up. Only at its start:
+ * errors about a field may repeat words of the request, and a customer must not be able to put our
+ * credential out of service.
+ */
+const UNPAID = /^Your credit balance is too low\b/i
 /** Its code when the spending limit of our account is reached, with status 429. */
 const SPEND_LIMIT = 'enforced_spend_limit_reached'
 
