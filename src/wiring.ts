@@ -288,8 +288,11 @@ function watch(
   watchUpstreams(metrics, upstreams)
   const ofCredentials = (value: (one: ReturnType<Upstreams['credentials']>[number]) => number) =>
     Object.fromEntries(upstreams.credentials().map((one) => [one.target, value(one)]))
-  metrics.gauge('gateway_upstream_credential_usable', '1 while the secret is read and valid', () =>
-    ofCredentials(({ isUsable }) => Number(isUsable)),
+  metrics.gauge(
+    'gateway_upstream_credential_usable',
+    '1 while every process has read the secret and it is valid',
+    () => ofCredentials(({ isUsable }) => Number(isUsable)),
+    'min',
   )
   metrics.counter(
     'gateway_upstream_credential_failures',

@@ -96,7 +96,9 @@ async function nextTarget(
   exchange.onDisconnect = wait.abandon
   const found = await wait.found
   exchange.onDisconnect = undefined
-  return exchange.isDisconnected ? undefined : found
+  if (exchange.isDisconnected) return undefined
+  // During the wait a target may have become sick, which is no reason to refuse.
+  return found ?? route.next()
 }
 
 /** No target was tried: all of them asked for a pause, or are drained. */

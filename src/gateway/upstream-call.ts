@@ -1,6 +1,7 @@
 // What every call of an upstream needs, messages and token counts alike: the headers that are sent,
 // and what a status says about the target.
 import type { BookId } from '../platform/ids.ts'
+import { isRefusal } from '../platform/refusal.ts'
 import type { Outcome, Upstreams } from '../upstreams/upstreams.ts'
 import type { CountRequest } from '../wire/draft.ts'
 import { readErrorBody } from '../wire/errors.ts'
@@ -31,6 +32,7 @@ export async function judge(reply: UpstreamReply, outcome: Outcome): Promise<Ver
   const { status, headers } = reply
   if (needsBody(status)) {
     reply.errorBody = await collect(reply).catch((error: unknown) => {
+      if (isRefusal(error)) throw error // another account needed the connection
       throw gatewayRefusal('upstream_failed', 'The upstream failed.', { status }, error)
     })
   }

@@ -68,17 +68,17 @@ export class Capacity {
     return this.forbidden.coolDown(book, FORBIDDEN_MS)
   }
 
-  /** A request of this account was served. */
-  serve(book: BookId): void {
-    if (this.cooling.isCooling(book)) this.cooling.lift()
-    if (this.forbidden.isCooling(book)) this.forbidden.lift()
+  /** A request of this account was served that was sent at this time. */
+  serve(book: BookId, sentMs: number): void {
+    if (this.cooling.isCooling(book)) this.cooling.lift(sentMs)
+    if (this.forbidden.isCooling(book)) this.forbidden.lift(sentMs)
   }
 
-  /** For the operator: the state for all accounts, and why. */
+  /** For the operator. `cooling` and `forbidden`: for at least one account. */
   state(): 'serving' | 'sick' | 'cooling' | 'forbidden' {
+    if (this.breaker.state() !== 'closed') return 'sick'
     if (this.forbidden.isActive()) return 'forbidden'
-    if (this.cooling.isActive()) return 'cooling'
-    return this.breaker.state() === 'closed' ? 'serving' : 'sick'
+    return this.cooling.isActive() ? 'cooling' : 'serving'
   }
 
   private isOut(book: BookId): boolean {

@@ -60,6 +60,15 @@ test('allows one request a second', () => {
   assert.equal(cooling.isProbeDue(), true)
   cooling.claim()
   assert.equal(cooling.isProbeDue(), false)
-  cooling.lift()
+  cooling.lift(cooling.clock.ms)
   assert.equal(cooling.isCooling(ONE), false)
+})
+
+test('lasts although a request is served that was sent before it', () => {
+  const cooling = create()
+  const sentMs = cooling.clock.ms
+  cooling.clock.ms += 10
+  cooling.coolDown(ONE, 30_000)
+  cooling.lift(sentMs)
+  assert.equal(cooling.isCooling(ONE), true)
 })

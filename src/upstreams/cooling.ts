@@ -12,9 +12,10 @@ const COOL_MS_MAX = 60_000
 const PROBE_MS = 1_000
 
 export function createCooling(nowMs: () => number) {
-  const state: { untilMs: number; book: BookId | undefined; isShared: boolean; probeMs: number } = {
+  const state = {
+    sinceMs: 0,
     untilMs: 0,
-    book: undefined,
+    book: undefined as BookId | undefined,
     isShared: false,
     probeMs: 0,
   }
@@ -30,7 +31,9 @@ export function createCooling(nowMs: () => number) {
       const wasActive = isActive()
       const ms = Math.min(Math.max(askedMs, COOL_MS_MIN), COOL_MS_MAX)
       const isSecond = wasActive && !state.isShared && state.book !== book
-      if (!wasActive) Object.assign(state, { book, isShared: false, untilMs: 0 })
+      if (!wasActive) {
+        Object.assign(state, { book, isShared: false, sinceMs: nowMs(), untilMs: 0 })
+      }
       if (isSecond) state.isShared = true
       state.untilMs = Math.max(state.untilMs, nowMs() + ms)
       state.probeMs = nowMs() + PROBE_MS
@@ -49,9 +52,12 @@ export function createCooling(nowMs: () => number) {
     claim(): void {
       state.probeMs = nowMs() + PROBE_MS
     },
-    /** A request was served although the pause applied to it. */
-    lift(): void {
-      state.untilMs = 0
+    /**
+     * A request that was sent at this time was served although the pause applied to it; one that
+     * was sent before the pause shows nothing.
+     */
+    lift(sentMs: number): void {
+      if (sentMs >= state.sinceMs) state.untilMs = 0
     },
   }
 }

@@ -1,7 +1,7 @@
 // A credential and its secret: files that change, commands that run again before a token expires,
 // and what stays in use when they fail. Real files, variables and programs; the clock is manual.
 import assert from 'node:assert/strict'
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -59,6 +59,18 @@ test('a changed file is used, and the secret before still counts as one', async 
   await credential.refresh()
   assert.deepEqual(credential.header(), ['x-api-key', 'sk-second'])
   assert.deepEqual(credential.secrets(), ['sk-second', 'sk-one'])
+})
+
+test('a file that comes back unchanged has no problem any more', async () => {
+  await writeFile(place('back'), 'sk-back')
+  const credential = create(`file:${place('back')}`)
+  await credential.refresh()
+  await rename(place('back'), place('away'))
+  await credential.refresh()
+  assert.match(credential.problem() ?? '', /ENOENT/)
+  await rename(place('away'), place('back'))
+  await credential.refresh()
+  assert.equal(credential.problem(), undefined)
 })
 
 test('a file that is lost or empty leaves its secret in use, and is logged once', async () => {

@@ -84,7 +84,10 @@ export function createCredential(options: {
     const place = isBearer ? reference.slice('bearer:'.length) : reference
     try {
       const version = await versionOf(place)
-      if (version !== undefined && version === state.version) return
+      if (version !== undefined && version === state.version) {
+        state.problem = undefined
+        return
+      }
       const token = parseToken(await textOf(place), clock.nowMs())
       if (state.source !== reference) return // rotated meanwhile
       use(token, isBearer ? 'bearer' : 'x-api-key')

@@ -107,7 +107,7 @@ export class TargetOutcome implements Outcome {
 
   private noteServed(): void {
     const { counts, standing, label } = this.target
-    this.capacity.serve(this.sent.book)
+    this.capacity.serve(this.sent.book, this.sentMs)
     if (standing.serve(this.sentMs)) {
       this.needs.log.info({ target: label }, 'an upstream credential is accepted again')
     }

@@ -134,4 +134,4 @@ function worstOf(views: readonly ModelView[]): ModelView {
   }
 }
 
-const order: readonly ModelView['state'][] = ['forbidden', 'sick', 'cooling', 'serving']
+const order: readonly ModelView['state'][] = ['sick', 'forbidden', 'cooling', 'serving']

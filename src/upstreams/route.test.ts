@@ -263,3 +263,16 @@ test('a retry at a failing target takes from the budget, and goes after the othe
   while (on.budget.take());
   assert.deepEqual(on.all(), ['a', 'c'])
 })
+
+test('a wait for a failing target takes from the retry budget', async (context) => {
+  const world = create(context, ['a', 'b'])
+  const [a, b] = world.targets
+  world.fail(b, 2)
+  while (world.budget.take());
+  const route = world.route()
+  assert.equal(route.next(), a)
+  assert.equal(route.next(), undefined)
+  const wait = route.wait()
+  world.pass(2_000)
+  assert.equal(await wait.found, undefined)
+})

@@ -44,7 +44,8 @@ export class Route {
   private readonly tried = new Set<RouteTarget>()
   /** A request tries at most one cooling target: the others asked for an even longer pause. */
   private hasTriedCooling = false
-  private areTriedOut = true
+  /** All targets tried so far were out of service. */
+  private hasTriedOnlyOut = true
   private waitedMs = 0
 
   constructor(options: RouteOptions) {
@@ -63,7 +64,7 @@ export class Route {
     if (best.cooling !== undefined) return this.probeCooling(best.cooling)
     // An account without funds refuses everything; but when there is no other, somebody may have
     // paid in the meantime.
-    if (best.out === undefined || !this.areTriedOut || !this.isWithinBudget()) return undefined
+    if (best.out === undefined || !this.hasTriedOnlyOut || !this.isWithinBudget()) return undefined
     return this.take(best.out)
   }
 
@@ -77,16 +78,21 @@ export class Route {
     const untilMs = fromMs + WAIT_MS - this.waitedMs
     for (const one of this.tried) this.forgive(one, untilMs)
     const isFull = () => this.bestOfGrades().full !== undefined
-    const isWorthIt = isFull() || this.pauseEndsMs().some((ms) => ms < untilMs)
+    const untried = () => this.order.filter((one) => !this.tried.has(one))
+    const isWorthIt = isFull() || this.pauseEndsMs(untried()).some((ms) => ms < untilMs)
     const wait = waitQueue.wait<Target>({
       find: () => {
         const { ready, low, failing, full } = this.bestOfGrades()
         const isLast = isWorthIt && clock.spanMs() >= untilMs
-        const found = ready ?? low ?? failing ?? (isLast ? full : undefined)
-        return found === undefined ? undefined : this.take(found)
+        const well = ready ?? low ?? (isLast ? full : undefined)
+        if (well !== undefined) return this.take(well)
+        return failing !== undefined && this.isWithinBudget() ? this.take(failing) : undefined
       },
       nextMs: () =>
-        least([...this.pauseEndsMs(), ...(isFull() ? [clock.spanMs() + FULL_CHECK_MS] : [])]),
+        least([
+          ...this.pauseEndsMs(untried()),
+          ...(isFull() ? [clock.spanMs() + FULL_CHECK_MS] : []),
+        ]),
       untilMs: () => (isWorthIt ? untilMs : fromMs),
     })
     const found = wait.found.finally(() => {
@@ -97,7 +103,7 @@ export class Route {
 
   /** How long the shortest pause lasts that an upstream asked for; undefined when none did. */
   retryAfterMs(): number | undefined {
-    const dueMs = least(this.pauseEndsMs())
+    const dueMs = least(this.pauseEndsMs(this.order))
     return dueMs === undefined ? undefined : Math.max(0, dueMs - this.options.clock.spanMs())
   }
 
@@ -131,7 +137,7 @@ export class Route {
     const { book } = this.options
     const capacity = this.capacityOf(found)
     this.tried.add(found)
-    if (capacity.gradeFor(book) !== 'out') this.areTriedOut = false
+    if (capacity.gradeFor(book) !== 'out') this.hasTriedOnlyOut = false
     // Claim now, not at `send`: other requests choose their targets in between.
     capacity.claim(book)
     return found
@@ -152,9 +158,9 @@ export class Route {
     return one.capacityOf(this.options.model)
   }
 
-  /** When the pauses end that apply to this account. */
-  private pauseEndsMs(): number[] {
-    return this.order.map((one) => this.freeAtMs(one)).filter((ms) => ms > 0)
+  /** When the pauses of these targets end that apply to this account. */
+  private pauseEndsMs(targets: readonly RouteTarget[]): number[] {
+    return targets.map((one) => this.freeAtMs(one)).filter((ms) => ms > 0)
   }
 
   private freeAtMs(one: RouteTarget | undefined): number {

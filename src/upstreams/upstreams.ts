@@ -240,7 +240,10 @@ export function createUpstreams(options: {
     /** Requests that wait for a target that is full or cools down. */
     waitingForTarget: waitQueue.size,
     /** Every target is out of service or fails; requests are sent all the same. */
-    areAllAway: () => views().every(({ state }) => state !== 'closed'),
+    areAllAway: () =>
+      list.entries().every(({ paid, free }) => {
+        return paid.isDrained || viewOf(paid, free, clock.spanMs()).state !== 'closed'
+      }),
     /** What all processes see. */
     seen: () => queries.viewList(db),
     settings: () => queries.settingList(db),

@@ -77,7 +77,7 @@ export function statusRoutes(options: StatusOptions): RouteTable<'GET /api/statu
 function modelsOf(seen: readonly { readonly state: string }[]): ServiceState {
   if (seen.length === 0) return 'unknown'
   if (seen.every(({ state }) => state === 'closed')) return 'working'
-  return seen.every(({ state }) => state === 'open') ? 'down' : 'slow'
+  return seen.every(({ state }) => state !== 'closed') ? 'down' : 'slow'
 }
 
 async function paymentsOf({ payments, isSelling }: StatusOptions): Promise<ServiceState> {
