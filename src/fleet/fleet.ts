@@ -81,15 +81,17 @@ export function createFleet({ count, log }: { readonly count: number; readonly l
     return { isReady: true, why: ['ready', ...troubles(taking)].join('\n') }
   }
 
-  /** What does not work, although requests are taken and wait for it. */
+  /** What does not work, although requests are taken. */
   function troubles(taking: number): string[] {
     const all = processes.health()
     const away = all.filter((one) => one.isDatabaseAway).length
-    const closed = all.filter((one) => one.areUpstreamsAway).length
+    const failing = all.filter((one) => one.areUpstreamsAway).length
     return [
       ...(taking < count ? [`only ${taking} of ${count} processes take requests`] : []),
       ...(away > 0 ? ['the database does not answer: requests wait for it'] : []),
-      ...(closed > 0 ? ['no upstream takes requests: they are probed'] : []),
+      ...(failing > 0
+        ? ['every upstream fails or refuses our credential: requests are sent all the same']
+        : []),
     ]
   }
 

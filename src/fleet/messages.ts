@@ -16,7 +16,7 @@ export type ParentMessage =
 export type ProcessHealth = {
   /** The database does not answer: requests wait for it. */
   readonly isDatabaseAway: boolean
-  /** No upstream takes requests. */
+  /** Every upstream fails or refuses our credential; requests are sent all the same. */
   readonly areUpstreamsAway: boolean
 }
 

@@ -70,10 +70,11 @@ test('stays ready while the database is away, and says so', async (t) => {
   assert.equal(await serving.stop(), 0)
 })
 
-test('stays ready while no upstream takes requests, and says so', async () => {
+test('stays ready while every upstream fails, and says so', async () => {
   const serving = await serve({})
   for (let i = 0; i < 10; i++) await ask(serving, `hi ${i}`)
-  const AWAY = 'ready\nno upstream takes requests: they are probed\n'
+  const AWAY =
+    'ready\nevery upstream fails or refuses our credential: requests are sent all the same\n'
   await until(serving, '/readyz', (status, body) => status === 200 && body === AWAY)
   await until(serving, '/metrics', (_, body) => body.includes('\ngateway_upstreams_away 1\n'))
   assert.equal(await serving.stop(), 0)
