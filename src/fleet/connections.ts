@@ -44,7 +44,7 @@ type Receiver = {
 
 export type { Receiver }
 
-export type ConnectionsOptions = {
+type ConnectionsOptions = {
   readonly log: Log
   readonly clock: Clock
   /** Each takes a file descriptor and 4 KB of memory here; more are closed at once. */

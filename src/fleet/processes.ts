@@ -40,7 +40,7 @@ type Process = {
 
 export type DeathCause = 'frozen' | 'late' | 'died'
 
-export type ProcessesOptions = {
+type ProcessesOptions = {
   readonly count: number
   readonly log: Log
   readonly clock: Clock

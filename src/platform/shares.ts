@@ -16,7 +16,7 @@ const UNLIMITED_PART = 0.75
  */
 const PRESENT_MS = 30_000
 
-export type SharesOptions = {
+type SharesOptions = {
   readonly capacity: number
   /**
    * What an account may use however many others there are; at most a sixteenth of the capacity, and
@@ -30,7 +30,7 @@ export type SharesOptions = {
 export type Holder = { onShed: (() => void) | undefined }
 
 /** What one account uses now, and how often it was refused or shed since it came. */
-export type ShareView = {
+type ShareView = {
   readonly book: BookId
   readonly used: number
   readonly refused: number

@@ -7,8 +7,8 @@ import { isReference } from './credential.ts'
 
 const nonNegative = z.coerce.number().int().min(0)
 
-const REFERENCE = /^(?:env|file):.+$/
-const REFERENCE_EXPECTED = 'expected env:NAME or file:/path'
+const PLAIN_REFERENCE = /^(?:env|file):.+$/
+const PLAIN_REFERENCE_EXPECTED = 'expected env:NAME or file:/path'
 
 const schema = z.strictObject({
   upstreams: z
@@ -25,7 +25,7 @@ const schema = z.strictObject({
           .regex(/^(?:https?|socks5):\/\/[^\s/@]+$/, 'expected http(s):// or socks5://host:port')
           .optional(),
         /** user:password, as a reference like those of `keys`. */
-        proxyLogin: z.string().regex(REFERENCE, REFERENCE_EXPECTED).optional(),
+        proxyLogin: z.string().regex(PLAIN_REFERENCE, PLAIN_REFERENCE_EXPECTED).optional(),
         /** Paths of PEM files. */
         ca: z.string().optional(),
         clientCertificate: z.string().optional(),
@@ -41,7 +41,7 @@ const schema = z.strictObject({
     .min(1),
 })
 
-export type FileUpstream = z.output<typeof schema>['upstreams'][number]
+type FileUpstream = z.output<typeof schema>['upstreams'][number]
 
 /** Reads the file's text; reports all its problems at once, each with its line. */
 export function readUpstreamsFile(
