@@ -1,7 +1,8 @@
 // A circuit breaker for one target, path and model: after several failures in a row the target gets
-// only one probe a second, until it answers one. A request may be the cause itself, and one
-// customer may send it over and over; so the failures must be of more than one customer, unless
-// nobody else is served there. It depends on nothing but the clock.
+// one request a second while another target is well, until it answers one. When no other is well,
+// it gets every request (route.ts). A request may be the cause itself, and one customer may send it
+// over and over; so the failures must be of more than one customer, unless nobody else is served
+// there. It depends on nothing but the clock.
 import type { BookId } from '../platform/ids.ts'
 
 /** Consecutive failures that open the breaker; every upstream has one or two now and then. */
@@ -10,7 +11,7 @@ const FAILURES_MAX = 5
 const BODIES_MIN = 3
 /** For how long a complete reply shows that the target serves others. */
 const SERVES_MS = 60_000
-/** Time between probes: a target with an open breaker gets at most one request a second. */
+/** Time between probes while another target is well. */
 const PROBE_MS = 1_000
 
 export type BreakerState = 'closed' | 'open' | 'probing'
@@ -55,7 +56,7 @@ export function createBreaker(nowMs: () => number) {
       return probes.size > 0 ? 'probing' : 'open'
     },
 
-    /** Whether the target may get a request now. An open breaker allows one probe at a time. */
+    /** Whether it may be preferred like a well target: closed, or the next probe is due. */
     isReady: (): boolean => !state.isOpen || (probes.size === 0 && nowMs() >= state.nextProbeMs),
 
     /** Whether another customer than this one was served here within the last minute. */
@@ -83,8 +84,9 @@ export function createBreaker(nowMs: () => number) {
 
     /**
      * A reply has begun. Only a probe closes an open breaker, because an upstream that has begun to
-     * refuse requests still answers those it accepted before. Until one reply is complete, a single
-     * failure opens the breaker again. Returns true when this call closed it.
+     * refuse requests still answers those it accepted before. Until one reply is complete, one
+     * failure is enough to open it again, if no other account was served here within the last
+     * minute. Returns true when this call closed it.
      */
     answer(ticket: Ticket): boolean {
       if (!state.isOpen || isOld(ticket)) return false

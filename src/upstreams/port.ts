@@ -76,9 +76,12 @@ export type Outcome = {
   end(): void
 }
 
-/** One credential at one upstream. */
+/** One credential at one upstream, for one path: messages or token counts. */
 export type Target = {
-  /** The upstream's name and the credential's number, for logs and metrics. */
+  /**
+   * For logs and metrics: the upstream's name, then the credential's number in the file of
+   * upstreams, or the name that the operator gave it.
+   */
   readonly label: string
   /** The upstream's name, as in the catalogue's `upstreamNames`. */
   readonly upstream: string

@@ -1,8 +1,8 @@
-// Limits the retries that the gateway adds to its clients' requests: during an outage, retrying
-// everything would double the load on upstreams that are already failing. The budget is a share of
-// the requests, plus a reserve for the first moments of an outage.
+// Limits the retries at targets that are not well: during an outage, retrying everything would
+// double the load on upstreams that are already failing. A retry at a well target takes nothing.
+// The budget is a share of the requests, plus a reserve for the first moments of an outage.
 
-/** One retry for every two requests: enough to leave a failing upstream while its breaker opens. */
+/** One retry for every two requests: a failing upstream gets at most half as much again. */
 const RETRIES_PER_REQUEST = 0.5
 const RETRIES_MAX = 100
 
@@ -19,7 +19,6 @@ export function createRetryBudget() {
       state.left -= 1
       return true
     },
-    left: () => state.left,
   }
 }
 

@@ -53,7 +53,10 @@ export type UpstreamOptions = ConnectionOptions & {
   readonly keys: readonly CredentialSource[]
   /** Ids of the models that it serves; empty: all. */
   readonly models: readonly string[]
-  /** Lower goes first; a target is used only when no healthy one has a lower number. */
+  /**
+   * The lowest number is used first; a higher one while those below are failing, paused, full or
+   * near a limit of theirs.
+   */
   readonly priority: number
   readonly weight: number
   readonly connections: number

@@ -1,8 +1,9 @@
 // Requests that wait for a target. Each looks for one again when a target has room, when the
-// operator changed something, and when a pause ends. First come, first served.
+// operator changed something, and when a pause ends. Of those that wait, the first that can use a
+// target gets it. They take no place in platform/slots.ts: a wait ends after 1.5 s (route.ts).
 import type { Clock } from '../platform/clock.ts'
 
-export type WaitOptions<Found> = {
+type WaitOptions<Found> = {
   /** Returns what is available now. Called repeatedly until it finds something. */
   find(): Found | undefined
   /** When to call `find` next, by the monotonic clock; undefined: only after `wake`. */

@@ -1,12 +1,12 @@
 // Parses HTTP/1.1 replies of an upstream as their bytes arrive: the head, then a body by length, in
 // chunks, or up to the end of the connection. It is strict: a reply that two parsers could read
 // differently is an error, and its connection is not used again. Written by hand because undici's
-// client took a quarter of the CPU time of a plain request, 25 of 100 µs; this parser takes 6.
+// client takes more CPU time: decision 0038 has the figures.
 import type { IncomingHttpHeaders } from 'node:http'
 import { memoize } from '../../platform/memoize.ts'
 import { HEAD_BYTES_MAX } from './carrier.ts'
 
-export type ReplyListener = {
+type ReplyListener = {
   head(status: number, headers: IncomingHttpHeaders): void
   /** The listener may keep the bytes. */
   data(bytes: Buffer): void
@@ -43,10 +43,6 @@ export class ReplyReader {
 
   get isOver(): boolean {
     return this.state === 'over'
-  }
-
-  get hasBegun(): boolean {
-    return this.state !== 'head' || this.kept.length > 0
   }
 
   /**

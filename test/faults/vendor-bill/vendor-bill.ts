@@ -18,7 +18,7 @@ import { catalogueText, drawKinds, sendOne, statuses, vendorPricesText } from '.
 const DAY_MS = 86_400_000
 /** Clients at a time: the gateway, the stand-in and the clients share one process. */
 const CLIENTS = 12
-/** Requests that met an open breaker and are sent again. */
+/** Requests that met a pause of their model and are sent again. */
 const RETRIES_MAX = 50
 /** A request that runs over midnight is open on both days; the drill begins after it instead. */
 const MIDNIGHT_MS = { short: 60_000, full: 240_000 }
@@ -73,7 +73,7 @@ async function sendAll(
         answered.add(kind)
         continue
       }
-      // Failures in a row may have opened the breaker for a second.
+      // The 529 of another request may have asked for a pause of this model.
       say(`${kind} got ${status}`)
       again -= 1
       if (again >= 0) waiting.unshift(kind)
