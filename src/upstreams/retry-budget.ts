@@ -2,7 +2,7 @@
 // double the load on upstreams that are already failing. A retry at a well target takes nothing.
 // The budget is a share of the requests, plus a reserve for the first moments of an outage.
 
-/** One retry for every two requests: a failing upstream gets at most half as much again. */
+/** One retry for every two requests: failing upstreams get at most half as much again. */
 const RETRIES_PER_REQUEST = 0.5
 const RETRIES_MAX = 100
 

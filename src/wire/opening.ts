@@ -23,8 +23,8 @@ import { match, names } from './names.ts'
 /**
  * How many bytes of each part are hashed, in how many strings, and in how many bytes of JSON the
  * strings begin: what a part begins with tells conversations apart, and those that begin alike have
- * that much of a cache in common. With 4 KiB in any number of strings, an agent's request took 6 µs,
- * and a list of empty strings 1 ms.
+ * that much of a cache in common. With 4 KiB in any number of strings, an agent's request took
+ * 6 µs, and a list of empty strings 1 ms.
  */
 const HASHED_BYTES_MAX = 1_024
 const STRINGS_MAX = 32
