@@ -1,8 +1,8 @@
 // Compares our whole gateway with a bare relay, nginx and Portkey's gateway; they alternate in one
 // run, each relay alone on one core. Measures CPU time per request and per event, memory per open
-// stream, and added latency; then the transports to upstreams alone (transport/). Ratios are medians
-// of the rounds' ratios, because the machine's speed changes from minute to minute. Portkey's
-// streams are left out: with current dependencies its streaming fails with a TypeError.
+// stream and added latency; then the transports to upstreams alone. Ratios are medians of the
+// rounds' ratios, because the machine's speed changes from minute to minute. Portkey's streams are
+// left out: with current dependencies its streaming fails with a TypeError.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
