@@ -13,6 +13,7 @@ test('a status means one thing, unless the words of its body say otherwise', () 
     [400, about('invalid_request_error', 'Your credit balance is too low to access …'), 'unpaid'],
     // Repeated from the request.
     [400, about('invalid_request_error', 'tools.0: Your credit balance is too low'), 'refused'],
+    [400, about('invalid_request_error', 'Your credit balance is too low: Extra'), 'refused'],
     [400, undefined, 'refused'],
     [401, undefined, 'unauthorised'],
     [402, undefined, 'unpaid'],

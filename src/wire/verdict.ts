@@ -24,11 +24,11 @@ type ErrorWords =
   | undefined
 
 /**
- * The vendor answers 400 with this sentence when our prepaid balance is used up. Only at its start:
- * errors about a field may repeat words of the request, and a customer must not be able to put our
- * credential out of service.
+ * The vendor answers 400 with this sentence when our prepaid balance is used up. Errors about a
+ * field repeat words of the request, before or after a colon: a customer must not be able to put
+ * our credential out of service.
  */
-const UNPAID = /^Your credit balance is too low\b/i
+const UNPAID = /^Your credit balance is too low\b(?!.*: )/i
 /** Its code when the spending limit of our account is reached, with status 429. */
 const SPEND_LIMIT = 'enforced_spend_limit_reached'
 
