@@ -58,9 +58,9 @@ export function createAdmission(options: {
     }),
 
     /**
-     * Does work that waits for the database, in one of the places for requests that wait. If the
-     * place is shed meanwhile, `undo` gets the result of the work. Refuses: waiting_exhausted,
-     * request_shed.
+     * Does work that waits for the database or for a target, in one of the places for requests
+     * that wait. If the place is shed meanwhile, `undo` gets the result of the work. Refuses:
+     * waiting_exhausted, request_shed.
      */
     async waitFor<T>(
       exchange: Exchange,

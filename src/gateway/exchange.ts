@@ -74,7 +74,9 @@ export type Journal = {
   sentMs: number | undefined
   firstByteMs: number | undefined
   attempts: number
+  /** The credential that was asked last, and its upstream. */
   target: string | undefined
+  upstream: string | undefined
   /** The upstream's answer; `bytes` grows while it arrives. */
   reply:
     | { readonly status: number; readonly headers: IncomingHttpHeaders; readonly bytes: number }

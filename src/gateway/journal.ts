@@ -19,6 +19,7 @@ export function emptyJournal(): Journal {
     firstByteMs: undefined,
     attempts: 0,
     target: undefined,
+    upstream: undefined,
     reply: undefined,
     errorType: undefined,
     endedMs: undefined,
@@ -56,7 +57,8 @@ export function detailsOf(
   if (sentMs !== undefined) details.waitedMs = Math.round(sentMs - startedMs)
   if (firstByteMs !== undefined) details.firstByteMs = Math.round(firstByteMs - startedMs)
   if (journal.attempts > 1) details.retries = journal.attempts - 1
-  if (journal.target !== undefined) details.target = journal.target
+  // The column `target` of entries has the name of the upstream: the vendor bills by upstream.
+  if (journal.upstream !== undefined) details.target = journal.upstream
   if (reply !== undefined) {
     details.status = reply.status
     details.bytesOut = reply.bytes

@@ -41,8 +41,9 @@ export async function postMessages(exchange: Exchange, modules: Modules): Promis
         bodyFor: (target: Target) => upstreamBody(parsed, reserved, target),
       }
       const reply = await relay(exchange, relayRequest, modules) //                 5
-      const sentMs = clock.spanMs() - exchange.startedMs
-      metrics.observeFirstChunk(model.id, sentMs / 1_000)
+      // Step 5 has set both. Without the time that the client took for its body.
+      const { sentMs = 0, firstByteMs = 0 } = exchange.journal
+      metrics.observeFirstChunk(model.id, (firstByteMs - sentMs) / 1_000)
       parsed.releaseBody()
       await respond({
         exchange,

@@ -182,7 +182,6 @@ export function createHttpServer(options: HttpOptions) {
     if (request !== undefined && reply !== undefined && !request.isWhole && !reply.isBegun) {
       if (problem === 'cut') {
         // The gateway refuses the incomplete body; the client still reads our answer.
-        reply.isLast = true
         request.break()
         return
       }

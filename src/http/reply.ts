@@ -65,8 +65,9 @@ export class ClientReply {
       const value = headers[name]
       if (value !== undefined) head[name] = value
     }
+    const { isBodyWithheld, isBroken } = this.request
     // A client whose body we do not want may send it nevertheless, or the next request.
-    const isLast = this.isLast || this.request.isBodyWithheld || this.server.isDraining
+    const isLast = this.isLast || isBodyWithheld || isBroken || this.server.isDraining
     if (isLast) head.connection = 'close'
     if (!this.isClosed) {
       this.response.writeHead(status, STATUS_CODES[status], head)

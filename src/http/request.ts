@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http'
 export type RequestBodySink = {
   data(chunk: Buffer<ArrayBuffer>): void
   end(): void
-  /** The client left, or stopped before the announced length. */
+  /** The client left, stopped before the announced length, or sent a body of mostly framing. */
   broken(): void
 }
 
@@ -37,6 +37,8 @@ export class ClientRequest {
   /** Bytes of the body that have arrived, discarded ones included. */
   bodyBytes = 0
   private chunks = 0
+  /** The body comes in too many chunks: no more of them are read. */
+  private isUnread = false
   /** Sends `100 Continue`; undefined once sent, and when the client does not wait for it. */
   private askForBody: (() => void) | undefined
 
@@ -138,9 +140,11 @@ export class ClientRequest {
     message.on('data', (chunk: Buffer<ArrayBuffer>) => {
       this.bodyBytes += chunk.length
       this.chunks += 1
+      if (this.isUnread) return
       if (isChunked && this.chunks > CHUNKS_MAX + this.bodyBytes / CHUNK_BYTES_MIN) {
-        // Not answered: to answer, we would have to read the rest of the body, which is what costs.
-        socket.destroy()
+        this.isUnread = true
+        setImmediate(() => this.stopReading())
+        this.break()
         return
       }
       const readMax = OVERHEAD_BYTES_MAX + (1 + OVERHEAD_FACTOR_MAX) * this.bodyBytes
@@ -148,6 +152,21 @@ export class ClientRequest {
       else if (this.sink !== undefined) this.sink.data(chunk)
       else this.paceDiscarded(this, chunk.length)
     })
+  }
+
+  /**
+   * Takes the connection from node:http's parser, which makes the cost, and reads no more of it. It
+   * stays open for the answer: a proxy counts one that closes without an answer as a failure of
+   * this node, so that a client could put nodes out of service. Not called by the parser itself,
+   * which still holds the bytes of its last read.
+   */
+  private stopReading(): void {
+    const { socket, complete } = this.message
+    if (complete || socket.destroyed) return
+    socket.removeAllListeners('data')
+    // node:http gives up the connection when it gets a listener for its data.
+    socket.on('data', () => {})
+    socket.pause()
   }
 
   private takeSink(): RequestBodySink | undefined {

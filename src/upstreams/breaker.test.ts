@@ -12,13 +12,13 @@ function create() {
   return {
     clock,
     ...breaker,
-    fail: (ticket: number, book = ONE) => breaker.fail(ticket, { book, print: ticket }),
-    failAs: (book: BookId, print: number) => breaker.fail(breaker.begin(), { book, print }),
+    fail: (ticket: number, book = ONE) => breaker.fail(ticket, { book, bodyHash: ticket }),
+    failAs: (book: BookId, bodyHash: number) => breaker.fail(breaker.begin(), { book, bodyHash }),
     /** Sends `count` different requests of one customer that fail, one after the other. */
     failTimes(count: number, book = ONE): void {
       for (let i = 0; i < count; i++) {
         const ticket = breaker.begin()
-        breaker.fail(ticket, { book, print: ticket })
+        breaker.fail(ticket, { book, bodyHash: ticket })
       }
     },
     /** A request whose reply is complete. */
@@ -135,7 +135,7 @@ test('one customer’s failures open it when nobody else was served for a minute
 
 test('the same request over and over does not open it', () => {
   const breaker = create()
-  const fail = (print: number) => breaker.failAs(ONE, print)
+  const fail = (bodyHash: number) => breaker.failAs(ONE, bodyHash)
   for (let i = 0; i < 100; i++) fail(7)
   assert.equal(breaker.state(), 'closed')
   fail(8)

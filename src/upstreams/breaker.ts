@@ -20,7 +20,7 @@ export type BreakerState = 'closed' | 'open' | 'probing'
 export type Ticket = number
 
 /** Whose request it was, and a hash by which two requests of one customer differ. */
-export type Sender = { readonly book: BookId; readonly print: number }
+export type Sender = { readonly book: BookId; readonly bodyHash: number }
 
 export function createBreaker(nowMs: () => number) {
   const state = {
@@ -45,9 +45,9 @@ export function createBreaker(nowMs: () => number) {
   /** Whether the failures may be the fault of one customer's requests. */
   function mayBeOneCustomer(): boolean {
     const { book } = failed
-    if (book === undefined) return failed.prints.size < 2
+    if (book === undefined) return failed.bodyHashes.size < 2
     const bodiesMin = Math.min(BODIES_MIN, state.failuresMax)
-    return failed.prints.size < bodiesMin || served.hasOther(book)
+    return failed.bodyHashes.size < bodiesMin || served.hasOther(book)
   }
 
   return {
@@ -83,10 +83,10 @@ export function createBreaker(nowMs: () => number) {
     },
 
     /**
-     * A reply has begun. Only a probe closes an open breaker, because an upstream that has begun to
-     * refuse requests still answers those it accepted before. Until one reply is complete, one
-     * failure is enough to open it again, if no other account was served here within the last
-     * minute. Returns true when this call closed it.
+     * A reply of the model has begun. Only a probe closes an open breaker, because an upstream that
+     * has begun to refuse requests still answers those it accepted before. Until one reply is
+     * complete, one failure is enough to open it again, if no other account was served here within
+     * the last minute. Returns true when this call closed it.
      */
     answer(ticket: Ticket): boolean {
       if (!state.isOpen || isOld(ticket)) return false
@@ -99,8 +99,8 @@ export function createBreaker(nowMs: () => number) {
     },
 
     /**
-     * A reply is complete. Its beginning is not enough: some failing upstreams begin every reply
-     * and break it off.
+     * A reply of the model is complete. Its beginning is not enough: some failing upstreams begin
+     * every reply and break it off.
      */
     succeed(ticket: Ticket, book: BookId): void {
       if (state.isOpen || isOld(ticket)) return
@@ -138,24 +138,24 @@ export type Breaker = ReturnType<typeof createBreaker>
 
 /** The senders of a run of failures. */
 function createFailedSenders() {
-  const prints = new Set<number>()
+  const bodyHashes = new Set<number>()
   const state: { book: BookId | undefined; isShared: boolean } = {
     book: undefined,
     isShared: false,
   }
   return {
-    prints,
+    bodyHashes,
     /** The only customer of the run; undefined when there are several. */
     get book() {
       return state.isShared ? undefined : state.book
     },
-    add({ book, print }: Sender): void {
+    add({ book, bodyHash }: Sender): void {
       if (state.book !== undefined && state.book !== book) state.isShared = true
       state.book = book
-      if (prints.size < BODIES_MIN) prints.add(print)
+      if (bodyHashes.size < BODIES_MIN) bodyHashes.add(bodyHash)
     },
     clear(): void {
-      prints.clear()
+      bodyHashes.clear()
       Object.assign(state, { book: undefined, isShared: false })
     },
   }

@@ -23,6 +23,9 @@ export class Capacity {
   readonly cooling: Cooling
   readonly concurrency: Concurrency
   readonly limits: Limits
+  /** When a request was last served here. */
+  servedMs = Number.NEGATIVE_INFINITY
+  private readonly nowMs: () => number
   private readonly standing: Standing
   private readonly forbidden: Cooling
   private readonly paid: () => Capacity | undefined
@@ -40,6 +43,7 @@ export class Capacity {
       paid,
     }: { standing: Standing; connections: number; paid: () => Capacity | undefined },
   ) {
+    this.nowMs = nowMs
     this.breaker = createBreaker(nowMs)
     this.cooling = createCooling(nowMs)
     this.forbidden = createCooling(nowMs)
@@ -60,8 +64,8 @@ export class Capacity {
   /** Reserves a probe, if a request that is sent now is one. */
   claim(book: BookId): void {
     this.breaker.claim()
-    if (this.standing.why() !== undefined) this.standing.claim()
-    if (this.cooling.isCooling(book)) this.cooling.claim()
+    this.standing.claim(book)
+    if (this.cooling.isCooling(book)) this.cooling.claim(book)
   }
 
   forbid(book: BookId): boolean {
@@ -70,8 +74,9 @@ export class Capacity {
 
   /** A request of this account was served that was sent at this time. */
   serve(book: BookId, sentMs: number): void {
-    if (this.cooling.isCooling(book)) this.cooling.lift(sentMs)
-    if (this.forbidden.isCooling(book)) this.forbidden.lift(sentMs)
+    this.servedMs = this.nowMs()
+    if (this.cooling.isCooling(book)) this.cooling.lift(book, sentMs)
+    if (this.forbidden.isCooling(book)) this.forbidden.lift(book, sentMs)
   }
 
   /** For the operator. `cooling` and `forbidden`: for at least one account. */
@@ -82,9 +87,8 @@ export class Capacity {
   }
 
   private isOut(book: BookId): boolean {
-    return (
-      this.standing.isOut() || this.forbidden.isCooling(book) || this.paid()?.isOut(book) === true
-    )
+    if (this.standing.isOut(book) || this.forbidden.isCooling(book)) return true
+    return this.paid()?.isOut(book) === true
   }
 
   private isWell(): boolean {

@@ -1,13 +1,14 @@
 // A credential and its secret: files that change, commands that run again before a token expires,
 // and what stays in use when they fail. Real files, variables and programs; the clock is manual.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { chmod, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { createLog } from '../platform/log.ts'
 import { Masked } from '../platform/masked.ts'
-import { createCredential } from './credential.ts'
+import { createCredential, isStorableReference, referenceProblem } from './credential.ts'
 
 const at = { folder: '' }
 before(async () => {
@@ -176,6 +177,52 @@ test('what could end a header is not a credential', async () => {
   await credential.refresh()
   assert.ok(!credential.isUsable())
   assert.match(credential.problem() ?? '', /it contains no credential/)
+})
+
+test('a pipe, a device, a folder or a large file is refused', { timeout: 10_000 }, async () => {
+  execFileSync('mkfifo', [place('pipe')])
+  await writeFile(place('large'), 'x'.repeat(65_537))
+  for (const [path, expected] of [
+    [place('pipe'), /it is not a regular file$/],
+    ['/dev/zero', /it is not a regular file$/],
+    [at.folder, /it is not a regular file$/],
+    [place('large'), /it has more than 65536 bytes$/],
+  ] as const) {
+    assert.match(referenceProblem(`bearer:file:${path}`) ?? '', /is empty, absent or not a regular/)
+    const credential = create(`file:${path}`)
+    await credential.refresh()
+    assert.ok(!credential.isUsable())
+    assert.match(credential.problem() ?? '', expected)
+  }
+})
+
+test('before the start, what could end a header is found, and no command is run', async () => {
+  await writeFile(place('ended'), 'sk-one\r\nx-other: 1\n')
+  await writeFile(place('good'), 'sk-one\n')
+  await writeFile(place('json'), '{"token": "sk-one", "expires_in": 60}\n')
+  assert.match(referenceProblem(`file:${place('ended')}`) ?? '', /characters that no header/)
+  assert.match(referenceProblem('env:TOLLGATE_NO_SUCH_VARIABLE') ?? '', /is empty, absent/)
+  for (const name of ['good', 'json']) {
+    assert.equal(referenceProblem(`bearer:file:${place(name)}`), undefined)
+  }
+  assert.equal(referenceProblem('command:/no/such/program'), undefined)
+})
+
+test('only a variable or an absolute path can be stored in the database', () => {
+  for (const good of ['env:KEY_2', 'file:/run/keys/a b', 'bearer:file:/k', 'bearer:env:_K']) {
+    assert.ok(isStorableReference(good), good)
+  }
+  const bad = ['command:/bin/true', 'bearer:command:/bin/true', 'bearer:bearer:env:K', 'env:', 'k']
+  for (const one of [
+    ...bad,
+    'file:key',
+    'file:../key',
+    'env:A B',
+    'env:K\ncommand:/x',
+    'file:/a\n',
+  ]) {
+    assert.ok(!isStorableReference(one), one)
+  }
 })
 
 test('an absent variable is a problem', async () => {

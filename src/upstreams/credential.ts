@@ -5,9 +5,10 @@ import { execFile } from 'node:child_process'
 import { readFile, stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import type { Clock } from '../platform/clock.ts'
-import { secretOf } from '../platform/config.ts'
+import { SECRET_BYTES_MAX, secretFileProblem, secretOf } from '../platform/config.ts'
 import type { Log } from '../platform/log.ts'
 import type { Masked } from '../platform/masked.ts'
+import { HEADER_VALUE } from '../platform/settings.ts'
 import type { CredentialHeader } from './port.ts'
 
 const run = promisify(execFile)
@@ -21,10 +22,28 @@ export function isReference(text: string): boolean {
   return REFERENCE.test(text)
 }
 
+/**
+ * Whether a text names a credential that can be stored in the database: no command, and no path
+ * that depends on where a process was started.
+ */
+export function isStorableReference(text: string): boolean {
+  return /^(?:bearer:)?(?:env:[A-Za-z_]\w*|file:\/.*)$/.test(text)
+}
+
+/** Why a gateway should not start with this reference. A command is not run to find out. */
+export function referenceProblem(reference: string): string | undefined {
+  const place = reference.replace(/^bearer:/, '')
+  if (place.startsWith('command:')) return undefined
+  const text = secretOf(place)?.reveal().trim() ?? ''
+  if (text === '') return `${place} is empty, absent or not a regular file of at most 64 KiB`
+  const isToken = text.startsWith('{') || HEADER_VALUE.test(text)
+  return isToken ? undefined : `${place} contains characters that no header may have`
+}
+
 /** A token service answers within seconds; a command that hangs must not hang for ever. */
 const COMMAND_MS_MAX = 10_000
-/** Tokens have up to some kilobytes; a command that prints more is not the right one. */
-const TEXT_BYTES_MAX = 65_536
+/** As for files: tokens have up to some kilobytes. */
+const TEXT_BYTES_MAX = SECRET_BYTES_MAX
 /** A command whose output does not say when it expires. */
 const REPEAT_MS = 900_000
 /** A token is renewed this long before it expires, or after 3/4 of a shorter life. */
@@ -56,6 +75,7 @@ export function createCredential(options: {
     problem: undefined as string | undefined,
     failures: 0,
     reading: undefined as Promise<void> | undefined,
+    secretNumber: 0,
   }
   const secrets: string[] = []
   take(state.source)
@@ -75,7 +95,10 @@ export function createCredential(options: {
     state.header =
       scheme === 'bearer' ? ['authorization', `Bearer ${secret}`] : ['x-api-key', secret]
     state.expiresAtMs = expiresAtMs
-    if (secrets[0] !== secret) secrets.unshift(secret)
+    if (secrets[0] !== secret) {
+      secrets.unshift(secret)
+      state.secretNumber += 1
+    }
     secrets.length = Math.min(secrets.length, SECRETS_KEPT)
   }
 
@@ -117,6 +140,8 @@ export function createCredential(options: {
     label,
     /** The header of a request. A request that has begun keeps the one it was sent with. */
     header: (): CredentialHeader => state.header ?? ['x-api-key', ''],
+    /** Of the secret in use: another secret has another number. */
+    secretNumber: (): number => state.secretNumber,
     /** False until it was read for the first time, and when its token has expired. */
     isUsable: (): boolean => state.header !== undefined && !isExpired(),
     /** Why it cannot be read, or that it has expired; undefined while all is well. */
@@ -150,12 +175,12 @@ export function createCredential(options: {
 /** What changes whenever the file does; undefined for other references. */
 async function versionOf(place: string): Promise<string | undefined> {
   if (!place.startsWith('file:')) return undefined
-  try {
-    const { mtimeMs, size, ino } = await stat(place.slice('file:'.length))
-    return `${mtimeMs} ${size} ${ino}`
-  } catch (error) {
+  const found = await stat(place.slice('file:'.length)).catch((error: unknown) => {
     throw unreadable(error)
-  }
+  })
+  const problem = secretFileProblem(found)
+  if (problem !== undefined) throw new Error(problem)
+  return `${found.mtimeMs} ${found.size} ${found.ino}`
 }
 
 async function textOf(place: string): Promise<string> {
@@ -194,9 +219,6 @@ function splitOnce(text: string, by: string): [string, string] {
   const at = text.indexOf(by)
   return [text.slice(0, at), text.slice(at + 1)]
 }
-
-/** Visible ASCII: anything else could end the header. */
-const HEADER_VALUE = /^[\x21-\x7e]+$/
 
 /**
  * The text is the secret, or a JSON object with `token` (or `access_token`) and when it expires:

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { retryAfterMs } from '../wire/errors.ts'
-import type { Verdict } from '../wire/verdict.ts'
+import { type AccountVerdict, isAboutOurAccount, type Verdict } from '../wire/verdict.ts'
 import type { Sender, Ticket } from './breaker.ts'
 import type { Capacity } from './capacity.ts'
 import type { Outcome } from './port.ts'
@@ -37,13 +37,15 @@ type Needs = {
 }
 
 export class TargetOutcome implements Outcome {
+  /** The number of the secret that the request was sent with; set when it is sent. */
+  secret = 0
   private readonly target: RecordedTarget
   private readonly capacity: Capacity
   private readonly sent: Sent
   private readonly needs: Needs
   private readonly ticket: Ticket
   private readonly sentMs: number
-  private isAnswered = false
+  private isServed = false
   private isWhole = false
   private isOver = false
 
@@ -61,25 +63,23 @@ export class TargetOutcome implements Outcome {
   answer(verdict: Verdict, headers: IncomingHttpHeaders): void {
     const { counts } = this.target
     this.capacity.limits.learn(headers, this.needs.clock.nowMs())
-    if (verdict === 'served' || verdict === 'refused' || verdict === 'retry') {
+    if (verdict === 'served') {
       counts.succeeded += 1
-      this.isAnswered = true
-      if (verdict === 'served') this.noteServed()
+      this.isServed = true
+      this.noteServed()
       if (this.capacity.breaker.answer(this.ticket)) this.tell('info', 'an upstream answers again')
       this.succeed()
       return
     }
+    if (verdict === 'refused' || verdict === 'retry') {
+      // The upstream checks a request before it asks the model: that it refuses one does not show
+      // that the model works, nor that it does not.
+      counts.succeeded += 1
+      return
+    }
     counts.failed += 1
-    if (verdict === 'unpaid' || verdict === 'unauthorised') {
-      if (this.target.standing.leave(verdict)) {
-        const { label } = this.target
-        this.needs.log.error({ target: label, why: verdict }, 'an upstream credential is refused')
-      }
-    } else if (verdict === 'forbidden') {
-      if (this.capacity.forbid(this.sent.book)) {
-        this.tell('error', 'an upstream forbids our credential a model')
-      }
-    } else if (verdict === 'failed') this.noteFailure()
+    if (isAboutOurAccount(verdict)) this.noteRefusal(verdict)
+    else if (verdict === 'failed') this.noteFailure()
     else this.notePause(headers)
   }
 
@@ -100,20 +100,34 @@ export class TargetOutcome implements Outcome {
     const { concurrency, breaker } = this.capacity
     const isLimited = concurrency.limit() !== Number.POSITIVE_INFINITY
     concurrency.end()
-    // A probe whose client left has shown nothing, so the next request may be the probe.
+    // A probe that has shown nothing, because its client left, is given back.
     breaker.forget(this.ticket)
+    this.target.standing.end(this.sent.book, this.sentMs)
     if (isLimited) this.needs.onRoom()
   }
 
   private noteServed(): void {
     const { counts, standing, label } = this.target
     this.capacity.serve(this.sent.book, this.sentMs)
-    if (standing.serve(this.sentMs)) {
+    if (standing.serve(this.sent.book, this.sentMs)) {
       this.needs.log.info({ target: label }, 'an upstream credential is accepted again')
     }
     if (!this.sent.isStream) return
     const ms = this.needs.clock.spanMs() - this.sentMs
     counts.firstByteMs += (ms - counts.firstByteMs) * (counts.firstByteMs === 0 ? 1 : AVERAGE_PART)
+  }
+
+  /** The upstream refuses our credential; one that was replaced meanwhile is no longer used. */
+  private noteRefusal(verdict: AccountVerdict): void {
+    const { label, standing } = this.target
+    if (!standing.isCurrent(this.secret)) return
+    if (verdict === 'forbidden') {
+      if (this.capacity.forbid(this.sent.book)) {
+        this.tell('error', 'an upstream forbids our credential a model')
+      }
+    } else if (standing.leave(this.sent.book, verdict)) {
+      this.needs.log.error({ target: label, why: verdict }, 'an upstream credential is refused')
+    }
   }
 
   /** The upstream asks for a pause. */
@@ -129,7 +143,9 @@ export class TargetOutcome implements Outcome {
     )
     if (cooling.coolDown(book, askedMs ?? 0)) this.tell('info', 'an upstream asks for a pause')
     // One customer's requests that the upstream limits at any time must not slow down the others.
-    if (cooling.isShared() || !breaker.servesOthers(book)) concurrency.cut(cooling.untilMs())
+    const sharedUntilMs = cooling.sharedUntilMs()
+    if (sharedUntilMs > 0) concurrency.cut(sharedUntilMs)
+    else if (!breaker.servesOthers(book)) concurrency.cut(cooling.freeAtMs(book))
   }
 
   private noteFailure(): void {
@@ -140,7 +156,7 @@ export class TargetOutcome implements Outcome {
 
   /** A short reply may be complete before the relay has reported its status. */
   private succeed(): void {
-    if (this.isAnswered && this.isWhole) this.capacity.breaker.succeed(this.ticket, this.sent.book)
+    if (this.isServed && this.isWhole) this.capacity.breaker.succeed(this.ticket, this.sent.book)
   }
 
   private tell(level: 'info' | 'warn' | 'error', message: string): void {

@@ -23,7 +23,10 @@ function create(context: TestContext, names: readonly string[]) {
     budget,
     targets,
     route: (book = ONE, model = 'large') =>
-      new Route({ book, model, candidates: targets, conversation: 1, budget, waitQueue, clock }),
+      new Route({
+        ...{ book, model, candidates: targets, conversation: 1, budget, waitQueue, clock },
+        group: model,
+      }),
     /** All targets that a request would try now, in order. */
     all(book = ONE, model = 'large'): string[] {
       const route = this.route(book, model)
@@ -39,7 +42,7 @@ function create(context: TestContext, names: readonly string[]) {
     fail(target: Target | undefined, times = 5): void {
       const { breaker } = capacityOf(target)
       for (let i = 0; i < times; i++) {
-        breaker.fail(breaker.begin(), { book: i % 2 === 0 ? ONE : OTHER, print: i })
+        breaker.fail(breaker.begin(), { book: i % 2 === 0 ? ONE : OTHER, bodyHash: i })
       }
     },
     /** The target asks these accounts for a pause. */
@@ -53,7 +56,7 @@ function create(context: TestContext, names: readonly string[]) {
     },
     empty(target: Target | undefined): void {
       capacityOf(target).concurrency.end()
-      waitQueue.wakeOne()
+      waitQueue.wakeOne('large')
     },
     /** Nearly nothing is left of the target's limit. */
     lower: (target: Target | undefined) =>
@@ -69,7 +72,7 @@ function create(context: TestContext, names: readonly string[]) {
 }
 
 function createTarget(name: string, i: number, nowMs: () => number) {
-  const standing = createStanding(nowMs)
+  const standing = createStanding(nowMs, () => 1)
   const capacities = new Map<string, Capacity>()
   return {
     label: `${name}#1`,
@@ -117,7 +120,7 @@ test('when all look sick they are tried all the same, one or several', (t) => {
     const on = create(t, names)
     for (const target of on.targets) on.fail(target)
     for (let i = 0; i < 10; i++) assert.deepEqual(on.all(), names)
-    while (on.budget.take());
+    while (on.budget.take(ONE));
     assert.deepEqual(on.all(), names.slice(0, 1), 'only retries take from the budget')
   }
 })
@@ -154,10 +157,28 @@ test('while all cool down, the first to be free is tried once a second', async (
   assert.deepEqual([refused.next(), await seen([refused.wait().found])], [undefined, ['none']])
   assert.equal(refused.retryAfterMs(), 20_000)
   on.pass(1_000)
-  const probe = on.route()
+  assert.equal(on.route().next(), undefined, 'who caused the pause lets others go first')
+  const probe = on.route(THIRD)
   assert.equal(probe.next()?.upstream, 'b')
   assert.equal(probe.next(), undefined, 'the others asked for more')
-  assert.equal(on.route().next(), undefined)
+  assert.equal(on.route(THIRD).next(), undefined)
+  on.pass(1_500)
+  assert.equal(on.route().next()?.upstream, 'b')
+})
+
+test('a probe that prolongs the pause of its target makes no other one due', (t) => {
+  const on = create(t, ['a', 'b', 'c'])
+  for (const target of on.targets) on.coolDown(target, 30_000)
+  const probed: string[] = []
+  for (let ms = 0; ms < 6_000; ms += 100) {
+    const probe = on.route(THIRD).next()
+    if (probe !== undefined) {
+      probed.push(probe.upstream)
+      on.coolDown(probe, 30_000)
+    }
+    on.pass(100)
+  }
+  assert.deepEqual(probed, ['a', 'b', 'c', 'a', 'b'], 'one a second, over all targets')
 })
 
 test('a short pause is waited for, also at a target that was tried', async (t) => {
@@ -199,7 +220,7 @@ test('a full target is tried after the others; a request waits for room, then go
 
 test('a credential that is out of service is tried once a minute', (t) => {
   const on = create(t, ['a', 'b'])
-  on.targets[0]?.standing.leave('unpaid')
+  on.targets[0]?.standing.leave(ONE, 'unpaid')
   assert.deepEqual([on.all(), on.all(ONE, 'small')], [['b'], ['b']])
   on.pass(60_000)
   assert.equal(on.route().next()?.upstream, 'a')
@@ -208,13 +229,13 @@ test('a credential that is out of service is tried once a minute', (t) => {
 
 test('when all credentials are out of service, they are tried all the same', (t) => {
   const on = create(t, ['a', 'b'])
-  for (const target of on.targets) target.standing.leave('unpaid')
+  for (const target of on.targets) target.standing.leave(ONE, 'unpaid')
   assert.deepEqual(on.all(), ['a', 'b'])
 })
 
 test('a pause is better than a credential that is out of service', (t) => {
   const on = create(t, ['a', 'b'])
-  on.targets[0]?.standing.leave('unpaid')
+  on.targets[0]?.standing.leave(ONE, 'unpaid')
   on.coolDown(on.targets[1], 30_000)
   const route = on.route()
   assert.deepEqual([route.next(), route.retryAfterMs()], [undefined, 30_000])
@@ -260,7 +281,7 @@ test('a retry at a failing target takes from the budget, and goes after the othe
   const on = create(t, ['a', 'b', 'c'])
   on.fail(on.targets[1], 2)
   assert.deepEqual(on.all(), ['a', 'c', 'b'])
-  while (on.budget.take());
+  while (on.budget.take(ONE));
   assert.deepEqual(on.all(), ['a', 'c'])
 })
 
@@ -268,11 +289,65 @@ test('a wait for a failing target takes from the retry budget', async (context) 
   const world = create(context, ['a', 'b'])
   const [a, b] = world.targets
   world.fail(b, 2)
-  while (world.budget.take());
+  while (world.budget.take(ONE));
   const route = world.route()
   assert.equal(route.next(), a)
   assert.equal(route.next(), undefined)
   const wait = route.wait()
   world.pass(2_000)
   assert.equal(await wait.found, undefined)
+})
+
+test('a wait takes from the retry budget only when a target is tried again', async (t) => {
+  const on = create(t, ['a', 'b'])
+  const left = () => {
+    let count = 0
+    while (on.budget.take(ONE)) count += 1
+    for (let i = 0; i < 2 * count; i++) on.budget.earn(ONE)
+    return count
+  }
+  /** A request that both targets asked for a pause of a second. */
+  const waits = () => {
+    const route = on.route()
+    for (const name of ['a', 'b']) assert.equal(route.next()?.upstream, name)
+    for (const target of on.targets) on.coolDown(target, 1_000)
+    return route.wait()
+  }
+  const before = left()
+  waits().abandon()
+  assert.equal(left(), before, 'its client left')
+  on.pass(1_000)
+  const { found } = waits()
+  on.pass(1_000)
+  assert.deepEqual(await seen([found]), ['a'])
+  assert.equal(left(), before - 1)
+})
+
+test('one account’s retries leave the others theirs', (t) => {
+  const on = create(t, ['a', 'b'])
+  for (const target of on.targets) on.fail(target)
+  while (on.budget.take(ONE));
+  assert.deepEqual([on.all(ONE), on.all(OTHER)], [['a'], ['a', 'b']])
+})
+
+test('two accounts whose requests are always limited do not stop a third', (t) => {
+  const on = create(t, ['a', 'b'])
+  const served: boolean[] = []
+  for (let ms = 0; ms < 60_000; ms += 10) {
+    for (const book of [ONE, OTHER]) {
+      const route = on.route(book)
+      // Their prompts are longer than our limit for long ones: each target answers 429.
+      for (let one = route.next(); one !== undefined; one = route.next()) {
+        on.coolDown(one, 30_000, [book])
+      }
+    }
+    if (ms % 100 === 0) {
+      const target = on.route(THIRD).next() as RouteTarget | undefined
+      target?.capacityOf('large').serve(THIRD, 10_000 + ms)
+      served.push(target !== undefined)
+    }
+    on.pass(10)
+  }
+  const share = served.filter(Boolean).length / served.length
+  assert.ok(share > 0.97, `${share} of the third account’s requests were sent`)
 })

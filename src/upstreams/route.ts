@@ -34,6 +34,8 @@ type RouteOptions = {
   readonly conversation: number
   readonly budget: RetryBudget
   readonly waitQueue: WaitQueue
+  /** In the wait queue: the path and the model. */
+  readonly group: string
   readonly clock: Clock
 }
 
@@ -42,6 +44,9 @@ export class Route {
   private readonly options: RouteOptions
   private readonly order: readonly RouteTarget[]
   private readonly tried = new Set<RouteTarget>()
+  /** Tried before; each asked for a short pause, and may be tried again within the budget. */
+  private readonly again = new Set<RouteTarget>()
+  private attempts = 0
   /** A request tries at most one cooling target: the others asked for an even longer pause. */
   private hasTriedCooling = false
   /** All targets tried so far were out of service. */
@@ -57,15 +62,16 @@ export class Route {
   next(): Target | undefined {
     const best = this.bestOfGrades()
     const well = best.ready ?? best.low
-    if (well !== undefined) return this.take(well)
-    if (best.failing !== undefined && this.isWithinBudget()) return this.take(best.failing)
+    if (well !== undefined) return this.takeWell(well) ?? this.next()
+    const failing = this.takeUnwell(best.failing)
+    if (failing !== undefined) return failing
     if (best.full !== undefined) return undefined
-    if (best.sick !== undefined && this.isWithinBudget()) return this.take(best.sick)
+    const sick = this.takeUnwell(best.sick)
+    if (sick !== undefined) return sick
     if (best.cooling !== undefined) return this.probeCooling(best.cooling)
     // An account without funds refuses everything; but when there is no other, somebody may have
     // paid in the meantime.
-    if (best.out === undefined || !this.hasTriedOnlyOut || !this.isWithinBudget()) return undefined
-    return this.take(best.out)
+    return this.hasTriedOnlyOut ? this.takeUnwell(best.out) : undefined
   }
 
   /**
@@ -73,7 +79,7 @@ export class Route {
    * accept the request. One that is still full at the end is taken all the same.
    */
   wait(): PendingWait<Target> {
-    const { clock, waitQueue } = this.options
+    const { clock, waitQueue, group } = this.options
     const fromMs = clock.spanMs()
     const untilMs = fromMs + WAIT_MS - this.waitedMs
     for (const one of this.tried) this.forgive(one, untilMs)
@@ -81,12 +87,16 @@ export class Route {
     const untried = () => this.order.filter((one) => !this.tried.has(one))
     const isWorthIt = isFull() || this.pauseEndsMs(untried()).some((ms) => ms < untilMs)
     const wait = waitQueue.wait<Target>({
+      group,
       find: () => {
-        const { ready, low, failing, full } = this.bestOfGrades()
         const isLast = isWorthIt && clock.spanMs() >= untilMs
-        const well = ready ?? low ?? (isLast ? full : undefined)
-        if (well !== undefined) return this.take(well)
-        return failing !== undefined && this.isWithinBudget() ? this.take(failing) : undefined
+        for (;;) {
+          const { ready, low, failing, full } = this.bestOfGrades()
+          const well = ready ?? low ?? (isLast ? full : undefined)
+          if (well === undefined) return this.takeUnwell(failing)
+          const found = this.takeWell(well)
+          if (found !== undefined) return found
+        }
       },
       nextMs: () =>
         least([
@@ -120,22 +130,46 @@ export class Route {
       if (grade !== 'ready') {
         const isSooner = grade === 'cooling' && this.freeAtMs(one) < this.freeAtMs(best.cooling)
         if (best[grade] === undefined || isSooner) best[grade] = one
-      } else if (this.tried.size === 0 || !capacity.breaker.isFailing()) return { ready: one }
+      } else if (this.attempts === 0 || !capacity.breaker.isFailing()) return { ready: one }
       else best.failing ??= one
     }
     return best
   }
 
+  /**
+   * One request a second over all cooling targets: the answer to a probe prolongs the pause of its
+   * target, so that another one is free soonest at once.
+   */
   private probeCooling(one: RouteTarget): RouteTarget | undefined {
-    if (this.hasTriedCooling || !this.capacityOf(one).cooling.isProbeDue()) return undefined
-    if (!this.isWithinBudget()) return undefined
-    this.hasTriedCooling = true
-    return this.take(one)
+    const cooling = this.order.filter((target) => this.freeAtMs(target) > 0)
+    const { book } = this.options
+    const isDue = cooling.every((target) => this.capacityOf(target).cooling.isProbeDue(book))
+    if (this.hasTriedCooling || !isDue) return undefined
+    const found = this.takeUnwell(one)
+    if (found !== undefined) this.hasTriedCooling = true
+    return found
+  }
+
+  /** Undefined, and left out from now on, if it was tried before and the budget is used up. */
+  private takeWell(one: RouteTarget): RouteTarget | undefined {
+    if (!this.again.has(one)) return this.take(one)
+    this.again.delete(one)
+    if (this.options.budget.take(this.options.book)) return this.take(one)
+    this.tried.add(one)
+    return undefined
+  }
+
+  /** A retry at a target that is not well adds to its load, and takes from the retry budget. */
+  private takeUnwell(one: RouteTarget | undefined): RouteTarget | undefined {
+    if (one === undefined) return undefined
+    const { budget, book } = this.options
+    return this.attempts === 0 || budget.take(book) ? this.take(one) : undefined
   }
 
   private take(found: RouteTarget): RouteTarget {
     const { book } = this.options
     const capacity = this.capacityOf(found)
+    this.attempts += 1
     this.tried.add(found)
     if (capacity.gradeFor(book) !== 'out') this.hasTriedOnlyOut = false
     // Claim now, not at `send`: other requests choose their targets in between.
@@ -143,15 +177,13 @@ export class Route {
     return found
   }
 
-  /** A retry at a target that is not well adds to its load, and takes from the retry budget. */
-  private isWithinBudget(): boolean {
-    return this.tried.size === 0 || this.options.budget.take()
-  }
-
   /** A target that asked for a short pause may be tried again. */
   private forgive(one: RouteTarget, untilMs: number): void {
+    const { budget, book } = this.options
     const freeAtMs = this.freeAtMs(one)
-    if (freeAtMs > 0 && freeAtMs < untilMs && this.options.budget.take()) this.tried.delete(one)
+    if (freeAtMs === 0 || freeAtMs >= untilMs || !budget.has(book)) return
+    this.tried.delete(one)
+    this.again.add(one)
   }
 
   private capacityOf(one: RouteTarget): Capacity {

@@ -1,31 +1,19 @@
 // Credentials that the operator changes while a process serves: added, rotated, drained, removed,
 // and what happens to those that cannot be read. A real database, real files, the vendor stand-in.
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
-import { startVendor, type Vendor } from '../../stand-ins/vendor/vendor.ts'
-import { createTestDatabase, quiet, type TestDatabase } from '../../test/support/harness.ts'
+import { test } from 'node:test'
+import { openUpstreamPeers } from '../../test/stages/upstream-peers.ts'
+import { quiet } from '../../test/support/harness.ts'
 import { systemClock } from '../platform/clock.ts'
 import { type BookId, newInstanceId } from '../platform/ids.ts'
 import { Masked } from '../platform/masked.ts'
 import type { Target } from './port.ts'
 import { createUpstreams, type Upstreams } from './upstreams.ts'
 
-const at = {
-  database: undefined as unknown as TestDatabase,
-  vendor: undefined as unknown as Vendor,
-}
-
-before(async () => {
-  at.database = await createTestDatabase()
-  at.vendor = await startVendor({})
-})
-after(async () => {
-  await at.vendor.close()
-  await at.database.drop()
-})
+const at = openUpstreamPeers()
 
 /** The upstreams of one process: one upstream with one configured credential. */
 function create(name: string): Upstreams {
@@ -179,4 +167,29 @@ test('the database stores no command and no secret', async () => {
     await assert.rejects(upstreams.changeCredential(change), /reference_is_a_variable_or_file/)
   }
   await upstreams.close()
+})
+
+test('a command in the database is not run, also without the constraint against it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tollgate-upstreams-'))
+  const upstreams = create('guarded')
+  await at.database.db.query(
+    `alter table upstream_credentials
+       drop constraint upstream_credentials_reference_is_a_variable_or_file`,
+  )
+  for (const name of ['1', 'x']) {
+    const reference = `command:/bin/touch ${join(folder, name)}`
+    const target = `guarded#${name}`
+    await upstreams.changeCredential({ target, reference, isDrained: null, by: 'anna' })
+  }
+  try {
+    await upstreams.start()
+    assert.deepEqual(await readdir(folder), [])
+    assert.deepEqual(
+      upstreams.credentials().map((one) => one.target),
+      ['guarded#1'],
+    )
+  } finally {
+    await upstreams.close()
+    await rm(folder, { recursive: true, force: true })
+  }
 })

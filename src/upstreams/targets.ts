@@ -3,7 +3,12 @@
 // changes the list; one that is rotated keeps its target, and so its conversations.
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
-import { type Credential, type CredentialSource, createCredential } from './credential.ts'
+import {
+  type Credential,
+  type CredentialSource,
+  createCredential,
+  isStorableReference,
+} from './credential.ts'
 import type { StoredCredential } from './queries.ts'
 
 type Upstream = { readonly name: string; readonly keys: readonly CredentialSource[] }
@@ -74,9 +79,9 @@ export function createTargetList<Options extends Upstream, Target>(options: {
 
     /** Applies what the operator stored, as a whole; may be repeated. */
     apply(list: readonly StoredCredential[]): void {
-      const stored = new Map(list.map((one) => [one.target, one]))
+      const stored = new Map(list.filter(isAllowed).map((one) => [one.target, one]))
       removeUnlisted(stored)
-      for (const one of list) {
+      for (const one of stored.values()) {
         if (!entries.some(({ credential }) => credential.label === one.target)) addStored(one)
       }
       for (const entry of entries) {
@@ -107,4 +112,9 @@ export function createTargetList<Options extends Upstream, Target>(options: {
       await Promise.all(entries.map(({ credential }) => credential.refresh()))
     },
   }
+}
+
+/** A row that a program with access to the database wrote must not make this node run a command. */
+function isAllowed({ reference }: StoredCredential): boolean {
+  return reference === null || isStorableReference(reference)
 }

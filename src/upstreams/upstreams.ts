@@ -12,7 +12,8 @@ import { createWaitingPlaces } from '../platform/slots.ts'
 import { type ConversationSource, conversationOf } from './affinity.ts'
 import { Capacity } from './capacity.ts'
 import { readAllConnectionFiles } from './connection-files.ts'
-import { type Credential, type CredentialSource, isReference } from './credential.ts'
+import type { Credential, CredentialSource } from './credential.ts'
+import * as credentials from './credential.ts'
 import { type TargetCounts, TargetOutcome } from './outcome.ts'
 import { overviewOf, type UpstreamLine } from './overview.ts'
 import { LostReply, type ReplySink, type UpstreamPath, type UpstreamRequest } from './port.ts'
@@ -25,7 +26,7 @@ import type { ConnectionOptions } from './transport/carrier.ts'
 import { createTransport, type Transport } from './transport/transport.ts'
 import { readUpstreamsFile } from './upstreams-file.ts'
 import { type TargetView, viewOf } from './view.ts'
-import { createWaitQueue } from './wait-queue.ts'
+import { createWaitQueue, type WaitQueue } from './wait-queue.ts'
 
 export type { UpstreamLine } from './overview.ts'
 export type { Call, Outcome, ReplySink, Target, UpstreamPath, UpstreamRequest } from './port.ts'
@@ -93,10 +94,10 @@ export function lostReplyOf(error: Error): 'overdue' | 'closed' | undefined {
   return error.isOverdue ? 'overdue' : 'closed'
 }
 
-/** Whether a text names a credential that can be stored in the database: no command. */
-export function isStorableReference(text: string): boolean {
-  return isReference(text) && !/^(?:bearer:)?command:/.test(text)
-}
+/** Whether a text names a credential that can be stored in the database. */
+export const isStorableReference = credentials.isStorableReference
+/** Why a gateway should not start with a reference to a credential. */
+export const referenceProblem = credentials.referenceProblem
 
 /** What accounts share in a process, by name. */
 type Shared = Readonly<Record<string, Shares>>
@@ -129,7 +130,7 @@ export function createUpstreams(options: {
     ]),
   )
   const waitQueue = createWaitQueue(clock)
-  const needs = { clock, log, onRoom: waitQueue.wakeOne }
+  const needs = { clock, log, waitQueue }
   const list = createTargetList({
     upstreams: options.upstreams,
     ...{ clock, log },
@@ -157,15 +158,18 @@ export function createUpstreams(options: {
 
   /** Brings the targets up to what the operator set and what can be read here. */
   function applySettings(): void {
+    let isChanged = false
     for (const { upstream, credential, stored, paid, free } of list.entries()) {
       const setting = state.settings.get(upstream)
-      const isDrained = setting?.isDrained === true || stored?.isDrained === true
+      const isTakenOut = setting?.isDrained === true || stored?.isDrained === true
+      const isDrained = isTakenOut || !credential.isUsable()
       for (const target of [paid, free]) {
-        target.weight = setting?.weight ?? target.options.weight
-        target.isDrained = isDrained || !credential.isUsable()
+        const weight = setting?.weight ?? target.options.weight
+        isChanged ||= weight !== target.weight || isDrained !== target.isDrained
+        Object.assign(target, { weight, isDrained })
       }
     }
-    waitQueue.wake()
+    if (isChanged) waitQueue.wake()
   }
 
   async function readChanges(): Promise<void> {
@@ -206,11 +210,12 @@ export function createUpstreams(options: {
     /** The route of one request of an account for a model. */
     route(path: UpstreamPath, book: BookId, model: string, conversation: number): Route {
       const { all, budget, candidatesByModel } = paths[path]
-      budget.earn()
+      budget.earn(book)
       const candidates =
         candidatesByModel.get(model) ?? all().filter((one) => servesModel(one.options, model))
       candidatesByModel.set(model, candidates) // bounded: one entry for each model of the catalogue
-      return new Route({ book, model, candidates, conversation, budget, waitQueue, clock })
+      const group = groupOf(path, model)
+      return new Route({ book, model, candidates, conversation, budget, waitQueue, group, clock })
     },
 
     /** A hash of the conversation of a request: all its turns prefer the same target. */
@@ -242,7 +247,7 @@ export function createUpstreams(options: {
     views,
     /** Requests that wait for a target that is full or cools down. */
     waitingForTarget: waitQueue.size,
-    /** Every target is out of service or fails; requests are sent all the same. */
+    /** Every target fails, is out of service, is drained or has no valid credential. */
     areAllAway: () =>
       list.entries().every(({ paid, free }) => {
         return paid.isDrained || viewOf(paid, free, clock.spanMs()).state !== 'closed'
@@ -318,13 +323,17 @@ function createPath(all: () => readonly TargetState[]) {
 function createTargets(
   options: UpstreamOptions,
   credential: Credential,
-  { transport, ...needs }: { transport: Transport; clock: Clock; log: Log; onRoom: () => void },
+  {
+    transport,
+    waitQueue,
+    ...needs
+  }: { transport: Transport; clock: Clock; log: Log; waitQueue: WaitQueue },
 ): { paid: TargetState; free: TargetState } {
   const { label } = credential
   const counts: TargetCounts = { underWay: 0, succeeded: 0, failed: 0, firstByteMs: 0 }
   const { spanMs } = needs.clock
-  const forPath = (paid?: TargetState): TargetState => {
-    const standing = createStanding(spanMs)
+  const forPath = (path: UpstreamPath, paid?: TargetState): TargetState => {
+    const standing = createStanding(spanMs, credential.secretNumber)
     // Bounded: the gateway refuses models that are not in the catalogue before it routes a request.
     const capacities = new Map<string, Capacity>()
     const { connections } = options
@@ -348,24 +357,34 @@ function createTargets(
       weight: options.weight,
       isDrained: !credential.isUsable(),
       send(request: UpstreamRequest, sink: ReplySink) {
-        const { book, model, path, isStream, body } = request
-        const sent = { book, model, path, isStream, print: printOf(body) }
+        const { book, model, isStream, body } = request
+        const sent = { book, model, path: request.path, isStream, bodyHash: bodyHashOf(body) }
         const recorded = { label, counts, standing }
-        const outcome = new TargetOutcome(recorded, capacityOf(model), sent, needs)
-        return { call: transport.send(credential.header(), request, sink), outcome }
+        const onRoom = () => waitQueue.wakeOne(groupOf(path, model))
+        const outcome = new TargetOutcome(recorded, capacityOf(model), sent, { ...needs, onRoom })
+        const header = () => {
+          outcome.secret = credential.secretNumber()
+          return credential.header()
+        }
+        return { call: transport.send(header, request, sink), outcome }
       },
     }
   }
-  const paid = forPath()
-  return { paid, free: forPath(paid) }
+  const paid = forPath('/v1/messages')
+  return { paid, free: forPath('/v1/messages/count_tokens', paid) }
+}
+
+/** Upstreams apply their limits by model and path: room for one request is none for another. */
+function groupOf(path: UpstreamPath, model: string): string {
+  return `${path} ${model}`
 }
 
 /** Two different requests of a customer mostly differ in their length or in their last message. */
-const PRINT_BYTES = 256
+const HASHED_BODY_BYTES = 256
 
-function printOf(body: readonly Buffer[]): number {
+function bodyHashOf(body: readonly Buffer[]): number {
   const last = body.at(-1)
-  return last === undefined ? 0 : crc32(last.subarray(-PRINT_BYTES), last.length)
+  return last === undefined ? 0 : crc32(last.subarray(-HASHED_BODY_BYTES), last.length)
 }
 
 function usesOf(shared: Shared): queries.BusyAccount[] {

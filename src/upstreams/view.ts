@@ -5,6 +5,9 @@ import type { LimitKind, LimitView } from './limits.ts'
 import type { TargetCounts } from './outcome.ts'
 import type { OutReason, Standing } from './standing.ts'
 
+/** A model that was served within this time shows that the target has not failed as a whole. */
+const SERVED_MS = 60_000
+
 export type ModelState = ReturnType<Capacity['state']>
 
 /** Of a target for one model and path. */
@@ -23,8 +26,8 @@ export type ModelView = {
 export type TargetView = {
   target: string
   /**
-   * `closed` while the target serves a model, as far as is known; processes of 0.1.0 also use these
-   * words.
+   * `closed` while the target serves, as far as the last minute shows: its credential is in
+   * service, and no model fails or another one was served. Processes of 0.1.0 also use these words.
    */
   state: BreakerState
   underWay: number
@@ -56,14 +59,17 @@ export function viewOf(paid: Viewed, free: Viewed, nowMs: number): TargetView {
   ]
   const out = paid.standing.why() ?? null
   const details = { out, firstByteMs: Math.round(firstByteMs), models }
-  return { target: paid.label, state: stateOf(paid), underWay, succeeded, failed, details }
+  return { target: paid.label, state: stateOf(paid, nowMs), underWay, succeeded, failed, details }
 }
 
-function stateOf({ standing, capacities }: Viewed): BreakerState {
+function stateOf({ standing, capacities }: Viewed, nowMs: number): BreakerState {
   if (standing.why() !== undefined) return 'open'
-  const states = [...capacities.values()].map(({ breaker }) => breaker.state())
-  if (states.length === 0 || states.includes('closed')) return 'closed'
-  return states.includes('probing') ? 'probing' : 'open'
+  const all = [...capacities.values()]
+  const isServing = (one: Capacity) =>
+    one.breaker.state() === 'closed' && nowMs - one.servedMs < SERVED_MS
+  const sick = all.map(({ breaker }) => breaker.state()).filter((state) => state !== 'closed')
+  if (sick.length === 0 || all.some(isServing)) return 'closed'
+  return sick.includes('probing') ? 'probing' : 'open'
 }
 
 function modelOf(model: string, isFree: boolean, one: Capacity, nowMs: number): ModelView {

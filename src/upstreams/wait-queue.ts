@@ -1,9 +1,19 @@
-// Requests that wait for a target. Each looks for one again when a target has room, when the
-// operator changed something, and when a pause ends. Of those that wait, the first that can use a
-// target gets it. They take no place in platform/slots.ts: a wait ends after 1.5 s (route.ts).
+// Requests that wait for a target. Each looks for one again when a target has room for its group
+// (a path and a model), when the operator changed something, and when a pause ends. Of those that
+// wait, the first that can use a target gets it. The gateway bounds how many wait at a time
+// (admission.ts).
 import type { Clock } from '../platform/clock.ts'
 
+/**
+ * How many of a group look when there is room for one. Those that cannot use it, because the target
+ * asked their account for a pause or has refused them, go to the end: with thousands of them in
+ * front, each request that ends would otherwise make all of them look.
+ */
+const LOOKS_MAX = 16
+
 type WaitOptions<Found> = {
+  /** What becomes free for one request of a group can be used by the others. */
+  readonly group: string
   /** Returns what is available now. Called repeatedly until it finds something. */
   find(): Found | undefined
   /** When to call `find` next, by the monotonic clock; undefined: only after `wake`. */
@@ -19,22 +29,32 @@ export type PendingWait<Found> = {
 }
 
 export function createWaitQueue(clock: Clock) {
-  const waiters = new Set<() => void>()
+  const groups = new Map<string, Set<() => void>>()
+
+  function waitersOf(group: string): Set<() => void> {
+    const waiters = groups.get(group) ?? new Set()
+    groups.set(group, waiters) // bounded: the gateway refuses models that are not in the catalogue
+    return waiters
+  }
+
   return {
     /** Something has changed: all look again, the longest waiting first. */
     wake(): void {
-      for (const retry of [...waiters]) retry()
+      for (const waiters of groups.values()) for (const retry of [...waiters]) retry()
     },
-    /** There is room for one request: the one that waits longest and can use it gets it. */
-    wakeOne(): void {
-      for (const retry of waiters) {
+    /** There is room for one request of a group: the first that can use it gets it. */
+    wakeOne(group: string): void {
+      const waiters = waitersOf(group)
+      for (const retry of waiters.values().take(LOOKS_MAX).toArray()) {
         retry()
-        if (!waiters.has(retry)) return
+        if (!waiters.delete(retry)) return
+        waiters.add(retry)
       }
     },
-    size: (): number => waiters.size,
+    size: (): number => [...groups.values()].reduce((sum, waiters) => sum + waiters.size, 0),
 
-    wait<Found>({ find, nextMs, untilMs }: WaitOptions<Found>): PendingWait<Found> {
+    wait<Found>({ group, find, nextMs, untilMs }: WaitOptions<Found>): PendingWait<Found> {
+      const waiters = waitersOf(group)
       const deferred = Promise.withResolvers<Found | undefined>()
       const state: { timer?: NodeJS.Timeout; isLast: boolean } = { isLast: false }
       const end = (found: Found | undefined) => {

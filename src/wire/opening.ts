@@ -6,6 +6,7 @@
 import { crc32 } from 'node:zlib'
 import type { CountRequest } from './draft.ts'
 import {
+  BrokenJson,
   type Cursor,
   cursorAt,
   isArray,
@@ -94,16 +95,22 @@ type HashState = {
 }
 
 function hashPart(body: Buffer, start: number, hash: number): number {
-  const cursor = cursorAt(body)
+  const end = start + READ_BYTES_MAX
+  // A name, a number or white space may have 32 MiB: nothing behind the last string is looked at.
+  const cursor = cursorAt(body.subarray(0, end + HASHED_BYTES_MAX))
   cursor.at = start
   const state = {
     hash,
     bytesLeft: HASHED_BYTES_MAX,
     stringsLeft: STRINGS_MAX,
     isIgnored: false,
-    end: start + READ_BYTES_MAX,
+    end,
   }
-  hashStrings(cursor, state)
+  try {
+    hashStrings(cursor, state)
+  } catch (error) {
+    if (!(error instanceof BrokenJson)) throw error // the cut made it invalid: enough was read
+  }
   return state.hash
 }
 

@@ -1,7 +1,7 @@
 // What each status means for the target, with the words that the vendor uses.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isAboutOurAccount, needsBody, type Verdict, verdictOf } from './verdict.ts'
+import { isAboutOurAccount, isLostByProxy, needsBody, type Verdict, verdictOf } from './verdict.ts'
 
 const about = (type: string, message: string, code?: string) =>
   code === undefined ? { type, message } : { type, message, code }
@@ -36,5 +36,13 @@ test('a status means one thing, unless the words of its body say otherwise', () 
       ['unpaid', 'unauthorised', 'forbidden'].includes(verdict),
     )
   }
-  assert.deepEqual([200, 400, 401, 429, 500].filter(needsBody), [400, 429])
+  assert.deepEqual([200, 400, 401, 429, 500, 503, 529].filter(needsBody), [400, 429])
+})
+
+test('a proxy that lost the reply says so with a status, without the vendor’s error', () => {
+  for (const status of [502, 504, 520, 521, 522, 523, 524]) {
+    assert.deepEqual([needsBody(status), isLostByProxy(status)], [true, true])
+    assert.equal(isLostByProxy(status, about('api_error', 'Bad gateway')), false)
+  }
+  for (const status of [500, 503, 529]) assert.equal(isLostByProxy(status), false)
 })

@@ -14,9 +14,9 @@ export type Verdict =
   | 'limited'
   | 'overloaded'
   | 'failed'
-  | 'unpaid'
-  | 'unauthorised'
-  | 'forbidden'
+  | AccountVerdict
+
+export type AccountVerdict = 'unpaid' | 'unauthorised' | 'forbidden'
 
 /** Of the body of an error, as far as it could be read. */
 type ErrorWords =
@@ -46,12 +46,29 @@ export function verdictOf(status: number, error?: ErrorWords): Verdict {
   return status >= 500 ? 'failed' : 'refused'
 }
 
-/** Only the body tells a request of the client's own fault from an account without funds. */
+/**
+ * Only the body tells a request of the client's own fault from an account without funds, and the
+ * vendor's own error from that of a proxy in front of it.
+ */
 export function needsBody(status: number): boolean {
-  return status === 400 || status === 429
+  return status === 400 || status === 429 || isProxyStatus(status)
+}
+
+/**
+ * A proxy in front of the vendor lost the reply: it waited for too long, or the connection broke.
+ * The vendor may have accepted the request. Its own errors have a body that `readErrorBody` knows,
+ * whatever their status, and mean that it did not.
+ */
+export function isLostByProxy(status: number, error?: ErrorWords): boolean {
+  return isProxyStatus(status) && error === undefined
+}
+
+/** Bad gateway and gateway timeout, and those of Cloudflare, which is the vendor's edge. */
+function isProxyStatus(status: number): boolean {
+  return status === 502 || status === 504 || (status >= 520 && status <= 524)
 }
 
 /** The client must not see it: it would take it for an answer about its own key or balance. */
-export function isAboutOurAccount(verdict: Verdict): boolean {
+export function isAboutOurAccount(verdict: Verdict): verdict is AccountVerdict {
   return verdict === 'unpaid' || verdict === 'unauthorised' || verdict === 'forbidden'
 }

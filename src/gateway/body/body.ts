@@ -2,6 +2,7 @@
 // chunk is copied into one buffer and its own memory is freed at once, so that a body of 32 MiB
 // costs 32 MiB. The buffer shares its memory with nothing else, so that it can be transferred to a
 // thread and back.
+import type { ClientRequest } from '../../http/http.ts'
 import type { BookId } from '../../platform/ids.ts'
 import type { Refusal } from '../../platform/refusal.ts'
 import type { Admission } from '../admission.ts'
@@ -47,12 +48,12 @@ export async function readBody(
     const body =
       whole ??
       (await readChunks(exchange, isAnnounced ? announced : bodyBytesMax, (chunk) => {
-        pace(clientRequest, chunk.length)
+        pace(clientRequest, chunk.length, book)
         take(chunk.length)
       }))
     // The buffer is not zeroed: a body shorter than announced must never expose what it held
     // before.
-    if (isAnnounced && body.length !== announced) throw brokenOff()
+    if (isAnnounced && body.length !== announced) throw brokenOff(clientRequest)
     return { body, release }
   } catch (error) {
     release()
@@ -108,7 +109,7 @@ function eachChunk(exchange: Exchange, onChunk: (chunk: Body) => void): Promise<
         }
       },
       end: resolve,
-      broken: () => reject(brokenOff()),
+      broken: () => reject(brokenOff(clientRequest)),
     })
   })
   return read.finally(() => {
@@ -156,6 +157,10 @@ function exhausted(): Refusal {
   )
 }
 
-function brokenOff(): Refusal {
-  return gatewayRefusal('body_broken_off', 'The request body ended before its announced length.')
+function brokenOff({ headers }: ClientRequest): Refusal {
+  const message =
+    headers['content-length'] === undefined
+      ? 'The request body did not end, or came in too many small chunks.'
+      : 'The request body ended before its announced length.'
+  return gatewayRefusal('body_broken_off', message)
 }

@@ -1,6 +1,8 @@
 // Limits how many bytes of request bodies are read in a time, over all connections together, so
-// that the event loop has time for everything else. Bodies that come too fast are paused in turns.
+// that the event loop has time for everything else. Bodies that come too fast are paused; accounts
+// take turns, and so do the bodies of an account, so that none waits for all bodies of another.
 import type { ClientRequest } from '../../http/http.ts'
+import type { BookId } from '../../platform/ids.ts'
 
 /**
  * Without a limit one connection is read for up to 2 MiB in a turn of the event loop, and with
@@ -28,26 +30,43 @@ export const BUSY_BODY_BYTES_MAX = 131_072
  */
 export const DISCARDED_BYTES_MAX = 262_144
 
-/** Counts received bytes, and pauses the request if too many came within PACE_MS. */
-export type Pace = (clientRequest: ClientRequest, received: number) => void
+type Paced = Pick<ClientRequest, 'pause' | 'resume'>
+
+/**
+ * Counts received bytes, and pauses the request if too many came within PACE_MS. Requests without a
+ * `book`, which are refused, count as those of one account.
+ */
+export type Pace = (clientRequest: Paced, received: number, book?: BookId) => void
 
 export function createPace(bytesMax: () => number): Pace {
-  const paused: ClientRequest[] = []
+  /** By account; the account whose turn is next comes first. */
+  const paused = new Map<BookId | undefined, Paced[]>()
   const state = { bytes: 0, isTimed: false }
+
+  function resumeNext(): void {
+    const [next] = paused
+    if (next === undefined) return
+    const [book, list] = next
+    list.shift()?.resume()
+    paused.delete(book)
+    if (list.length > 0) paused.set(book, list)
+  }
 
   function begin(): void {
     state.bytes = 0
-    for (const one of paused.splice(0, Math.ceil(bytesMax() / READ_BYTES))) one.resume()
-    state.isTimed = paused.length > 0
+    for (let left = bytesMax(); left > 0; left -= READ_BYTES) resumeNext()
+    state.isTimed = paused.size > 0
     if (state.isTimed) setTimeout(begin, PACE_MS)
   }
 
-  return (clientRequest, received) => {
+  return (clientRequest, received, book) => {
     if (!state.isTimed) setTimeout(begin, PACE_MS)
     state.isTimed = true
     state.bytes += received
     if (state.bytes < bytesMax()) return
     clientRequest.pause()
-    paused.push(clientRequest)
+    const list = paused.get(book)
+    if (list === undefined) paused.set(book, [clientRequest])
+    else list.push(clientRequest)
   }
 }

@@ -268,6 +268,18 @@ for (const carrier of carriers) {
       assert.equal(peer.asked.length, 1)
     })
 
+    test('a request that waited is sent with the credential of that moment', async () => {
+      const peer = await startPeer((socket) => void setImmediate(() => socket.write(OK)))
+      const used = { secret: 'old' }
+      const secret = () => used.secret
+      const { ask } = transportTo(peer.port, carrier, { connections: 1, secret })
+      const asked = [ask('a').over, ask('b').over]
+      used.secret = 'new'
+      await Promise.all(asked)
+      const secrets = peer.asked.map(({ text }) => /x-api-key: (\w+)/.exec(text)?.[1])
+      assert.deepEqual(secrets, ['old', 'new'])
+    })
+
     test('a request that is aborted while it connects is never sent', async () => {
       const peer = await startPeer((socket) => socket.write(OK))
       const { ask } = transportTo(peer.port, carrier)
@@ -292,4 +304,25 @@ test('a reply that arrived while the process was blocked is not overdue', async 
   })
   const { ask, clock } = transportTo(peer.port, 'direct')
   assert.deepEqual(await ask('a').over, { status: 200, body: 'ok' })
+})
+
+test('no wait for a status exceeds the deadline, however long the request was queued', async () => {
+  const waiting: Socket[] = []
+  const peer = await startPeer((socket) => void waiting.push(socket))
+  const { ask, clock } = transportTo(peer.port, 'direct', { connections: 1 })
+  const [first, second] = ['a', 'b'].map((name) => ask(name, undefined, 1n, 50_000))
+  const received = async () => {
+    while (waiting.length === 0) await new Promise(setImmediate)
+    return waiting.shift()
+  }
+  const socket = await received()
+  clock.ms = 40_000
+  socket?.write(OK)
+  await first?.over
+  await received()
+  clock.ms = 50_001
+  // Much longer than the interval in which deadlines are checked.
+  const late = new Promise((resolve) => setTimeout(resolve, 2_000, 'it still waits'))
+  const outcome = await Promise.race([second?.over.catch((error: unknown) => error), late])
+  assert.ok(outcome instanceof LostReply && outcome.isOverdue, String(outcome))
 })

@@ -1,6 +1,6 @@
 // Sends requests to one upstream that speaks the vendor's Messages API. Accounts share its
 // connections, and a request without one waits here. It adds our credential; the customer's key is
-// never sent. A request that fails before its last byte was sent is repeated once, on a new
+// never sent. A request that fails before its last byte was sent is repeated once, on another
 // connection; after that byte the upstream may have accepted it, so that it must not be repeated.
 import type { IncomingHttpHeaders } from 'node:http'
 import { createShares, type Shares } from '../../platform/shares.ts'
@@ -82,8 +82,13 @@ export function createTransport(options: TransportOptions) {
   return {
     /** Its connections, as accounts share them. */
     shares,
-    send(credential: CredentialHeader, request: UpstreamRequest, sink: ReplySink): Call {
-      const pending = new PendingRequest(carrier, outgoing(credential, request), sink)
+    /**
+     * `credential` is called when the request has a connection: the secret may have been replaced
+     * while it waited.
+     */
+    send(credential: () => CredentialHeader, request: UpstreamRequest, sink: ReplySink): Call {
+      const prepare = () => outgoing(credential(), request)
+      const pending = new PendingRequest(carrier, prepare, sink)
       pending.waitUntilMs = Math.min(spanMs() + options.queueTimeoutMs, request.untilMs)
       if (state.isClosed) {
         setImmediate(() => pending.refuse(new Error('the transport is closed')))
@@ -123,21 +128,25 @@ class PendingRequest implements Call, CarrierListener {
   slot: Slot | undefined
   private readonly carrier: Carrier
   private readonly sink: ReplySink
-  /** Undefined once its last byte was sent, so that its body can be freed. */
+  /** Undefined once it has a connection. */
+  private prepare: (() => OutgoingRequest) | undefined
+  /** Undefined before that, and once its last byte was sent, so that its body can be freed. */
   private toSend: OutgoingRequest | undefined
   private call: CarrierCall | undefined
   private hasHead = false
   private isOver = false
 
-  constructor(carrier: Carrier, toSend: OutgoingRequest, sink: ReplySink) {
+  constructor(carrier: Carrier, prepare: () => OutgoingRequest, sink: ReplySink) {
     this.carrier = carrier
-    this.toSend = toSend
+    this.prepare = prepare
     this.sink = sink
   }
 
   start(): void {
-    if (this.isOver || this.toSend === undefined) return
-    this.call = this.carrier.send(this.toSend, this)
+    if (this.isOver) return
+    this.toSend ??= this.prepare?.()
+    this.prepare = undefined
+    if (this.toSend !== undefined) this.call = this.carrier.send(this.toSend, this)
   }
 
   /** It was not sent, for a reason of ours. */
@@ -183,7 +192,7 @@ class PendingRequest implements Call, CarrierListener {
   // ── from the relay ──
 
   get isSent(): boolean {
-    return this.toSend === undefined || this.hasHead
+    return this.hasHead || (this.toSend === undefined && this.prepare === undefined)
   }
 
   pause(): void {
@@ -202,6 +211,7 @@ class PendingRequest implements Call, CarrierListener {
 
   private finish(): void {
     this.isOver = true
+    this.prepare = undefined
     this.toSend = undefined
     // Later: the freed connection lets the next request in, and undici may be parsing just now.
     queueMicrotask(() => this.slot?.close())

@@ -13,7 +13,7 @@ import { listCases } from './cases.ts'
 import { guess } from './guessers.ts'
 import { directly, type Exchange, exchange, throughEdge } from './raw.ts'
 import { smuggle } from './smuggling.ts'
-import { API_HOST, type Edge, startEdge } from './stage.ts'
+import { API_HOST, CABINET_HOST, type Edge, startEdge } from './stage.ts'
 import { compareStreams, startClockUpstream } from './stream.ts'
 
 type Stage = Awaited<ReturnType<typeof createGatewayStage>>
@@ -24,12 +24,14 @@ export const drill: Drill = async ({ isFull, say }) => {
   try {
     const checked = await withEdge(stage, vendor.url, async ({ edge }) => {
       const strangers = await checkTlsAndHosts(edge)
+      const flood = await floodNotifications(edge)
+      say(`of ${flood.notifications} notifications at once ${flood.notificationsLimited} got 429`)
       say(`TLS 1.3 only; plain HTTP gets 308; ${strangers} requests for other hosts got no answer`)
       const guessed = await guess({ edge, keys: stage.keys, seconds: isFull ? 30 : 8 })
       const { genuinePerSecond, limited, wrong } = guessed
       say(`${genuinePerSecond} requests a second with valid keys, none refused`)
       say(`${wrong} wrong keys meanwhile: ${limited} got 429`)
-      return { strangers, ...guessed }
+      return { strangers, ...flood, ...guessed }
     })
     const streams = await compare(stage, isFull)
     say(`a stream's events are ${streams.streamAddedP99Ms} ms later through the edge (p99)`)
@@ -118,6 +120,19 @@ async function checkTlsAndHosts(edge: Edge): Promise<number> {
     'errors of the edge have a request id',
   )
   return strangers.length
+}
+
+/** No cabinet listens behind this edge, so a notification that is passed on gets 502. */
+async function floodNotifications(edge: Edge) {
+  const notification = `POST /notifications/yookassa HTTP/1.1\r\nHost: ${CABINET_HOST}\r\n`
+  const sent = 400
+  const bytes = Buffer.from(`${notification}Content-Length: 0\r\n\r\n`.repeat(sent))
+  const { answers } = await throughEdge(edge)(bytes)
+  const limited = answers.filter(({ status }) => status === 429).length
+  const passedOn = answers.filter(({ status }) => status >= 500).length
+  ensure(answers.length === sent, `every notification is answered (${answers.length})`)
+  ensure(passedOn >= 200 && limited > 0, `the edge limits notifications (${limited} of ${sent})`)
+  return { notifications: sent, notificationsLimited: limited }
 }
 
 function isUnanswered({ answers, isClosed }: Exchange): boolean {

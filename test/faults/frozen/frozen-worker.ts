@@ -168,7 +168,15 @@ async function freezeOne(scene: Scene, load: Load, say: (text: string) => void):
     ({ isNew, atMs }) => isNew && atMs > fromMs + 3_000 && atMs < goneMs,
   )
   const slowestMs = Math.round(Math.max(...late.map(({ tookMs }) => tookMs)))
-  ensure(late.length > 0 && slowestMs < 1_000, `a silent process gets none (${slowestMs} ms)`)
+  // What the silent process gets ends with its death, which is seen up to 100 ms later. On a busy
+  // machine the other process may take a second too: what was sent in the last one proves nothing.
+  const caught = late.filter(
+    ({ atMs, tookMs }) => atMs < goneMs - 1_000 && atMs + tookMs > goneMs - 100,
+  )
+  ensure(
+    late.length > 0 && caught.length === 0,
+    `a silent process gets none (${caught.length} of ${late.length}, the slowest ${slowestMs} ms)`,
+  )
   const unready = looks.filter(({ atMs, status }) => atMs > fromMs && status !== 200)
   ensure(unready.length === 0, 'ready while one process takes requests')
   say(`one blocked: ${late.length} new connections meanwhile, the slowest ${slowestMs} ms`)

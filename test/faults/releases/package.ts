@@ -93,6 +93,7 @@ async function settings(folder: string, databaseUrl: string, upstreamUrl: string
     KEYS_TAG_SECRET: keySettings.tagSecret.reveal(),
     KEYS_LOOKUP_SECRET: keySettings.lookupSecret.reveal(),
     ACCOUNTS_SECRET: randomBytes(32).toString('hex'),
+    PAYMENTS_DIGEST_SECRET: randomBytes(32).toString('hex'),
     MAIL_SMTP_URL: 'smtps://mail.example.org:465',
     YOOKASSA_SECRET_KEY: 'live_none',
     UPSTREAM_KEY: 'stand-in-key-2',

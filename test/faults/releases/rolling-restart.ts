@@ -26,7 +26,7 @@ export const drill: Drill = async ({ isFull, seed, say }) => {
   try {
     const drained = await drain(place)
     say(`SIGTERM: ${STREAMS} streams completed in ${drained.drainMs} ms; ${LEFT} clients had left`)
-    const rolled = await roll(place, isFull ? 20 : 3, random(seed))
+    const rolled = await roll(place, isFull, random(seed))
     say(`${rolled.restarts} rolling restarts under ${rolled.requests} requests: none failed`)
     const stumbled = await stumble(place)
     say(`${stumbled.killed} processes killed during overlapping restarts: ${PROCESSES} run again`)
@@ -99,8 +99,13 @@ async function leaveSome(
   return Array.from({ length: LEFT }, (_, i) => first + i)
 }
 
-async function roll({ stage, vendor, numbers }: Place, restarts: number, draw: () => number) {
-  const serving = await stage.serve(settings(vendor))
+async function roll({ stage, vendor, numbers }: Place, isFull: boolean, draw: () => number) {
+  const restarts = isFull ? 20 : 3
+  const serving = await stage.serve({
+    ...settings(vendor),
+    // Three restarts of two processes would last a minute longer with the default of 10 s.
+    ...(!isFull && { GATEWAY_DRAIN_IDLE_SECONDS: '5' }),
+  })
   const pool = new Pool(serving.url, { connections: CONNECTIONS, pipelining: 1 })
   const load = startLoad({
     ...{ dispatcher: pool, url: serving.url, keys: stage.keys, numbers, draw },
@@ -120,7 +125,10 @@ async function roll({ stage, vendor, numbers }: Place, restarts: number, draw: (
   ensure(serving.said('a process died; starting another') === 0, 'no process died')
   ensure((await serving.stop()) === 0, 'the gateway exits with 0')
   const { perSecond } = figures
-  ensure(perSecond > PER_SECOND * 0.95, `the load kept its pace (${perSecond} requests a second)`)
+  ensure(
+    !isFull || perSecond > PER_SECOND * 0.95,
+    `the load kept its pace (${perSecond} requests a second)`,
+  )
   const charges = await stage.charges()
   ensure(
     charges.size === numbers.last,

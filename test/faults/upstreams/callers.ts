@@ -77,6 +77,22 @@ export async function createCallers(gateway: TestGateway, accounts: number) {
   }
 }
 
+/** Sends one small message with this text. */
+export async function ask(agent: Agent, { url }: TestGateway, key: string, text: string) {
+  const { statusCode, headers, body } = await agent.request({
+    origin: url,
+    path: '/v1/messages',
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': key },
+    body: JSON.stringify({
+      ...{ model: 'model-large', max_tokens: 10 },
+      messages: [{ role: 'user', content: text }],
+    }),
+  })
+  await body.dump()
+  return { status: statusCode, retryAfter: headers['retry-after'] }
+}
+
 /** Calls `work` again and again, in so many loops, until the time is over. */
 export async function repeat(
   loops: number,

@@ -5,10 +5,11 @@
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent } from 'undici'
-import { createTestGateway, type TestGateway } from '../../stages/gateway.ts'
+import { createTestGateway } from '../../stages/gateway.ts'
 import { type Drill, ensure } from '../../support/drill.ts'
 import { startConnectProxy } from '../../support/proxies.ts'
 import { startRawUpstream } from '../../support/raw-upstream.ts'
+import { ask } from './callers.ts'
 
 const SHORT = { connections: 4, waiting: 16, beyond: 10 }
 const FULL = { connections: 64, waiting: 512, beyond: 200 }
@@ -49,7 +50,7 @@ async function run(carrier: 'direct' | 'proxied', size: Size) {
   const agent = new Agent()
   try {
     const { key } = await gateway.account(10_000_000_000n)
-    const send = () => ask(agent, gateway, key)
+    const send = () => ask(agent, gateway, key, 'x')
     // The last quarter of the connections, and of the places, is for accounts within their share:
     // this one is alone and may use all.
     const first = Array.from({ length: connections }, send)
@@ -81,21 +82,6 @@ async function run(carrier: 'direct' | 'proxied', size: Size) {
     await proxy.close()
     await upstream.close()
   }
-}
-
-async function ask(agent: Agent, gateway: TestGateway, key: string) {
-  const { statusCode, headers, body } = await agent.request({
-    origin: gateway.url,
-    path: '/v1/messages',
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': key },
-    body: JSON.stringify({
-      ...{ model: 'model-large', max_tokens: 10 },
-      messages: [{ role: 'user', content: 'x' }],
-    }),
-  })
-  await body.dump()
-  return { status: statusCode, retryAfter: headers['retry-after'] }
 }
 
 async function until(isTrue: () => boolean): Promise<void> {

@@ -9,6 +9,7 @@ import { createTestGateway } from '../../stages/gateway.ts'
 import { type Drill, ensure, random } from '../../support/drill.ts'
 import { startConnectProxy } from '../../support/proxies.ts'
 import { startRawUpstream } from '../../support/raw-upstream.ts'
+import { ask } from './callers.ts'
 
 /** What becomes of a connection; most are simply kept. */
 const FATES = [
@@ -62,18 +63,7 @@ async function run(carrier: 'direct' | 'proxied', requests: number, draw: () => 
         const number = next++
         const isLarge = number % 10 === 9
         const text = `number ${number} ${'x'.repeat(isLarge ? LARGE_BYTES : 20)}`
-        const { statusCode, body } = await agent.request({
-          origin: gateway.url,
-          path: '/v1/messages',
-          method: 'POST',
-          headers: { 'content-type': 'application/json', 'x-api-key': key },
-          body: JSON.stringify({
-            ...{ model: 'model-large', max_tokens: 10 },
-            messages: [{ role: 'user', content: text }],
-          }),
-        })
-        await body.dump()
-        statuses.set(number, statusCode)
+        statuses.set(number, (await ask(agent, gateway, key, text)).status)
         // Long enough for the upstream's ends to arrive, or to be on their way.
         await delay(draw() * 8)
       }

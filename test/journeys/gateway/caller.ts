@@ -1,7 +1,12 @@
 // A customer of a test gateway: an account with credits, a client with its key, its statement, and
 // what the upstream received from it.
+import type { TestContext } from 'node:test'
 import type { Received } from '../../../stand-ins/vendor/record.ts'
-import type { TestGateway } from '../../stages/gateway.ts'
+import {
+  createTestGateway,
+  type TestGateway,
+  type TestGatewayOptions,
+} from '../../stages/gateway.ts'
 import { createClient } from './client.ts'
 import { tableOf } from './expected-charges.ts'
 
@@ -47,4 +52,16 @@ export async function createCaller(gateway: TestGateway, credits: number | bigin
       return (await client.me()).requests?.total
     },
   }
+}
+
+/** A gateway of its own for one test, with two customers: `heavy` uses more than its share. */
+export async function openTwoCallers(t: TestContext, options: TestGatewayOptions) {
+  const gateway = await createTestGateway(options)
+  const [heavy, other] = [await createCaller(gateway), await createCaller(gateway)]
+  t.after(async () => {
+    heavy.end()
+    other.end()
+    await gateway.end()
+  })
+  return { gateway, heavy, other }
 }

@@ -3,30 +3,15 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import {
-  createTestGateway,
-  type TestGateway,
-  type TestGatewayOptions,
-} from '../../stages/gateway.ts'
-import { type Caller, createCaller } from './caller.ts'
+import type { TestGateway } from '../../stages/gateway.ts'
+import { type Caller, openTwoCallers } from './caller.ts'
 import { type Answer, question, refusalOf } from './client.ts'
 
 const COUNT = '/v1/messages/count_tokens'
 /** A stream that stays open after its first event. */
 const OPEN_STREAM = question('[[fault: silence-after=1]]', { stream: true })
-
-async function setUp(t: TestContext, options: TestGatewayOptions) {
-  const gateway = await createTestGateway(options)
-  const [heavy, other] = [await createCaller(gateway), await createCaller(gateway)]
-  t.after(async () => {
-    heavy.end()
-    other.end()
-    await gateway.end()
-  })
-  return { gateway, heavy, other }
-}
 
 /** Waits, at most 10 s. */
 async function until(check: () => boolean | Promise<boolean>, what: string): Promise<void> {
@@ -62,7 +47,7 @@ async function voidedOf({ database, ledger }: TestGateway, { book }: Caller): Pr
 }
 
 test('an account that uses every connection loses its newest stream to another one', async (t) => {
-  const { gateway, heavy, other } = await setUp(t, {
+  const { gateway, heavy, other } = await openTwoCallers(t, {
     upstreams: [{ name: 'only', connections: 4 }],
   })
   const streams = []
@@ -88,7 +73,7 @@ test('an account that uses every connection loses its newest stream to another o
 })
 
 test('beyond the places to wait a request is refused at once: waiting_exhausted', async (t) => {
-  const { gateway, heavy } = await setUp(t, {
+  const { gateway, heavy } = await openTwoCallers(t, {
     upstreams: [{ name: 'only', connections: 1 }],
     waitingMax: 4,
   })
@@ -107,7 +92,7 @@ test('beyond the places to wait a request is refused at once: waiting_exhausted'
 })
 
 test('a locked book takes places to wait; another account gets one: request_shed', async (t) => {
-  const { gateway, heavy, other } = await setUp(t, { waitingMax: 4 })
+  const { gateway, heavy, other } = await openTwoCallers(t, { waitingMax: 4 })
   const released = Promise.withResolvers<void>()
   const locked = Promise.withResolvers<void>()
   const lock = gateway.database.db.transaction(async (tx) => {
@@ -130,8 +115,30 @@ test('a locked book takes places to wait; another account gets one: request_shed
   assert.deepEqual(await voidedOf(gateway, heavy), ['shed'])
 })
 
+test('requests that wait for a pause to end take places; another account gets one', async (t) => {
+  const clock = { ms: 1_000_000 }
+  const upstreamClock = { nowMs: () => clock.ms, spanMs: () => clock.ms }
+  const { gateway, heavy, other } = await openTwoCallers(t, { waitingMax: 4, upstreamClock })
+  const { upstreams, vendor } = gateway
+  vendor.mode({ fault: 'status=429 retry-after=1' })
+  const waiting = []
+  for (let i = 1; i <= 4; i++) {
+    waiting.push(heavy.send({ body: question() }))
+    await until(() => upstreams.waitingForTarget() === i, `${i} requests wait`)
+  }
+  assert.equal(upstreams.waiting.totals.used, 4)
+  assertRefused(await heavy.ask({ body: question() }), /^The service is overloaded/)
+  vendor.mode()
+  assert.equal((await other.ask({ body: question() })).status, 200)
+  assertRefused(await Promise.race(waiting.map((one) => one.answer)), /more than its share/)
+  clock.ms += 1_000
+  const statuses = (await Promise.all(waiting.map((one) => one.answer))).map((one) => one.status)
+  assert.deepEqual(statuses.sort(), [200, 200, 200, 529])
+  assert.deepEqual([upstreams.waiting.totals.used, upstreams.waitingForTarget()], [0, 0])
+})
+
 test('a flood of token counts leaves the free endpoints to others', async (t) => {
-  const { gateway, heavy, other } = await setUp(t, { freeMax: 4 })
+  const { gateway, heavy, other } = await openTwoCallers(t, { freeMax: 4 })
   gateway.vendor.mode({ fault: 'headers-ms=forever', path: COUNT })
   const body = JSON.stringify({ model: 'model-small', messages: [{ role: 'user', content: 'x' }] })
   const counts = Array.from({ length: 6 }, () => heavy.send({ path: COUNT, body }))
@@ -145,7 +152,7 @@ test('a flood of token counts leaves the free endpoints to others', async (t) =>
 })
 
 test('a client library is told when the upstream wants the next token count', async (t) => {
-  const { gateway, heavy } = await setUp(t, {})
+  const { gateway, heavy } = await openTwoCallers(t, {})
   gateway.vendor.mode({ fault: 'status=429 retry-after=7', path: COUNT })
   const body = JSON.stringify({ model: 'model-small', messages: [{ role: 'user', content: 'x' }] })
   const { status, headers } = await heavy.ask({ path: COUNT, body })
@@ -153,7 +160,7 @@ test('a client library is told when the upstream wants the next token count', as
 })
 
 test('a body that waits for 100 Continue is asked for only when the key is known', async (t) => {
-  const { gateway, heavy } = await setUp(t, {})
+  const { gateway, heavy } = await openTwoCallers(t, {})
   const body = question()
   const exchange = async (key: string) => {
     const socket = connect(gateway.port, '127.0.0.1')

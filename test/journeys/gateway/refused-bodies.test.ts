@@ -1,6 +1,7 @@
 // Bodies of requests that are refused before they are read: the gateway reads and drops them, so
 // that client libraries see the refusal, but not faster than its event loop can spare.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -66,4 +67,21 @@ test('the official library sees the refusal of a large body, also beside others'
     assert.match(error.message, /authentication_error/)
     return true
   })
+})
+
+test('a body of one-byte chunks gets an error that the client can read', async (t) => {
+  const gateway = await setUp(t)
+  const { key } = await gateway.account(0)
+  const socket = connect(gateway.port, '127.0.0.1').on('error', () => undefined)
+  t.after(() => socket.destroy())
+  const head = ['POST /v1/messages HTTP/1.1', 'host: gateway', `x-api-key: ${key}`]
+  const more = ['content-type: application/json', 'transfer-encoding: chunked', '', '']
+  socket.write([...head, ...more].join('\r\n'))
+  socket.write('1\r\n \r\n'.repeat(1_000_000))
+  const [received] = await once(socket, 'data')
+  const [answer = '', body = ''] = String(received).split('\r\n\r\n')
+  assert.match(answer, /^HTTP\/1\.1 400 .*\r\nconnection: close(?:\r\n|$)/s)
+  const { type, error } = JSON.parse(body)
+  assert.deepEqual([type, error.type], ['error', 'invalid_request_error'])
+  assert.match(error.message, /too many small chunks/)
 })

@@ -60,7 +60,7 @@ for (const stream of [false, true]) {
     const { book, keyId, route, method, status, ending, model, target, attempts } = line
     assert.deepEqual([book, keyId], [String(at.own.book), at.own.keyId])
     assert.deepEqual([route, method, status, ending], ['/messages', 'POST', 200, 'complete'])
-    assert.deepEqual([model, target, attempts, line.isStream], ['model-small', 'only', 1, stream])
+    assert.deepEqual([model, target, attempts, line.isStream], ['model-small', 'only#1', 1, stream])
     assert.deepEqual(
       [line.inputTokens, line.outputTokens, line.isEstimated],
       [Number(entry?.input), Number(entry?.output), false],
@@ -74,6 +74,14 @@ for (const stream of [false, true]) {
     assert.equal(line.code, undefined)
   })
 }
+
+test('the time to the first chunk begins when the request is sent upstream', async () => {
+  const read = () => at.gateway.observed('gen_ai_client_operation_time_to_first_chunk_seconds')
+  const before = await read()
+  const [line = {}] = await linesOf(() => ask('Hello', { stream: true }))
+  const ms = ((await read()) - before) * 1_000
+  assert.ok(Math.abs(ms - (line.statusMs as number)) < 0.1, `${ms}, not ${line.statusMs}`)
+})
 
 test('a request refused for credits has one line with its account and its code', async () => {
   const poor = await createCaller(at.gateway, 0)
@@ -169,7 +177,7 @@ test('every other path has one line, with an account if the key was right', asyn
   const [count = {}] = await linesOf(() => at.own.ask({ path: '/v1/messages/count_tokens', body }))
   assert.deepEqual(
     [count.route, count.ending, count.target],
-    ['/messages/count_tokens', 'complete', 'only'],
+    ['/messages/count_tokens', 'complete', 'only#1'],
   )
 })
 

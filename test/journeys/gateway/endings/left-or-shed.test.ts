@@ -1,27 +1,15 @@
 // A client leaves, or another account needs what its request uses: which of the two came first
 // decides what the request costs, and a request of which nothing was sent upstream is free.
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { systemClock } from '../../../../src/platform/clock.ts'
-import { createTestGateway, type TestGatewayOptions } from '../../../stages/gateway.ts'
-import { type Caller, createCaller } from '../caller.ts'
+import { type Caller, openTwoCallers } from '../caller.ts'
 import { question } from '../client.ts'
 import { chargeLine, eventsOf, priceAfterDisconnect } from '../expected-charges.ts'
 
 /** A stream that stays open after its first event. */
 const OPEN_STREAM = question('[[fault: silence-after=1]]', { stream: true })
-
-async function setUp(t: TestContext, options: TestGatewayOptions) {
-  const gateway = await createTestGateway(options)
-  const [heavy, other] = [await createCaller(gateway), await createCaller(gateway)]
-  t.after(async () => {
-    heavy.end()
-    other.end()
-    await gateway.end()
-  })
-  return { gateway, heavy, other }
-}
 
 /** Waits at most 5 s, half as long as the gateway waits for a stream whose client has left. */
 async function until(check: () => boolean, what: string): Promise<void> {
@@ -42,7 +30,7 @@ for (const stream of [false, true]) {
   const kind = stream ? 'stream' : 'plain reply'
 
   test(`a ${kind} whose client leaves while it waits for a connection is free`, async (t) => {
-    const { gateway, heavy, other } = await setUp(t, {
+    const { gateway, heavy, other } = await openTwoCallers(t, {
       upstreams: [{ name: 'only', connections: 1 }],
     })
     const { totals } = gateway.upstreams.waiting
@@ -60,7 +48,7 @@ for (const stream of [false, true]) {
 }
 
 test('a stream whose client has left is charged, also if another account ends it', async (t) => {
-  const { gateway, heavy, other } = await setUp(t, {
+  const { gateway, heavy, other } = await openTwoCallers(t, {
     upstreams: [{ name: 'only', connections: 4 }],
   })
   const streams = []
@@ -84,7 +72,7 @@ test('a stream whose client has left is charged, also if another account ends it
 test('a stream of more than ten seconds is not shed: younger ones are', async (t) => {
   const turned = { ms: 0 }
   const clock = { ...systemClock, spanMs: () => systemClock.spanMs() + turned.ms }
-  const { gateway, heavy, other } = await setUp(t, {
+  const { gateway, heavy, other } = await openTwoCallers(t, {
     upstreams: [{ name: 'only', connections: 4 }],
     clock,
   })

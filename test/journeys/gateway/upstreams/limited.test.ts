@@ -126,3 +126,14 @@ test('while all cool down, one request a second asks the one that is free soones
   assert.deepEqual(on.asked(), [0, 1], 'none of the refused ones was sent')
   assert.equal((await on.ask('model-large')).status, 200, 'and the pause is over')
 })
+
+test('a 429 whose body breaks off is still a 429: the next upstream answers', async (t) => {
+  const on = await create(t)
+  on.first.mode({ fault: 'status=429 reset-at=10' })
+  assert.equal((await on.ask('model-large')).status, 200)
+  assert.deepEqual(on.asked(), [1, 1])
+  on.second.mode({ fault: 'status=429 retry-after=60 reset-at=10' })
+  const { status, bytes } = await on.ask('model-large')
+  assert.equal(status, 529, 'in our words')
+  assert.match(bytes.toString(), /This model is overloaded/)
+})
