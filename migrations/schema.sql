@@ -201,6 +201,7 @@ CREATE TABLE accounts (
     erase_at timestamp with time zone,
     erased_at timestamp with time zone,
     zone text,
+    unreviewed_reset_at timestamp with time zone,
     CONSTRAINT accounts_ask_for_no_name CHECK ((name = ''::text)),
     CONSTRAINT accounts_closed_have_their_times CHECK ((((closed_at IS NULL) = (erase_at IS NULL)) AND ((closed_at IS NULL) = (unspent IS NULL)) AND ((closed_at IS NOT NULL) OR ((former_email IS NULL) AND (erased_at IS NULL))) AND ((erased_at IS NULL) OR (former_email IS NULL)))),
     CONSTRAINT accounts_emails_are_lower_case CHECK ((email = lower(email))),
@@ -223,6 +224,20 @@ ALTER TABLE ONLY accounts
     ADD CONSTRAINT accounts_pkey PRIMARY KEY (id);
 
 CREATE INDEX accounts_to_erase ON accounts USING btree (erase_at) WHERE ((erase_at IS NOT NULL) AND (erased_at IS NULL));
+
+CREATE TRIGGER accounts_emails_are_not_reserved AFTER INSERT OR UPDATE OF email ON accounts FOR EACH ROW EXECUTE FUNCTION accounts_refuse_reserved_email();
+
+-- accounts_refuse_reserved_email, src/accounts/sql/addresses.sql:
+--   begin
+--     if exists (
+--       select from email_changes
+--       where old_email = new.email and account_id <> new.id and undo_until > clock_timestamp()
+--     ) then
+--       raise exception 'the address is reserved: its former owner may undo the change of address'
+--         using errcode = 'unique_violation', constraint = 'accounts_emails_are_not_reserved';
+--     end if;
+--     return null;
+--   end
 
 CREATE TABLE audit_marks (
     book_id bigint NOT NULL,
@@ -443,6 +458,32 @@ CREATE INDEX disputes_by_order ON disputes USING btree (order_id);
 
 ALTER TABLE ONLY disputes
     ADD CONSTRAINT disputes_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
+
+CREATE TABLE email_changes (
+    account_id text NOT NULL,
+    old_email text NOT NULL,
+    new_email text NOT NULL,
+    undo_hash bytea NOT NULL,
+    second_factor_id text,
+    changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    undo_until timestamp with time zone NOT NULL,
+    CONSTRAINT email_changes_change_something CHECK ((old_email <> new_email)),
+    CONSTRAINT email_changes_end_later CHECK ((undo_until > changed_at))
+);
+
+ALTER TABLE ONLY email_changes
+    ADD CONSTRAINT email_changes_codes_are_their_own UNIQUE (undo_hash);
+
+ALTER TABLE ONLY email_changes
+    ADD CONSTRAINT email_changes_pkey PRIMARY KEY (account_id);
+
+ALTER TABLE ONLY email_changes
+    ADD CONSTRAINT email_changes_reserve_an_address_once UNIQUE (old_email);
+
+CREATE INDEX email_changes_by_end ON email_changes USING btree (undo_until);
+
+ALTER TABLE ONLY email_changes
+    ADD CONSTRAINT email_changes_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
 
 CREATE TABLE entries (
     book_id bigint NOT NULL,
@@ -786,6 +827,81 @@ ALTER TABLE ONLY lots
 ALTER TABLE ONLY lots
     ADD CONSTRAINT lots_kind_ref_fkey FOREIGN KEY (kind, ref) REFERENCES postings(kind, ref);
 
+CREATE TABLE mandates (
+    id bigint DEFAULT nextval('top_up_consents_id_seq'::regclass) NOT NULL,
+    book_id bigint NOT NULL,
+    method_title text NOT NULL,
+    method_saved_at timestamp with time zone,
+    pack_id text NOT NULL,
+    price_kopecks bigint NOT NULL,
+    credits bigint,
+    threshold bigint NOT NULL,
+    day_ceiling_kopecks bigint NOT NULL,
+    month_ceiling_kopecks bigint NOT NULL,
+    version text NOT NULL,
+    address text NOT NULL,
+    given_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    ended_at timestamp with time zone,
+    ended_why text,
+    CONSTRAINT mandates_addresses_are_short CHECK ((length(address) <= 100)),
+    CONSTRAINT mandates_allow_one_purchase CHECK (((price_kopecks <= day_ceiling_kopecks) AND (day_ceiling_kopecks <= month_ceiling_kopecks))),
+    CONSTRAINT mandates_are_about_a_price CHECK ((price_kopecks > 0)),
+    CONSTRAINT mandates_are_about_credits CHECK ((credits > 0)),
+    CONSTRAINT mandates_end_for_a_reason CHECK ((ended_why = ANY (ARRAY['owner'::text, 'declined'::text, 'pack_changed'::text, 'refunded'::text, 'disputed'::text, 'forgotten'::text, 'card_replaced'::text, 'closed'::text, 'replaced'::text, 'consent_incomplete'::text]))),
+    CONSTRAINT mandates_have_a_threshold CHECK ((threshold > 0)),
+    CONSTRAINT mandates_live_or_have_ended CHECK (((ended_at IS NULL) = (ended_why IS NULL))),
+    CONSTRAINT mandates_name_their_text CHECK (((length(version) >= 1) AND (length(version) <= 40)))
+);
+
+ALTER TABLE ONLY mandates
+    ADD CONSTRAINT mandates_pkey PRIMARY KEY (id);
+
+CREATE UNIQUE INDEX mandates_live_one_per_book ON mandates USING btree (book_id) WHERE (ended_at IS NULL);
+
+CREATE INDEX mandates_of_book ON mandates USING btree (book_id, id);
+
+CREATE TRIGGER mandates_are_only_ended BEFORE UPDATE ON mandates FOR EACH ROW EXECUTE FUNCTION mandates_refuse_change();
+
+CREATE TRIGGER mandates_reach_the_old_form AFTER INSERT OR UPDATE ON mandates FOR EACH ROW EXECUTE FUNCTION mandates_write_old_form();
+
+ALTER TABLE ONLY mandates
+    ADD CONSTRAINT mandates_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
+
+-- mandates_refuse_change, src/payments/sql/mandates.sql:
+--   begin
+--     if old.ended_at is null and new.ended_at is not null
+--       and to_jsonb(old) - array['ended_at', 'ended_why']
+--         = to_jsonb(new) - array['ended_at', 'ended_why'] then
+--       return new;
+--     end if;
+--     raise exception 'a mandate is never changed, only ended, and only once'
+--       using errcode = 'integrity_constraint_violation';
+--   end
+
+-- mandates_write_old_form, src/payments/sql/mandates.sql:
+--   begin
+--     if tg_op = 'UPDATE' then
+--       -- The version before knows neither of the three reasons.
+--       update top_ups set is_on = false, stopped_at = new.ended_at,
+--         stopped_why = case when new.ended_why in ('closed', 'replaced', 'card_replaced')
+--           then 'owner' else new.ended_why end
+--       where consent_id = new.id and is_on;
+--       return null;
+--     end if;
+--     insert into top_up_consents (id, book_id, version, address, method_title, pack_id,
+--       price_kopecks, credits, threshold, ceiling_kopecks, given_at)
+--     overriding system value
+--     values (new.id, new.book_id, new.version, new.address, new.method_title, new.pack_id,
+--       new.price_kopecks, new.credits, new.threshold, new.month_ceiling_kopecks, new.given_at)
+--     on conflict (id) do nothing;
+--     insert into top_ups (book_id, consent_id, is_on) values (new.book_id, new.id, true)
+--     on conflict (book_id) do update
+--     set consent_id = excluded.consent_id, is_on = true, stopped_why = null, stopped_at = null,
+--       ceiling_told = null
+--     where top_ups.consent_id <> excluded.consent_id;
+--     return null;
+--   end
+
 CREATE TABLE operator_acts (
     id bigint NOT NULL,
     of_act bigint,
@@ -864,6 +980,9 @@ CREATE TABLE orders (
     saves_method boolean DEFAULT false NOT NULL,
     consent_id bigint,
     posted_at timestamp with time zone,
+    shop text,
+    paid_at timestamp with time zone,
+    charge_after timestamp with time zone,
     CONSTRAINT orders_are_confirmed_by_redirect_or_qr CHECK ((confirmation_kind = ANY (ARRAY['redirect'::text, 'qr'::text]))),
     CONSTRAINT orders_are_credited_whole CHECK ((((credited_at IS NULL) = (lot IS NULL)) AND ((credited_at IS NULL) = (credited_by IS NULL)) AND ((credited_at IS NULL) OR (provider_payment_id IS NOT NULL)))),
     CONSTRAINT orders_are_not_credited_without_an_entry CHECK (((credited_at IS NOT NULL) OR (state <> ALL (ARRAY['credited'::order_state, 'partially_refunded'::order_state, 'disputed'::order_state, 'dispute_won'::order_state, 'dispute_lost'::order_state])))),
@@ -906,11 +1025,15 @@ CREATE INDEX orders_by_credit ON orders USING btree (credited_at) WHERE (credite
 
 CREATE INDEX orders_due ON orders USING btree (next_at) WHERE (next_at IS NOT NULL);
 
+CREATE INDEX orders_paid_uncredited ON orders USING btree (paid_at) WHERE ((paid_at IS NOT NULL) AND (credited_at IS NULL));
+
 CREATE INDEX orders_payable ON orders USING btree (payable_until) WHERE (state = 'pending'::order_state);
 
 CREATE UNIQUE INDEX orders_top_ups_are_one_at_a_time ON orders USING btree (book_id) WHERE (is_top_up AND (state = ANY (ARRAY['created'::order_state, 'pending'::order_state, 'expired'::order_state])));
 
 CREATE TRIGGER orders_keep_their_word BEFORE DELETE OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION orders_refuse_change();
+
+CREATE TRIGGER orders_of_top_ups_have_a_mandate BEFORE INSERT OR UPDATE OF posted_at ON orders FOR EACH ROW EXECUTE FUNCTION orders_refuse_charge_without_mandate();
 
 ALTER TABLE ONLY orders
     ADD CONSTRAINT orders_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
@@ -922,6 +1045,7 @@ ALTER TABLE ONLY orders
 --         old.price_kopecks, old.catalogue_version, old.created_at)
 --         = (new.id, new.book_id, new.attempt, new.provider, new.method, new.pack_id, new.credits,
 --         new.price_kopecks, new.catalogue_version, new.created_at)
+--       and old.shop is not distinct from new.shop
 --       and (old.provider_payment_id is null or old.provider_payment_id = new.provider_payment_id)
 --       and (old.credited_at is null
 --         or (old.credited_at, old.lot, old.credited_by)
@@ -930,6 +1054,24 @@ ALTER TABLE ONLY orders
 --     end if;
 --     raise exception 'an order keeps what was sold, its payment and its entry'
 --       using errcode = 'integrity_constraint_violation';
+--   end
+
+-- orders_refuse_charge_without_mandate, src/payments/sql/mandates.sql:
+--   begin
+--     if not new.is_top_up or new.consent_id is null
+--       or (tg_op = 'UPDATE' and new.posted_at is not distinct from old.posted_at) then
+--       return new;
+--     end if;
+--     perform from mandates m
+--     where m.id = new.consent_id and m.ended_at is null and m.book_id = new.book_id
+--       and (m.pack_id, m.price_kopecks, m.credits) = (new.pack_id, new.price_kopecks, new.credits)
+--       and (tg_op = 'INSERT' or new.charge_after is null or new.charge_after <= ledger_now())
+--     for share;
+--     if not found then
+--       raise exception 'a top-up needs a living mandate for its pack, price and credits'
+--         using errcode = 'integrity_constraint_violation';
+--     end if;
+--     return new;
 --   end
 
 CREATE TABLE passkeys (
@@ -958,6 +1100,47 @@ CREATE INDEX passkeys_by_account ON passkeys USING btree (account_id);
 ALTER TABLE ONLY passkeys
     ADD CONSTRAINT passkeys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
 
+CREATE TABLE payment_checks (
+    name text NOT NULL,
+    mark timestamp with time zone NOT NULL,
+    done_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    CONSTRAINT payment_checks_names_are_short CHECK (((length(name) >= 1) AND (length(name) <= 100)))
+);
+
+ALTER TABLE ONLY payment_checks
+    ADD CONSTRAINT payment_checks_pkey PRIMARY KEY (name);
+
+CREATE TABLE payment_findings (
+    id bigint NOT NULL,
+    rule text NOT NULL,
+    subject text NOT NULL,
+    provider text,
+    shop text,
+    detail text NOT NULL,
+    found_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    seen_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    cleared_at timestamp with time zone,
+    CONSTRAINT payment_findings_are_short CHECK ((length(detail) <= 1000)),
+    CONSTRAINT payment_findings_name_a_rule CHECK ((rule ~ '^[a-z_]{1,40}$'::text)),
+    CONSTRAINT payment_findings_subjects_are_short CHECK (((length(subject) >= 1) AND (length(subject) <= 200)))
+);
+
+ALTER TABLE payment_findings ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME payment_findings_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE ONLY payment_findings
+    ADD CONSTRAINT payment_findings_pkey PRIMARY KEY (id);
+
+CREATE UNIQUE INDEX payment_findings_are_open_once ON payment_findings USING btree (rule, subject) WHERE (cleared_at IS NULL);
+
+CREATE INDEX payment_findings_by_time ON payment_findings USING btree (found_at);
+
 CREATE TABLE payment_notices (
     id bigint NOT NULL,
     provider text NOT NULL,
@@ -971,6 +1154,12 @@ CREATE TABLE payment_notices (
     tries integer DEFAULT 0 NOT NULL,
     outcome text,
     done_at timestamp with time zone,
+    order_id text,
+    book_id bigint,
+    digest text,
+    claimed_at timestamp with time zone,
+    handled integer DEFAULT 0 NOT NULL,
+    CONSTRAINT payment_notices_are_one_per_event CHECK (((order_id IS NULL) OR (dedupe = ((event || ' '::text) || order_id)))),
     CONSTRAINT payment_notices_bodies_are_short CHECK ((octet_length(body) <= 65536)),
     CONSTRAINT payment_notices_end_with_an_outcome CHECK ((((done_at IS NULL) = (outcome IS NULL)) AND ((done_at IS NULL) = (next_at IS NOT NULL)))),
     CONSTRAINT payment_notices_keys_are_short CHECK ((length(dedupe) <= 300))
@@ -996,6 +1185,31 @@ CREATE INDEX payment_notices_by_arrival ON payment_notices USING btree (received
 CREATE INDEX payment_notices_due ON payment_notices USING btree (next_at) WHERE (next_at IS NOT NULL);
 
 CREATE INDEX payment_notices_of_payment ON payment_notices USING btree (provider, provider_payment_id);
+
+CREATE INDEX payment_notices_waiting ON payment_notices USING btree (book_id) WHERE (done_at IS NULL);
+
+CREATE TABLE payment_payers (
+    order_id text NOT NULL,
+    book_id bigint NOT NULL,
+    card_digest bytea,
+    bank text,
+    seen_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    CONSTRAINT payment_payers_banks_are_short CHECK (((length(bank) >= 1) AND (length(bank) <= 20))),
+    CONSTRAINT payment_payers_digests_are_sha256 CHECK ((octet_length(card_digest) = 32)),
+    CONSTRAINT payment_payers_say_something CHECK (((card_digest IS NOT NULL) OR (bank IS NOT NULL)))
+);
+
+ALTER TABLE ONLY payment_payers
+    ADD CONSTRAINT payment_payers_pkey PRIMARY KEY (order_id);
+
+CREATE INDEX payment_payers_by_book ON payment_payers USING btree (book_id);
+
+CREATE INDEX payment_payers_by_card ON payment_payers USING btree (card_digest) WHERE (card_digest IS NOT NULL);
+
+CREATE INDEX payment_payers_by_time ON payment_payers USING btree (seen_at);
+
+ALTER TABLE ONLY payment_payers
+    ADD CONSTRAINT payment_payers_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
 
 CREATE TABLE payment_reviews (
     id bigint NOT NULL,
@@ -1043,11 +1257,15 @@ CREATE TABLE payment_sweeps (
     leased_by bigint,
     leased_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
     swept_at timestamp with time zone,
-    failures integer DEFAULT 0 NOT NULL
+    failures integer DEFAULT 0 NOT NULL,
+    shop text DEFAULT ''::text NOT NULL,
+    began_at timestamp with time zone,
+    wide_at timestamp with time zone,
+    missed_at timestamp with time zone
 );
 
 ALTER TABLE ONLY payment_sweeps
-    ADD CONSTRAINT payment_sweeps_pkey PRIMARY KEY (provider);
+    ADD CONSTRAINT payment_sweeps_pkey PRIMARY KEY (provider, shop);
 
 CREATE TABLE postings (
     kind entry_kind NOT NULL,
@@ -1065,6 +1283,8 @@ ALTER TABLE ONLY postings
     ADD CONSTRAINT postings_pkey PRIMARY KEY (kind, ref);
 
 CREATE INDEX postings_by_book ON postings USING btree (book_id, seq);
+
+CREATE INDEX postings_by_time ON postings USING btree (kind, at, ref);
 
 ALTER TABLE ONLY postings
     ADD CONSTRAINT postings_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
@@ -1091,24 +1311,45 @@ CREATE TABLE promo_codes (
     created_by text NOT NULL,
     note text NOT NULL,
     created_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    purchases_min integer DEFAULT 0 NOT NULL,
     CONSTRAINT promo_codes_are_limited_in_number CHECK ((redemptions_max > 0)),
     CONSTRAINT promo_codes_are_limited_in_time CHECK ((ends_at > starts_at)),
     CONSTRAINT promo_codes_are_not_overdrawn CHECK (((redeemed >= 0) AND (redeemed <= redemptions_max))),
     CONSTRAINT promo_codes_are_plain CHECK ((code ~ '^[A-Z0-9][A-Z0-9-]{3,39}$'::text)),
-    CONSTRAINT promo_codes_give_something CHECK ((credits > 0))
+    CONSTRAINT promo_codes_give_something CHECK ((credits > 0)),
+    CONSTRAINT promo_codes_need_few_purchases CHECK (((purchases_min >= 0) AND (purchases_min <= 100)))
 );
 
 ALTER TABLE ONLY promo_codes
     ADD CONSTRAINT promo_codes_pkey PRIMARY KEY (code);
 
+CREATE TABLE promo_purchases (
+    order_id text NOT NULL,
+    code text NOT NULL,
+    book_id bigint NOT NULL
+);
+
+ALTER TABLE ONLY promo_purchases
+    ADD CONSTRAINT promo_purchases_open_one_code PRIMARY KEY (order_id);
+
+ALTER TABLE ONLY promo_purchases
+    ADD CONSTRAINT promo_purchases_code_book_id_fkey FOREIGN KEY (code, book_id) REFERENCES promo_redemptions(code, book_id);
+
+ALTER TABLE ONLY promo_purchases
+    ADD CONSTRAINT promo_purchases_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
+
 CREATE TABLE promo_redemptions (
     code text NOT NULL,
     book_id bigint NOT NULL,
-    redeemed_at timestamp with time zone DEFAULT ledger_now() NOT NULL
+    redeemed_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    address_digest bytea,
+    CONSTRAINT promo_redemptions_digests_are_sha256 CHECK ((octet_length(address_digest) = 32))
 );
 
 ALTER TABLE ONLY promo_redemptions
     ADD CONSTRAINT promo_redemptions_are_one_per_account PRIMARY KEY (code, book_id);
+
+CREATE UNIQUE INDEX promo_redemptions_are_one_per_address ON promo_redemptions USING btree (code, address_digest);
 
 ALTER TABLE ONLY promo_redemptions
     ADD CONSTRAINT promo_redemptions_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
@@ -1156,9 +1397,11 @@ CREATE TABLE refunds (
     looks integer DEFAULT 0 NOT NULL,
     created_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
     ended_at timestamp with time zone,
+    owner_digest bytea,
     CONSTRAINT refunds_attempts_are_short CHECK (((length(attempt) >= 1) AND (length(attempt) <= 100))),
     CONSTRAINT refunds_bodies_are_short CHECK ((octet_length(request_body) <= 16384)),
     CONSTRAINT refunds_can_be_posted_again CHECK (((state <> 'created'::refund_state) OR (request_body IS NOT NULL))),
+    CONSTRAINT refunds_digests_are_sha256 CHECK ((octet_length(owner_digest) = 32)),
     CONSTRAINT refunds_end_at_a_time CHECK (((state = ANY (ARRAY['succeeded'::refund_state, 'canceled'::refund_state])) = (ended_at IS NOT NULL))),
     CONSTRAINT refunds_give_something CHECK ((amount_kopecks > 0)),
     CONSTRAINT refunds_ids_carry_their_cell CHECK ((id ~ '^rfd_[0-9a-f]{32}$'::text)),
@@ -1179,6 +1422,8 @@ ALTER TABLE ONLY refunds
     ADD CONSTRAINT refunds_pkey PRIMARY KEY (id);
 
 CREATE INDEX refunds_by_order ON refunds USING btree (order_id);
+
+CREATE INDEX refunds_by_owner ON refunds USING btree (owner_digest, created_at) WHERE (owner_digest IS NOT NULL);
 
 CREATE INDEX refunds_due ON refunds USING btree (next_at) WHERE (next_at IS NOT NULL);
 
@@ -1277,7 +1522,12 @@ CREATE TABLE sessions (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
-    last_seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+    last_seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    password_at timestamp with time zone,
+    code_at timestamp with time zone,
+    recovery_at timestamp with time zone,
+    passkey_at timestamp with time zone,
+    is_private boolean DEFAULT false NOT NULL
 );
 
 ALTER TABLE ONLY sessions
@@ -1385,16 +1635,35 @@ ALTER TABLE top_up_consents ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 ALTER TABLE ONLY top_up_consents
     ADD CONSTRAINT top_up_consents_pkey PRIMARY KEY (id);
 
+CREATE TRIGGER consents_take_mandates_along AFTER DELETE ON top_up_consents FOR EACH ROW EXECUTE FUNCTION consents_erase_mandate();
+
 CREATE TRIGGER top_up_consents_never_change BEFORE UPDATE ON top_up_consents FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 
 ALTER TABLE ONLY top_up_consents
     ADD CONSTRAINT top_up_consents_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
+
+-- consents_erase_mandate, src/payments/sql/mandates.sql:
+--   begin
+--     delete from mandates where id = old.id;
+--     return null;
+--   end
 
 -- ledger_refuse_change, src/ledger/sql/rules.sql:
 --   begin
 --     raise exception '% is append-only', tg_table_name
 --       using errcode = 'integrity_constraint_violation';
 --   end
+
+CREATE TABLE top_up_settings (
+    book_id bigint NOT NULL,
+    has_advance_notice boolean NOT NULL
+);
+
+ALTER TABLE ONLY top_up_settings
+    ADD CONSTRAINT top_up_settings_pkey PRIMARY KEY (book_id);
+
+ALTER TABLE ONLY top_up_settings
+    ADD CONSTRAINT top_up_settings_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
 
 CREATE TABLE top_ups (
     book_id bigint NOT NULL,
@@ -1414,11 +1683,32 @@ ALTER TABLE ONLY top_ups
 
 CREATE INDEX top_ups_on ON top_ups USING btree (book_id) WHERE is_on;
 
+CREATE TRIGGER top_ups_reach_mandates AFTER INSERT OR UPDATE ON top_ups FOR EACH ROW EXECUTE FUNCTION top_ups_write_mandate();
+
 ALTER TABLE ONLY top_ups
     ADD CONSTRAINT top_ups_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
 
 ALTER TABLE ONLY top_ups
     ADD CONSTRAINT top_ups_consent_id_fkey FOREIGN KEY (consent_id) REFERENCES top_up_consents(id);
+
+-- top_ups_write_mandate, src/payments/sql/mandates.sql:
+--   begin
+--     if not new.is_on then
+--       update mandates set ended_at = new.stopped_at, ended_why = new.stopped_why
+--       where id = new.consent_id and ended_at is null;
+--     elsif not exists (select from mandates where id = new.consent_id) then
+--       update mandates set ended_at = ledger_now(), ended_why = 'replaced'
+--       where book_id = new.book_id and ended_at is null;
+--       insert into mandates (id, book_id, method_title, method_saved_at, pack_id, price_kopecks,
+--         credits, threshold, day_ceiling_kopecks, month_ceiling_kopecks, version, address, given_at)
+--       select c.id, c.book_id, c.method_title, m.saved_at, c.pack_id, c.price_kopecks, c.credits,
+--         c.threshold, c.ceiling_kopecks, c.ceiling_kopecks, c.version, c.address, c.given_at
+--       from top_up_consents c
+--       left join saved_methods m on m.book_id = c.book_id and m.saved_at <= c.given_at
+--       where c.id = new.consent_id;
+--     end if;
+--     return null;
+--   end
 
 CREATE TABLE upstream_credential_problems (
     instance bigint NOT NULL,
@@ -1556,9 +1846,11 @@ ALTER TABLE ONLY wrong_keys
     ADD CONSTRAINT wrong_keys_pkey PRIMARY KEY (slot);
 
 -- Every function, and the file with its text:
+--   accounts_refuse_reserved_email → src/accounts/sql/addresses.sql
 --   books_keep_rules → src/ledger/sql/rules.sql
 --   catalogue_versions_notify → src/pricing/sql/catalogue.sql
 --   catalogue_versions_refuse_change → src/pricing/sql/catalogue.sql
+--   consents_erase_mandate → src/payments/sql/mandates.sql
 --   entries_keep_rules → src/ledger/sql/rules.sql
 --   holds_keep_rules → src/ledger/sql/rules.sql
 --   keys_refuse_change → src/keys/sql/keys.sql
@@ -1619,5 +1911,9 @@ ALTER TABLE ONLY wrong_keys
 --   ledger_void_many → src/ledger/sql/void.sql
 --   ledger_void_request → src/ledger/sql/void.sql
 --   ledger_void_requests → src/ledger/sql/void.sql
+--   mandates_refuse_change → src/payments/sql/mandates.sql
+--   mandates_write_old_form → src/payments/sql/mandates.sql
 --   operator_acts_refuse_change → src/operator/sql/acts.sql
 --   orders_refuse_change → src/payments/sql/orders.sql
+--   orders_refuse_charge_without_mandate → src/payments/sql/mandates.sql
+--   top_ups_write_mandate → src/payments/sql/mandates.sql

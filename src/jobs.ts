@@ -23,6 +23,11 @@ function job(name: string, every: string, limit: number, work: () => Promise<unk
   return { name, every, limitMs: limit * MINUTE_MS, run }
 }
 
+/** A job that waits for the payment provider, which may take minutes when that is slow. */
+function providerJob(...args: Parameters<typeof job>): Job {
+  return { ...job(...args), waitsFor: 'payment provider' }
+}
+
 export function createJobs(modules: {
   readonly ledger: Ledger
   readonly mail: Mail
@@ -69,6 +74,7 @@ export function createJobs(modules: {
     job('refused-requests', '10 3 * * *', 10, () => ledger.usage.refused.removeOld()),
     {
       name: 'letter',
+      waitsFor: 'SMTP server',
       limitMs: MINUTE_MS,
       concurrency: EMAILS_AT_ONCE,
       run: (payload) => mail.deliver((payload as { id: string }).id),
@@ -80,9 +86,13 @@ export function createJobs(modules: {
     job('accounts-erase', '40 3 * * *', 10, () => accounts.erase()),
     job('guards-watch', EACH_MINUTE, 5, () => modules.guards.jobs.checkBalances()),
     job('payments-expire', EACH_MINUTE, 1, () => payments.expire()),
-    job('payments-refunds', EACH_MINUTE, 5, () => payments.pollRefunds()),
-    job('payments-refund-sweep', '17 * * * *', 10, () => payments.sweepRefunds()),
+    providerJob('payments-refunds', EACH_MINUTE, 5, () => payments.pollRefunds()),
+    providerJob('payments-refund-sweep', '17 * * * *', 10, () => payments.sweepRefunds()),
     job('payments-alarms', EACH_MINUTE, 1, () => payments.watch()),
+    job('payments-tie', EACH_MINUTE, 5, () => payments.tie()),
+    job('payments-tie-all', '35 3 * * *', 60, () => payments.tieAll()),
+    providerJob('payments-recheck', EACH_MINUTE, 5, () => payments.recheck()),
+    providerJob('payments-days', '25 * * * *', 60, () => payments.compareDays()),
     job('payments-forget', '50 3 * * *', 10, () => payments.forget()),
   ]
 }

@@ -9,8 +9,7 @@ import { Command } from 'commander'
 import { createFleet, isFleetMember, joinFleet, REFUSED_CODE } from './fleet/fleet.ts'
 import { createJobs } from './jobs.ts'
 import { createOperator, type OperatorModules } from './operator/operator.ts'
-import type { Config } from './platform/config.ts'
-import { describeConfig, loadConfig, secretOf } from './platform/config.ts'
+import { type Config, describeConfig, loadConfig, secretOf } from './platform/config.ts'
 import { addressesOf } from './platform/db/addresses.ts'
 import { isDatabaseUnavailable } from './platform/db/database-errors.ts'
 import { migrate } from './platform/db/migrate.ts'
@@ -22,7 +21,12 @@ import { isPlainHttp, PLAIN_UPSTREAM } from './platform/production.ts'
 import { EXAMPLE_CATALOGUE } from './platform/settings.ts'
 import { createIntervalLoops } from './platform/worker/interval-loops.ts'
 import { migrateJobs, startWorker } from './platform/worker/worker.ts'
-import { parseUpstreams, readConnections, type UpstreamOptions } from './upstreams/upstreams.ts'
+import {
+  parseUpstreams,
+  readConnections,
+  referenceProblem,
+  type UpstreamOptions,
+} from './upstreams/upstreams.ts'
 import {
   checkDatabase,
   checkDatabaseSessions,
@@ -147,14 +151,14 @@ function upstreamsOf({ upstream, mode, allow }: Config): UpstreamOptions[] {
   }
   const read = parseUpstreams(readFileSync(file, 'utf8'))
   if ('problems' in read) exitWithProblems(read.problems.map((one) => `${file}: ${one}`))
-  const missing = read.upstreams
-    .flatMap((one) => [...one.keys, one.proxyLogin ?? []].flat())
-    .map((reference) => reference.replace(/^bearer:/, ''))
-    .filter((place) => !place.startsWith('command:') && secretOf(place) === undefined)
+  const unusable = read.upstreams.flatMap(({ keys, proxyLogin }) => [
+    ...keys.flatMap((key) => referenceProblem(key) ?? []),
+    ...(proxyLogin && !secretOf(proxyLogin) ? [`${proxyLogin} is empty or absent`] : []),
+  ])
   const isStrict = mode === 'production' && !allow.plainUpstreams
   const plain = isStrict ? read.upstreams.filter((one) => isPlainHttp(one.url)) : []
   const problems = [
-    ...missing.map((one) => `${file}: ${one} is empty or absent`),
+    ...unusable.map((one) => `${file}: ${one}`),
     ...plain.map((one) => `${file}: ${one.name} ${PLAIN_UPSTREAM}`),
   ]
   if (problems.length > 0) exitWithProblems(problems)
@@ -366,10 +370,10 @@ async function serveCabinet(config: Config): Promise<void> {
   await startPricing(modules)
   const { host, drainSeconds } = config.cabinet
   const state = { isServing: true }
+  modules.payments.exportWatch() // the same numbers as a worker's, which may be away
   const metrics = serveMetrics(modules, config.metrics.cabinetPort, host, () => state.isServing)
   const port = await cabinet.listen(config.cabinet.port, host)
   log.info({ host, port }, 'serving the cabinet')
-
   await stopped
   state.isServing = false
   await cabinet.close({ limitMs: drainSeconds * 1_000 })

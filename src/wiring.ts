@@ -1,6 +1,7 @@
 // Builds every module once, in the order of dependence, and hands each the others that it needs.
 // The only conditions are those that turn a setting into a module's option.
-import { type Accounts, type AccountsOptions, createAccounts } from './accounts/accounts.ts'
+import type { Accounts, AccountsOptions } from './accounts/accounts.ts'
+import { createAccounts, ownersOf } from './accounts/accounts.ts'
 import {
   createCabinet,
   type Documents,
@@ -20,23 +21,24 @@ import {
 import {
   createPayments,
   openPaymentMetrics,
-  openYookassa,
+  openYookassaShops,
   type Payments,
   type PaymentsOptions,
 } from './payments/payments.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import { addressesOf, checkSessions } from './platform/db/addresses.ts'
-import { type Db, openClient, openDatabase, type Tx } from './platform/db/db.ts'
+import { type Db, openClient, openDatabase } from './platform/db/db.ts'
 import { openLongReads } from './platform/db/long-reads.ts'
-import { type BookId, newInstanceId } from './platform/ids.ts'
+import { newInstanceId } from './platform/ids.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { standardOutput } from './platform/log-output.ts'
 import { createMail, type Mail } from './platform/mail/mail.ts'
 import { createMetrics, type Metrics } from './platform/metrics/metrics.ts'
+import { earlierShopsOf } from './platform/shops.ts'
 import { createPricing, type Pricing } from './pricing/pricing.ts'
 import { createUpstreams, type UpstreamOptions, type Upstreams } from './upstreams/upstreams.ts'
-import { createVendorBill, type VendorBill } from './vendor-bill/vendor-bill.ts'
+import { createVendorBill } from './vendor-bill/vendor-bill.ts'
 
 /** Builds the modules without starting them; main.ts starts those that a command needs. */
 export async function wire(
@@ -69,10 +71,10 @@ export async function wire(
   const keys = createKeys({ ...base, ledger, slug, cell, ...config.keys })
   const mail = createMail({ ...base, ...config.mail })
   const metrics = createMetrics()
-  // Called when an e-mail is due; `accounts` has been built by then.
-  const ownerOf = (book: BookId, tx?: Tx) => accounts.ownerOf(book, tx)
-  const guards = createGuards({ ...base, ledger, mail, brand: config.brand, ownerOf })
-  const payments = wirePayments(config, { ...base, mail, ledger, metrics, pricing, ownerOf })
+  // Called when an e-mail is due or a payment arrives; `accounts` has been built by then.
+  const owners = ownersOf(() => accounts)
+  const guards = createGuards({ ...base, ledger, mail, brand: config.brand, ...owners })
+  const payments = wirePayments(config, { ...base, mail, ledger, metrics, pricing, ...owners })
   const documents = openDocuments(config.brand.documentsFile)
   const accounts: Accounts = wireAccounts(config, {
     ...{ ...base, mail, ledger, keys, guards, payments, documents },
@@ -143,42 +145,37 @@ function longReadsOf({ database }: Config, role: string) {
   }
 }
 
-/** There is one provider today; an order stays with the provider it was made with. */
+/** There is one provider today; an order stays with the provider and shop it was made with. */
 export function wirePayments(
   config: Config,
   modules: { db: Db; mail: Mail; clock: Clock; log: Log; ledger: Ledger; metrics: Metrics } & {
     pricing: Pricing
-  } & Pick<PaymentsOptions, 'ownerOf'>,
+  } & Pick<PaymentsOptions, 'ownerOf' | 'isClosed'>,
 ) {
   const { clock, pricing } = modules
-  const { receipts, receiptVatCode, receiptTaxSystem, receiptSubject, receiptMode } =
-    config.yookassa
+  const { yookassa } = config
+  const receipt = {
+    vatCode: yookassa.receiptVatCode,
+    taxSystem: yookassa.receiptTaxSystem,
+    subject: yookassa.receiptSubject,
+    mode: yookassa.receiptMode,
+    measure: yookassa.receiptMeasure,
+  }
   const { money, ...settings } = config.payments
   const metrics = openPaymentMetrics(modules.metrics.registry)
-  const yookassa = openYookassa({
-    ...config.yookassa,
-    receipt:
-      receipts === 'off'
-        ? null
-        : {
-            vatCode: receiptVatCode,
-            taxSystem: receiptTaxSystem,
-            subject: receiptSubject,
-            mode: receiptMode,
-            measure: config.yookassa.receiptMeasure,
-          },
-    env: config.mode,
-    clock,
-    onCall: metrics.countCall,
-  })
+  const current = {
+    ...yookassa,
+    receipt: yookassa.receipts === 'off' ? null : receipt,
+    ...{ env: config.mode, clock, onCall: metrics.countCall },
+  }
   return createPayments({
     ...modules,
     ...settings,
     metrics,
     cell: config.cell,
     brand: config.brand,
-    providers: [yookassa],
-    provider: yookassa.name,
+    providers: openYookassaShops(current, earlierShopsOf(yookassa.earlierShops)),
+    provider: 'yookassa',
     acceptsTestPayments: money === 'auto' ? config.mode !== 'production' : money === 'test',
     packOf: (id) => soldPack(pricing, id),
   })
@@ -299,10 +296,10 @@ function watch(
     'Attempts to read a credential that failed',
     () => ofCredentials(({ failures }) => failures),
   )
-  metrics.gauge('gateway_upstreams_away', '1 while no upstream takes requests', () =>
+  metrics.gauge('gateway_upstreams_away', '1 while no upstream is well', () =>
     Number(upstreams.areAllAway()),
   )
-  metrics.gauge('gateway_upstream_closed', '1 while a target takes requests', () =>
+  metrics.gauge('gateway_upstream_closed', '1 while a target is in service and serves', () =>
     Object.fromEntries(
       upstreams.views().map((view) => [view.target, Number(view.state === 'closed')]),
     ),
@@ -351,12 +348,15 @@ function watchUpstreams(metrics: Metrics, upstreams: Upstreams): void {
   gauge('gateway_upstream_waiting', 'Requests that wait for a target', upstreams.waitingForTarget)
 }
 
+type WorkerModules = Pick<Modules, 'mail' | 'ledger' | 'payments' | 'vendorBill'>
+
 /** Metrics that a worker reads from the database; a fleet of gateways would add them up. */
 export function watchAsWorker(
   metrics: Metrics,
-  { mail, ledger, vendorBill }: { mail: Mail; ledger: Ledger; vendorBill: VendorBill },
+  { mail, ledger, payments, vendorBill }: WorkerModules,
   { entriesKeptDays }: { readonly entriesKeptDays: number },
 ) {
+  payments.exportWatch()
   metrics.asyncGauge('gateway_letters', 'E-mails that wait, and that failed today', async () => {
     const { queued, failed } = await mail.stats()
     return { queued, failed }

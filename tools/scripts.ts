@@ -41,6 +41,7 @@ export const groups: readonly Group[] = [
     title: 'Maintain the repository',
     scripts: {
       'web:build': 'build the pages of the cabinet into web/dist',
+      'routes-table': 'write docs/cabinet-routes.md from what a real cabinet answers',
       'dump-schema': 'write migrations/schema.sql from a freshly migrated database',
     },
   },

@@ -112,11 +112,12 @@ async function fill({ db, ledger }: Modules, book: BookId): Promise<void> {
   if (found !== undefined && found.available * 4n >= credits(PACK)) return
   const posted = {
     book,
-    kind: 'purchase' as const,
+    // Not a purchase: no order was paid, and the settlement watch would report it.
+    kind: 'promo' as const,
     // A reference can be posted only once, and later runs must be able to post again.
     ref: `development ${book} ${newInstanceId()}`,
     amount: credits(PACK),
-    contra: 'clearing' as const,
+    contra: 'promo' as const,
     note: 'a pack for development',
   }
   await db.transaction((tx) => ledger.credit(tx, posted))

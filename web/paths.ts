@@ -1,6 +1,6 @@
-// The addresses of the pages. E-mails link to confirm, reset, email, sign-in, forgot, security,
-// limits, packs, key and orders, so these never change; the journey `letters` opens every link of
-// every e-mail.
+// The addresses of the pages. E-mails link to confirm, reset, email, undo-email, sign-in, forgot,
+// security, limits, top-up, packs, key and orders, so these never change; the journey `emails`
+// opens every link of every e-mail.
 
 export const paths = {
   home: '/',
@@ -11,8 +11,10 @@ export const paths = {
   key: '/key',
   settings: '/settings',
   security: '/security',
+  review: '/review',
   privacy: '/privacy',
   limits: '/limits',
+  topUp: '/top-up',
   document: '/documents/$document',
   docs: '/docs/$page',
 
@@ -28,6 +30,7 @@ export const paths = {
   forgot: '/forgot',
   reset: '/reset',
   email: '/email',
+  undoEmail: '/undo-email',
 } as const
 
 /**

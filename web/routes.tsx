@@ -10,7 +10,7 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import type { Method } from '../src/cabinet/contract/contract.ts'
-import { FreshSessionProvider } from './account/FreshSession.tsx'
+import { StepUpProvider } from './account/StepUp.tsx'
 import { GuestFrame } from './frame/GuestFrame.tsx'
 import { SiteFrame } from './frame/SiteFrame.tsx'
 import { ErrorPage, NotFound } from './pages/ErrorPages.tsx'
@@ -30,9 +30,9 @@ const root = createRootRouteWithContext<Context>()({
 
 function Root() {
   return (
-    <FreshSessionProvider>
+    <StepUpProvider>
       <Outlet />
-    </FreshSessionProvider>
+    </StepUpProvider>
   )
 }
 
@@ -146,6 +146,14 @@ const email = createRoute({
     'ConfirmEmailChange',
   ),
 })
+const undoEmail = createRoute({
+  getParentRoute: () => guest,
+  path: paths.undoEmail,
+  component: lazyRouteComponent(
+    () => import('./pages/sign-in/UndoEmailChange.tsx'),
+    'UndoEmailChange',
+  ),
+})
 const legal = createRoute({
   getParentRoute: () => site,
   path: paths.document,
@@ -237,20 +245,30 @@ const privacy = createRoute({
   path: paths.privacy,
   component: lazyRouteComponent(() => import('./pages/settings/Privacy.tsx'), 'Privacy'),
 })
+const review = createRoute({
+  getParentRoute: () => owner,
+  path: paths.review,
+  component: lazyRouteComponent(() => import('./pages/settings/Review.tsx'), 'Review'),
+})
 const limits = createRoute({
   getParentRoute: () => owner,
   path: paths.limits,
   component: lazyRouteComponent(() => import('./pages/limits/Limits.tsx'), 'Limits'),
 })
+const topUp = createRoute({
+  getParentRoute: () => owner,
+  path: paths.topUp,
+  component: lazyRouteComponent(() => import('./pages/top-up/TopUp.tsx'), 'TopUp'),
+})
 
 // -------------------------------------------------------------------------------------------------
 
 const tree = root.addChildren([
-  guest.addChildren([signIn, register, mail, confirm, forgot, reset, email]),
+  guest.addChildren([signIn, register, mail, confirm, forgot, reset, email, undoEmail]),
   site.addChildren([prices, charging, start, status, legal, docs]),
   owner.addChildren([
     ...[home, usage, packs, order, payments, key],
-    ...[settings, security, limits, privacy],
+    ...[settings, security, review, limits, topUp, privacy],
   ]),
 ])
 

@@ -1,34 +1,49 @@
 // Entry file of accounts: registration, sign-in, sessions, e-mails about the account, closing. Only
 // this module uses better-auth. An account exists once its e-mail is confirmed, and owns one book
 // of the ledger from then on. README.md lists the paths, the linked pages and the failures.
-import type { Db, Executor } from '../platform/db/db.ts'
+import type { Db, Executor, Tx } from '../platform/db/db.ts'
 import type { AccountId, BookId } from '../platform/ids.ts'
 import type { Mail } from '../platform/mail/mail.ts'
 import type { Auth } from './auth/auth.ts'
 import { createAuthHandler, isOwnOrigin } from './auth-handler.ts'
+import type { AuthRouteTable } from './auth-route.ts'
 import { type ClosingHooks, createClosing } from './closing/closing.ts'
 import { createCookies } from './cookies.ts'
 import type { AccountsSettings, Dependencies, LegalDocument } from './dependencies.ts'
 import type { AccountEmail } from './emails/email-kinds.ts'
 import { type Brand, createEmails } from './emails/emails.ts'
+import type { Action, Proof } from './levels.ts'
 import { createPasswords } from './passwords/passwords.ts'
 import * as queries from './queries.ts'
+import { StepUpNeeded } from './refusals.ts'
 import { createEmailChange } from './registration/email-change.ts'
+import * as changeQueries from './registration/queries.ts'
 import { createRegistration } from './registration/registration.ts'
 import { accountSearch } from './search-queries.ts'
-import { createSessions, requireFresh, requireSession, type Session } from './sessions.ts'
+import { createSessions, requireProofs, requireSession, type Session } from './sessions.ts'
 import { createFactors } from './sign-in/factors.ts'
-import { createPasswordChange } from './sign-in/password-change.ts'
-import { createSignIn } from './sign-in/sign-in.ts'
+import { createPasswordChange, type PasswordChange } from './sign-in/password-change.ts'
+import { createResetReview } from './sign-in/reset-review.ts'
+import { createSignIn, type SignIn } from './sign-in/sign-in.ts'
+import { createStepUp } from './sign-in/step-up.ts'
 import { type Allowance, type AttemptCount, createThrottle } from './throttle.ts'
 
 export type { AccountCode } from './answers.ts'
 export type { Unspent } from './closing/queries.ts'
 export type { EventContext } from './emails/email-kinds.ts'
 export type { Language } from './queries.ts'
-export type { SessionRefusalCode } from './refusals.ts'
+export type { ClosingRefusalCode, SessionRefusalCode } from './refusals.ts'
 export type { FoundAccount } from './search-queries.ts'
-export type { AccountsSettings, Allowance, Brand, ClosingHooks, LegalDocument, Session }
+export type {
+  AccountsSettings,
+  Action,
+  Allowance,
+  Brand,
+  ClosingHooks,
+  LegalDocument,
+  Proof,
+  Session,
+}
 
 /** The e-mails that other modules may send to an owner. */
 export type KeyEmail = Extract<AccountEmail, { readonly kind: `key-${string}` }>
@@ -42,6 +57,10 @@ export type AccountsOptions = Pick<Dependencies, 'clock' | 'log' | 'settings' | 
   documents(): readonly LegalDocument[]
   readonly closingHooks: ClosingHooks
 }
+
+/** What a refusal `step_up_needed` asks the owner to prove; undefined for other errors. */
+export const neededProofs = (error: unknown): readonly Proof[] | undefined =>
+  error instanceof StepUpNeeded ? error.needs : undefined
 
 export function createAccounts(options: AccountsOptions) {
   const { db, brand, settings, clock, log } = options
@@ -60,7 +79,7 @@ export function createAccounts(options: AccountsOptions) {
   const auth = memoizeAsync(async (): Promise<Auth> => {
     const { createAuth } = await import('./auth/auth.ts')
     return createAuth({
-      ...{ db, log, brand, settings, passwords },
+      ...{ db, clock, log, brand, settings, passwords },
       sendReset: passwordChange.sendReset,
       async onReset(user, headers) {
         await passwordChange.onReset(user, headers)
@@ -69,19 +88,12 @@ export function createAccounts(options: AccountsOptions) {
     })
   })
   const sessions = createSessions(dependencies, auth)
-  const registration = createRegistration(dependencies, signIn)
   const closing = createClosing(dependencies, options.closingHooks)
   const { origin } = new URL(brand.cabinetUrl)
   const handle = createAuthHandler({
     ...{ clock, log, settings, auth, sessions, throttle, origin },
     cookies: createCookies(brand),
-    routes: {
-      ...registration.routes,
-      ...signIn.routes,
-      ...passwordChange.routes,
-      ...createEmailChange(dependencies, registration).routes,
-      ...createFactors(dependencies, passwordChange),
-    },
+    routes: authRoutes(dependencies, signIn, passwordChange),
   })
 
   return {
@@ -97,7 +109,7 @@ export function createAccounts(options: AccountsOptions) {
     /** The session of these cookies. Reads the database, so a revoked session ends at once. */
     session: (headers: Headers): Promise<Session | undefined> => sessions.read(headers),
     requireSession,
-    requireFresh,
+    requireProofs,
 
     /** True when one of our own pages sent the request. For changes outside /api/auth. */
     isOwnOrigin: (headers: Headers): boolean => isOwnOrigin(headers, origin),
@@ -111,6 +123,12 @@ export function createAccounts(options: AccountsOptions) {
     revokeSession: sessions.revoke,
     revokeOtherSessions: sessions.revokeOthers,
     passkeys: ({ account }: Session) => queries.passkeyList(db, account),
+
+    /** Ends the review after a password reset; see sign-in/reset-review.ts. */
+    finishReview: createResetReview(dependencies).finish,
+
+    /** The owner's change of address, while the old mailbox can still undo it. */
+    emailChange: ({ account }: Session) => changeQueries.emailChangeFind(db, account),
 
     setLanguage: ({ account }: Session, language: queries.Language): Promise<void> =>
       queries.accountSetLanguage(db, account, language),
@@ -131,6 +149,8 @@ export function createAccounts(options: AccountsOptions) {
     findByEmail: (email: string) => queries.accountFindByEmail(db, email.trim().toLowerCase()),
     /** The owner of a book; undefined when it has none or the account is closed. */
     ownerOf: (book: BookId, executor: Executor = db) => queries.accountFindByBook(executor, book),
+    /** Whether the account of a book was closed. */
+    isClosed: (book: BookId, executor: Executor = db) => queries.accountIsClosed(executor, book),
 
     /** For operators: finds accounts by id, book or a part of the address, closed ones too. */
     search: (text: string, limit: number) => accountSearch(db, { text, limit }),
@@ -141,13 +161,28 @@ export function createAccounts(options: AccountsOptions) {
       if (owner !== undefined) await emails.post(executor, owner, email)
     },
 
-    close: closing.close,
-    copy: closing.copy,
-    sweep: closing.sweep,
-    erase: closing.erase,
+    /** `close`, `requireClosable`, `copy`, `sweep` and `erase`. */
+    ...closing,
 
     /** For metrics. */
     stats: () => ({ passwords: passwords.stats() }),
+  }
+}
+
+/** All that is served below /api/auth. */
+function authRoutes(
+  dependencies: Dependencies,
+  signIn: SignIn,
+  passwordChange: PasswordChange,
+): AuthRouteTable {
+  const registration = createRegistration(dependencies, signIn)
+  return {
+    ...registration.routes,
+    ...signIn.routes,
+    ...passwordChange.routes,
+    ...createEmailChange(dependencies, registration, passwordChange).routes,
+    ...createFactors(dependencies, passwordChange),
+    ...createStepUp(dependencies, passwordChange, signIn),
   }
 }
 
@@ -160,3 +195,11 @@ function memoizeAsync<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 export type Accounts = ReturnType<typeof createAccounts>
+
+/** What other modules ask about owners; they are built before the accounts. */
+export function ownersOf(accounts: () => Accounts) {
+  return {
+    ownerOf: (book: BookId, tx?: Tx) => accounts().ownerOf(book, tx),
+    isClosed: (book: BookId, tx: Tx) => accounts().isClosed(book, tx),
+  }
+}

@@ -1,6 +1,7 @@
 // What /api/auth answers: a closed list of codes with their status, ours and better-auth's alike,
 // so that the cabinet can say each in the owner's language. better-auth's own texts are English and
 // change with its versions; its codes are translated here and an unknown one is reported.
+import type { Proof } from './levels.ts'
 
 /** Code → status. A refusal of a sign-in never tells which part of it was wrong. */
 export const statuses = {
@@ -9,10 +10,11 @@ export const statuses = {
   body_wrong: 400,
   attempts_exceeded: 429,
   session_missing: 401,
-  session_not_fresh: 403,
+  step_up_needed: 403,
   sign_in_wrong: 401,
   sign_in_expired: 401,
   email_wrong: 400,
+  email_change_recent: 409,
   consent_missing: 400,
   code_wrong: 400,
   password_wrong: 400,
@@ -26,6 +28,7 @@ export const statuses = {
   passkey_expired: 400,
   passkey_unknown: 401,
   passkey_wrong: 400,
+  passkey_suspended: 401,
   overloaded: 503,
   unavailable: 503,
   fault: 500,
@@ -46,7 +49,6 @@ const foreign: Readonly<Record<string, AccountCode>> = {
   USER_NOT_FOUND: 'code_wrong',
   UNAUTHORIZED: 'session_missing',
   SESSION_REQUIRED: 'session_missing',
-  SESSION_NOT_FRESH: 'session_not_fresh',
   INVALID_CODE: 'second_factor_wrong',
   INVALID_BACKUP_CODE: 'second_factor_wrong',
   INVALID_TWO_FACTOR_COOKIE: 'sign_in_expired',
@@ -84,11 +86,12 @@ export function okAnswer(
 /** In the cabinet's shape: the code for its words, the message for people who read the traffic. */
 export function errorAnswer(
   code: AccountCode,
-  wait: { readonly retryAfterSeconds?: number } = {},
+  data: { readonly retryAfterSeconds?: number; readonly needs?: readonly Proof[] } = {},
 ): Answer {
-  const { retryAfterSeconds } = wait
+  const { retryAfterSeconds, needs } = data
   const more = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
-  const error = { code, message: code.replaceAll('_', ' '), ...more }
+  const asks = needs === undefined ? {} : { needs }
+  const error = { code, message: code.replaceAll('_', ' '), ...more, ...asks }
   return { status: statuses[code], body: { error }, cookies: [], code, ...more }
 }
 

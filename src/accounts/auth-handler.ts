@@ -13,8 +13,9 @@ import type { AuthRequest, AuthRoute, AuthRouteTable } from './auth-route.ts'
 import type { Cookies } from './cookies.ts'
 import { withDatabaseFailure } from './database-failures.ts'
 import { type AccountsSettings, ADDRESS_HEADER, BASE_PATH } from './dependencies.ts'
+import type { Proof } from './levels.ts'
 import type { PasswordRefusalCode } from './refusals.ts'
-import type { Session, Sessions } from './sessions.ts'
+import { missingFor, type Session, type Sessions } from './sessions.ts'
 import type { Throttle } from './throttle.ts'
 import { deviceName } from './user-agent.ts'
 
@@ -31,6 +32,8 @@ const LENIENT_FACTOR = 10
 const TIMER_ERROR_MS = 2
 /** When the database is unavailable; the same as `DATABASE_RETRY_SECONDS` in cabinet/answers.ts. */
 const RETRY_SECONDS = 5
+
+type SignedInRoute = Extract<AuthRoute, { readonly session: 'required' }>
 
 export type AuthHandlerOptions = {
   readonly clock: Clock
@@ -110,9 +113,10 @@ export function createAuthHandler(options: AuthHandlerOptions) {
     const authRequest = authRequestOf(request, address, path, body)
     if (route.session === undefined) return route.run({ ...authRequest, session: undefined })
     const session = await sessions.read(authRequest.headers)
-    if (route.session === 'optional') return route.run({ ...authRequest, session })
+    if (route.session !== 'required') return route.run({ ...authRequest, session })
     if (session === undefined) return errorAnswer('session_missing')
-    if (route.session === 'fresh' && !session.isFresh) return errorAnswer('session_not_fresh')
+    const needs = missingForRoute(session, route)
+    if (needs.length > 0) return errorAnswer('step_up_needed', { needs })
     return withCookies(session, await route.run({ ...authRequest, session }))
   }
 
@@ -166,6 +170,12 @@ export function createAuthHandler(options: AuthHandlerOptions) {
 export function isOwnOrigin(headers: Headers, origin: string): boolean {
   const site = headers.get('sec-fetch-site')
   return headers.get('origin') === origin && (site === null || site === 'same-origin')
+}
+
+function missingForRoute(session: Session, route: SignedInRoute): readonly Proof[] {
+  if (route.action === undefined) return []
+  const missing = missingFor(session, route.action)
+  return route.hasPasswordInBody ? missing.filter((proof) => proof !== 'password') : missing
 }
 
 /** The headers that better-auth needs; no others reach it. */

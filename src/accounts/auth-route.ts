@@ -2,6 +2,7 @@
 // it requires; its flow checks the body, calls better-auth, sends e-mails and answers.
 import type { Answer } from './answers.ts'
 import type { EventContext } from './emails/email-kinds.ts'
+import type { Action } from './levels.ts'
 import type { Session } from './sessions.ts'
 
 export type AuthRequest = {
@@ -32,7 +33,14 @@ type Common = {
 export type AuthRoute = Common &
   (
     | { readonly session?: 'optional'; run(request: AuthRequest): Promise<Answer> }
-    | { readonly session: 'required' | 'fresh'; run(request: SignedInAuthRequest): Promise<Answer> }
+    | {
+        readonly session: 'required'
+        /** What the request does: levels.ts says which proofs the session needs for it. */
+        readonly action?: Action
+        /** The flow checks a password in the body, so the session need not have proven it. */
+        readonly hasPasswordInBody?: true
+        run(request: SignedInAuthRequest): Promise<Answer>
+      }
   )
 
 /** The key is method and path, such as "POST /sign-in/email". */

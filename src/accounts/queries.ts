@@ -13,6 +13,8 @@ export type AccountRow = {
   /** The IANA name of the owner's time zone; null: UTC. */
   readonly zone: string | null
   readonly hasSecondFactor: boolean
+  /** A password reset whose owner has not reviewed passkeys and keys yet: passkeys do not count. */
+  readonly unreviewedResetAt: Date | null
   readonly createdAt: Date
 }
 
@@ -44,7 +46,7 @@ export const isUniqueViolation = (error: unknown) =>
 
 const ACCOUNT = `
   id, email, book_id as book, language, zone, second_factor_on as "hasSecondFactor",
-  created_at as "createdAt"`
+  unreviewed_reset_at as "unreviewedResetAt", created_at as "createdAt"`
 
 /** Reads without a lock. Does not find closed accounts. */
 export async function accountFind(db: Executor, id: string): Promise<AccountRow | undefined> {
@@ -77,6 +79,15 @@ export async function accountFindByBook(
     [book],
   )
   return rows[0] as AccountRow | undefined
+}
+
+/** Whether the book's account was closed; false for a book without one. Reads without a lock. */
+export async function accountIsClosed(db: Executor, book: BookId): Promise<boolean> {
+  const { rows } = await db.query(
+    'select from accounts where book_id = $1 and closed_at is not null',
+    [book],
+  )
+  return rows.length > 0
 }
 
 /** Locks the account's row, so that closing and a change of address run one after the other. */

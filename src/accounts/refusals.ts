@@ -1,11 +1,29 @@
 // The refusals of accounts. What the flows of /api/auth answer is in answers.ts.
-import { makeRefusal } from '../platform/refusal.ts'
+import { makeRefusal, Refusal } from '../platform/refusal.ts'
+import type { Proof } from './levels.ts'
 
-/** Why a browser's request is not an owner's, or not recent enough. */
-export const sessionRefusalCodes = ['session_missing', 'session_not_fresh'] as const
+/** Why a browser's request is not an owner's, or what its owner has to prove first. */
+export const sessionRefusalCodes = ['session_missing', 'step_up_needed'] as const
 
 export type SessionRefusalCode = (typeof sessionRefusalCodes)[number]
 export const sessionRefusal = makeRefusal<SessionRefusalCode>
+
+/** Says which proofs are missing; the browser asks for these only. */
+export class StepUpNeeded extends Refusal<'step_up_needed'> {
+  override readonly name = 'StepUpNeeded'
+  readonly needs: readonly Proof[]
+
+  constructor(needs: readonly Proof[]) {
+    super('step_up_needed', 'Confirm that it is you.', { needs })
+    this.needs = needs
+  }
+}
+
+/** Why an account cannot be closed now. */
+export const closingRefusalCodes = ['email_change_recent'] as const
+
+export type ClosingRefusalCode = (typeof closingRefusalCodes)[number]
+export const closingRefusal = makeRefusal<ClosingRefusalCode>
 
 /** The handler of /api/auth answers it as `overloaded`. */
 export const passwordRefusalCodes = ['password_checks_overloaded'] as const

@@ -1,7 +1,7 @@
-// Sessions as the cabinet sees them: the account of a cookie, freshness, the other sessions.
+// Sessions as the cabinet sees them: the account of a cookie, its proofs, the other sessions.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createStage, expect, PASSWORD, type Stage } from '../../test/stages/accounts.ts'
+import { ageProofs, createStage, expect, PASSWORD, type Stage } from '../../test/stages/accounts.ts'
 import { isRefusal } from '../platform/refusal.ts'
 
 let stage: Stage
@@ -38,23 +38,24 @@ test('revoking the other sessions keeps the current one', async () => {
   assert.notEqual(await owner.session(), undefined)
 })
 
-test('a session is fresh for ten minutes after a sign-in', async () => {
-  const { requireFresh } = stage.accounts
+test('a proof counts for ten minutes, and a session that is needed must exist', async () => {
+  const { requireProofs } = stage.accounts
   const owner = await stage.person('fresh')
-  assert.equal(requireFresh(await owner.session()).isFresh, true)
-  await stage.db.query(`update sessions set created_at = created_at - interval '11 minutes'`)
+  await ageProofs(stage.db, '9 minutes')
+  requireProofs(await owner.session(), 'order.refund')
+  await ageProofs(stage.db, '2 minutes')
   const stale = await owner.session()
-  assert.equal(stale?.isFresh, false)
+  assert.deepEqual(stale?.missing.second_factor, ['password'])
   assert.throws(
-    () => requireFresh(stale),
-    (error) => isRefusal(error, 'session_not_fresh'),
+    () => requireProofs(stale, 'order.refund'),
+    (error) => isRefusal(error, 'step_up_needed'),
   )
   assert.throws(
-    () => requireFresh(undefined),
+    () => requireProofs(undefined, 'order.refund'),
     (error) => isRefusal(error, 'session_missing'),
   )
   expect(await owner.signIn(owner.email, PASSWORD), 200)
-  assert.equal((await owner.session())?.isFresh, true)
+  assert.deepEqual((await owner.session())?.missing.second_factor, [])
 })
 
 test('a used session is extended once a day, with a new cookie', async () => {

@@ -1,11 +1,12 @@
-// Sessions: finds the account of a browser's cookie, and lists an owner's sessions. A session is
-// fresh for some minutes after its sign-in; actions that could cost the account require that.
+// Sessions: finds the account of a browser's cookie and what was proven in the session, and lists
+// an owner's sessions. levels.ts says which proofs an action needs.
 import type { AccountId, BookId } from '../platform/ids.ts'
 import type { Auth } from './auth/auth.ts'
 import { withDatabaseFailure } from './database-failures.ts'
 import type { Dependencies } from './dependencies.ts'
+import { type Action, levels, type Missing, missingProofs, type Proof } from './levels.ts'
 import * as queries from './queries.ts'
-import { sessionRefusal } from './refusals.ts'
+import { StepUpNeeded, sessionRefusal } from './refusals.ts'
 import { deviceName } from './user-agent.ts'
 
 export type Session = {
@@ -16,14 +17,14 @@ export type Session = {
   readonly language: queries.Language
   readonly zone: string | null
   readonly hasSecondFactor: boolean
+  /** When the password was reset, until the owner has reviewed passkeys and keys. */
+  readonly unreviewedResetAt: Date | null
   readonly signedInAt: Date
-  /** Signed in within the last accounts.freshMinutes. */
-  readonly isFresh: boolean
+  /** What the owner would have to prove first, for each level. */
+  readonly missing: Missing
   /** The answer must set these; there is one when the session was extended, once a day. */
   readonly cookies: readonly string[]
 }
-
-const MINUTE_MS = 60_000
 
 export function createSessions(dependencies: Dependencies, auth: () => Promise<Auth>) {
   const { db, clock, settings } = dependencies
@@ -38,7 +39,8 @@ export function createSessions(dependencies: Dependencies, auth: () => Promise<A
         (answer) => answer.response !== null,
       )
       if (response === null) return undefined
-      const { id, createdAt } = response.session
+      const { id, createdAt, isPrivate } = response.session
+      const { passwordAt, codeAt, recoveryAt, passkeyAt } = response.session
       const account = await queries.accountFind(db, response.user.id)
       if (account === undefined) return undefined
       await queries.sessionTouch(db, id)
@@ -50,8 +52,13 @@ export function createSessions(dependencies: Dependencies, auth: () => Promise<A
         language: account.language,
         zone: account.zone,
         hasSecondFactor: account.hasSecondFactor,
+        unreviewedResetAt: account.unreviewedResetAt,
         signedInAt: createdAt,
-        isFresh: clock.nowMs() - createdAt.getTime() < settings.freshMinutes * MINUTE_MS,
+        missing: missingProofs({
+          proofs: { passwordAt, codeAt, recoveryAt, passkeyAt },
+          ...{ isPrivate, hasSecondFactor: account.hasSecondFactor },
+          ...{ nowMs: clock.nowMs(), freshMinutes: settings.freshMinutes },
+        }),
         cookies: responseHeaders.getSetCookie(),
       }
     },
@@ -83,9 +90,15 @@ export function requireSession(session: Session | undefined): Session {
   throw sessionRefusal('session_missing', 'Sign in first.')
 }
 
-/** Refuses: session_missing, session_not_fresh. */
-export function requireFresh(session: Session | undefined): Session {
+/** Refuses: session_missing, step_up_needed. */
+export function requireProofs(session: Session | undefined, action: Action): Session {
   const present = requireSession(session)
-  if (present.isFresh) return present
-  throw sessionRefusal('session_not_fresh', 'Sign in again to confirm that it is you.')
+  const needs = missingFor(present, action)
+  if (needs.length === 0) return present
+  throw new StepUpNeeded(needs)
+}
+
+/** What the owner has to prove before this action. */
+export function missingFor({ missing }: Session, action: Action): readonly Proof[] {
+  return missing[levels[action]]
 }

@@ -5,7 +5,11 @@
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { SessionRefusalCode } from '../accounts/accounts.ts'
+import {
+  type ClosingRefusalCode,
+  neededProofs,
+  type SessionRefusalCode,
+} from '../accounts/accounts.ts'
 import type { KeyCheckRefusalCode, KeyLifeRefusalCode } from '../keys/keys.ts'
 import type { PaymentRefusalCode } from '../payments/payments.ts'
 import { isDatabaseUnavailable } from '../platform/db/database-errors.ts'
@@ -32,7 +36,12 @@ type UnreadCode =
   | 'http_broken'
   | 'headers_too_large'
 
-type RefusedCode = CabinetRefusalCode | SessionRefusalCode | KeyCode | PaymentRefusalCode
+type RefusedCode =
+  | CabinetRefusalCode
+  | SessionRefusalCode
+  | ClosingRefusalCode
+  | KeyCode
+  | PaymentRefusalCode
 type AnsweredCode = RefusedCode | UnreadCode | 'unavailable' | 'fault'
 
 export const statuses = {
@@ -46,7 +55,7 @@ export const statuses = {
   headers_too_large: 431,
   origin_wrong: 403,
   session_missing: 401,
-  session_not_fresh: 403,
+  step_up_needed: 403,
   session_unknown: 404,
   attempts_exceeded: 429,
   streams_exceeded: 429,
@@ -62,11 +71,14 @@ export const statuses = {
   payment_unavailable: 503,
   refund_refused: 409,
   refund_exceeds_unspent: 409,
+  refund_needs_support: 409,
   promo_refused: 409,
   promo_attempts_exceeded: 429,
   top_up_refused: 409,
   pack_changed: 409,
   closing_waits: 409,
+  email_change_recent: 409,
+  review_not_due: 409,
   request_unknown: 404,
   document_unknown: 404,
   consent_unknown: 404,
@@ -133,8 +145,7 @@ export function answerError(
   if (isAnswered(error)) {
     // Not its sentence: that is for the client, and may quote what the client sent.
     log.info({ request: request.id, code: error.code, ...error.detail }, 'refused')
-    const data = error instanceof CabinetRefusal ? error.data : {}
-    sendError(reply, error.code, error.message, data)
+    sendError(reply, error.code, error.message, dataOf(error))
   } else if (frameworkRefusal !== undefined) {
     sendError(reply, ...frameworkRefusal)
   } else if (known.statusCode === 400) {
@@ -147,6 +158,12 @@ export function answerError(
     log.error({ request: request.id, err: error }, 'a fault')
     sendError(reply, 'fault', 'Something went wrong on our side. The error has been logged.')
   }
+}
+
+function dataOf(error: Refusal): RefusalData {
+  if (error instanceof CabinetRefusal) return error.data
+  const needs = neededProofs(error)
+  return needs === undefined ? {} : { needs }
 }
 
 function isAnswered(error: unknown): error is Refusal<RefusedCode> {

@@ -11,6 +11,7 @@ import type { AccountId, BookId } from '../platform/ids.ts'
 import { requestIdOf } from '../platform/ids.ts'
 import type { Mail } from '../platform/mail/mail.ts'
 import { creditsText, micro } from '../units/credits.ts'
+import { requireNoRequests } from './api/closing.ts'
 import { chargeColumns } from './api/statement/charge-text.ts'
 import { statementWords } from './api/statement/words.ts'
 
@@ -51,7 +52,9 @@ export function createClosingHooks(options: ClosingHookOptions): ClosingHooks {
       await payments.topUps.close(tx, book)
       // Locks the book: from here on no other transaction changes what is available.
       await ledger.block(tx, book, 'owner_suspended')
-      const left = (await ledger.balance(book, tx))?.available ?? 0n
+      const balance = await ledger.balance(book, tx)
+      requireNoRequests(balance)
+      const left = balance?.available ?? 0n
       if (left === 0n) return
       await ledger.adjust(tx, {
         book,

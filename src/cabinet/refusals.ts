@@ -1,6 +1,7 @@
 // The refusals that the cabinet raises itself: about HTTP, sessions, things that do not exist, and
 // steps in the wrong order. The table in answers.ts has the HTTP status of these refusals and of
 // those that other modules raise.
+import type { Proof } from '../accounts/accounts.ts'
 import { Refusal } from '../platform/refusal.ts'
 
 export const cabinetRefusalCodes = [
@@ -16,7 +17,9 @@ export const cabinetRefusalCodes = [
   'pack_unknown',
   'order_unknown',
   'refund_refused',
+  'refund_needs_support',
   'closing_waits',
+  'review_not_due',
   'request_unknown',
   'document_unknown',
   'consent_unknown',
@@ -25,7 +28,11 @@ export const cabinetRefusalCodes = [
 export type CabinetRefusalCode = (typeof cabinetRefusalCodes)[number]
 
 /** Details that the browser gets besides the code; they are fields of the contract's ErrorBody. */
-export type RefusalData = { readonly retryAfterSeconds?: number; readonly field?: string }
+export type RefusalData = {
+  readonly retryAfterSeconds?: number
+  readonly field?: string
+  readonly needs?: readonly Proof[]
+}
 
 export class CabinetRefusal extends Refusal<CabinetRefusalCode> {
   override readonly name = 'CabinetRefusal'

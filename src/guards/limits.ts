@@ -1,5 +1,5 @@
 // The limits that an owner sets on a book, and whether a change makes them looser. Stricter limits
-// are always allowed; looser ones need a fresh session.
+// are always allowed; looser ones need a recent proof of the password.
 import type { Credits } from '../units/credits.ts'
 
 export type Velocity = { readonly limit: Credits; readonly minutes: number }

@@ -15,6 +15,7 @@ import { type Connection, createConnection } from './batch/connection.ts'
 import type { SettleInput, VoidInput } from './calls.ts'
 import { voidVerb } from './calls.ts'
 import { createHolding } from './holding.ts'
+import { createPostingReads } from './posting-queries.ts'
 import * as postings from './postings.ts'
 import { printable } from './printable.ts'
 import { createQuarantine } from './quarantine/quarantine.ts'
@@ -44,6 +45,7 @@ import { bookListStatus, bookListStopped } from './watch-queries.ts'
 export type { ChargeParts } from '../units/charge.ts'
 export type { Ending, HoldInput, PaidEnding, SettleInput, VoidInput } from './calls.ts'
 export type { RequestDetails } from './details.ts'
+export type { Posting } from './posting-queries.ts'
 export type { QuarantineRow } from './quarantine/queries.ts'
 export type { BlockedReason, Book, Contra, Entry, EntryKind, Lot } from './queries.ts'
 export type { DayRefusalCode, HoldRefusalCode, PostRefusalCode } from './refusals.ts'
@@ -190,8 +192,9 @@ export async function createLedger(options: LedgerOptions) {
     credit: postings.credit,
     refund: postings.refund,
     reverseRefund: postings.reverseRefund,
-    forceDebit: postings.forceDebit,
-    adjust: postings.adjust,
+    ...{ forceDebit: postings.forceDebit, adjust: postings.adjust },
+    /** Reads postings, for a comparison with what they were posted for. */
+    postings: createPostingReads(db),
 
     /** Once the transaction commits, every node refuses holds with the old fence. */
     async raiseFence(tx: Tx, book: BookId): Promise<bigint> {

@@ -24,6 +24,7 @@ import { createPromo, endPromo, listPromos } from './money/promo.ts'
 import { reconcile } from './money/reconcile.ts'
 import { refund } from './money/refund.ts'
 import { listReviews, resolveReview } from './money/reviews.ts'
+import { listSignals } from './money/signals.ts'
 import { listQuarantine, retryQuarantine, writeOffQuarantine } from './quarantine.ts'
 import { listRefused } from './refused.ts'
 import { adoptSpools, forgetSpool, listSpools } from './spools.ts'
@@ -129,6 +130,7 @@ export const commands: readonly OperatorCommand[] = [
       ['--times <n>', 'how many accounts may use it', 'needed'],
       ['--until <day>', 'to the end of this day, UTC', 'needed'],
       ['--from <day>', 'not before this day, UTC'],
+      ['--purchases <n>', 'only for accounts with this many purchases, none of them refunded'],
       ['--note <text>', 'what it is for'],
     ],
     run: createPromo,
@@ -204,7 +206,7 @@ export const commands: readonly OperatorCommand[] = [
   },
   {
     usage: 'upstreams remove <target>',
-    description: 'forget a drained credential that was added',
+    description: 'forget a drained credential that was added, or the rotation of another',
     run: removeCredential,
   },
   {
@@ -235,6 +237,12 @@ export const commands: readonly OperatorCommand[] = [
     description: 'credit, refund or dismiss; once',
     options: [NOTE],
     run: resolveReview,
+  },
+  {
+    usage: 'signals',
+    description: 'what accounts of one person often share: cards, banks, refunds, tried codes',
+    options: [['--days <n>', 'of how many days; 30 without it']],
+    run: listSignals,
   },
   { usage: 'disputes list', description: 'open ones first', run: listDisputes },
   {

@@ -126,7 +126,7 @@ test('--json prints the same members each time', async () => {
     [['reviews'], 'reviews'],
     [['disputes'], 'disputes'],
     [['reconcile'], 'providers'],
-    [['audit'], 'findings settles quarantine spools'],
+    [['audit'], 'findings money settles quarantine spools'],
     [['quarantine'], 'settles quarantine'],
     [['spool'], 'spools'],
     [['days'], 'daysAhead days'],

@@ -70,9 +70,7 @@ export async function rotateCredential(
 
 export async function removeCredential(desk: Desk, target: string): Promise<number> {
   const line = await find(desk, target)
-  if (!line.isAdded) {
-    throw usageError(`${target} is in the file of the nodes; remove it there, or drain it`)
-  }
+  if (!line.isAdded) return forgetRotation(desk, target, line)
   if (!line.isDrained || line.underWay > 0) {
     throw usageError(
       `${target} is in use, with ${line.underWay} requests under way; drain it and wait for them`,
@@ -82,6 +80,26 @@ export async function removeCredential(desk: Desk, target: string): Promise<numb
     plan: [`${target}, drained, no request under way`, '  it is forgotten; no secret is deleted'],
     work: (tx) => desk.modules.upstreams.removeCredential(target, tx),
     report: () => ({ result: { target }, line: `${target}: removed` }),
+  })
+}
+
+/** A rotation cannot name a command, so this is the only way back to one in the nodes' file. */
+function forgetRotation(desk: Desk, target: string, line: UpstreamLine): Promise<number> {
+  if (line.reference === null) {
+    throw usageError(`${target} is in the file of the nodes; remove it there, or drain it`)
+  }
+  if (line.isDrained) throw usageError(`${target} is drained; undrain it first`)
+  return desk.act({
+    plan: [
+      `${target}, ${line.underWay} requests under way`,
+      `  its secret was read from ${line.reference}`,
+      '  new requests use the one that the file of each node names',
+    ],
+    work: (tx) => desk.modules.upstreams.removeCredential(target, tx),
+    report: () => ({
+      result: { target },
+      line: `${target}: every process reads it as its file says within five seconds`,
+    }),
   })
 }
 

@@ -181,14 +181,30 @@ test('adds, rotates, drains and removes a credential, and records each', async (
   )
 })
 
+test('the rotation of a credential in the file of the nodes can be taken back', async () => {
+  const rotate = ['upstreams', 'rotate', 'east#1', 'env:NEW_KEY', '--yes']
+  assert.equal((await op(rotate)).code, 0)
+  assert.equal((await op(['upstreams', 'drain', 'east#1', '--yes'])).code, 0)
+  const early = await op(['upstreams', 'remove', 'east#1', '--yes'])
+  assert.equal(early.code, 2)
+  assert.match(early.err, /east#1 is drained; undrain it first/)
+  assert.equal((await op(['upstreams', 'undrain', 'east#1', '--yes'])).code, 0)
+  const back = await op(['upstreams', 'remove', 'east#1', '--yes'])
+  assert.equal(back.code, 0, back.err)
+  assert.match(back.err, /was read from env:NEW_KEY\n.*the one that the file of each node names/)
+  const lines = await at.serving.overview()
+  assert.equal(lines.find(({ target }) => target === 'east#1')?.reference, null)
+})
+
 test('a credential is refused with a command, a secret or an unknown name', async () => {
   for (const [args, says] of [
     [['add', 'west', 'x', 'command:/bin/true'], /a command can only stand in the file of a node/],
     [['add', 'west', 'x', 'sk-secret'], /a reference is file:\/path or env:NAME/],
+    [['add', 'west', 'x', 'file:key'], /a reference is file:\/path or env:NAME/],
     [['add', 'west', '7', 'env:X'], /a credential's name is a letter/],
     [['add', 'north', 'x', 'env:X'], /no upstream north; there are: east, west/],
     [['rotate', 'west#9', 'env:X'], /no credential west#9; there are: east#1, east#2, west#1/],
-    [['remove', 'west#1'], /is in the file of the nodes/],
+    [['remove', 'east#1'], /is in the file of the nodes/],
     [['weight', 'west#1', '3'], /all credentials of west have its weight/],
   ] as const) {
     const { code, err } = await op(['upstreams', ...args, '--yes'])

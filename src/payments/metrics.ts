@@ -1,5 +1,5 @@
 // The metrics of payments. Labels have few fixed values: never an order, account or payment id.
-import { Counter, Histogram, type Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Trigger } from './order/order.ts'
 import type { Answer } from './port.ts'
 
@@ -50,7 +50,16 @@ export function createPaymentMetrics(registry: Registry) {
     registers,
   })
 
+  const findings = new Counter({
+    name: 'payments_findings_total',
+    help: 'What the settlement watch found, by the rule that is broken',
+    labelNames: ['rule'],
+    registers,
+  })
+
   return {
+    countFinding: (rule: string) => findings.inc({ rule }),
+    ...watchGauge(registers),
     countCredit(trigger: Trigger, seconds: number | null): void {
       credits.inc({ trigger })
       // Negative when the provider's clock is ahead of ours.
@@ -61,6 +70,31 @@ export function createPaymentMetrics(registry: Registry) {
     countNotification: (outcome: string) => notifications.inc({ outcome }),
     countCall: (call: string, end: Answer<unknown>['kind']) => calls.inc({ call, end }),
     countSweep: (end: 'done' | 'failed') => sweeps.inc({ end }),
+  }
+}
+
+/**
+ * Read from the database at each scrape, by every process that can reach it: a worker that is away
+ * does not silence it.
+ */
+function watchGauge(registers: Registry[]) {
+  return {
+    exportWatch(read: () => Promise<Readonly<Record<string, number>>>): void {
+      const gauge: Gauge<string> = new Gauge({
+        name: 'payments_watch',
+        help: 'The settlement watch: ages in seconds and counts, 0 when all is well',
+        labelNames: ['of'],
+        aggregator: 'max',
+        registers,
+        async collect() {
+          // Without an answer no number: the alert on absent numbers fires.
+          this.reset()
+          const values = await read().catch(() => ({}))
+          for (const [of, one] of Object.entries(values)) this.set({ of }, one)
+        },
+      })
+      void gauge
+    },
   }
 }
 

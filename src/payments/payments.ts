@@ -9,32 +9,41 @@ import type { Clock } from '../platform/clock.ts'
 import type { Db, Tx } from '../platform/db/db.ts'
 import type { BookId, OrderId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
+import type { Masked } from '../platform/masked.ts'
 import { createIntervalLoops } from '../platform/worker/interval-loops.ts'
 import { creditsText } from '../units/credits.ts'
 import { rublesText } from '../units/kopecks.ts'
+import { createDigests } from './digests.ts'
+import { createTopUpEndings } from './mandates/endings.ts'
+import { createMandates, type MandateOptions } from './mandates/mandates.ts'
+import { createTopUpSending } from './mandates/sending.ts'
 import type { PaymentMetrics } from './metrics.ts'
 import { createPaymentMetrics } from './metrics.ts'
 import type { Brand, Mailer } from './order/emails.ts'
 import { orderErase } from './order/queries.ts'
 import type { Answer, Provider } from './port.ts'
 import { createPromos } from './promos/promos.ts'
+import { createProviders, type Providers } from './providers.ts'
 import { createApply } from './purchase/apply.ts'
-import { createNotifications } from './purchase/notifications.ts'
-import { createOrders } from './purchase/purchase.ts'
-import { createReread } from './purchase/reread.ts'
-import { createSweep } from './purchase/sweep.ts'
-import { healthRead, notificationDeleteOld } from './purchase/upkeep-queries.ts'
+import { notificationDeleteOld } from './purchase/notification-queries.ts'
+import { createNotifications, type Notifications } from './purchase/notifications.ts'
+import { createOrders, type Orders } from './purchase/purchase.ts'
+import { createReread, type Reread } from './purchase/reread.ts'
+import { createSweep, type Sweep } from './purchase/sweep.ts'
 import { createRefundApply } from './refunds/apply.ts'
+import { refundErase } from './refunds/budget-queries.ts'
+import { type ClosedBookOptions, createClosedBooks } from './refunds/closed.ts'
 import { createDisputes } from './refunds/disputes.ts'
 import type { RefundPolicy } from './refunds/refundable.ts'
 import { createRefunds } from './refunds/refunds.ts'
-import { watchAlarms } from './reviews/alarms.ts'
-import { createReconcile } from './reviews/reconcile.ts'
+import { healthRead } from './reviews/alarm-queries.ts'
+import { watchAlarms, watchNumbers } from './reviews/alarms.ts'
 import { createReviews } from './reviews/reviews.ts'
 import { createSearch } from './reviews/search.ts'
-import { createTopUpEndings } from './top-ups/endings.ts'
-import { createTopUps, type TopUpOptions } from './top-ups/top-ups.ts'
-import { createYookassa, type YookassaOptions } from './yookassa/yookassa.ts'
+import { payerErase, payerListByBook } from './signals/queries.ts'
+import { createSignals } from './signals/signals.ts'
+import { createWatch, type Watch } from './watch/watch.ts'
+import { createYookassaShops, type YookassaOptions } from './yookassa/yookassa.ts'
 
 export type { BuyInput, OrderState, OrderView } from './order/order.ts'
 export type { Review } from './order/review-queries.ts'
@@ -47,19 +56,23 @@ export type { Refundable, RefundPolicy } from './refunds/refundable.ts'
 export type { RefundInput } from './refunds/refunds.ts'
 export type { PaymentDeskRefusalCode, PaymentRefusalCode } from './refusals.ts'
 export type { Alarm, AlarmName } from './reviews/alarms.ts'
-export type { Mismatch, Reconciled } from './reviews/reconcile.ts'
 export type { ReviewInput } from './reviews/reviews.ts'
 export type { FoundOrder, FoundPurchase } from './reviews/search.ts'
+export type { Signals } from './signals/signals.ts'
+export type { Mismatch } from './watch/compare.ts'
+export type { Reconciled } from './watch/reconcile.ts'
 
-/** A stored notification waits at most this long before the provider is asked about it. */
+/** A notification that is due waits at most this long before the provider is asked about it. */
 const NOTIFICATIONS_MS = 1_000
 const POLL_MS = 1_000
+/**
+ * How often a worker tries to claim the sweep in one interval. The claim keeps the interval; with
+ * one try, workers that are killed every few seconds would never sweep.
+ */
+const SWEEP_TRIES = 3
 /** A balance just below its threshold lasts longer than this. */
 const TOP_UPS_MS = 5_000
-/**
- * A month is enough to answer customers' questions. Notifications contain the first and last digits
- * of cards, so they are not kept longer.
- */
+/** Enough to answer customers' questions; a row has the sender's address. */
 const NOTIFICATION_DAYS = 30
 /** Thirty purchases a day for a year. */
 const COPY_MAX = 10_000
@@ -73,7 +86,10 @@ export type PaymentsOptions = {
   readonly metrics: PaymentMetrics
   readonly cell: number
   readonly brand: Brand
-  /** All providers in use. An order stays with the provider it was created with. */
+  /**
+   * All shops in use, of each provider first the one that takes new orders, then earlier ones, the
+   * earliest last. An order stays with the shop that it was created in.
+   */
   readonly providers: readonly Provider[]
   /** The one that takes new orders. */
   readonly provider: string
@@ -83,11 +99,22 @@ export type PaymentsOptions = {
   readonly refundPolicy: RefundPolicy
   readonly sweepSeconds: number
   readonly promoTriesPerHour: number
-} & Pick<TopUpOptions, 'hasTopUps' | 'packOf' | 'ownerOf'>
+  /** Refunds that an owner may request within thirty days; a person decides about more. */
+  readonly refundsPerMonth: number
+  /** The key of the digests of addresses and cards. */
+  readonly digestSecret: Masked<string>
+} & Pick<MandateOptions, 'hasTopUps' | 'packOf' | 'ownerOf'> &
+  Pick<ClosedBookOptions, 'isClosed'>
 
-/** The YooKassa adapter. The wiring calls this: each deployment chooses its providers. */
-export function openYookassa(options: YookassaOptions): Provider {
-  return createYookassa(options)
+/**
+ * The YooKassa adapters of a shop and of earlier shops, whose orders are still read and refunded.
+ * The wiring calls this: each deployment chooses its providers.
+ */
+export function openYookassaShops(
+  options: YookassaOptions,
+  earlier: Parameters<typeof createYookassaShops>[1],
+): Provider[] {
+  return createYookassaShops(options, earlier)
 }
 
 /** The module's metrics. Created first, because provider adapters count their calls in them. */
@@ -99,9 +126,11 @@ export type { Answer }
 
 export function createPayments(options: PaymentsOptions) {
   const { db, ledger, log } = options
-  const providers = new Map(options.providers.map((one) => [one.name, one]))
-  assert(providers.has(options.provider), `${options.provider} is not among the providers`)
-  const shared = { ...options, providers, topUpEndings: createTopUpEndings(options) }
+  const providers = createProviders(options.providers)
+  assert(providers.get(options.provider) !== undefined, `no provider ${options.provider}`)
+  const watch = createWatch({ ...options, providers })
+  const shared = { ...options, providers, ...sharedParts({ ...options, providers }, watch) }
+  const { signals } = shared
   const apply = createApply(shared)
   const refundApply = createRefundApply(shared)
   const refunds = createRefunds({ ...shared, policy: options.refundPolicy, apply: refundApply })
@@ -111,24 +140,14 @@ export function createPayments(options: PaymentsOptions) {
   const sweep = createSweep({ ...shared, instance: ledger.instance, reread, refunds })
   const disputes = createDisputes(shared)
   const reviews = createReviews({ ...shared, apply, refunds })
-  const promos = createPromos({ db, ledger, triesPerHour: options.promoTriesPerHour })
-  const topUps = createTopUps({ ...shared, orders })
-  const { reconcile } = createReconcile(shared)
+  const promos = createPromos({ ...shared, triesPerHour: options.promoTriesPerHour })
+  const topUps = createMandates({ ...shared, orders })
   const search = createSearch(shared)
-  const loops = createIntervalLoops(
-    [
-      { name: 'notices', everyMs: NOTIFICATIONS_MS, run: () => notifications.applyDue() },
-      { name: 'recover', everyMs: POLL_MS, run: () => orders.recover() },
-      { name: 'poll', everyMs: POLL_MS, run: () => orders.poll() },
-      { name: 'sweep', everyMs: options.sweepSeconds * 1_000, run: () => sweep.sweep() },
-      { name: 'top-ups', everyMs: TOP_UPS_MS, run: () => topUps.run() },
-    ],
-    log,
-  )
+  const loops = workerLoops(options, { notifications, orders, sweep, topUps })
 
   return {
     /** Names of the providers in use; notifications of others get 404. */
-    providers: [...providers.keys()] as readonly string[],
+    providers: providers.names(),
 
     /**
      * Creates an order and its payment, or returns the order that this attempt, or another one
@@ -161,9 +180,12 @@ export function createPayments(options: PaymentsOptions) {
 
     /**
      * Refunds the unspent part, or some of it. Repeating an attempt returns its refund. Refuses:
-     * order_unknown, refund_refused, refund_exceeds_unspent.
+     * order_unknown, refund_refused, refund_needs_support, refund_exceeds_unspent.
      */
     requestRefund: refunds.request,
+
+    /** How many refunds the owner may still request, before a person has to decide. */
+    refundsLeft: refunds.left,
 
     /** Refunds of a book's orders, newest first. */
     refunds: refunds.list,
@@ -178,7 +200,13 @@ export function createPayments(options: PaymentsOptions) {
     search: search.find,
 
     /** Compares our orders of a period with the provider's payments. Changes nothing. */
-    reconcile,
+    reconcile: watch.reconcile,
+
+    /** What the settlement watch found and still holds. */
+    findings: watch.list,
+
+    /** As `findings`, but orders and postings are all compared now. Changes nothing. */
+    audit: watch.audit,
 
     /** Payments that wait for an operator's decision, oldest first. */
     reviewQueue: reviews.queue,
@@ -196,9 +224,12 @@ export function createPayments(options: PaymentsOptions) {
     /** Refuses: promo_refused, promo_attempts_exceeded. */
     redeem: promos.redeem,
 
+    /** What accounts of the last days have in common; for a person, never a reason to refuse. */
+    signals: signals.read,
+
     /**
-     * Automatic purchases with a saved payment method. `turnOn` records the agreement; `forget`
-     * deletes the method and ends the agreement. Refuses: top_up_refused, pack_changed.
+     * Automatic purchases with a saved payment method. `turnOn` records the owner's mandate;
+     * `forget` deletes the method and ends the mandate. Refuses: top_up_refused, pack_changed.
      */
     topUps,
 
@@ -212,8 +243,11 @@ export function createPayments(options: PaymentsOptions) {
       topUp: topUps.run,
       pollRefunds: refunds.poll,
       sweepRefunds: sweep.sweepRefunds,
-      watch: () => watchAlarms(db, log),
-      forget: () => notificationDeleteOld(db, NOTIFICATION_DAYS),
+      ...watchJobs(options, watch, reread),
+      async forget(): Promise<void> {
+        await notificationDeleteOld(db, NOTIFICATION_DAYS)
+        await signals.forget()
+      },
     },
 
     /** Starts the worker's loops, for jobs that run more often than once a minute. */
@@ -244,22 +278,91 @@ export function createPayments(options: PaymentsOptions) {
           createdAt: refund.createdAt,
           endedAt: refund.endedAt,
         })),
-        topUpConsents: await topUps.consents(book),
+        mandates: await topUps.copy(book),
+        payers: await payerListByBook(db, book),
       }
     },
 
     /**
-     * Removes an owner's e-mail address from the orders, in the caller's transaction. Amounts stay:
-     * the law requires them for longer than personal data. May be repeated.
+     * Removes an owner's e-mail address from the orders, and what could link them to a person, in
+     * the caller's transaction. Amounts stay: the law requires them for longer than personal data.
+     * The keyed digests of redemptions stay: promo codes are once ever. May be repeated.
      */
     async erase(tx: Tx, book: BookId): Promise<void> {
       await orderErase(tx, book)
+      await refundErase(tx, book)
+      await payerErase(tx, book)
       await topUps.erase(tx, book)
     },
 
     /** The numbers behind the alarms. */
-    health: () => healthRead(db),
+    health: () => healthRead(db, shopsOf(options)),
+
+    /** Exports the watch's numbers; for every process that is scraped. */
+    exportWatch: () =>
+      options.metrics.exportWatch(async () => watchNumbers(await healthRead(db, shopsOf(options)))),
   }
 }
 
 export type Payments = ReturnType<typeof createPayments>
+
+function shopsOf({ providers }: PaymentsOptions) {
+  return providers.map(({ name, shopRef }) => ({ provider: name, shop: shopRef }))
+}
+
+/** The jobs of the settlement watch. */
+function watchJobs(options: PaymentsOptions, watch: Watch, { reread }: Reread) {
+  return {
+    /** Computes and logs the alarms. */
+    watch: () => watchAlarms(options.db, options.log, shopsOf(options)),
+    /** Orders and postings since the last run; and all of them. */
+    tie: watch.tieNew,
+    tieAll: watch.tieAll,
+    /** Whole days of the provider's payments and refunds that were not compared yet. */
+    compareDays: watch.compareDays,
+    /** Fetches what open findings are about. */
+    recheck: () => watch.recheck((provider, id) => reread(provider, id, 'poll')),
+  }
+}
+
+/** Jobs that run more often than once a minute. */
+function workerLoops(
+  { sweepSeconds, log }: PaymentsOptions,
+  parts: {
+    readonly notifications: Notifications
+    readonly orders: Orders
+    readonly sweep: Sweep
+    readonly topUps: { run(): Promise<unknown> }
+  },
+) {
+  const { notifications, orders, sweep, topUps } = parts
+  return createIntervalLoops(
+    [
+      { name: 'notices', everyMs: NOTIFICATIONS_MS, run: () => notifications.applyDue() },
+      { name: 'recover', everyMs: POLL_MS, run: () => orders.recover() },
+      { name: 'poll', everyMs: POLL_MS, run: () => orders.poll() },
+      {
+        name: 'sweep',
+        everyMs: (sweepSeconds * 1_000) / SWEEP_TRIES,
+        isImmediate: true,
+        run: () => sweep.sweep(),
+      },
+      { name: 'top-ups', everyMs: TOP_UPS_MS, run: () => topUps.run() },
+    ],
+    log,
+  )
+}
+
+type WithProviders = Omit<PaymentsOptions, 'providers'> & { readonly providers: Providers }
+
+/** What several parts use: checks, digests, how top-ups end and may be sent, closed books. */
+function sharedParts(options: WithProviders, { findings, compare }: Watch) {
+  const digests = createDigests(options.digestSecret)
+  const topUpEndings = createTopUpEndings(options)
+  return {
+    ...{ findings, compare, digests, topUpEndings },
+    signals: createSignals({ db: options.db, digests }),
+    topUpSending: createTopUpSending({ ...options, topUpEndings }),
+    closedBooks: createClosedBooks(options),
+  }
+}

@@ -39,7 +39,18 @@ export type Snapshot = {
   readonly confirmation: Confirmation | null
   /** The payer's method, if the provider saved it for later payments. */
   readonly savedMethod: SavedMethod | null
+  /** Who paid, as far as the provider tells; only its digest may be stored. */
+  readonly payer: Payer
 }
+
+export type PayerCard = {
+  readonly first6: string
+  readonly last4: string
+  readonly expiryMonth: string
+  readonly expiryYear: string
+}
+
+export type Payer = { readonly card: PayerCard | null; readonly bank: string | null }
 
 export type RefundSnapshot = {
   readonly provider: string
@@ -102,19 +113,38 @@ export type RefundDraft = {
   readonly receipt: Record<string, unknown> | null
 }
 
+/** The events that change an order; providers announce others, which are acknowledged only. */
+export type NotificationEvent = 'payment.succeeded' | 'payment.canceled' | 'refund.succeeded'
+
 export type Notification =
   | { readonly trust: 'rejected'; readonly why: string }
   | {
       /** `unverified`: use it only as a hint, and fetch the payment from the provider. */
       readonly trust: 'authentic' | 'unverified'
-      readonly event: string
+      /** Null for an event that changes nothing. */
+      readonly event: NotificationEvent | null
       readonly paymentId: string
       readonly orderRef: string | null
-      /** Equal for every repeat of the same notification. */
-      readonly dedupe: string
+      /** SHA-256 of the bytes, equal for every repeat of the same notification. */
+      readonly digest: string
     }
 
-export type Page<T> = { readonly items: readonly T[]; readonly next: string | null }
+/** An item of a list that the adapter cannot read. The others of its page are read all the same. */
+export type Unreadable = {
+  /** Null when even its id cannot be read. */
+  readonly id: string | null
+  readonly text: string
+  readonly why: string
+}
+
+export type Page<T> = {
+  readonly items: readonly T[]
+  readonly unreadable: readonly Unreadable[]
+  readonly next: string | null
+}
+
+/** By the provider's clock, from `since` to before `until`. */
+export type Period = { readonly since: Date; readonly until?: Date }
 
 export type Provider = {
   readonly name: string
@@ -150,14 +180,14 @@ export type Provider = {
    * again: it is older than `idempotencyKeySeconds`, or a top-up that may no longer be sent.
    */
   findByOrder(order: OrderId, from: Date, to: Date): Promise<Answer<Snapshot>>
-  /** Payments settled since `since`, by the provider's clock, in any order. */
-  listSettled(since: Date, cursor: string | null): Promise<Answer<Page<Snapshot>>>
+  /** Payments captured in a period, in any order. */
+  listSettled(period: Period, cursor: string | null): Promise<Answer<Page<Snapshot>>>
 
   draftRefund(draft: RefundDraft): string
   createRefund(key: RefundId, body: string): Promise<Answer<RefundSnapshot>>
   fetchRefund(refundId: string): Promise<Answer<RefundSnapshot>>
   listRefunds(
-    of: { readonly paymentId: string } | { readonly since: Date },
+    of: { readonly paymentId: string } | Period,
     cursor: string | null,
   ): Promise<Answer<Page<RefundSnapshot>>>
 

@@ -8,6 +8,7 @@ export const paymentRefusalCodes = [
   'order_attempt_reused',
   'refund_refused',
   'refund_exceeds_unspent',
+  'refund_needs_support',
   'promo_refused',
   'promo_attempts_exceeded',
   'top_up_refused',

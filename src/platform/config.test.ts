@@ -8,6 +8,7 @@ import { inspect } from 'node:util'
 import { describeConfig, type Loaded, loadConfig } from './config.ts'
 import { DOTS } from './masked.ts'
 import { listSettings, valueAt } from './settings.ts'
+import { earlierShopsOf } from './shops.ts'
 import { readYaml } from './yaml.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-config-'))
@@ -21,6 +22,7 @@ const production = {
   KEYS_TAG_SECRET: `${CANARY}-tag`,
   KEYS_LOOKUP_SECRET: `${CANARY}-lookup`,
   ACCOUNTS_SECRET: `${CANARY}-accounts`,
+  PAYMENTS_DIGEST_SECRET: `${CANARY}-digests`,
   BRAND_SUPPORT_EMAIL: 'help@example.org',
   BRAND_CABINET_URL: 'https://cabinet.example.org',
   BRAND_REQUISITES: 'Example Ltd',
@@ -316,6 +318,26 @@ test('production refuses a key secret under 32 bytes, development does not', () 
   loaded({ env: { ...production, KEYS_TAG_SECRET: 'x'.repeat(32) } })
 })
 
+test('a key that no header may have is refused; a line break at the end of a file is not', () => {
+  for (const key of [
+    `sk-${CANARY}\nx: 1`,
+    `sk-${CANARY}\n`,
+    `sk ${CANARY}`,
+    `sk-é${CANARY}`,
+    '\0',
+  ]) {
+    const found = problems({ env: { UPSTREAM_KEY: key, VENDOR_BILL_KEY: key } }).join('\n')
+    assert.match(found, /^upstream\.key \(UPSTREAM_KEY\): expected visible ASCII/m)
+    assert.match(found, /^vendorBill\.key \(VENDOR_BILL_KEY\): expected visible ASCII/m)
+    assert.equal(found.includes(CANARY), false)
+  }
+  const file = write('upstream-key', `sk-${CANARY}\n`)
+  const { config } = loaded({ env: { UPSTREAM_KEY_FILE: file } })
+  assert.equal(config.upstream.key.reveal(), `sk-${CANARY}`)
+  const broken = write('broken-key', `sk-${CANARY}\nsk-other\n`)
+  assert.match(problems({ env: { UPSTREAM_KEY_FILE: broken } }).join(), /^upstream\.key/)
+})
+
 test('secrets never appear in a description, a problem or a printed configuration', () => {
   const result = loaded({ env: production })
   const printed = [
@@ -334,10 +356,36 @@ test('the configuration cannot be changed after it is read', () => {
   assert.throws(() => Object.assign(config.gateway, { port: 5 }), TypeError)
 })
 
+test('a call to the provider ends before another worker claims its order', () => {
+  const found = (change: object) => problems({ env: { ...production, ...change } }).join('\n')
+  assert.match(found({ YOOKASSA_POST_TIMEOUT_MS: '36000' }), /yookassa\.postTimeoutMs/)
+  assert.match(found({ YOOKASSA_GET_TIMEOUT_MS: '36000' }), /yookassa\.getTimeoutMs/)
+  const longest = { ...production, YOOKASSA_POST_TIMEOUT_MS: '35000' }
+  assert.equal(loaded({ env: longest }).config.yookassa.postTimeoutMs, 35_000)
+})
+
 test('production takes payments only over https, and no test money for real credits', () => {
   const found = (change: object) => problems({ env: { ...production, ...change } }).join('\n')
   assert.match(found({ YOOKASSA_URL: 'http://api.example.org/v3' }), /yookassa\.url.*https/)
   assert.match(found({ YOOKASSA_SECRET_KEY: 'test_abc' }), /yookassa\.secretKey.*test shop/)
+  assert.match(found({ YOOKASSA_EARLIER_SHOPS: '7:test_abc' }), /yookassa\.earlierShops.*test shop/)
   const staging = { YOOKASSA_SECRET_KEY: 'test_abc', PAYMENTS_MONEY: 'test' }
   assert.equal(loaded({ env: { ...production, ...staging } }).config.payments.money, 'test')
+})
+
+test('earlier shops have their own keys, are never printed, and are named once', () => {
+  const { config } = loaded({ env: { YOOKASSA_EARLIER_SHOPS: '7:live_one, 8:live_two' } })
+  const shops = earlierShopsOf(config.yookassa.earlierShops)
+  assert.deepEqual(
+    shops.map(({ shopId, secretKey }) => [shopId, secretKey.reveal()]),
+    [
+      ['7', 'live_one'],
+      ['8', 'live_two'],
+    ],
+  )
+  assert.doesNotMatch(inspect(config), /live_/)
+  const problem = (env: Record<string, string>) => problems({ env }).join('\n')
+  assert.match(problem({ YOOKASSA_EARLIER_SHOPS: '100500:live_one' }), /earlierShops.*twice/)
+  assert.match(problem({ YOOKASSA_EARLIER_SHOPS: '7:live_one,7:live_two' }), /earlierShops.*twice/)
+  assert.match(problem({ YOOKASSA_EARLIER_SHOPS: 'live_one' }), /earlierShops.*expected none/)
 })

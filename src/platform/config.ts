@@ -1,7 +1,7 @@
 // Reads the configuration: one YAML file, overridden by environment variables. The only file that
 // reads process.env. It collects all problems before it gives up, and returns a frozen object whose
 // secrets print as dots. settings.ts defines the settings.
-import { readFileSync } from 'node:fs'
+import { readFileSync, type Stats, statSync } from 'node:fs'
 import type { z } from 'zod'
 import { Masked } from './masked.ts'
 import { errorsBetween } from './nearest.ts'
@@ -206,6 +206,18 @@ export function describeConfig({ config, origins }: Loaded): string {
     .join('\n')
 }
 
+/** Keys and tokens have up to some kilobytes; a file with more is not the right one. */
+export const SECRET_BYTES_MAX = 65_536
+
+/**
+ * Why a file cannot hold a secret that is read again and again. Opening a pipe would wait for a
+ * writer, and a device has no end.
+ */
+export function secretFileProblem(file: Stats): string | undefined {
+  if (!file.isFile()) return 'it is not a regular file'
+  return file.size > SECRET_BYTES_MAX ? `it has more than ${SECRET_BYTES_MAX} bytes` : undefined
+}
+
 /** The secret behind a reference in a file: `env:NAME` or `file:/path`; undefined when absent. */
 export function secretOf(
   reference: string,
@@ -218,6 +230,7 @@ export function secretOf(
     return value === undefined ? undefined : new Masked(value)
   }
   try {
+    if (secretFileProblem(statSync(name)) !== undefined) return undefined
     const value = readFileSync(name, 'utf8').trim()
     return value === '' ? undefined : new Masked(value)
   } catch {

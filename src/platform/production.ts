@@ -5,6 +5,7 @@
 import { readSmtpUrl } from './mail/smtp-url.ts'
 import { Masked } from './masked.ts'
 import { isLoopback } from './networks.ts'
+import { earlierShopsOf } from './shops.ts'
 import type { KeyPath } from './yaml.ts'
 
 /** The defaults of the stand-in bank. */
@@ -33,7 +34,11 @@ type CheckedConfig = {
   readonly payments: { readonly money: string }
   readonly upstream: { readonly file: string; readonly url: string }
   readonly vendorBill: { readonly url: string }
-  readonly yookassa: { readonly url: string; readonly secretKey: Masked<string> }
+  readonly yookassa: {
+    readonly url: string
+    readonly secretKey: Masked<string>
+    readonly earlierShops: Masked<string>
+  }
 }
 
 export function refuseInProduction(
@@ -77,7 +82,14 @@ function refuseUnsafeMoney(
   if (!url.startsWith('https://') && url !== STAND_IN.url) {
     reportProblem(['yookassa', 'url'], 'is not https://…, which production refuses')
   }
-  const isTestShop = secretKey.reveal().startsWith('test_')
+  const isTestKey = (key: Masked<string>) => key.reveal().startsWith('test_')
+  const isTestEarlier = earlierShopsOf(yookassa.earlierShops).some((one) =>
+    isTestKey(one.secretKey),
+  )
+  if (isTestEarlier && payments.money !== 'test') {
+    reportProblem(['yookassa', 'earlierShops'], 'has a test shop’s key: set payments.money to test')
+  }
+  const isTestShop = isTestKey(secretKey)
   if (isTestShop && payments.money !== 'test' && secretKey.reveal() !== STAND_IN.secretKey) {
     reportProblem(
       ['yookassa', 'secretKey'],

@@ -8,6 +8,7 @@ import { readSmtpUrl } from './mail/smtp-url.ts'
 import { Masked } from './masked.ts'
 import { readNetworks } from './networks.ts'
 import { refuseInProduction, STAND_IN } from './production.ts'
+import { earlierShopsOf, SHOPS, SHOPS_EXPECTED } from './shops.ts'
 import type { KeyPath } from './yaml.ts'
 
 type Traits = {
@@ -91,6 +92,12 @@ function webAddress(fallback: string) {
       ),
   )
 }
+
+/** Visible ASCII: anything else could end a header, and fails at every request. */
+export const HEADER_VALUE = /^[\x21-\x7e]+$/
+const headerValue = z
+  .string()
+  .regex(HEADER_VALUE, 'expected visible ASCII characters, without spaces and line breaks')
 
 function secret(fallback: string, bytesMin = 1, shape = z.string().min(1)) {
   return shape
@@ -236,16 +243,21 @@ export const settingsSchema = z
       isOpen: flag(true),
       money: choice(['auto', 'real', 'test'], 'auto'),
       refundPolicy: choice(['prorata', 'full', 'none'], 'prorata'),
-      sweepSeconds: whole(15, 5, 300),
+      sweepSeconds: whole(15, 1, 300),
       promoTriesPerHour: whole(10, 1, 10_000),
+      refundsPerMonth: whole(5, 0, 1_000),
+      digestSecret: secret('development digest secret: never use it in production', 32),
       hasTopUps: flag(false),
     }),
     yookassa: z.strictObject({
       url: webAddress(STAND_IN.url),
       shopId: text('100500', DEVELOPMENT_ONLY, z.string().regex(/^\d{1,20}$/, 'expected digits')),
       secretKey: secret(STAND_IN.secretKey),
-      postTimeoutMs: whole(35_000, 1_000, 120_000),
-      getTimeoutMs: whole(10_000, 1_000, 120_000),
+      earlierShops: optionalSecret(z.string().regex(SHOPS, SHOPS_EXPECTED)),
+      // The provider answers within 30 s. The process that creates an order has 45 s to post it, of
+      // which 10 may pass in the limiter: after a longer call a worker would post the same order.
+      postTimeoutMs: whole(35_000, 1_000, 35_000),
+      getTimeoutMs: whole(10_000, 1_000, 35_000),
       callsPerSecond: whole(5, 1, 1_000),
       hasSbpQr: flag(false),
       notificationSources: text('any', {}, sources),
@@ -265,7 +277,7 @@ export const settingsSchema = z
     upstream: z.strictObject({
       file: text('none'),
       url: webAddress('http://127.0.0.1:8090'),
-      key: secret('stand-in-key-1'),
+      key: secret('stand-in-key-1', 1, headerValue),
       proxy: text('none', {}, z.string().regex(PROXY_URL, PROXY_EXPECTED)),
       proxyLogin: optionalSecret(z.string().regex(/^(?:none|[^:]+:.+)$/, 'expected user:password')),
       ca: text('none'),
@@ -297,7 +309,7 @@ export const settingsSchema = z
         {},
         z.string().regex(/^(?:none|https?:\/\/\S+[^\s/])$/, 'expected none or http(s)://…'),
       ),
-      key: optionalSecret(z.string().min(1)),
+      key: optionalSecret(headerValue),
       upstreams: text('all'),
       alarmPercent: whole(1, 0, 100),
     }),
@@ -322,6 +334,10 @@ export const settingsSchema = z
         ['ledger', 'holdSeconds'],
         `must exceed ledger.requestSecondsMax, which is ${config.ledger.requestSecondsMax}`,
       )
+    }
+    const earlier = earlierShopsOf(config.yookassa.earlierShops).map(({ shopId }) => shopId)
+    if (new Set([config.yookassa.shopId, ...earlier]).size <= earlier.length) {
+      reportProblem(['yookassa', 'earlierShops'], 'names a shop twice, or the current one')
     }
     // One without the other would be a header that is not read, or proxies that look like one
     // client.

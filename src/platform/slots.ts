@@ -5,9 +5,8 @@ import type { BookId } from './ids.ts'
 import { createShares, type Holder, type Shares, type Use } from './shares.ts'
 
 /**
- * Requests of a process that may wait at a time for the database, a connection to an upstream or a
- * free endpoint. A failover takes 25 s, so they are those of 650 requests a second. Waits for a
- * target (upstreams/wait-queue.ts) take no place: they end after 1.5 s.
+ * Requests of a process that may wait at a time for the database, a target, a connection to an
+ * upstream or a free endpoint. A failover takes 25 s, so they are those of 650 requests a second.
  */
 const WAITING_MAX = 16_384
 /** An agent and its helpers send about this many requests at once. */

@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { inspect } from 'node:util'
-import { openYookassa, type Provider } from '../../src/payments/payments.ts'
+import type { Provider } from '../../src/payments/payments.ts'
+import { createYookassa } from '../../src/payments/yookassa/yookassa.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { newOrderId, newRefundId } from '../../src/platform/ids.ts'
 import { Masked } from '../../src/platform/masked.ts'
@@ -41,7 +42,7 @@ const standIn: Shop = { url: bank.apiUrl, shopId: bank.shopId, secretKey: bank.s
 
 function open(shop: Shop, changes: Partial<Shop> = {}): Provider {
   const { url, shopId: id, secretKey: key } = { ...shop, ...changes }
-  const provider = openYookassa({
+  const provider = createYookassa({
     url,
     shopId: id,
     secretKey: new Masked(key),
@@ -147,14 +148,14 @@ const contract: readonly [string, (shop: Shop) => Promise<void>][] = [
     async (shop) => {
       const provider = open(shop)
       const since = new Date(Date.now() - 7 * 86_400_000)
-      const page = await provider.listSettled(since, null)
+      const page = await provider.listSettled({ since }, null)
       assert.ok(page.kind === 'ok', inspect(page))
       for (const one of page.value.items) {
         assert.equal(one.status, 'succeeded')
         assert.ok(one.amount !== null && one.capturedAt !== null && one.capturedAt >= since)
       }
       if (page.value.next !== null) {
-        const next = await provider.listSettled(since, page.value.next)
+        const next = await provider.listSettled({ since }, page.value.next)
         assert.equal(next.kind, 'ok')
       }
       schemas.listOf(schemas.payment).parse(await raw(shop, '/payments?limit=3'))

@@ -88,6 +88,7 @@ test('every metric is explained, and every line of the log is one that is writte
     'src/jobs.ts',
     'src/fleet/processes.ts',
     'src/payments/reviews/alarms.ts',
+    'src/payments/watch/findings.ts',
     'src/gateway/7-settle.ts',
     'src/gateway/request-log.ts',
   ]

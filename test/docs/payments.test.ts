@@ -4,9 +4,16 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { UNRESOLVED } from '../../src/payments/mandates/endings.ts'
 import { differenceReasons } from '../../src/payments/order/decide.ts'
+import { REFUND_REFUSED } from '../../src/payments/refunds/closed.ts'
 import { alarmsOf } from '../../src/payments/reviews/alarms.ts'
-import { UNRESOLVED } from '../../src/payments/top-ups/endings.ts'
+import {
+  eventRules,
+  paymentRules,
+  refundRules,
+  tieRules,
+} from '../../src/payments/watch/findings.ts'
 
 const root = join(import.meta.dirname, '../..')
 const page = readFileSync(join(root, 'docs/payments.md'), 'utf8')
@@ -42,6 +49,11 @@ test('every alarm has its line, and no other', () => {
     refundsOld: 1,
     refundsCanceled: 1,
     receiptsFailed: 1,
+    uncreditedSeconds: 1_000,
+    blindSweeps: 1,
+    findings: 1,
+    tiedSeconds: 10_000,
+    comparedSeconds: 1_000_000,
   }
   const alarms = alarmsOf(everything).map(({ name }) => name)
   assert.deepEqual(namesOf('Alarms').toSorted(), alarms.toSorted())
@@ -49,8 +61,13 @@ test('every alarm has its line, and no other', () => {
 
 test('every reason for a review is explained', () => {
   const told = namesOf('Payments under review')
-  const others = ['order_unknown', 'refund …', UNRESOLVED]
+  const others = ['order_unknown', 'refund …', REFUND_REFUSED, UNRESOLVED]
   assert.deepEqual(told.toSorted(), [...differenceReasons, ...others].toSorted())
+})
+
+test('every finding of the settlement watch is explained', () => {
+  const rules = [...eventRules, ...tieRules, ...paymentRules, ...refundRules]
+  assert.deepEqual(namesOf('The settlement watch').toSorted(), rules.toSorted())
 })
 
 test('every metric of payments is explained', () => {

@@ -2,17 +2,19 @@
 // They add no credit, no process crashes, memory does not grow, and genuine notifications are
 // answered as fast as without the flood. Calm and flood alternate, so that other load on the
 // machine affects both.
-import { type ChildProcess, fork } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { setPriority } from 'node:os'
-import { join } from 'node:path'
-import { Agent } from 'undici'
 import type { OrderId } from '../../src/platform/ids.ts'
 import { pack } from '../stages/payments.ts'
 import { createPaymentStage, type PaymentStage } from '../stages/served/payments.ts'
 import type { Drill } from '../support/drill.ts'
-import { ensure, isWithin, percentile, sleep } from '../support/drill.ts'
-import type { FloodAnswer, FloodTask } from './support/notification-flooder.ts'
+import { ensure, isWithin, percentile } from '../support/drill.ts'
+import {
+  type Answered,
+  createNotifier,
+  prioritize,
+  prioritizeDatabase,
+  startFlooder,
+} from './support/notifier.ts'
 
 /**
  * A quarter of what the cabinet handles at once; each sends as fast as it is answered. More would
@@ -26,12 +28,6 @@ const GROWTH_MIB_MAX = 48
 /** Fifty genuine notices a second would be four million purchases a day. */
 const GENUINE_PAUSE_MS = 20
 
-/** Niceness: about nine times the CPU share of an ordinary process. */
-const PRIORITY = -10
-/** Purchases made together when payments are prepared. */
-const AT_ONCE = 10
-
-type Answered = { readonly status: number; readonly ms: number }
 type Turn = {
   readonly calm: readonly Answered[]
   readonly flooded: readonly Answered[]
@@ -46,7 +42,7 @@ export const drill: Drill = async ({ isFull, seed, say }) => {
   const stage = await createPaymentStage({ workers: 1 })
   await prioritizeDatabase(stage)
   const flooder = await startFlooder()
-  const provider = createProvider(stage)
+  const provider = createNotifier(stage, GENUINE_PAUSE_MS)
   try {
     await provider.prepare(20)
     const replays = provider.bodies.slice(0, 10)
@@ -88,94 +84,6 @@ export const drill: Drill = async ({ isFull, seed, say }) => {
     flooder.child.kill('SIGKILL')
     await provider.close()
     await stage.end()
-  }
-}
-
-/** Plays the provider: makes real payments and sends their notifications at a steady pace. */
-function createProvider(stage: PaymentStage) {
-  const agent = new Agent({ connections: 64 })
-  const bodies: string[] = []
-  const state = { sent: 0 }
-  const url = new URL(stage.noticesUrl)
-
-  async function post(body: string): Promise<Answered> {
-    const startedMs = performance.now()
-    const response = await agent.request({
-      origin: url.origin,
-      path: url.pathname,
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-forwarded-for': '185.71.76.1' },
-      body,
-    })
-    await response.body.dump()
-    return { status: response.statusCode, ms: performance.now() - startedMs }
-  }
-
-  return {
-    bodies,
-
-    /** Makes `count` more paid orders, and keeps their notifications for `send`. */
-    async prepare(count: number): Promise<void> {
-      await stage.sim('modes', {}, 'DELETE')
-      await stage.sim('modes', { mode: 'drop' })
-      const make = async () => {
-        const { id } = await stage.bought()
-        const object = await stage.sim('pay', { orderId: id })
-        bodies.push(JSON.stringify({ type: 'notification', event: 'payment.succeeded', object }))
-      }
-      for (let i = 0; i < count; i += AT_ONCE) {
-        await Promise.all(Array.from({ length: AT_ONCE }, make))
-      }
-    },
-
-    /** Sends one after the other, without waiting for answers, while `shouldContinue` is true. */
-    async send(shouldContinue: (sent: number) => boolean): Promise<Answered[]> {
-      const sent: Promise<Answered>[] = []
-      while (shouldContinue(sent.length) && state.sent < bodies.length) {
-        sent.push(post(bodies[state.sent] ?? ''))
-        state.sent += 1
-        await sleep(GENUINE_PAUSE_MS)
-      }
-      return Promise.all(sent)
-    },
-
-    close: () => agent.destroy(),
-  }
-}
-
-/**
- * Raises the priority of a process, so that other load on the machine does not change the measured
- * times. 0 is this process; those that it starts inherit the priority. Only root may do this; other
- * users need a quiet machine.
- */
-function prioritize(pid: number): void {
-  try {
-    setPriority(pid, PRIORITY)
-  } catch (error) {
-    if (!/EACCES|EPERM|ESRCH/.test((error as NodeJS.ErrnoException).message)) throw error
-  }
-}
-
-async function prioritizeDatabase({ db }: PaymentStage): Promise<void> {
-  const { rows } = await db.query(
-    'select pid from pg_stat_activity where datname = current_database()',
-  )
-  for (const { pid } of rows as { pid: number }[]) prioritize(pid)
-}
-
-async function startFlooder() {
-  const child: ChildProcess = fork(join(import.meta.dirname, 'support/notification-flooder.ts'))
-  await new Promise((resolve) => child.once('message', resolve))
-  // A real attacker uses other machines, so the flooder gets the ordinary priority.
-  setPriority(child.pid ?? 0, 0)
-  return {
-    child,
-    flood: (task: FloodTask) =>
-      new Promise<FloodAnswer>((resolve, reject) => {
-        child.once('message', (message) => resolve(message as FloodAnswer))
-        child.once('exit', () => reject(new Error('the flooder ended')))
-        child.send(task)
-      }),
   }
 }
 

@@ -1,9 +1,9 @@
-// An owner's guards in a real browser: limits and the sessions that may loosen them, a stop that is
-// announced by e-mail and lifted by one click, a saved card that tops up automatically. Every page
-// is checked on a desktop and on a phone, light and dark.
+// An owner's guards in a real browser: limits and the sessions that may loosen them, and a stop
+// that is announced by e-mail and lifted by one click. Every page is checked on a desktop and on a
+// phone, light and dark.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Page, Route } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { credits } from '../../src/units/credits.ts'
 import { PASSWORD } from '../stages/accounts.ts'
 import {
@@ -15,7 +15,6 @@ import {
 } from './support/browser.ts'
 import { words } from './support/cabinet-steps.ts'
 import { createGuardsStage, type GuardsStage } from './support/guards-stage.ts'
-import { cards, payByCard } from './support/purchase-stage.ts'
 
 const at = {
   stage: undefined as unknown as GuardsStage,
@@ -146,84 +145,6 @@ test('a stop shows on an open page without a reload', async () => {
   })
 })
 
-/** Saves a card on the bank's page while buying a pack. */
-async function keepCard(page: Page): Promise<void> {
-  await page.getByRole('link', { name: topUp.keepCard }).click()
-  assert.ok(await page.getByLabel(topUp.keep).isChecked())
-  await page.getByRole('button', { name: /^Оплатить/ }).click()
-  await page.getByLabel('Номер карты').waitFor()
-  await payByCard(page, cards.good)
-  await page.waitForURL(`${at.stage.url}/orders/**`)
-}
-
-/** The next page that opens shows the pack's price from before a change. */
-async function showOldPrice(page: Page): Promise<void> {
-  const alter = async (route: Route) => {
-    const response = await route.fetch()
-    const body = (await response.text()).replaceAll('"130000"', '"120000"')
-    await route.fulfill({ response, body })
-  }
-  await page.route('**/api/packs', alter, { times: 1 })
-}
-
-test('a card is saved with consent, tops up by itself, and is off after a decline', async (t) => {
-  const { stage, browser } = at
-  const owner = await stage.owner('topup')
-  const ofOwner = async () => {
-    const { rows } = await stage.db.query(
-      'select id, state, is_top_up as "isTopUp" from orders where book_id = $1 order by id',
-      [owner.book],
-    )
-    return rows as { id: string; state: string; isTopUp: boolean }[]
-  }
-  await browser.within('desktop', async (page) => {
-    await stage.signIn(page, owner, '/limits')
-    await keepCard(page)
-    await stage.until('the card is saved', async () => {
-      return (await stage.payments.topUps.read(owner.book)).method !== undefined
-    })
-    await showOldPrice(page)
-    await page.goto(`${stage.url}/limits`)
-    await button(page, topUp.turnOn).click()
-    await page.getByText(topUp.agreeFirst).waitFor()
-    await page.getByText(/по 1\s200,00\s₽ за/).waitFor()
-    await page.getByRole('checkbox').check()
-    await button(page, topUp.turnOn).click()
-    await page.getByText(words.ru.errors.pack_changed).waitFor()
-    await page.getByText(/по 1\s300,00\s₽ за/).waitFor()
-    assert.equal(
-      await page.getByRole('checkbox').isChecked(),
-      false,
-      'the consent is not preselected',
-    )
-    await page.getByRole('checkbox').check()
-    await button(page, topUp.turnOn).click()
-    await page.getByText(topUp.on, { exact: true }).waitFor()
-    await stage.newestEmail(owner.email, 'top-up-on')
-
-    const startedMs = performance.now()
-    await stage.spend(owner.book, 34_000_000)
-    await stage.until('the top-up is credited', async () => {
-      return (await ofOwner()).some(({ isTopUp, state }) => isTopUp && state === 'credited')
-    })
-    t.diagnostic(`topped up after ${Math.round(performance.now() - startedMs)} ms`)
-    await stage.newestEmail(owner.email, 'top-up-credited')
-    await page.goto(`${stage.url}/payments`)
-    await page.getByText(topUp.mark, { exact: true }).first().waitFor()
-
-    const [first] = await ofOwner()
-    await stage.sim('method', { orderId: first?.id, decline: 'insufficient_funds' })
-    await stage.spend(owner.book, 34_000_000)
-    await stage.newestEmail(owner.email, 'top-up-declined')
-    await page.goto(`${stage.url}/limits`)
-    await page.getByText(topUp.stopped.declined).waitFor()
-    await button(page, topUp.forget).click()
-    await page.getByRole('dialog').getByRole('button', { name: topUp.forget }).click()
-    await page.getByRole('link', { name: topUp.keepCard }).waitFor()
-  })
-  assert.equal((await ofOwner()).filter(({ isTopUp }) => isTopUp).length, 2)
-})
-
 for (const [name, theme] of looks) {
   test(`${name}, ${theme}: every page fits, is accessible, and has its screenshot`, async () => {
     const { stage, browser } = at
@@ -234,9 +155,9 @@ for (const [name, theme] of looks) {
     }
     const look = async (page: Page) => {
       await stage.signIn(page, owner, '/limits')
-      await page.getByText(topUp.noCard).waitFor()
+      await page.getByRole('link', { name: topUp.open }).waitFor()
       await show(page, 'empty')
-      const first = await stage.buyAndPay(owner.book, { savesMethod: true })
+      await stage.buyAndPay(owner.book)
       await stage.ledger.setLimits(stage.db, owner.book, {
         dayLimit: credits(5_000_000),
         velocityLimit: credits(1_000_000),
@@ -246,15 +167,9 @@ for (const [name, theme] of looks) {
       await page.getByLabel(topUp.keep).waitFor()
       await show(page, 'packs')
       await page.goto(`${stage.url}/limits`)
-      await button(page, topUp.turnOn).click()
-      await page.getByText(topUp.agreeFirst).waitFor()
       await saveLimits(page, { day: 'много' })
       await page.getByText(limits.amountWrong).waitFor()
       await show(page, 'wrong')
-      await page.reload()
-      await page.getByRole('checkbox').check()
-      await button(page, topUp.turnOn).click()
-      await page.getByText(topUp.on, { exact: true }).waitFor()
       await stage.spend(owner.book, 1_234_567)
       await page.reload()
       await button(page, limits.pause.resume).waitFor()
@@ -262,19 +177,6 @@ for (const [name, theme] of looks) {
       await page.goto(`${stage.url}/`)
       await button(page, home.notice.resume).waitFor()
       await show(page, 'home')
-      await button(page, home.notice.resume).click()
-      await stage.sim('method', { orderId: first, decline: 'card_expired' })
-      await stage.ledger.setLimits(stage.db, owner.book, {
-        ...{ dayLimit: null, velocityLimit: null, velocitySeconds: 600 },
-      })
-      await stage.until('requests are served', async () => {
-        return (await stage.ledger.balance(owner.book))?.blockedReason === null
-      })
-      await stage.spend(owner.book, 33_000_000)
-      await stage.newestEmail(owner.email, 'top-up-declined')
-      await page.goto(`${stage.url}/limits`)
-      await page.getByText(topUp.stopped.declined).waitFor()
-      await show(page, 'declined')
     }
     await browser.within(name, look, theme)
   })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { paths } from '../../web/paths.ts'
-import { PASSWORD, totpCode } from '../stages/accounts.ts'
+import { nextCode, PASSWORD, totpCode } from '../stages/accounts.ts'
 import { createKeyboard, type Keyboard } from './screen/keyboard.ts'
 import { words } from './screen/screen.ts'
 import { createScreensStage, type ScreensStage } from './screen/stage.ts'
@@ -147,7 +147,7 @@ test('the second factor is switched on, used and switched off by keyboard', asyn
     await page.getByLabel(said.second.app).waitFor()
     await keys.assertFocused(page.getByLabel(said.second.app), 'the code is asked for')
     // The code of this half minute was used above and is not accepted twice.
-    await page.keyboard.type(totpCode(uri, Date.now() + 30_000))
+    await page.keyboard.type(nextCode(uri))
     await keys.press('Enter')
     await page.waitForURL(`${at.stage.url}${paths.home}`)
   })

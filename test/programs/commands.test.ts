@@ -86,10 +86,10 @@ test('op audit passes on a correct ledger and reports a wrong one', async () => 
   await db.transaction((tx) =>
     ledger.credit(tx, {
       book,
-      kind: 'purchase',
+      kind: 'promo',
       ref: 'one',
       amount: credits(5),
-      contra: 'clearing',
+      contra: 'promo',
       note: '',
     }),
   )
@@ -104,6 +104,10 @@ test('op audit passes on a correct ledger and reports a wrong one', async () => 
   const rules = JSON.parse(broken.out).findings.map((one: { rule: string }) => one.rule)
   assert.ok(rules.includes('book_balance'), String(rules))
   await db.query('update books set available = available - 1 where id = $1', [book])
+  await db.query(`select ledger_credit($1, 'purchase', 'forged', 1, 'clearing', '')`, [book])
+  const forged = await run(['op', 'audit'])
+  assert.equal(forged.code, 1)
+  assert.match(forged.out, /^posting_without_order {2}forged {2}book/m)
 })
 
 test('op import-keys stores hashes and prints no key', async () => {

@@ -123,7 +123,7 @@ test('the shipped files start in production once the owner’s values are filled
   const secrets = Object.fromEntries(
     listSettings()
       .filter(isRequiredSecret)
-      .map(({ env }) => [env, OWN_SECRETS[env] ?? `a secret of the owner for ${env}, long enough`]),
+      .map(({ env }) => [env, OWN_SECRETS[env] ?? `a-secret-of-the-owner-for-${env}-long-enough`]),
   )
   const image = readEnvironment(
     readDockerfile(read('deploy/docker/Dockerfile')).at(-1)?.steps ?? [],

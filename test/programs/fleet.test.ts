@@ -74,7 +74,7 @@ test('stays ready while every upstream fails, and says so', async () => {
   const serving = await serve({})
   for (let i = 0; i < 10; i++) await ask(serving, `hi ${i}`)
   const AWAY =
-    'ready\nevery upstream fails or refuses our credential: requests are sent all the same\n'
+    'ready\nno upstream is well: each fails, refuses our credential, is drained or has none\n'
   await until(serving, '/readyz', (status, body) => status === 200 && body === AWAY)
   await until(serving, '/metrics', (_, body) => body.includes('\ngateway_upstreams_away 1\n'))
   assert.equal(await serving.stop(), 0)

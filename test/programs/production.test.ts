@@ -36,13 +36,14 @@ function environment(more: Environment): Environment {
     KEYS_TAG_SECRET: keySettings.tagSecret.reveal(),
     KEYS_LOOKUP_SECRET: keySettings.lookupSecret.reveal(),
     ACCOUNTS_SECRET: 'a secret of the accounts of more than 32 bytes',
+    PAYMENTS_DIGEST_SECRET: 'a secret of the digests of more than 32 bytes',
     BRAND_SUPPORT_EMAIL: 'help@example.org',
     BRAND_CABINET_URL: 'https://cabinet.example.org',
     BRAND_REQUISITES: 'Example Ltd',
     BRAND_DOCUMENTS_FILE: setup.documents,
     GATEWAY_PUBLIC_URL: 'https://api.example.org',
     UPSTREAM_URL: 'https://upstream.example.org',
-    UPSTREAM_KEY: 'our credential',
+    UPSTREAM_KEY: 'our-credential',
     LEDGER_SPOOL_DIRECTORY: join(setup.directory, 'spool'),
     MAIL_SMTP_URL: 'smtp://relay.example.org',
     MAIL_FROM: 'Gate <letters@example.org>',
@@ -168,7 +169,7 @@ test('refuses upstreams without TLS in the upstreams file too', async () => {
   const urls = { far: 'http://10.0.0.7:8090', near: 'http://127.0.0.1:8090', safe: 'https://x.org' }
   const lines = Object.entries(urls).map(([name, url]) => line(name, url))
   await writeFile(file, `upstreams:\n${lines.join('\n')}\n`)
-  const listed = { UPSTREAM_FILE: file, K: 'our credential', CATALOGUE_FILE: own() }
+  const listed = { UPSTREAM_FILE: file, K: 'our-credential', CATALOGUE_FILE: own() }
   const { code, output } = await run(['cabinet'], listed)
   assert.equal(code, 2, output)
   assert.match(output, /upstreams\.yaml: far .*, or set allow\.plainUpstreams$/m)

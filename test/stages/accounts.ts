@@ -3,6 +3,7 @@
 import { createHmac } from 'node:crypto'
 import { type Accounts, type AccountsOptions, createAccounts } from '../../src/accounts/accounts.ts'
 import { systemClock } from '../../src/platform/clock.ts'
+import type { Executor } from '../../src/platform/db/db.ts'
 import type { BookId } from '../../src/platform/ids.ts'
 import { createMail } from '../../src/platform/mail/mail.ts'
 import { Masked } from '../../src/platform/masked.ts'
@@ -115,6 +116,17 @@ export async function createStage() {
   }
 }
 
+/** Makes every proof of the sessions older, of one owner or of all. */
+export async function ageProofs(db: Executor, interval: string, email = ''): Promise<void> {
+  await db.query(
+    `update sessions set created_at = created_at - $1::interval,
+       password_at = password_at - $1::interval, code_at = code_at - $1::interval,
+       recovery_at = recovery_at - $1::interval, passkey_at = passkey_at - $1::interval
+     where $2 = '' or account_id = (select id from accounts where email = $2)`,
+    [interval, email],
+  )
+}
+
 export function codeIn(email: StoredEmail): string {
   const found = /#code=([\w-]+)/.exec(email.text)?.[1]
   if (found === undefined) throw new Error(`no code in ${email.kind}`)
@@ -182,6 +194,17 @@ function storeCookie(jar: Map<string, string>, line: string): void {
   if (attributes.some((one) => /^max-age=0$/i.test(one))) jar.delete(name)
   else jar.set(name, value.join('='))
 }
+
+/** Switches an authenticator app on in a browser that is signed in with PASSWORD. */
+export async function enableSecondFactor(browser: Pick<Browser, 'post'>) {
+  const { body } = expect(await browser.post('/two-factor/enable', { password: PASSWORD }), 200)
+  const { uri, recoveryCodes } = body as { uri: string; recoveryCodes: string[] }
+  expect(await browser.post('/two-factor/verify-totp', { code: totpCode(uri) }), 200)
+  return { uri, recoveryCodes }
+}
+
+/** The code of the next half minute, which is accepted too and was not used yet. */
+export const nextCode = (uri: string): string => totpCode(uri, Date.now() + 30_000)
 
 /** The code that an authenticator app shows: RFC 6238, from the URI of its QR code. */
 export function totpCode(uri: string, atMs: number = Date.now()): string {

@@ -1,6 +1,6 @@
 // A stage for the account area: every module real, the cabinet over HTTP on a port of its own, the
 // bank's stand-in, and browsers that keep cookies. Tests read e-mails from the outbox and log lines
-// from `lines`, and shift the clock that decides whether a session is fresh.
+// from `lines`, and shift the clock that decides how old a proof is.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import type * as contract from '../../src/cabinet/contract/contract.ts'
 import { createGuards } from '../../src/guards/guards.ts'
 import { createKeys } from '../../src/keys/keys.ts'
 import { systemClock } from '../../src/platform/clock.ts'
+import type { Tx } from '../../src/platform/db/db.ts'
 import type { BookId } from '../../src/platform/ids.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createPricing } from '../../src/pricing/pricing.ts'
@@ -69,7 +70,8 @@ export async function createCabinetStage(options: StageOptions = {}) {
   const ownerOf = (book: BookId) => accounts.ownerOf(book)
   const cabinetUrl = options.port === undefined ? CABINET : `http://127.0.0.1:${options.port}`
   const ownBrand = { ...brand, cabinetUrl }
-  const given = { log, ownerOf, brand: ownBrand, ...options.payments }
+  const isClosed = (book: BookId, tx: Tx) => accounts.isClosed(book, tx)
+  const given = { log, ownerOf, isClosed, brand: ownBrand, ...options.payments }
   const pay = await createTestPayments({ ...options, payments: given })
   const { db, ledger, mail, payments } = pay
   const directory = await mkdtemp(join(tmpdir(), 'tollgate-cabinet-'))

@@ -142,6 +142,14 @@ export async function createTestGateway(options: TestGatewayOptions = {}) {
         .filter(({ labels }) => Object.entries(given).every(([key, one]) => labels[key] === one))
         .reduce((sum, { value }) => sum + value, 0)
     },
+    /** The sum of all observations of a histogram. */
+    async observed(name: string): Promise<number> {
+      const read = await metrics.registry.getSingleMetric(name)?.get()
+      const values = (read?.values ?? []) as { metricName?: string; value: number }[]
+      return values
+        .filter(({ metricName }) => metricName === `${name}_sum`)
+        .reduce((sum, { value }) => sum + value, 0)
+    },
     drain: gateway.drain,
     closeAll: gateway.closeAll,
     async end() {

@@ -7,7 +7,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { RequestDetails } from '../../src/ledger/ledger.ts'
 import type { PaymentsOptions } from '../../src/payments/payments.ts'
-import { createPayments, openPaymentMetrics, openYookassa } from '../../src/payments/payments.ts'
+import { createPayments, openPaymentMetrics } from '../../src/payments/payments.ts'
+import { createYookassa, type YookassaOptions } from '../../src/payments/yookassa/yookassa.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import type { BookId } from '../../src/platform/ids.ts'
 import { newHoldId } from '../../src/platform/ids.ts'
@@ -40,7 +41,7 @@ export const brand = {
 export type TestPaymentsOptions = {
   readonly bank?: BankOptions
   readonly payments?: Partial<PaymentsOptions>
-  readonly yookassa?: Partial<Parameters<typeof openYookassa>[0]>
+  readonly yookassa?: Partial<YookassaOptions>
   /** The server that the database is made on, when not the tests' own. */
   readonly serverUrl?: string
 }
@@ -64,7 +65,7 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
   const registry = createMetrics().registry
   const metrics = openPaymentMetrics(registry)
   const yookassa = () =>
-    openYookassa({
+    createYookassa({
       url: bank.apiUrl,
       shopId: bank.shopId,
       secretKey: new Masked(bank.secretKey),
@@ -100,9 +101,12 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
       refundPolicy: 'prorata',
       sweepSeconds: 0,
       promoTriesPerHour: 10,
+      refundsPerMonth: 5,
+      digestSecret: new Masked('digest secret of the tests, 32 bytes or more'),
       hasTopUps: false,
       packOf: (id) => (id === pack.id ? pack : undefined),
-      ownerOf: async () => ({ email: 'owner@example.org', language: 'ru' }),
+      ownerOf: async (book) => ({ email: ownerEmail(book), language: 'ru' }),
+      isClosed: async () => false,
       ...options.payments,
       ...changes,
     })
@@ -131,7 +135,7 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
       state.attempts += 1
       return payments.buy({
         book,
-        email: 'owner@example.org',
+        email: ownerEmail(book),
         locale: 'ru',
         pack,
         method: 'card',
@@ -183,8 +187,12 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
     },
 
     /** Spends credits of a book as a request would. */
-    spend: (book: BookId, whole: bigint | number, details?: RequestDetails) =>
-      spend(ledger, book, whole, details),
+    async spend(book: BookId, whole: bigint | number, details?: RequestDetails): Promise<void> {
+      await (await beginRequest(ledger, book, whole)).settle(whole, details)
+    },
+
+    /** A request that is running and may cost so many credits. */
+    beginRequest: (book: BookId, whole: bigint | number) => beginRequest(ledger, book, whole),
 
     entries: async (book: BookId) =>
       (await ledger.statement({ book, beforeSeq: null, limit: 1_000 })).reverse(),
@@ -205,12 +213,10 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
   }
 }
 
-async function spend(
-  ledger: TestLedger,
-  book: BookId,
-  whole: bigint | number,
-  details: RequestDetails = {},
-): Promise<void> {
+/** Owners have addresses of their own: promo codes and refunds are counted by address. */
+const ownerEmail = (book: BookId) => `owner.${book}@example.org`
+
+async function beginRequest(ledger: TestLedger, book: BookId, whole: bigint | number) {
   const zero = millionths(0)
   const price = {
     input: ONE,
@@ -221,18 +227,16 @@ async function spend(
   }
   const tariff = await ledger.tariff({ catalogueVersion: 1, model: 'model-small', price })
   const id = newHoldId(0, systemClock.nowMs())
-  const amount = credits(whole)
+  const worst = credits(whole)
   const fence = (await ledger.balance(book))?.fence ?? 0n
-  await ledger.hold({ id, book, tariff, fence, worst: amount, floor: amount })
-  const used = { ...noTokens, input: tokens(BigInt(whole)) }
-  await ledger.settle({
-    id,
-    book,
-    counts: used,
-    priced: amount,
-    ending: 'complete',
-    isEstimated: false,
-    messageId: null,
-    details,
-  })
+  await ledger.hold({ id, book, tariff, fence, worst, floor: worst })
+  return {
+    async settle(used: bigint | number, details: RequestDetails = {}): Promise<void> {
+      await ledger.settle({
+        ...{ id, book, priced: credits(used), ending: 'complete', isEstimated: false, details },
+        counts: { ...noTokens, input: tokens(BigInt(used)) },
+        messageId: null,
+      })
+    },
+  }
 }

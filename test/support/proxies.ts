@@ -2,7 +2,8 @@
 // They count tunnels and may ask for a login.
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { startClosable } from './closable-server.ts'
 
 export type TestProxy = {
   readonly url: string
@@ -93,21 +94,6 @@ function tunnel(socket: Socket, host: string, port: number, ready: () => void): 
 }
 
 async function listening(scheme: string, server: Server, tunnels: string[]): Promise<TestProxy> {
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `${scheme}://127.0.0.1:${port}`,
-    tunnels,
-    async close() {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-      await once(server, 'close')
-    },
-  }
+  const { port, close } = await startClosable(server)
+  return { url: `${scheme}://127.0.0.1:${port}`, tunnels, close }
 }

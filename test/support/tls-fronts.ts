@@ -1,11 +1,11 @@
 // TLS in front of an upstream that has none: HTTP/1.1 as a plain tunnel, or HTTP/2, whose requests
 // are sent on over HTTP/1.1. With `asksCertificate` only clients of our authority are served.
-import { once } from 'node:events'
 import { request as sendOn } from 'node:http'
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
-import { type AddressInfo, connect, type Server, type Socket } from 'node:net'
+import { connect, type Server } from 'node:net'
 import { createServer } from 'node:tls'
 import type { Certificates } from './certificates.ts'
+import { startClosable } from './closable-server.ts'
 
 export type TlsFront = { readonly url: string; close(): Promise<void> }
 
@@ -31,21 +31,8 @@ export async function startTlsFront(
         onward.on('error', () => socket.destroy()).once('close', () => socket.destroy())
         socket.pipe(onward).pipe(socket)
       })
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    url: `https://localhost:${(server.address() as AddressInfo).port}`,
-    async close() {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-      await once(server, 'close')
-    },
-  }
+  const front = await startClosable(server)
+  return { url: `https://localhost:${front.port}`, close: front.close }
 }
 
 /** Headers of a connection, which HTTP/2 does not have. */

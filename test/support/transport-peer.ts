@@ -60,7 +60,11 @@ export async function startPeer(
 export function transportTo(
   port: number,
   carrier: CarrierName,
-  { waitingMax, ...more }: Partial<TransportOptions> & { readonly waitingMax?: number } = {},
+  {
+    waitingMax,
+    secret = () => 'credential',
+    ...more
+  }: Partial<TransportOptions> & { waitingMax?: number; secret?: () => string } = {},
 ) {
   const clock = { ms: 0 }
   const transport = createTransport({
@@ -74,16 +78,21 @@ export function transportTo(
   })
   ends.push(() => transport.close())
   /** Sends a request and returns its result. */
-  const ask = (name: string, body: readonly Buffer[] = [Buffer.from(name)], book = 1n) => {
+  const ask = (
+    name: string,
+    body: readonly Buffer[] = [Buffer.from(name)],
+    book = 1n,
+    untilMs = Number.POSITIVE_INFINITY,
+  ) => {
     const over = Promise.withResolvers<{ status: number; body: string }>()
     const began = Promise.withResolvers<void>()
     const seen = { status: 0, body: '' }
     const holder: Holder = { onShed: () => call.abort() }
     const call = transport.send(
-      ['x-api-key', 'credential'],
+      () => ['x-api-key', secret()],
       {
         ...{ book: book as BookId, holder, model: 'any', path: `/${name}`, headers: [], body },
-        ...{ isStream: false, untilMs: Number.POSITIVE_INFINITY },
+        ...{ isStream: false, untilMs },
       },
       {
         head(status) {

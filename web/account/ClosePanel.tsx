@@ -19,7 +19,7 @@ import { CheckField } from '../ui/form/Field.tsx'
 import { Facts, Panel } from '../ui/parts.tsx'
 import { QueryView } from '../ui/QueryView.tsx'
 import { useToast } from '../ui/Toasts.tsx'
-import { useFreshSession } from './FreshSession.tsx'
+import { useStepUp } from './StepUp.tsx'
 
 const promises = { refund: 'closing.sureRefund', forfeit: 'closing.sureForfeit' } as const
 
@@ -111,12 +111,12 @@ function CloseDialog(props: {
   const { account } = useMe()
   const client = useQueryClient()
   const navigate = useNavigate()
-  const withFreshSession = useFreshSession()
+  const withStepUp = useStepUp()
   const toast = useToast()
   const errorText = useErrorText()
   const [isSure, setSure] = useState(false)
   const close = useMutation({
-    mutationFn: () => withFreshSession(() => call('POST /api/closing', { body: { unspent } })),
+    mutationFn: () => withStepUp(() => call('POST /api/closing', { body: { unspent } })),
     onSuccess: async () => {
       // The key is useless now, and no later visit would wipe it.
       await wipeKeysOf(account)

@@ -1,4 +1,4 @@
-// Lists, adds, renames and removes passkeys. Adding and removing need a fresh session.
+// Lists, adds, renames and removes passkeys. Adding and removing need recent proofs.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { KeyRound, Pencil, Trash2 } from 'lucide-react'
 import { useState } from 'react'
@@ -16,8 +16,8 @@ import { useForm } from '../ui/form/use-form.ts'
 import { Panel } from '../ui/parts.tsx'
 import { QueryView } from '../ui/QueryView.tsx'
 import { useToast } from '../ui/Toasts.tsx'
-import { useFreshSession } from './FreshSession.tsx'
 import { addPasskey, hasPasskeys } from './passkey.ts'
+import { useStepUp } from './StepUp.tsx'
 
 /** The server's limit. */
 const NAME_LENGTH_MAX = 60
@@ -104,13 +104,13 @@ function useRefreshList(): () => Promise<void> {
 
 function AddForm({ onDone }: { readonly onDone: () => void }) {
   const { t } = useTranslation()
-  const withFreshSession = useFreshSession()
+  const withStepUp = useStepUp()
   const refreshList = useRefreshList()
   const toast = useToast()
   const form = useForm({
     initial: { name: '' },
     async send({ name }) {
-      await withFreshSession(() => addPasskey(name.trim()))
+      await withStepUp(() => addPasskey(name.trim()))
       onDone()
       toast(t('passkey.added'))
       await refreshList()
@@ -153,14 +153,12 @@ function RenameForm(props: { readonly passkey: PasskeyLine; readonly onDone: () 
 function RemoveDialog(props: { readonly passkey: PasskeyLine; readonly onDone: () => void }) {
   const { t } = useTranslation()
   const { passkey, onDone } = props
-  const withFreshSession = useFreshSession()
+  const withStepUp = useStepUp()
   const refreshList = useRefreshList()
   const errorText = useErrorText()
   const remove = useMutation({
     mutationFn: () =>
-      withFreshSession(() =>
-        call('POST /api/auth/passkey/delete-passkey', { body: { id: passkey.id } }),
-      ),
+      withStepUp(() => call('POST /api/auth/passkey/delete-passkey', { body: { id: passkey.id } })),
     onSuccess: async () => {
       await refreshList()
       onDone()

@@ -1,4 +1,5 @@
-// Changes the password; the old one is required. The server ends all other sessions.
+// Changes the password; the old one is required, and the second factor if there is one. The
+// server ends all other sessions.
 import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { call } from '../runtime/api.ts'
@@ -9,12 +10,14 @@ import { PASSWORD_LENGTH_MIN, PasswordField } from '../ui/form/PasswordField.tsx
 import { useForm } from '../ui/form/use-form.ts'
 import { Panel } from '../ui/parts.tsx'
 import { useToast } from '../ui/Toasts.tsx'
+import { useStepUp } from './StepUp.tsx'
 
 export function PasswordPanel() {
   const { t } = useTranslation()
   const { email } = useMe()
   const client = useQueryClient()
   const toast = useToast()
+  const withStepUp = useStepUp()
   const form = useForm({
     initial: { currentPassword: '', newPassword: '' },
     errorFields: {
@@ -29,7 +32,7 @@ export function PasswordPanel() {
         [...newPassword].length < PASSWORD_LENGTH_MIN ? t('errors.password_too_short') : undefined,
     }),
     async send(body) {
-      await call('POST /api/auth/change-password', { body })
+      await withStepUp(() => call('POST /api/auth/change-password', { body }))
       form.set('currentPassword', '')
       form.set('newPassword', '')
       toast(t('security.passwordChanged'))

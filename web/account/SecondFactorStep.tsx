@@ -1,20 +1,22 @@
-// The second step of a sign-in: a code from the authenticator app, or a recovery code if the app is
-// lost.
+// Asks for a code from the authenticator app, or for a recovery code if the app is lost. The second
+// step of a sign-in and the dialog "confirm it is you" use it.
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { call, isApiRefusal } from '../runtime/api.ts'
 import { Button } from '../ui/Button.tsx'
 import { TextField } from '../ui/form/Field.tsx'
 import { Form } from '../ui/form/Form.tsx'
 import { useForm } from '../ui/form/use-form.ts'
 
-export function SecondFactorStep(props: {
-  readonly onSignedIn: () => void
-  /** Too much time has passed since the password step: it must be repeated. */
-  readonly onExpired: () => void
-}) {
+export type CodeWay = 'app' | 'recovery'
+
+type CodeProps = {
+  readonly send: (way: CodeWay, code: string) => Promise<void>
+  readonly onDone: () => void
+}
+
+export function SecondFactorStep(props: CodeProps) {
   const { t } = useTranslation()
-  const [way, setWay] = useState<'app' | 'recovery'>('app')
+  const [way, setWay] = useState<CodeWay>('app')
   const other = way === 'app' ? 'recovery' : 'app'
   return (
     <div className="grid gap-5">
@@ -27,28 +29,17 @@ export function SecondFactorStep(props: {
   )
 }
 
-function CodeForm(props: {
-  readonly way: 'app' | 'recovery'
-  readonly onSignedIn: () => void
-  readonly onExpired: () => void
-}) {
+function CodeForm(props: CodeProps & { readonly way: CodeWay }) {
   const { t } = useTranslation()
-  const { way, onSignedIn, onExpired } = props
+  const { way, send, onDone } = props
   const isApp = way === 'app'
   const form = useForm({
     initial: { code: '' },
     errorFields: { second_factor_wrong: 'code', body_wrong: 'code' },
     check: ({ code }) => ({ code: code.trim().length < 6 ? t('second.short') : undefined }),
     async send({ code }) {
-      const body = { code: code.replace(/\s/g, '') }
-      try {
-        if (isApp) await call('POST /api/auth/two-factor/verify-totp', { body })
-        else await call('POST /api/auth/two-factor/verify-backup-code', { body })
-      } catch (error) {
-        if (isApiRefusal(error, 'sign_in_expired')) onExpired()
-        throw error
-      }
-      onSignedIn()
+      await send(way, code.replace(/\s/g, ''))
+      onDone()
     },
   })
   return (

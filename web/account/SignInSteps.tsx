@@ -1,59 +1,51 @@
 // The steps of a sign-in: password or passkey, then the second factor if the account has one. The
-// sign-in page and the dialog "confirm it is you" use them.
-import { Fingerprint } from 'lucide-react'
+// sign-in page and the page that confirms a new e-mail address use them.
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { paths } from '../paths.ts'
-import { call } from '../runtime/api.ts'
+import { call, isApiRefusal } from '../runtime/api.ts'
 import { isSharedDevice, rememberDevice } from '../runtime/session.ts'
-import { Button } from '../ui/Button.tsx'
 import { EmailField, looksLikeEmail } from '../ui/form/EmailField.tsx'
 import { CheckField } from '../ui/form/Field.tsx'
 import { Form } from '../ui/form/Form.tsx'
 import { PasswordField } from '../ui/form/PasswordField.tsx'
 import { useForm } from '../ui/form/use-form.ts'
 import { TextLink } from '../ui/TextLink.tsx'
-import { useErrorToast } from '../ui/Toasts.tsx'
+import { PasskeyButton } from './PasskeyButton.tsx'
 import { hasPasskeys, signInByPasskey } from './passkey.ts'
-import { SecondFactorStep } from './SecondFactorStep.tsx'
+import { type CodeWay, SecondFactorStep } from './SecondFactorStep.tsx'
 
-export function SignInSteps(props: {
-  /** Given when a signed-in owner only confirms who they are. */
-  readonly email?: string
-  readonly onSignedIn: () => void
-}) {
-  const { email, onSignedIn } = props
+export function SignInSteps({ onSignedIn }: { readonly onSignedIn: () => void }) {
   const { t } = useTranslation()
   const [step, setStep] = useState<'password' | 'second'>('password')
-  if (step === 'second') {
-    return <SecondFactorStep onSignedIn={onSignedIn} onExpired={() => setStep('password')} />
+
+  async function sendCode(way: CodeWay, code: string): Promise<void> {
+    try {
+      if (way === 'app') await call('POST /api/auth/two-factor/verify-totp', { body: { code } })
+      else await call('POST /api/auth/two-factor/verify-backup-code', { body: { code } })
+    } catch (error) {
+      // Too much time has passed since the password step: it must be repeated.
+      if (isApiRefusal(error, 'sign_in_expired')) setStep('password')
+      throw error
+    }
   }
+
+  if (step === 'second') return <SecondFactorStep send={sendCode} onDone={onSignedIn} />
   return (
     <div className="grid gap-6">
-      <PasswordStep
-        {...(email === undefined ? {} : { email })}
-        onSignedIn={onSignedIn}
-        onSecond={() => setStep('second')}
-      />
+      <PasswordStep onSignedIn={onSignedIn} onSecond={() => setStep('second')} />
       {hasPasskeys() && (
-        <PasskeyStep
-          label={t(email === undefined ? 'signIn.passkey' : 'fresh.passkey')}
-          onSignedIn={onSignedIn}
-        />
+        <PasskeyButton label={t('signIn.passkey')} send={signInByPasskey} onDone={onSignedIn} />
       )}
     </div>
   )
 }
 
-function PasswordStep(props: {
-  readonly email?: string
-  readonly onSignedIn: () => void
-  readonly onSecond: () => void
-}) {
+function PasswordStep(props: { readonly onSignedIn: () => void; readonly onSecond: () => void }) {
   const { t } = useTranslation()
-  const { email: known, onSignedIn, onSecond } = props
+  const { onSignedIn, onSecond } = props
   const form = useForm({
-    initial: { email: known ?? '', password: '', isPrivate: !isSharedDevice() },
+    initial: { email: '', password: '', isPrivate: !isSharedDevice() },
     check: ({ email, password }) => ({
       email: looksLikeEmail(email) ? undefined : t('field.email'),
       password: password === '' ? t('field.required') : undefined,
@@ -67,62 +59,17 @@ function PasswordStep(props: {
     },
   })
   return (
-    <Form form={form} submit={t(known === undefined ? 'signIn.submit' : 'fresh.submit')} isWide>
-      <EmailField
-        {...form.text('email')}
-        label={t('signIn.email')}
-        autoComplete="username"
-        // Read-only instead of absent: password managers look for it beside the password.
-        readOnly={known !== undefined}
-      />
+    <Form form={form} submit={t('signIn.submit')} isWide>
+      <EmailField {...form.text('email')} label={t('signIn.email')} autoComplete="username" />
       <div className="grid gap-1.5">
-        <PasswordField
-          {...form.text('password')}
-          label={t('signIn.password')}
-          autoFocus={known !== undefined}
-        />
-        {known === undefined && (
-          <TextLink to={paths.forgot} className="justify-self-start py-1 text-sm">
-            {t('signIn.forgot')}
-          </TextLink>
-        )}
+        <PasswordField {...form.text('password')} label={t('signIn.password')} />
+        <TextLink to={paths.forgot} className="justify-self-start py-1 text-sm">
+          {t('signIn.forgot')}
+        </TextLink>
       </div>
-      {known === undefined && (
-        <CheckField {...form.box('isPrivate')} hint={t('signIn.privateHint')}>
-          {t('signIn.private')}
-        </CheckField>
-      )}
+      <CheckField {...form.box('isPrivate')} hint={t('signIn.privateHint')}>
+        {t('signIn.private')}
+      </CheckField>
     </Form>
-  )
-}
-
-function PasskeyStep(props: { readonly label: string; readonly onSignedIn: () => void }) {
-  const { t } = useTranslation()
-  const { label, onSignedIn } = props
-  const [isPending, setPending] = useState(false)
-  const showError = useErrorToast()
-  async function signIn(): Promise<void> {
-    setPending(true)
-    try {
-      await signInByPasskey()
-      onSignedIn()
-    } catch (error) {
-      showError(error)
-    } finally {
-      setPending(false)
-    }
-  }
-  return (
-    <div className="grid gap-5">
-      <p
-        className="flex items-center gap-3 text-sm text-soft before:h-px before:flex-1
-        before:bg-line after:h-px after:flex-1 after:bg-line"
-      >
-        {t('signIn.or')}
-      </p>
-      <Button icon={Fingerprint} isWide isPending={isPending} onClick={() => void signIn()}>
-        {label}
-      </Button>
-    </div>
   )
 }

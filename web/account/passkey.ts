@@ -13,18 +13,26 @@ export function hasPasskeys(): boolean {
 
 /** Signs in with a passkey. Throws ApiRefusal, or Cancelled if the owner closes the dialog. */
 export async function signInByPasskey(): Promise<void> {
+  const body = { response: await passkeyAnswer() }
+  await call('POST /api/auth/passkey/verify-authentication', { body })
+}
+
+/** Proves in this session who the owner is. Throws as `signInByPasskey` does. */
+export async function proveByPasskey(): Promise<void> {
+  await call('POST /api/auth/step-up', { body: { response: await passkeyAnswer() } })
+}
+
+async function passkeyAnswer(): Promise<object> {
   const options = await call('GET /api/auth/passkey/generate-authenticate-options')
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
     // Safe: the server answers with these options as WebAuthn defines them.
     options as PublicKeyCredentialRequestOptionsJSON,
   )
   const credential = await credentialFrom(navigator.credentials.get({ publicKey }))
-  await call('POST /api/auth/passkey/verify-authentication', {
-    body: { response: credential.toJSON() as object },
-  })
+  return credential.toJSON() as object
 }
 
-/** Needs a fresh session. Throws as `signInByPasskey` does. */
+/** Needs recent proofs. Throws as `signInByPasskey` does. */
 export async function addPasskey(name: string): Promise<void> {
   const options = await call('GET /api/auth/passkey/generate-register-options')
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(

@@ -9,9 +9,14 @@ const sections = [
   { to: paths.home, name: 'nav.home', icon: House, also: undefined },
   { to: paths.usage, name: 'nav.usage', icon: ChartColumn, also: undefined },
   { to: paths.packs, name: 'nav.packs', icon: PackagePlus, also: undefined },
-  { to: paths.payments, name: 'nav.payments', icon: ReceiptText, also: /^\/orders\// },
+  { to: paths.payments, name: 'nav.payments', icon: ReceiptText, also: /^\/(?:orders\/|top-up$)/ },
   { to: paths.key, name: 'nav.key', icon: KeyRound, also: undefined },
-  { to: paths.settings, name: 'nav.settings', icon: Settings, also: /^\/(?:security|privacy)$/ },
+  {
+    to: paths.settings,
+    name: 'nav.settings',
+    icon: Settings,
+    also: /^\/(?:security|limits|privacy)$/,
+  },
 ] as const
 
 /** The sections with the current one marked; some have more pages than the one they link to. */

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { ConsentBanner } from '../account/ConsentBanner.tsx'
+import { ReviewBanner } from '../account/ReviewBanner.tsx'
 import { useFormat } from '../format/use-format.ts'
 import { paths } from '../paths.ts'
 import { useLive } from '../runtime/live.ts'
@@ -36,6 +37,7 @@ export function OwnerFrame() {
       <Offline />
       <main id="content" className="mx-auto w-full max-w-6xl flex-1 px-4 py-6 sm:px-6 sm:py-10">
         <ConsentBanner />
+        <ReviewBanner />
         <Outlet />
       </main>
       <Footer />

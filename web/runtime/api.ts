@@ -1,6 +1,11 @@
 // Every call to the cabinet, typed by its contract: a route's name gives its parameters, its body
 // and its answer. An answer that is not 2xx becomes an ApiRefusal, with a sentence in words/.
-import type { AuthErrorCode, ErrorBody, ErrorCode } from '../../src/cabinet/contract/contract.ts'
+import type {
+  AuthErrorCode,
+  ErrorBody,
+  ErrorCode,
+  Proof,
+} from '../../src/cabinet/contract/contract.ts'
 import type { Routes } from '../../src/cabinet/contract/routes.ts'
 import { takePrefetched } from './prefetch.ts'
 
@@ -41,6 +46,8 @@ export class ApiRefusal extends Error {
   readonly status: number
   readonly retryAfterSeconds: number | undefined
   readonly field: string | undefined
+  /** Of `step_up_needed`: what the owner has to prove. */
+  readonly needs: readonly Proof[]
   readonly requestId: string | undefined
 
   constructor(code: Code, status: number, body?: Partial<ErrorBody>) {
@@ -50,6 +57,7 @@ export class ApiRefusal extends Error {
     this.status = status
     this.retryAfterSeconds = body?.error?.retryAfterSeconds
     this.field = body?.error?.field
+    this.needs = body?.error?.needs ?? []
     this.requestId = body?.requestId
   }
 }

@@ -109,6 +109,11 @@ export const sessionsQuery = queryOptions({
   queryKey: ['sessions'],
   queryFn: ({ signal }) => call('GET /api/sessions', { signal }),
 })
+/** What the review after a password reset shows. */
+export const reviewQuery = queryOptions({
+  queryKey: ['reset-review'],
+  queryFn: ({ signal }) => call('GET /api/reset-review', { signal }),
+})
 export const passkeysQuery = queryOptions({
   queryKey: ['passkeys'],
   queryFn: ({ signal }) => call('GET /api/passkeys', { signal }),
@@ -130,6 +135,11 @@ export const guardsQuery = queryOptions({
 export const topUpQuery = queryOptions({
   queryKey: ['top-up'],
   queryFn: ({ signal }) => call('GET /api/top-up', { signal }),
+})
+/** Newest first; a charge may come at any time. */
+export const topUpHistoryQuery = queryOptions({
+  queryKey: ['top-up-history'],
+  queryFn: ({ signal }) => call('GET /api/top-up/history', { signal }),
 })
 export const documentQuery = (document: string, language: Language) =>
   queryOptions({

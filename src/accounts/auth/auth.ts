@@ -5,12 +5,14 @@ import { passkey } from '@better-auth/passkey'
 import { type BetterAuthOptions, betterAuth } from 'better-auth'
 import { APIError } from 'better-auth/api'
 import { twoFactor } from 'better-auth/plugins/two-factor'
+import { type Clock, dateAt } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { newAccountId, randomText } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import { cookiesOf } from '../cookies.ts'
 import { type AccountsSettings, ADDRESS_HEADER, BASE_PATH, RESET_MINUTES } from '../dependencies.ts'
 import type { Brand } from '../emails/emails.ts'
+import type { Proofs } from '../levels.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, type Passwords } from '../passwords/passwords.ts'
 import { createConnections } from './connection.ts'
 import * as tables from './tables.ts'
@@ -19,6 +21,7 @@ const DAY_SECONDS = 86_400
 
 export type AuthOptions = {
   readonly db: Db
+  readonly clock: Clock
   readonly log: Log
   readonly brand: Brand
   readonly settings: AccountsSettings
@@ -73,11 +76,12 @@ export function authOptions(options: AuthOptions) {
       ...tables.sessions,
       expiresIn: settings.sessionDays * DAY_SECONDS,
       updateAge: DAY_SECONDS,
-      freshAge: settings.freshMinutes * 60,
+      // Off: it compares the age of a session only. levels.ts decides for its paths too.
+      freshAge: 0,
       // A session cached in its cookie would still work after it was revoked.
       cookieCache: { enabled: false },
     },
-    databaseHooks: { session: { create: { before: keepSignInTime } } },
+    databaseHooks: { session: { create: { before: recordProofs(options.clock) } } },
     account: { ...tables.credentials, accountLinking: { enabled: false } },
     verification: {
       ...tables.accountCodes,
@@ -108,15 +112,58 @@ type SessionHooks = NonNullable<NonNullable<BetterAuthOptions['databaseHooks']>[
 type BeforeSession = NonNullable<NonNullable<SessionHooks['create']>['before']>
 
 /**
- * better-auth replaces the session when the password is changed and when the second factor is
- * switched on or off, and dates the new one from that moment. Such a request proves the password at
- * most, while a session's time must mean a sign-in with the second factor: otherwise an old cookie
- * and the password would be enough to switch the second factor off. So a session that replaces
- * another keeps the time of its sign-in. During a sign-in better-auth has read no session.
+ * What a request to one of better-auth's paths has proven when it adds a session. The password of a
+ * sign-in with a code was proven at most ten minutes before: better-auth forgets it then.
  */
-const keepSignInTime: BeforeSession = async (session, request) => {
-  const current = request?.context.session?.session
-  return { data: { ...session, createdAt: current?.createdAt ?? session.createdAt } }
+const provenBy: Readonly<Record<string, readonly (keyof Proofs)[]>> = {
+  '/sign-in/email': ['passwordAt'],
+  '/two-factor/verify-totp': ['passwordAt', 'codeAt'],
+  '/two-factor/verify-backup-code': ['passwordAt', 'recoveryAt'],
+  '/passkey/verify-authentication': ['passkeyAt'],
+}
+
+/**
+ * better-auth also replaces the session when the password is changed and when the second factor is
+ * switched on or off. The new session keeps what the old one had proven, and when its owner signed
+ * in, and adds what this request proved: otherwise an old cookie and the password would be enough
+ * to switch the second factor off. During a sign-in better-auth has read no session.
+ */
+const provenByReplacing: Readonly<Record<string, readonly (keyof Proofs)[]>> = {
+  '/change-password': ['passwordAt'],
+  '/two-factor/disable': ['passwordAt'],
+  '/two-factor/verify-totp': ['codeAt'],
+}
+
+function recordProofs(clock: Clock): BeforeSession {
+  return async (session, request) => {
+    const now = dateAt(clock.nowMs())
+    const path = request?.path ?? ''
+    const current = request?.context.session?.session as StoredSession | undefined
+    if (current !== undefined) {
+      const { createdAt, isPrivate, passwordAt, codeAt, recoveryAt, passkeyAt } = current
+      const kept = { createdAt, isPrivate, passwordAt, codeAt, recoveryAt, passkeyAt }
+      return { data: { ...session, ...kept, ...at(now, provenByReplacing[path] ?? []) } }
+    }
+    const isShared =
+      path === '/sign-in/email'
+        ? request?.body?.rememberMe === false
+        : await hasSharedDeviceCookie(request)
+    return { data: { ...session, isPrivate: !isShared, ...at(now, provenBy[path] ?? []) } }
+  }
+}
+
+type StoredSession = Proofs & { readonly createdAt: Date; readonly isPrivate: boolean }
+
+function at(now: Date, proofs: readonly (keyof Proofs)[]): Partial<Record<keyof Proofs, Date>> {
+  return Object.fromEntries(proofs.map((proof) => [proof, now]))
+}
+
+/** better-auth sets it when the owner did not tick "Keep me signed in". */
+async function hasSharedDeviceCookie(request: Parameters<BeforeSession>[1]): Promise<boolean> {
+  if (request === null) return false
+  const { authCookies, secret } = request.context
+  const cookie = await request.getSignedCookie(authCookies.dontRememberToken.name, secret)
+  return typeof cookie === 'string'
 }
 
 function secondFactor(brand: Brand) {

@@ -11,6 +11,7 @@ import {
   type Stage,
 } from '../../../test/stages/accounts.ts'
 import { quiet } from '../../../test/support/harness.ts'
+import { systemClock } from '../../platform/clock.ts'
 import { createPasswords } from '../passwords/passwords.ts'
 import { authOptions } from './auth.ts'
 
@@ -23,6 +24,7 @@ after(() => stage.end())
 test('better-auth finds no table, column or index missing', async () => {
   const options = authOptions({
     db: stage.db,
+    clock: systemClock,
     log: quiet,
     brand: { name: 'Gate', supportEmail: 'help@example.org', cabinetUrl: CABINET },
     settings: accountSettings,

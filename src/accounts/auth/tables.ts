@@ -18,6 +18,14 @@ export const sessions = {
     ipAddress: 'address',
     userAgent: 'agent',
   },
+  // Our own columns: auth.ts fills them when better-auth adds a session.
+  additionalFields: {
+    passwordAt: { type: 'date', required: false, input: false, fieldName: 'password_at' },
+    codeAt: { type: 'date', required: false, input: false, fieldName: 'code_at' },
+    recoveryAt: { type: 'date', required: false, input: false, fieldName: 'recovery_at' },
+    passkeyAt: { type: 'date', required: false, input: false, fieldName: 'passkey_at' },
+    isPrivate: { type: 'boolean', input: false, defaultValue: false, fieldName: 'is_private' },
+  },
 } as const
 
 export const credentials = {

@@ -1,12 +1,13 @@
 // Closing an account, erasing it later, and the copy of all data that an owner may ask for. Closing
 // ends every way to sign in at once. Data that the law requires stays until the term is over; then
 // the personal data is erased. The ledger's rows stay: they name a book and no person.
-import type { Tx } from '../../platform/db/db.ts'
+import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { AccountId, BookId } from '../../platform/ids.ts'
 import type { Dependencies } from '../dependencies.ts'
 import * as queries from '../queries.ts'
-import { sessionRefusal } from '../refusals.ts'
-import { requireFresh, type Session } from '../sessions.ts'
+import { closingRefusal, sessionRefusal } from '../refusals.ts'
+import * as changeQueries from '../registration/queries.ts'
+import { requireProofs, type Session } from '../sessions.ts'
 import * as closingQueries from './queries.ts'
 
 /** Rows per run of the job; the next run takes the rest. */
@@ -30,16 +31,29 @@ export type ClosingHooks = {
 export function createClosing(dependencies: Dependencies, hooks: ClosingHooks) {
   const { db, emails, settings, log } = dependencies
 
+  /** A thief could change the address and then close the account: nobody could undo the change. */
+  async function requireClosable(
+    executor: Executor,
+    { account }: Pick<Session, 'account'>,
+  ): Promise<void> {
+    if ((await changeQueries.emailChangeFind(executor, account)) === undefined) return
+    throw closingRefusal('email_change_recent', 'The change of address can still be undone.')
+  }
+
   return {
+    /** Refuses: email_change_recent. For a caller that does other things before it closes. */
+    requireClosable: (session: Session): Promise<void> => requireClosable(db, session),
+
     /**
      * Closes the account. The owner decides about the unspent part, finally. Refuses:
-     * session_missing, session_not_fresh, and what the other modules refuse.
+     * session_missing, step_up_needed, email_change_recent, and what the other modules refuse.
      */
     async close(session: Session | undefined, unspent: closingQueries.Unspent): Promise<void> {
-      const { account } = requireFresh(session)
+      const { account } = requireProofs(session, 'account.close')
       await db.transaction(async (tx) => {
         const row = await queries.accountLock(tx, account)
         if (row === undefined) throw sessionRefusal('session_missing', 'Sign in first.')
+        await requireClosable(tx, { account })
         const { closedAt, eraseAt } = await closingQueries.accountClose(tx, {
           account,
           unspent,
@@ -56,7 +70,7 @@ export function createClosing(dependencies: Dependencies, hooks: ClosingHooks) {
 
     /** Everything we hold about the owner, for a JSON file. Refuses as `close` does. */
     async copy(session: Session | undefined): Promise<Record<string, unknown>> {
-      const { account, book } = requireFresh(session)
+      const { account, book } = requireProofs(session, 'account.export')
       const own = (await closingQueries.accountExport(db, account)) as Record<string, unknown>
       const others = await Promise.all(
         Object.entries(hooks.exports).map(

@@ -18,6 +18,7 @@ export async function accountClose(
        gone_factors as (delete from second_factors where account_id = $1),
        gone_passkeys as (delete from passkeys where account_id = $1),
        gone_devices as (delete from account_devices where account_id = $1),
+       gone_changes as (delete from email_changes where account_id = $1),
        gone_codes as (delete from account_codes where value = $1)
      update accounts set
        closed_at = clock_timestamp(),
@@ -79,10 +80,14 @@ export async function expiredDelete(
        delete from account_devices where (account_id, device_hash) in (
          select account_id, device_hash from account_devices
          where last_seen_at < clock_timestamp() - make_interval(days => $2) limit $1) returning 1
+     ), gone_changes as (
+       delete from email_changes where account_id in (
+         select account_id from email_changes where undo_until < clock_timestamp() limit $1)
+       returning 1
      )
      select ((select count(*) from gone_sessions) + (select count(*) from gone_codes)
        + (select count(*) from gone_registrations) + (select count(*) from gone_throttles)
-       + (select count(*) from gone_devices))::int4 as gone`,
+       + (select count(*) from gone_devices) + (select count(*) from gone_changes))::int4 as gone`,
     [p.max, p.deviceDays],
   )
   return (rows[0] as { gone: number }).gone
@@ -102,7 +107,9 @@ export async function accountExport(db: Executor, account: AccountId): Promise<u
          from account_consents where account_id = $1),
        'sessions', (select coalesce(json_agg(json_build_object('signedInAt', created_at,
            'lastSeenAt', last_seen_at, 'expiresAt', expires_at, 'address', address,
-           'browser', agent) order by created_at), '[]')
+           'browser', agent, 'isPrivate', is_private, 'passwordAt', password_at,
+           'codeAt', code_at, 'recoveryCodeAt', recovery_at, 'passkeyAt', passkey_at)
+           order by created_at), '[]')
          from sessions where account_id = $1),
        'browsers', (select coalesce(json_agg(json_build_object('firstSeenAt', first_seen_at,
            'lastSeenAt', last_seen_at) order by first_seen_at), '[]')
@@ -110,6 +117,9 @@ export async function accountExport(db: Executor, account: AccountId): Promise<u
        'passkeys', (select coalesce(json_agg(json_build_object('name', name,
            'createdAt', created_at) order by created_at), '[]')
          from passkeys where account_id = $1),
+       'emailChange', (select json_build_object('oldEmail', old_email, 'newEmail', new_email,
+           'changedAt', changed_at, 'undoUntil', undo_until)
+         from email_changes where account_id = $1),
        'passwordChangedAt', (select updated_at from credentials where account_id = $1)
      ) as everything`,
     [account],

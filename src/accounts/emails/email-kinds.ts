@@ -24,6 +24,11 @@ export type EmailFacts = {
   'email-change-asked': EmailChangeFacts
   'confirm-new-email': { readonly link: string; readonly minutes: number }
   'email-changed': EmailChangeFacts
+  /** To the old address, with a link that gives the account back to it. */
+  'email-change-undo': EmailChangeFacts & { readonly link: string; readonly untilMs: number }
+  'email-change-undone': EmailChangeFacts
+  /** To an address that an account has given up lately. */
+  'email-reserved': { readonly untilMs: number }
   'second-factor-on': EventContext
   'second-factor-off': EventContext
   'recovery-code-used': EventContext

@@ -23,6 +23,7 @@ const facts = {
   newEmail: 'new@example.org',
   unspent: 'refund',
   eraseAtMs: Date.UTC(2029, 10, 14),
+  untilMs: Date.UTC(2026, 10, 21, 9, 5),
   signInLink: `${brand.cabinetUrl}/sign-in`,
   resetLink: `${brand.cabinetUrl}/forgot`,
   link,
@@ -33,7 +34,7 @@ const emails = Object.keys(english.templates).map(
 )
 
 test('every e-mail has a subject, a text and an HTML part in both languages', () => {
-  assert.equal(emails.length, 18)
+  assert.equal(emails.length, 21)
   for (const email of emails) {
     const [ru, en] = [
       composeAccountEmail(email, 'ru', brand),

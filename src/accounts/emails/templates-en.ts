@@ -98,6 +98,36 @@ export const english: EmailTemplates = {
           `The e-mail address of your account was changed from ${facts.oldEmail} to ` +
           facts.newEmail,
       }),
+    'email-change-undo': (facts, context) => ({
+      subject: `Undo the change of your ${context.brand} e-mail address`,
+      lines: [
+        `The e-mail address of your account was changed from ${facts.oldEmail} to ` +
+          `${facts.newEmail} ${whenAndWhere(facts, context)}.`,
+        'If this was you, no action is needed.',
+        'If this was not you, undo the change: the account gets this address back, all sessions ' +
+          'end, and we send you a link to set a new password.',
+      ],
+      button: { label: 'Undo the change', link: facts.link },
+      more: [`The link works once, until ${context.time(facts.untilMs)}.`],
+    }),
+    'email-change-undone': (facts, context) => ({
+      subject: `The change of your ${context.brand} e-mail address was undone`,
+      lines: [
+        `The account has the address ${facts.oldEmail} again, and no longer ${facts.newEmail}. ` +
+          `The change was undone ${whenAndWhere(facts, context)} with the link that we sent to ` +
+          `${facts.oldEmail}.`,
+        'All sessions have ended, and the old password no longer works. We sent a link to set a ' +
+          `new one to ${facts.oldEmail}.`,
+      ],
+    }),
+    'email-reserved': ({ untilMs }, { brand, time }) => ({
+      subject: `This address cannot be used for ${brand} yet`,
+      lines: [
+        `Someone, possibly you, tried to use this address for a ${brand} account. An account had ` +
+          `it until recently and can take it back until ${time(untilMs)}.`,
+        'After that you can sign up with it. If this was not you, ignore this e-mail.',
+      ],
+    }),
     'second-factor-on': (facts, context) =>
       event(facts, context, {
         subject: `Two-factor authentication is now on for ${context.brand}`,
@@ -113,7 +143,7 @@ export const english: EmailTemplates = {
     'recovery-code-used': (facts, context) =>
       event(facts, context, {
         subject: `A recovery code for your ${context.brand} account was used`,
-        line: 'A recovery code was used instead of the app code to sign in to your account',
+        line: 'A recovery code was used instead of the app code for your account',
       }),
     'passkey-added': (facts, context) =>
       event(facts, context, {

@@ -91,6 +91,35 @@ export const russian: EmailTemplates = {
         subject: `Ваш адрес в ${context.brand} изменён`,
         line: `Адрес вашего аккаунта изменён с ${facts.oldEmail} на ${facts.newEmail}`,
       }),
+    'email-change-undo': (facts, context) => ({
+      subject: `Ваш адрес в ${context.brand} изменён: смену можно отменить`,
+      lines: [
+        `Адрес вашего аккаунта изменён с ${facts.oldEmail} на ${facts.newEmail}: ` +
+          `${whenAndWhere(facts, context)}.`,
+        'Если это были вы, ничего делать не нужно.',
+        'Если это были не вы, отмените смену: аккаунт снова получит этот адрес, все сеансы ' +
+          'завершатся, а мы пришлём ссылку, чтобы задать новый пароль.',
+      ],
+      button: { label: 'Отменить смену', link: facts.link },
+      more: [`Ссылка сработает один раз и действует до ${context.time(facts.untilMs)}.`],
+    }),
+    'email-change-undone': (facts, context) => ({
+      subject: `Смена адреса в ${context.brand} отменена`,
+      lines: [
+        `У аккаунта снова адрес ${facts.oldEmail}, а не ${facts.newEmail}. Смену отменили по ` +
+          `ссылке, отправленной на ${facts.oldEmail}: ${whenAndWhere(facts, context)}.`,
+        'Все сеансы завершены, старый пароль больше не действует. Ссылку, чтобы задать новый, мы ' +
+          `отправили на ${facts.oldEmail}.`,
+      ],
+    }),
+    'email-reserved': ({ untilMs }, { brand, time }) => ({
+      subject: `Этот адрес пока нельзя использовать в ${brand}`,
+      lines: [
+        `Кто-то, возможно вы, указал этот адрес для аккаунта в ${brand}. Недавно он принадлежал ` +
+          `другому аккаунту, и его ещё могут вернуть до ${time(untilMs)}.`,
+        'После этого с ним можно зарегистрироваться. Если это были не вы, проигнорируйте письмо.',
+      ],
+    }),
     'second-factor-on': (facts, context) =>
       event(facts, context, {
         subject: `Двухфакторная аутентификация в ${context.brand} включена`,
@@ -105,8 +134,8 @@ export const russian: EmailTemplates = {
       }),
     'recovery-code-used': (facts, context) =>
       event(facts, context, {
-        subject: `Вход с кодом восстановления в ${context.brand}`,
-        line: 'В ваш аккаунт вошли с кодом восстановления вместо кода из приложения',
+        subject: `Использован код восстановления в ${context.brand}`,
+        line: 'Для вашего аккаунта вместо кода из приложения использован код восстановления',
       }),
     'passkey-added': (facts, context) =>
       event(facts, context, {

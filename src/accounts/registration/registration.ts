@@ -11,6 +11,7 @@ import type { Dependencies } from '../dependencies.ts'
 import { passwordProblem } from '../passwords/passwords.ts'
 import * as queries from '../queries.ts'
 import { emailShape, type SignIn } from '../sign-in/sign-in.ts'
+import * as changeQueries from './queries.ts'
 
 /** A day: e-mail is slow, and people confirm in the evening. */
 const CONFIRM_HOURS = 24
@@ -50,9 +51,22 @@ export function createRegistration(dependencies: Dependencies, signIn: SignIn) {
     await emails.post(db, to, { kind: 'confirm-email', facts })
   }
 
-  async function emailAlreadyRegistered(account: queries.AccountRow): Promise<void> {
-    const facts = { signInLink: emails.link('sign-in'), resetLink: emails.link('forgot') }
-    await emails.post(db, account, { kind: 'already-registered', facts })
+  /**
+   * E-mails an address that an account has, or that is reserved for the account that had it until
+   * lately. False when the address is free.
+   */
+  async function emailIfTaken(email: string, language: queries.Language): Promise<boolean> {
+    const account = await queries.accountFindByEmail(db, email)
+    const reservedUntil = await changeQueries.emailReservedUntil(db, email)
+    if (account !== undefined) {
+      const facts = { signInLink: emails.link('sign-in'), resetLink: emails.link('forgot') }
+      await emails.post(db, account, { kind: 'already-registered', facts })
+      return true
+    }
+    if (reservedUntil === undefined) return false
+    const facts = { untilMs: reservedUntil.getTime() }
+    await emails.post(db, { email, language }, { kind: 'email-reserved', facts })
+    return true
   }
 
   async function register(request: AuthRequest): Promise<Answer> {
@@ -69,12 +83,8 @@ export function createRegistration(dependencies: Dependencies, signIn: SignIn) {
       return errorAnswer('consent_missing')
     // Before the lookup: a known and an unknown address must cost the same work.
     const passwordHash = await passwords.hash(password)
-    const account = await queries.accountFindByEmail(db, email)
     if (!(await mayEmail(email))) return okAnswer()
-    if (account !== undefined) {
-      await emailAlreadyRegistered(account)
-      return okAnswer()
-    }
+    if (await emailIfTaken(email, language)) return okAnswer()
     const code = randomText(24)
     await queries.registrationInsert(db, {
       id: `reg_${randomText(12)}`,
@@ -140,7 +150,7 @@ export function createRegistration(dependencies: Dependencies, signIn: SignIn) {
         return true
       })
     } catch (error) {
-      // Another account has changed its e-mail to this address meanwhile.
+      // Another account has changed its e-mail to this address meanwhile, or from it.
       if (queries.isUniqueViolation(error)) return false
       throw error
     }
@@ -151,7 +161,7 @@ export function createRegistration(dependencies: Dependencies, signIn: SignIn) {
     'POST /register/again': { hasStrictLimit: true, hidesTiming: 'always', run: resendCode },
     'POST /confirm': { hasStrictLimit: true, session: 'optional', run: confirm },
   }
-  return { routes, mayEmail, emailAlreadyRegistered }
+  return { routes, mayEmail, emailIfTaken }
 }
 
 export type Registration = ReturnType<typeof createRegistration>

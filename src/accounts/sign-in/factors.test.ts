@@ -2,16 +2,17 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
-  type Browser,
-  CABINET,
+  ageProofs,
   createStage,
+  enableSecondFactor,
   errorOf,
   expect,
+  nextCode,
   PASSWORD,
   type Stage,
   totpCode,
 } from '../../../test/stages/accounts.ts'
-import { createAuthenticator } from '../../../test/support/authenticator.ts'
+import { passkeySteps } from '../../../test/stages/passkeys.ts'
 
 let stage: Stage
 before(async () => {
@@ -19,30 +20,17 @@ before(async () => {
 })
 after(() => stage.end())
 
-const wrongCode = (uri: string) => String((Number(totpCode(uri)) + 1) % 1_000_000).padStart(6, '0')
-/** The code of the next half minute, which is accepted too and was not used yet. */
-const nextCode = (uri: string) => totpCode(uri, Date.now() + 30_000)
+const { addPasskey, signInWith } = passkeySteps
 
-async function switchOn(browser: Browser) {
-  const { body } = expect(await browser.post('/two-factor/enable', { password: PASSWORD }), 200)
-  const { uri, recoveryCodes } = body as { uri: string; recoveryCodes: string[] }
-  expect(await browser.post('/two-factor/verify-totp', { code: totpCode(uri) }), 200)
-  return { uri, recoveryCodes }
-}
+const wrongCode = (uri: string) => String((Number(totpCode(uri)) + 1) % 1_000_000).padStart(6, '0')
 
 const newEmail = 'elsewhere@example.net'
 
-async function turnBack(email: string, interval: string): Promise<void> {
-  await stage.db.query(
-    `update sessions set created_at = created_at - $2::interval
-     where account_id = (select id from accounts where email = $1)`,
-    [email, interval],
-  )
-}
+const turnBack = (email: string, interval: string) => ageProofs(stage.db, interval, email)
 
 test('with a second factor the password alone does not sign in', async () => {
   const owner = await stage.person('factor')
-  const { uri } = await switchOn(owner)
+  const { uri } = await enableSecondFactor(owner)
   assert.equal((await owner.session())?.hasSecondFactor, true)
   await stage.lastEmail(owner.email, 'second-factor-on')
 
@@ -60,7 +48,7 @@ test('with a second factor the password alone does not sign in', async () => {
 
 test('a code of the authenticator app works once', async () => {
   const owner = await stage.person('shoulder')
-  const { uri } = await switchOn(owner)
+  const { uri } = await enableSecondFactor(owner)
   const code = nextCode(uri)
   const [first, second] = [stage.browser(), stage.browser()]
   for (const browser of [first, second]) expect(await browser.signIn(owner.email), 200)
@@ -73,7 +61,7 @@ test('a code of the authenticator app works once', async () => {
 
 test('a browser cannot ask to skip the code next time', async () => {
   const owner = await stage.person('trusting')
-  const { uri } = await switchOn(owner)
+  const { uri } = await enableSecondFactor(owner)
   const browser = stage.browser()
   expect(await browser.signIn(owner.email), 200)
   const body = { code: nextCode(uri), trustDevice: true }
@@ -84,7 +72,7 @@ test('a browser cannot ask to skip the code next time', async () => {
 
 test('ten wrong codes lock the second factor, over any number of sign-ins', async () => {
   const owner = await stage.person('locked')
-  const { uri } = await switchOn(owner)
+  const { uri } = await enableSecondFactor(owner)
   for (const round of [1, 2]) {
     const browser = stage.browser({ address: `192.0.2.${round}` })
     expect(await browser.signIn(owner.email), 200)
@@ -103,7 +91,7 @@ test('ten wrong codes lock the second factor, over any number of sign-ins', asyn
 
 test('a recovery code signs in once, and the owner gets an e-mail', async () => {
   const owner = await stage.person('recovered')
-  const { recoveryCodes } = await switchOn(owner)
+  const { recoveryCodes } = await enableSecondFactor(owner)
   assert.equal(recoveryCodes.length, 10)
   const [code] = recoveryCodes
   const browser = stage.browser()
@@ -124,7 +112,7 @@ test('a recovery code signs in once, and the owner gets an e-mail', async () => 
 
 test('the seed and the recovery codes are encrypted in the table', async () => {
   const owner = await stage.person('sealed')
-  const { recoveryCodes } = await switchOn(owner)
+  const { recoveryCodes } = await enableSecondFactor(owner)
   const { rows } = await stage.db.query(
     `select second_factors::text as row from second_factors
      where account_id = (select id from accounts where email = $1)`,
@@ -138,7 +126,7 @@ test('switching the second factor on or off requires the password', async () => 
   const owner = await stage.person('off')
   const wrong = await owner.post('/two-factor/enable', { password: 'not the password' })
   assert.equal(errorOf(wrong), 'password_wrong')
-  await switchOn(owner)
+  await enableSecondFactor(owner)
   const again = await owner.post('/two-factor/enable', { password: PASSWORD })
   assert.equal(errorOf(again), 'second_factor_already_on')
   const off = await owner.post('/two-factor/disable', { password: 'not the password' })
@@ -152,28 +140,32 @@ test('switching the second factor on or off requires the password', async () => 
 
 test('an old cookie and the password cannot switch the second factor off', async () => {
   const owner = await stage.person('robbed')
-  await switchOn(owner)
+  await enableSecondFactor(owner)
   await turnBack(owner.email, '5 days')
   const thief = stage.browser({ address: '192.0.2.66' })
   for (const [name, value] of owner.jar) thief.jar.set(name, value)
+  expect(await thief.post('/step-up', { password: PASSWORD }), 200)
+  assert.deepEqual((await thief.session())?.missing.second_factor, ['code'])
   const newPassword = 'another quiet evening'
-  const change = { currentPassword: PASSWORD, newPassword }
-  expect(await thief.post('/change-password', change), 200)
-
-  assert.equal((await thief.session())?.isFresh, false, 'a new password makes no session fresh')
-  const bodies = { '/two-factor/disable': { password: newPassword }, '/email/change': { newEmail } }
+  const bodies = {
+    '/change-password': { currentPassword: PASSWORD, newPassword },
+    '/two-factor/disable': { password: PASSWORD },
+    '/two-factor/generate-backup-codes': { password: PASSWORD },
+    '/email/change': { newEmail },
+  }
   for (const [path, body] of Object.entries(bodies)) {
-    assert.equal(errorOf(await thief.post(path, body)), 'session_not_fresh', path)
+    assert.equal(errorOf(await thief.post(path, body)), 'step_up_needed', path)
   }
   assert.equal((await thief.session())?.hasSecondFactor, true)
+  assert.equal((await stage.browser().signIn(owner.email)).status, 200, 'the password is the same')
 })
 
-test('only a sign-in makes a session fresh; its replacement keeps the time', async () => {
+test('a session that replaces another keeps its sign-in time and its proofs', async () => {
   const owner = await stage.person('kept-time')
   await turnBack(owner.email, '9 minutes')
   const signedInAt = (await owner.session())?.signedInAt
   const steps = {
-    'second factor on': () => switchOn(owner),
+    'second factor on': () => enableSecondFactor(owner),
     'second factor off': () => owner.post('/two-factor/disable', { password: PASSWORD }),
     'password changed': () =>
       owner.post('/change-password', { currentPassword: PASSWORD, newPassword: 'a loud morning' }),
@@ -184,6 +176,7 @@ test('only a sign-in makes a session fresh; its replacement keeps the time', asy
     const after = await owner.session()
     assert.ok(after !== undefined && after.id !== before?.id, `${step}: a copied cookie ends`)
     assert.deepEqual(after.signedInAt, signedInAt, step)
+    assert.deepEqual(after.missing.second_factor, [], step)
   }
 })
 
@@ -202,24 +195,9 @@ test('wrong passwords inside a session are limited', async () => {
   assert.equal(errorOf(await owner.post('/change-password', change)), 'attempts_exceeded')
 })
 
-async function addPasskey(browser: Browser, name = 'Phone', isOwnerVerified = true) {
-  const passkey = createAuthenticator(CABINET, { isOwnerVerified })
-  const options = expect(await browser.get('/passkey/generate-register-options'), 200).body
-  const response = passkey.register(options as Parameters<typeof passkey.register>[0])
-  const reply = await browser.post('/passkey/verify-registration', { response, name })
-  return { passkey, reply }
-}
-
-async function signInWith(passkey: ReturnType<typeof createAuthenticator>, browser: Browser) {
-  const options = expect(await browser.get('/passkey/generate-authenticate-options'), 200).body
-  assert.equal(options.userVerification, 'required')
-  const response = passkey.authenticate(options as Parameters<typeof passkey.authenticate>[0])
-  return { response, reply: await browser.post('/passkey/verify-authentication', { response }) }
-}
-
 test('a passkey signs in without a password and without a code', async () => {
   const owner = await stage.person('passkey')
-  await switchOn(owner)
+  await enableSecondFactor(owner)
   const { passkey, reply: added } = await addPasskey(owner)
   assert.equal(added.status, 200)
   assert.match((await stage.lastEmail(owner.email, 'passkey-added')).text, /“Phone”/)
@@ -229,18 +207,18 @@ test('a passkey signs in without a password and without a code', async () => {
   assert.equal((await browser.session())?.email, owner.email)
 })
 
-test('signing in again, by password and code or by passkey, gives a fresh session', async () => {
+test('signing in again, by password and code or by passkey, proves both', async () => {
   const owner = await stage.person('again')
-  const { uri } = await switchOn(owner)
+  const { uri } = await enableSecondFactor(owner)
   const { passkey } = await addPasskey(owner)
   await turnBack(owner.email, '5 days')
   expect(await owner.signIn(owner.email), 200)
   expect(await owner.post('/two-factor/verify-totp', { code: nextCode(uri) }), 200)
-  assert.equal((await owner.session())?.isFresh, true)
+  assert.deepEqual((await owner.session())?.missing.second_factor, [])
   await turnBack(owner.email, '5 days')
-  assert.equal((await owner.session())?.isFresh, false)
+  assert.deepEqual((await owner.session())?.missing.second_factor, ['password', 'code'])
   expect((await signInWith(passkey, owner)).reply, 200)
-  assert.equal((await owner.session())?.isFresh, true)
+  assert.deepEqual((await owner.session())?.missing.second_factor, [])
 })
 
 test('a passkey’s answer cannot be replayed', async () => {
@@ -264,7 +242,7 @@ test('refuses a passkey that did not verify its owner', async () => {
   assert.equal(await browser.session(), undefined)
 })
 
-test('adding and removing passkeys requires a fresh session, and only own ones', async () => {
+test('adding and removing passkeys requires a recent proof, and only own ones', async () => {
   const owner = await stage.person('careful')
   await addPasskey(owner)
   const session = stage.accounts.requireSession(await owner.session())
@@ -279,9 +257,9 @@ test('adding and removing passkeys requires a fresh session, and only own ones',
   }
   await turnBack(owner.email, '11 minutes')
   const stale = await owner.get('/passkey/generate-register-options')
-  assert.deepEqual([stale.status, errorOf(stale)], [403, 'session_not_fresh'])
+  assert.deepEqual([stale.status, errorOf(stale)], [403, 'step_up_needed'])
   const refused = await owner.post('/passkey/delete-passkey', { id })
-  assert.equal(errorOf(refused), 'session_not_fresh')
+  assert.equal(errorOf(refused), 'step_up_needed')
 
   expect(await owner.signIn(owner.email), 200)
   expect(await owner.post('/passkey/delete-passkey', { id }), 200)

@@ -2,6 +2,7 @@
 // sessions end, earlier links stop working, and the owner gets an e-mail. A request for a link gets
 // the same answer whether its e-mail address is known or not.
 import { z } from 'zod'
+import { dateAt } from '../../platform/clock.ts'
 import type { AccountId } from '../../platform/ids.ts'
 import { type Answer, errorAnswer, isOk, okAnswer } from '../answers.ts'
 import type { AuthRouteTable, SignedInAuthRequest } from '../auth-route.ts'
@@ -9,6 +10,8 @@ import { ADDRESS_HEADER, type Dependencies, RESET_MINUTES } from '../dependencie
 import { passwordProblem } from '../passwords/passwords.ts'
 import * as queries from '../queries.ts'
 import { deviceName } from '../user-agent.ts'
+import { oneAtATime } from './one-at-a-time.ts'
+import * as stepUpQueries from './queries.ts'
 import { emailShape } from './sign-in.ts'
 
 const changeShape = z.object({ currentPassword: z.string().min(1), newPassword: z.string() })
@@ -17,19 +20,29 @@ const resetShape = z.object({ code: z.string().min(10).max(64), newPassword: z.s
 type User = { readonly id: string; readonly email: string }
 
 export function createPasswordChange(dependencies: Dependencies) {
-  const { db, emails, throttle, settings } = dependencies
+  const { db, clock, emails, throttle, settings } = dependencies
+  const resetKey = (email: string) => `reset ${throttle.keyedDigest(email)}`
 
-  /** Limits wrong passwords inside a session too: a stolen cookie must not allow free guesses. */
+  /**
+   * Limits wrong passwords inside a session too: a stolen cookie must not allow free guesses. They
+   * count for this session only: who has stolen one must not keep the owner's others from a change
+   * of the password. A right one is recorded as proven in the session.
+   */
   async function withPasswordLimit(
     request: SignedInAuthRequest,
     check: () => Promise<Answer>,
   ): Promise<Answer> {
-    const key = `password ${request.session.account}`
+    const key = `password ${request.session.id}`
     const allowance = { max: settings.wrongPerAccount, seconds: settings.wrongMinutes * 60 }
     const count = await throttle.countAttempt(key, allowance)
     if (!count.isAllowed) return errorAnswer('attempts_exceeded', count)
     const answer = await check()
-    if (isOk(answer)) await throttle.clear(key)
+    if (!isOk(answer)) return answer
+    await throttle.clear(key)
+    // No row when better-auth has replaced the session; auth/auth.ts has recorded it then.
+    const { account, id } = request.session
+    const at = dateAt(clock.nowMs())
+    await stepUpQueries.sessionProve(db, { account, id, proof: 'passwordAt', at })
     return answer
   }
 
@@ -41,7 +54,9 @@ export function createPasswordChange(dependencies: Dependencies) {
     const problem = passwordProblem(newPassword, session.email)
     if (problem !== undefined) return errorAnswer(problem)
     const answer = await withPasswordLimit(request, () =>
-      request.callBetterAuth({ currentPassword, newPassword, revokeOtherSessions: true }),
+      oneAtATime(throttle, session.account, () =>
+        request.callBetterAuth({ currentPassword, newPassword, revokeOtherSessions: true }),
+      ),
     )
     if (!isOk(answer)) return answer
     await queries.codeDeleteByAccount(db, session.account)
@@ -50,7 +65,13 @@ export function createPasswordChange(dependencies: Dependencies) {
   }
 
   const routes: AuthRouteTable = {
-    'POST /change-password': { hasStrictLimit: true, session: 'required', run: change },
+    'POST /change-password': {
+      hasStrictLimit: true,
+      session: 'required',
+      action: 'password.change',
+      hasPasswordInBody: true,
+      run: change,
+    },
     'POST /request-password-reset': {
       hasStrictLimit: true,
       hidesTiming: 'always',
@@ -69,7 +90,10 @@ export function createPasswordChange(dependencies: Dependencies) {
         const { code, newPassword } = body.data
         const problem = passwordProblem(newPassword)
         if (problem !== undefined) return errorAnswer(problem)
-        return request.callBetterAuth({ token: code, newPassword })
+        const account = await stepUpQueries.codeAccount(db, `reset-password:${code}`)
+        if (account === undefined) return errorAnswer('code_wrong')
+        const reset = { token: code, newPassword }
+        return oneAtATime(throttle, account, () => request.callBetterAuth(reset))
       },
     },
   }
@@ -78,11 +102,16 @@ export function createPasswordChange(dependencies: Dependencies) {
     routes,
     withPasswordLimit,
 
-    /** better-auth calls this with a code for an account; it ignores unknown addresses. */
+    /**
+     * better-auth calls this with a code for an account; it ignores unknown addresses. Counted
+     * apart from other e-mails, which anybody can cause by registering the address: who has used
+     * them up must not keep the owner from a reset. When resets are used up, the e-mailed links
+     * still work.
+     */
     async sendReset(user: User, code: string): Promise<void> {
-      const count = await throttle.countAttempt(`letter ${throttle.keyedDigest(user.email)}`, {
+      const count = await throttle.countAttempt(resetKey(user.email), {
         max: settings.lettersPerHour,
-        seconds: 3_600,
+        seconds: RESET_MINUTES * 60,
       })
       const account = await queries.accountFind(db, user.id)
       if (!count.isAllowed || account === undefined) return
@@ -90,13 +119,17 @@ export function createPasswordChange(dependencies: Dependencies) {
       await emails.post(db, account, { kind: 'reset-password', facts })
     },
 
+    /** The next reset is e-mailed, whatever was requested before: those links have ended. */
+    forgetResets: (email: string): Promise<void> => throttle.clear(resetKey(email)),
+
     /** better-auth calls this after it has set the new password, and then ends the sessions. */
     async onReset(user: User, headers: Headers): Promise<void> {
       const account = await queries.accountFind(db, user.id)
       if (account === undefined) return
+      await stepUpQueries.resetBegin(db, user.id as AccountId)
       await queries.codeDeleteByAccount(db, user.id as AccountId)
       const facts = {
-        atMs: dependencies.clock.nowMs(),
+        atMs: clock.nowMs(),
         address: headers.get(ADDRESS_HEADER) ?? '',
         device: deviceName(headers.get('user-agent') ?? ''),
       }

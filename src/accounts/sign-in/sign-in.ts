@@ -8,6 +8,8 @@ import { type Answer, errorAnswer, isOk, okAnswer } from '../answers.ts'
 import type { AuthRequest, AuthRouteTable } from '../auth-route.ts'
 import type { Dependencies } from '../dependencies.ts'
 import * as queries from '../queries.ts'
+import { oneAtATime } from './one-at-a-time.ts'
+import * as stepUpQueries from './queries.ts'
 
 /** Browsers cap the lifetime of a cookie at 400 days. */
 const DEVICE_DAYS = 400
@@ -20,7 +22,7 @@ const signInShape = z.object({
   password: z.string().min(1).max(1_000),
   isPrivate: z.boolean().default(true),
 })
-const codeShape = z.object({ code: z.string().trim().min(6).max(40) })
+export const codeShape = z.object({ code: z.string().trim().min(6).max(40) })
 
 export function createSignIn(dependencies: Dependencies) {
   const { db, throttle, emails, settings } = dependencies
@@ -70,50 +72,83 @@ export function createSignIn(dependencies: Dependencies) {
     if (count.isFirstRefused) await emailGuessingWarning(request, email)
     if (!count.isAllowed) return errorAnswer('attempts_exceeded', count)
     const credentials = { email, password, rememberMe: isPrivate }
+    const hash = await stepUpQueries.passwordHashByEmail(db, email)
     const answer = await request.callBetterAuth(credentials, '/sign-in/email')
     // No account has a password of that length: answer as for a wrong one.
     if (!isOk(answer))
       return answer.code === 'password_too_long' ? errorAnswer('sign_in_wrong') : answer
+    // The password was right when it was checked; the session may be younger than its reset.
+    if (hash !== (await stepUpQueries.passwordHashByEmail(db, email))) {
+      const { token: secret } = answer.body as { token?: string }
+      if (secret !== undefined) await queries.sessionDeleteBySecret(db, secret)
+      return errorAnswer('sign_in_wrong')
+    }
     await throttle.clear(key)
     if (!('twoFactorRedirect' in answer.body)) return finishSignIn(request, answer)
     if (request.session !== undefined) await queries.sessionDelete(db, request.session)
     return okAnswer({ status: 'second_factor' }, answer.cookies)
   }
 
-  /** True when the code was used before; then ends the session that better-auth has just made. */
-  async function isReplay(answer: Answer, code: string): Promise<boolean> {
+  /** False when the code of the app was used before, in a sign-in or in a step-up. */
+  async function isFirstUse(account: string, code: string): Promise<boolean> {
+    const key = `code ${throttle.keyedDigest(`${account} ${code}`)}`
+    return (await throttle.countAttempt(key, { max: 1, seconds: CODE_SECONDS })).isAllowed
+  }
+
+  /** Ends the session that better-auth has just made, when its code was used before. */
+  async function finishWithCode(request: AuthRequest, answer: Answer, code: string) {
     const { user, token: secret } = answer.body as { user: { id: string }; token: string }
-    const once = await throttle.countAttempt(`code ${throttle.keyedDigest(`${user.id} ${code}`)}`, {
-      max: 1,
-      seconds: CODE_SECONDS,
-    })
-    if (!once.isAllowed) await queries.sessionDeleteBySecret(db, secret)
-    return !once.isAllowed
+    if (await isFirstUse(user.id, code)) return finishSignIn(request, answer)
+    await queries.sessionDeleteBySecret(db, secret)
+    return errorAnswer('second_factor_wrong')
+  }
+
+  /**
+   * A passkey signs in, unless the password was reset and the owner has not looked through the
+   * passkeys since: a thief who had the account before may have added one. The reset is recorded,
+   * and a passkey removed, before the sessions end, so a session that was missed is found here.
+   */
+  async function finishWithPasskey(
+    request: AuthRequest,
+    answer: Answer,
+    credential: unknown,
+  ): Promise<Answer> {
+    const { session } = answer.body as { session: { token: string; userId: string } }
+    const { userId: account, token: secret } = session
+    const problem = await stepUpQueries.passkeyProblem(db, { account, credential })
+    if (problem === undefined) return finishSignIn(request, answer)
+    await queries.sessionDeleteBySecret(db, secret)
+    return errorAnswer(problem)
+  }
+
+  /** Calls better-auth about a second factor, for the account of the session or of the sign-in. */
+  async function callWithCode(request: AuthRequest, code: string): Promise<Answer> {
+    // `2fa-…`, a dot, and better-auth's signature.
+    const [name = ''] = (request.cookie('two_factor') ?? '').split('.')
+    const account = request.session?.account ?? (await stepUpQueries.codeAccount(db, name))
+    if (account === undefined) return errorAnswer('sign_in_expired')
+    // We do not pass on trustDevice, which would skip the code next time.
+    return oneAtATime(throttle, account, () => request.callBetterAuth({ code }))
   }
 
   async function verifyCode(request: AuthRequest): Promise<Answer> {
     const body = codeShape.safeParse(request.body)
     if (!body.success) return errorAnswer('body_wrong')
     const { code } = body.data
-    // We do not pass on trustDevice, which would skip the code next time.
-    const answer = await request.callBetterAuth({ code })
-    if (!isOk(answer)) return answer
     const { session } = request
-    if (session === undefined) {
-      return (await isReplay(answer, code))
-        ? errorAnswer('second_factor_wrong')
-        : finishSignIn(request, answer)
-    }
-    if (!session.hasSecondFactor) {
-      await emails.post(db, session, { kind: 'second-factor-on', facts: request.eventContext })
-    }
+    // better-auth does not count wrong codes inside a session; the step-up does.
+    if (session?.hasSecondFactor) return errorAnswer('second_factor_already_on')
+    const answer = await callWithCode(request, code)
+    if (!isOk(answer)) return answer
+    if (session === undefined) return finishWithCode(request, answer, code)
+    await emails.post(db, session, { kind: 'second-factor-on', facts: request.eventContext })
     return okAnswer({ status: 'second_factor_on' }, answer.cookies)
   }
 
   async function verifyRecoveryCode(request: AuthRequest): Promise<Answer> {
     const body = codeShape.safeParse(request.body)
     if (!body.success || request.session !== undefined) return errorAnswer('body_wrong')
-    const answer = await request.callBetterAuth({ code: body.data.code })
+    const answer = await callWithCode(request, body.data.code)
     if (!isOk(answer)) return answer
     const { user } = answer.body as { user: { id: string } }
     const account = await queries.accountFind(db, user.id)
@@ -153,7 +188,8 @@ export function createSignIn(dependencies: Dependencies) {
       async run(request) {
         const { response } = request.body
         const answer = await request.callBetterAuth({ response })
-        return isOk(answer) ? finishSignIn(request, answer) : answer
+        if (!isOk(answer)) return answer
+        return finishWithPasskey(request, answer, Object(response).id)
       },
     },
   }
@@ -161,6 +197,7 @@ export function createSignIn(dependencies: Dependencies) {
   return {
     routes,
     signIn,
+    isFirstUse,
     /** Called after a password reset: other people's guesses must not lock the owner out. */
     clearFailedSignIns: (email: string): Promise<void> => throttle.clear(accountKey(email)),
   }

@@ -30,10 +30,10 @@ test('/api/me returns the signed-in account and its language', async () => {
   const own = await at.stage.person('me')
   const { body: me } = await own.expectOk<Me>('GET /api/me')
   assert.deepEqual(
-    [me.account, me.email, me.language, me.isFresh, me.sessions, me.passkeys, me.hasSecondFactor],
-    [own.account, 'me@example.org', 'en', true, 1, 0, false],
+    [me.account, me.email, me.language, me.sessions, me.passkeys, me.hasSecondFactor],
+    [own.account, 'me@example.org', 'en', 1, 0, false],
   )
-  assert.deepEqual([me.consentsOutstanding, me.closing.isPossible], [[], true])
+  assert.deepEqual([me.consentsOutstanding, me.closing.isPossible, me.resetAt], [[], true, null])
   const { body } = await own.expectOk<Me>('POST /api/me/language', { language: 'ru' })
   assert.equal(body.language, 'ru')
   assert.equal((await own.expectOk<Me>('GET /api/me')).body.language, 'ru')
@@ -119,7 +119,7 @@ test('lists consents, and accepts only documents in force', async () => {
   assert.deepEqual([body.outstanding, body.given[0]?.version], [[], '2026-11-01'])
 })
 
-test('the copy has all data of the owner, and requires a fresh session', async () => {
+test('the copy has all data of the owner, and requires a recent proof', async () => {
   const { person, buyPack, spend, clockShift } = at.stage
   const own = await person('copy')
   const order = await buyPack(own)
@@ -127,7 +127,7 @@ test('the copy has all data of the owner, and requires a fresh session', async (
   clockShift.ms = 11 * 60_000
   const stale = await own.refusal('GET /api/export')
   clockShift.ms = 0
-  assert.equal(stale, '403 session_not_fresh')
+  assert.equal(stale, '403 step_up_needed')
   const { body, headers } = await own.expectOk<{
     account: { email: string }
     payments: { orders: { id: string; price: string }[] }
@@ -190,6 +190,40 @@ test('refuses to close an account while an order can still be paid', async () =>
   await own.expectOk('GET /api/me')
 })
 
+test('a running request delays closing, so that no credits come back after it', async () => {
+  const { person, buyPack, beginRequest, ledger, payments } = at.stage
+  const own = await person('running')
+  await buyPack(own)
+  const request = await beginRequest(own.book, 10_000_000)
+  assert.equal(await own.refusal('POST /api/closing', { unspent: 'refund' }), '409 closing_waits')
+  assert.deepEqual(await payments.refunds(own.book), [], 'refused before the first refund')
+  await request.settle(4_000_000)
+  await own.expectOk('POST /api/closing', { unspent: 'forfeit' })
+  const book = await ledger.balance(own.book)
+  assert.deepEqual([book?.available, book?.held], [0n, 0n])
+})
+
+test('a promo code that is redeemed while the account closes adds nothing', async () => {
+  const { person, payments, accounts, ledger, open } = at.stage
+  const own = await person('redeeming')
+  await payments.createPromo({
+    ...{ code: 'LATE', credits: credits(5_000), redemptionsMax: 1, by: 'a test', note: '' },
+    ...{ startsAt: new Date(0), endsAt: new Date('2100-01-01') },
+  })
+  const redeeming = open({
+    async ownerOf(book, tx) {
+      const owner = await accounts.ownerOf(book, tx)
+      await own.expectOk('POST /api/closing', { unspent: 'forfeit' })
+      return owner
+    },
+  })
+  const code = await redeeming.redeem(own.book, 'LATE').then(
+    () => 'credited',
+    (error: { code: string }) => error.code,
+  )
+  assert.deepEqual([code, (await ledger.balance(own.book))?.available], ['promo_refused', 0n])
+})
+
 test('the account stays open when the bank refuses a refund', async () => {
   const { person, buyPack, sim, ledger } = at.stage
   const own = await person('stays')
@@ -202,6 +236,17 @@ test('the account stays open when the bank refuses a refund', async () => {
   assert.equal((await ledger.balance(own.book))?.available, credits(35_000_000))
 })
 
+test('an account with more refunds than its budget needs support to close', async () => {
+  const { person, buyPack, ledger, payments } = at.stage
+  const own = await person('budget')
+  for (let i = 0; i < 6; i++) await buyPack(own)
+  const closing = () => own.refusal('POST /api/closing', { unspent: 'refund' })
+  assert.equal(await closing(), '409 refund_needs_support')
+  assert.deepEqual(await payments.refunds(own.book), [], 'refused before the first refund')
+  assert.equal((await ledger.balance(own.book))?.available, credits(6 * 35_000_000))
+  await own.expectOk('POST /api/closing', { unspent: 'forfeit' })
+})
+
 test('the account closes although the outcome of a refund is unknown', async () => {
   const { person, buyPack, sim, ledger, payments } = at.stage
   const own = await person('unknown')
@@ -211,4 +256,36 @@ test('the account closes although the outcome of a refund is unknown', async () 
   assert.equal((await ledger.balance(own.book))?.available, 0n)
   const [refund] = await payments.refunds(own.book)
   assert.deepEqual([refund?.amount, refund?.credits], [130_000n, credits(35_000_000)])
+})
+
+test('an order without an answer of the provider delays closing by an hour at most', async () => {
+  const { person, sim, clockShift } = at.stage
+  const own = await person('unanswered')
+  await sim('faults', { kind: 'error', when: 'before', method: 'POST', path: '/payments' })
+  await own.expectOk('POST /api/orders', { pack: 'pack-35m', method: 'card', attempt: 'one' })
+  const closing = async () => (await own.expectOk<Me>('GET /api/me')).body.closing
+  assert.deepEqual(await closing(), { isPossible: false, payableOrders: 1 })
+  clockShift.ms = 61 * 60_000
+  try {
+    assert.deepEqual(await closing(), { isPossible: true, payableOrders: 0 })
+  } finally {
+    clockShift.ms = 0
+  }
+})
+
+test('the e-mail about the closing promises a refund only if one was requested', async () => {
+  const { person, buyPack, spend, db } = at.stage
+  const closingEmail = async (name: string, spent: number) => {
+    const own = await person(name)
+    await buyPack(own)
+    await spend(own.book, spent)
+    await own.expectOk('POST /api/closing', { unspent: 'refund' })
+    const { rows } = await db.query(
+      `select body_text as text from letters where recipient = $1 and kind = 'account-closed'`,
+      [own.email],
+    )
+    return (rows[0] as { text: string }).text
+  }
+  assert.match(await closingEmail('has-credits', 1_000), /asked for a refund/)
+  assert.doesNotMatch(await closingEmail('has-none', 35_000_000), /asked for a refund/)
 })

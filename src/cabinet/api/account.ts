@@ -6,7 +6,7 @@ import { isZone } from '../../platform/zone.ts'
 import type * as contract from '../contract/contract.ts'
 import type { Documents } from '../documents.ts'
 import { CabinetRefusal } from '../refusals.ts'
-import { timeOf } from './amounts.ts'
+import { timeOf, timeOrNull } from './amounts.ts'
 import type { ClosingRoutes } from './closing.ts'
 import type { RouteTable } from './routes.ts'
 
@@ -65,11 +65,12 @@ export function accountRoutes({
   }
 
   async function meOf(session: Session): Promise<contract.Me> {
-    const [sessions, passkeys, consents, payableOrders] = await Promise.all([
+    const [sessions, passkeys, consents, payableOrders, emailChange] = await Promise.all([
       accounts.sessions(session),
       accounts.passkeys(session),
       consentsOf(session),
       closings.payableOrders(session.book),
+      accounts.emailChange(session),
     ])
     return {
       account: session.account,
@@ -77,11 +78,15 @@ export function accountRoutes({
       language: session.language,
       zone: session.zone,
       signedInAt: timeOf(session.signedInAt),
-      isFresh: session.isFresh,
       sessions: sessions.length,
       passkeys: passkeys.length,
       hasSecondFactor: session.hasSecondFactor,
       consentsOutstanding: consents.outstanding,
+      resetAt: timeOrNull(session.unreviewedResetAt),
+      emailChange:
+        emailChange === undefined
+          ? null
+          : { oldEmail: emailChange.oldEmail, undoUntil: timeOf(emailChange.undoUntil) },
       closing: { isPossible: payableOrders === 0, payableOrders },
     }
   }
@@ -159,7 +164,8 @@ export function accountRoutes({
     },
 
     'GET /api/export': {
-      session: 'fresh',
+      session: 'required',
+      action: 'account.export',
       allowance: EXPORT_ALLOWANCE,
       run({ session, header }) {
         header('content-disposition', 'attachment; filename="account.json"')

@@ -22,6 +22,7 @@ import { liveUpdatesPlugin } from './live-updates/live-updates.ts'
 import { orderRoutes } from './orders/orders.ts'
 import { topUpRoutes } from './orders/top-up.ts'
 import { publicRoutes } from './public.ts'
+import { resetReviewRoutes } from './reset-review.ts'
 import { type RouteName, type RouteTable, routesPlugin } from './routes.ts'
 import { statementPlugin } from './statement/statement.ts'
 import { type StatusOptions, statusRoutes } from './status.ts'
@@ -61,6 +62,7 @@ export function apiPlugins(options: ApiOptions): Plugin[] {
     ...statusRoutes(options),
     ...accountRoutes({ ...options, closings }),
     ...closings.routes,
+    ...resetReviewRoutes(options),
     ...home.routes,
     ...orderRoutes(options),
     ...key.routes,

@@ -3,8 +3,8 @@
 // been requested. A repeated click after a failure continues where the first one stopped.
 import { z } from 'zod'
 import type { Accounts, Session } from '../../accounts/accounts.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
-import type { OrderView, Payments } from '../../payments/payments.ts'
+import type { Book, Ledger } from '../../ledger/ledger.ts'
+import type { OrderView, Payments, Refund } from '../../payments/payments.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type BookId, isOrderId, type OrderId } from '../../platform/ids.ts'
 import { type Credits, micro } from '../../units/credits.ts'
@@ -16,13 +16,19 @@ import type { RouteTable } from './routes.ts'
 
 export type ClosingOptions = {
   readonly clock: Clock
-  readonly accounts: Pick<Accounts, 'close'>
+  readonly accounts: Pick<Accounts, 'close' | 'requireClosable'>
   readonly ledger: Pick<Ledger, 'balance' | 'lots'>
-  readonly payments: Pick<Payments, 'orders' | 'refundable' | 'requestRefund' | 'refunds'>
+  readonly payments: Pick<
+    Payments,
+    'orders' | 'refundable' | 'requestRefund' | 'refunds' | 'refundsLeft'
+  >
 }
 
 /** Payable orders are younger than 70 minutes, so they are among the newest. */
 const ORDERS_READ_MAX = 50
+const ATTEMPT = 'closing-'
+/** As long as a payer can use a link of the provider. */
+const PAYER_TERM_MS = 3_600_000
 const CLOSE_ALLOWANCE = { max: 10, seconds: 3_600 }
 
 export function createClosingRoutes({ clock, accounts, ledger, payments }: ClosingOptions) {
@@ -32,24 +38,30 @@ export function createClosingRoutes({ clock, accounts, ledger, payments }: Closi
     return orders.filter(isPayable).length
   }
 
-  function isPayable({ state, payableUntil }: OrderView): boolean {
-    if (state === 'created') return true
+  /**
+   * An order without an answer of the provider counts for the payer's hour only: its link reached
+   * nobody, and money that comes all the same goes back.
+   */
+  function isPayable({ state, payableUntil, createdAt }: OrderView): boolean {
+    if (state === 'created') return createdAt.getTime() + PAYER_TERM_MS > clock.nowMs()
     return state === 'pending' && (payableUntil?.getTime() ?? Infinity) > clock.nowMs()
   }
 
-  /** The orders that can be refunded, and how much of each. */
+  /** The orders that can be refunded, how much of each, and how many need a person for it. */
   async function refundable(book: BookId) {
     const found: { order: OrderId; amountKopecks: Kopecks; credits: Credits }[] = []
+    let forSupport = 0
     for (const { kind, ref, unspent } of await ledger.lots(book)) {
       if (kind !== 'purchase' || unspent === 0n || !isOrderId(ref)) continue
       const { why, amountKopecks, credits } = await payments.refundable(ref, book)
       if (why === null) found.push({ order: ref, amountKopecks, credits })
+      if (why === 'budget' || why === 'promo') forSupport += 1
     }
-    return found
+    return { found, forSupport }
   }
 
   async function preview(book: BookId): Promise<contract.ClosingPreview> {
-    const [payable, found, balance] = await Promise.all([
+    const [payable, { found }, balance] = await Promise.all([
       payableOrders(book),
       refundable(book),
       ledger.balance(book),
@@ -68,17 +80,33 @@ export function createClosingRoutes({ clock, accounts, ledger, payments }: Closi
 
   async function close(session: Session, unspent: contract.UnspentChoice): Promise<void> {
     const { book } = session
+    // Before the first refund: a refusal after it would leave the account half closed.
+    await accounts.requireClosable(session)
     if ((await payableOrders(book)) > 0) {
       throw new CabinetRefusal(
         'closing_waits',
         'An order can still be paid; it runs out within the hour.',
       )
     }
+    requireNoRequests(await ledger.balance(book))
     if (unspent === 'refund') {
-      for (const { order } of await refundable(book)) await refundOrder(session, order)
+      const { found, forSupport } = await refundable(book)
+      // Refused before the first refund: closing would forfeit what only a person may refund.
+      if (forSupport > 0 || found.length > (await payments.refundsLeft(book))) {
+        throw new CabinetRefusal(
+          'refund_needs_support',
+          'Support decides about the refunds of this account; write to support first.',
+        )
+      }
+      for (const { order } of found) await refundOrder(session, order)
     }
-    await accounts.close(session, unspent)
+    // The e-mail about the closing promises a refund, which an earlier click may have requested.
+    const isRefunded = (await payments.refunds(book)).some(isOfClosing)
+    await accounts.close(session, isRefunded ? unspent : 'forfeit')
   }
+
+  const isOfClosing = ({ attempt, state }: Refund) =>
+    attempt.startsWith(ATTEMPT) && state !== 'canceled'
 
   async function refundOrder({ book, account }: Session, order: OrderId): Promise<void> {
     const before = await payments.refunds(book)
@@ -87,7 +115,7 @@ export function createClosingRoutes({ clock, accounts, ledger, payments }: Closi
       order,
       book,
       // A second click finds the refund of the first one, unless the bank has refused it.
-      attempt: `closing-${failed}`,
+      attempt: `${ATTEMPT}${failed}`,
       by: account,
       reason: 'The owner closed the account.',
     })
@@ -102,7 +130,8 @@ export function createClosingRoutes({ clock, accounts, ledger, payments }: Closi
   const routes: RouteTable<'GET /api/closing' | 'POST /api/closing'> = {
     'GET /api/closing': { session: 'required', run: ({ session }) => preview(session.book) },
     'POST /api/closing': {
-      session: 'fresh',
+      session: 'required',
+      action: 'account.close',
       allowance: CLOSE_ALLOWANCE,
       body: z.object({ unspent: z.enum(['refund', 'forfeit']) }),
       async run({ session, body }) {
@@ -115,3 +144,9 @@ export function createClosingRoutes({ clock, accounts, ledger, payments }: Closi
 }
 
 export type ClosingRoutes = ReturnType<typeof createClosingRoutes>
+
+/** What a request leaves of its credits would come back into a closed account. */
+export function requireNoRequests(balance: Pick<Book, 'held'> | undefined): void {
+  if ((balance?.held ?? 0n) === 0n) return
+  throw new CabinetRefusal('closing_waits', 'A request is running; close the account after it.')
+}

@@ -1,4 +1,4 @@
-// Limits, pauses and automatic top-ups over HTTP: which need a fresh session, which send e-mails,
+// Limits, pauses and automatic top-ups over HTTP: which need recent proofs, which send e-mails,
 // and that the owner's copy contains them.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
@@ -28,7 +28,7 @@ const limits = (dayLimit: string | null, velocity: { limit: string; minutes: num
   velocity,
 })
 
-test('looser limits require a fresh session and send an e-mail, stricter ones do not', async () => {
+test('looser limits require a recent proof and send an e-mail, stricter ones do not', async () => {
   const own = await at.stage.person('limits')
   const before_ = await own.expectOk<Guards>('GET /api/guards')
   assert.deepEqual(
@@ -51,7 +51,7 @@ test('looser limits require a fresh session and send an e-mail, stricter ones do
     limits('4000000', { limit: '1000000', minutes: 9 }),
   ]
   for (const one of looser) {
-    assert.equal(await own.refusal('POST /api/guards/limits', one), '403 session_not_fresh')
+    assert.equal(await own.refusal('POST /api/guards/limits', one), '403 step_up_needed')
   }
   assert.doesNotMatch((await at.stage.emailKindsTo(own.email)).join(), /limits-loosened/)
   at.stage.clockShift.ms = 0
@@ -80,7 +80,7 @@ test('refuses wrong limits, and requests without a session or from a foreign ori
   assert.equal(await own.refusal('POST /api/guards/resume', {}, foreign), '403 origin_wrong')
 })
 
-test('pausing and resuming need no fresh session', async () => {
+test('pausing and resuming need no proof', async () => {
   const own = await at.stage.person('pause')
   passFreshness()
   const paused = await own.expectOk<Guards>('POST /api/guards/suspend')
@@ -113,15 +113,15 @@ test('the owner resumes after a velocity stop; opening the e-mailed link does no
 /** The terms of the pack that the page shows. */
 const terms = { priceKopecks: '130000', credits: '35000000' }
 
-test('a top-up requires a saved card, the current consent and a fresh session', async () => {
+test('a top-up requires a saved card, the current consent and a recent proof', async () => {
   const { stage } = at
   const own = await stage.person('topup')
   const { body: first } = await own.expectOk<TopUp>('GET /api/top-up')
-  assert.deepEqual([first.isOffered, first.isOn, first.method], [true, false, null])
+  assert.deepEqual([first.isOffered, first.mandate, first.method], [true, null, null])
   const { consentVersion } = first
   const agreement = {
     ...{ pack: 'pack-35m', ...terms, consentVersion },
-    ...{ threshold: '1000000', ceilingKopecks: '500000' },
+    ...{ threshold: '1000000', dayCeilingKopecks: '260000', monthCeilingKopecks: '500000' },
   }
   assert.equal(await own.refusal('POST /api/top-up', agreement), '409 top_up_refused')
 
@@ -138,14 +138,14 @@ test('a top-up requires a saved card, the current consent and a fresh session', 
     )
   }
   passFreshness()
-  assert.equal(await own.refusal('POST /api/top-up', agreement), '403 session_not_fresh')
+  assert.equal(await own.refusal('POST /api/top-up', agreement), '403 step_up_needed')
   const again = { email: own.email, password: PASSWORD }
-  await own.expectOk('POST /api/auth/sign-in/email', again)
   stage.clockShift.ms = 0
+  await own.expectOk('POST /api/auth/sign-in/email', again)
   const { body: on } = await own.expectOk<TopUp>('POST /api/top-up', agreement)
   assert.deepEqual(
-    [on.isOn, on.method?.title, on.settings?.pack, on.settings?.threshold.whole],
-    [true, '•••• 4444', 'pack-35m', '1000000'],
+    [on.mandate?.ended, on.method?.title, on.mandate?.pack, on.mandate?.threshold.whole],
+    [null, '•••• 4444', 'pack-35m', '1000000'],
   )
   assert.match((await stage.emailKindsTo(own.email)).join(), /top-up-on/)
 
@@ -162,10 +162,10 @@ test('a top-up requires a saved card, the current consent and a fresh session', 
   assert.equal((await own.expectOk<TopUp>('GET /api/top-up')).body.monthKopecks, '130000')
 
   const { body: copy } = await own.expectOk<Record<string, object>>('GET /api/export')
-  assert.match(JSON.stringify(copy.payments), /"topUpConsents":\[\{"version":"2026/)
+  assert.match(JSON.stringify(copy.payments), /"mandates":\[\{"id":"\d+","version":"2026/)
   assert.match(JSON.stringify(copy.guards), /"lowDays":3/)
   const { body: off } = await own.expectOk<TopUp>('POST /api/top-up/off')
-  assert.deepEqual([off.isOn, off.stopped?.why], [false, 'owner'])
+  assert.equal(off.mandate?.ended?.why, 'owner')
 })
 
 test('page and e-mail say why a top-up has ended, and the owner can agree again', async () => {
@@ -176,19 +176,24 @@ test('page and e-mail say why a top-up has ended, and the owner can agree again'
   await stage.sim('pay', { orderId: order.id })
   await own.expectOk(`POST /api/orders/${order.id}/check`)
   const { consentVersion } = (await own.expectOk<TopUp>('GET /api/top-up')).body
-  const numbers = { ...terms, threshold: '1000000', ceilingKopecks: '500000' }
+  const numbers = {
+    ...terms,
+    threshold: '1000000',
+    dayCeilingKopecks: '260000',
+    monthCeilingKopecks: '500000',
+  }
   const agree = () =>
     own.expectOk<TopUp>('POST /api/top-up', { pack: 'pack-35m', ...numbers, consentVersion })
-  assert.equal((await agree()).body.settings?.credits?.whole, '35000000')
+  assert.equal((await agree()).body.mandate?.credits?.whole, '35000000')
   await own.expectOk(`POST /api/orders/${order.id}/refund`, {
     attempt: 'r1',
     amountKopecks: '10000',
   })
   const { body: refunded } = await own.expectOk<TopUp>('GET /api/top-up')
-  assert.deepEqual([refunded.isOn, refunded.stopped?.why], [false, 'refunded'])
-  assert.equal((await agree()).body.stopped, null)
+  assert.equal(refunded.mandate?.ended?.why, 'refunded')
+  assert.equal((await agree()).body.mandate?.ended, null)
   const { body: gone } = await own.expectOk<TopUp>('POST /api/top-up/forget')
-  assert.deepEqual([gone.isOn, gone.stopped?.why, gone.method], [false, 'forgotten', null])
+  assert.deepEqual([gone.mandate?.ended?.why, gone.method], ['forgotten', null])
   const kinds = await stage.emailKindsTo(own.email)
   assert.equal(kinds.filter((kind) => kind === 'top-up-stopped').length, 2)
 })
@@ -201,9 +206,14 @@ test('closing an account ends its top-up', async () => {
   await stage.sim('pay', { orderId: order.id })
   await own.expectOk(`POST /api/orders/${order.id}/check`)
   const { consentVersion } = (await own.expectOk<TopUp>('GET /api/top-up')).body
-  const numbers = { ...terms, threshold: '1000000', ceilingKopecks: '500000' }
+  const numbers = {
+    ...terms,
+    threshold: '1000000',
+    dayCeilingKopecks: '260000',
+    monthCeilingKopecks: '500000',
+  }
   await own.expectOk('POST /api/top-up', { pack: 'pack-35m', ...numbers, consentVersion })
   await own.expectOk('POST /api/closing', { unspent: 'forfeit' })
-  const { method, agreement } = await stage.payments.topUps.read(own.book)
-  assert.deepEqual([method, agreement?.isOn], [undefined, false])
+  const { method, mandate } = await stage.payments.topUps.read(own.book)
+  assert.deepEqual([method, mandate?.endedWhy], [undefined, 'closed'])
 })

@@ -1,5 +1,6 @@
 // Limits, pauses and e-mail thresholds that an owner sets. A stricter limit needs any session, a
-// looser one a fresh session. The ledger enforces limits; the guards module sends the e-mails.
+// looser one a recent proof of the password. The ledger enforces limits; the guards module sends
+// the e-mails.
 import { z } from 'zod'
 import type { Accounts } from '../../accounts/accounts.ts'
 import type { Guards } from '../../guards/guards.ts'
@@ -13,7 +14,7 @@ import type { RouteTable } from './routes.ts'
 export type GuardOptions = {
   readonly clock: Clock
   readonly guards: Guards
-  readonly accounts: Pick<Accounts, 'requireFresh'>
+  readonly accounts: Pick<Accounts, 'requireProofs'>
 }
 
 /** Enough to try limits out; each change may send an e-mail. */
@@ -69,7 +70,7 @@ export function guardRoutes({
         }
         await guards.setLimits(session.book, limits, {
           ...{ atMs: clock.nowMs(), address },
-          allowLooser: () => void accounts.requireFresh(session),
+          allowLooser: () => void accounts.requireProofs(session, 'limits.loosen'),
         })
         return answer(session.book)
       },
@@ -100,8 +101,8 @@ export function guardRoutes({
       },
     },
 
-    // Needs no fresh session: an owner whose requests are stopped in the middle of work should not
-    // have to sign in again. The limit stays; loosening it requires a fresh session.
+    // Needs no proof: an owner whose requests are stopped in the middle of work should not have to
+    // enter a password. The limit stays; loosening it requires one.
     'POST /api/guards/resume': {
       session: 'required',
       allowance: PAUSE_ALLOWANCE,

@@ -56,20 +56,20 @@ test('a key can be created after the first purchase, and works when it is confir
   assert.deepEqual(kinds, ['key-created'], 'a repeated confirmation sends one e-mail')
 })
 
-test('a reissue requires a fresh session, and ends the old key when it is confirmed', async () => {
+test('a reissue requires a recent proof, and ends the old key when it is confirmed', async () => {
   const { clockShift, emailKindsTo } = at.stage
   const own = await buyer('reissue')
   const old = await createConfirmedKey(own)
   clockShift.ms = 11 * 60_000
   const stale = await own.refusal('POST /api/key')
   clockShift.ms = 0
-  assert.equal(stale, '403 session_not_fresh')
+  assert.equal(stale, '403 step_up_needed')
   const { body: next } = await own.expectOk<NewKey>('POST /api/key')
   assert.equal(await isValid(old.plain), true, 'the old one works until then')
   clockShift.ms = 11 * 60_000
   const late = await own.refusal(`POST /api/key/${next.id}/confirm`)
   clockShift.ms = 0
-  assert.equal(late, '403 session_not_fresh')
+  assert.equal(late, '403 step_up_needed')
   await own.expectOk(`POST /api/key/${next.id}/confirm`)
   assert.deepEqual([await isValid(old.plain), await isValid(next.plain)], [false, true])
   assert.equal((await emailKindsTo(own.email)).at(-1), 'key-reissued')
@@ -135,7 +135,7 @@ test('any session can revoke the key at once, and the owner gets one e-mail', as
   assert.equal(kinds.length, 1, 'no e-mail when there was no key')
 })
 
-test('after a revocation a new key requires a fresh session', async () => {
+test('after a revocation a new key requires a recent proof', async () => {
   const { clockShift, emailKindsTo } = at.stage
   const own = await buyer('stale')
   clockShift.ms = 11 * 60_000
@@ -143,12 +143,12 @@ test('after a revocation a new key requires a fresh session', async () => {
   await own.expectOk('POST /api/key/revoke')
   const stale = await own.refusal('POST /api/key')
   clockShift.ms = 0
-  assert.equal(stale, '403 session_not_fresh', 'an old session can create only the first key')
+  assert.equal(stale, '403 step_up_needed', 'an old session can create only the first key')
   const { body: next } = await own.expectOk<NewKey>('POST /api/key')
   clockShift.ms = 11 * 60_000
   const late = await own.refusal(`POST /api/key/${next.id}/confirm`)
   clockShift.ms = 0
-  assert.equal(late, '403 session_not_fresh', 'nor can it confirm a later one')
+  assert.equal(late, '403 step_up_needed', 'nor can it confirm a later one')
   await own.expectOk(`POST /api/key/${next.id}/confirm`)
   assert.deepEqual([await isValid(first.plain), await isValid(next.plain)], [false, true])
   assert.equal((await emailKindsTo(own.email)).at(-1), 'key-created')

@@ -23,7 +23,7 @@ export type KeyOptions = {
   readonly keys: Keys
   readonly ledger: Pick<Ledger, 'usage' | 'balance'>
   readonly payments: Pick<Payments, 'hasPurchased'>
-  readonly accounts: Pick<Accounts, 'emailOwner' | 'requireFresh' | 'sessions'>
+  readonly accounts: Pick<Accounts, 'emailOwner' | 'requireProofs' | 'sessions'>
 }
 
 /** Each costs an Argon2id hash; only a program clicks more often. */
@@ -54,8 +54,9 @@ export function createKeyRoutes(options: KeyOptions) {
   }
 
   /**
-   * Every key after the first requires a fresh session, also when the one before is revoked: any
-   * session can revoke, so a stolen cookie could otherwise revoke the key and create another one.
+   * Every key after the first requires the proofs of its level, also when the one before is
+   * revoked: any session can revoke, so a stolen cookie could otherwise revoke the key and create
+   * another one.
    * The book's fence is 0 until its first key is confirmed.
    */
   async function hasHadKey(book: BookId): Promise<boolean> {
@@ -69,7 +70,7 @@ export function createKeyRoutes(options: KeyOptions) {
     if (active === undefined && !(await payments.hasPurchased(book))) {
       throw new CabinetRefusal('purchase_missing', 'A key can be made after the first purchase.')
     }
-    if (await hasHadKey(book)) accounts.requireFresh(session)
+    if (await hasHadKey(book)) accounts.requireProofs(session, 'key.replace')
     const { keyId, plain } = await db.transaction((tx) => keys.issue(tx, book))
     const { pending } = await keys.find(book)
     if (pending?.keyId !== keyId) {
@@ -83,7 +84,7 @@ export function createKeyRoutes(options: KeyOptions) {
     const isLater = await hasHadKey(book)
     const { active } = await keys.find(book)
     // Checked again: when this key was created, another tab's key may not have been confirmed yet.
-    if (isLater && active?.keyId !== id) accounts.requireFresh(session)
+    if (isLater && active?.keyId !== id) accounts.requireProofs(session, 'key.replace')
     const isReissue = active !== undefined && active.keyId !== id
     await changeAndEmail(session, address, async (tx) => {
       const { last4, isRepeat } = await keys.confirm(tx, book, id)

@@ -1,8 +1,9 @@
 // Handles one request to /api: checks origin, session, allowance and input, runs the route, and
-// sends an answer of the contract's type. A route declares the session it requires and its input.
+// sends an answer of the contract's type. A route declares the session it requires, its
+// action and its input.
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import type { Accounts, Allowance, Session } from '../../accounts/accounts.ts'
+import type { Accounts, Action, Allowance, Session } from '../../accounts/accounts.ts'
 import type { Routes } from '../contract/routes.ts'
 import type { Plugin } from '../plugin.ts'
 import { CabinetRefusal } from '../refusals.ts'
@@ -50,7 +51,9 @@ export type ApiRoute<Name extends RouteName> = RouteInput<Name> &
   (
     | { readonly session: 'none'; run(request: ApiRequest<Name>): RouteAnswer<Name> }
     | {
-        readonly session: 'required' | 'fresh'
+        readonly session: 'required'
+        /** What the route does, if the session needs proofs for it: accounts/levels.ts. */
+        readonly action?: Action
         run(request: SignedInApiRequest<Name>): RouteAnswer<Name>
       }
   )
@@ -60,7 +63,8 @@ export type RouteTable<Name extends RouteName> = { readonly [N in Name]: ApiRout
 
 /** A route without the types of its name. */
 type UntypedRoute = {
-  readonly session: 'none' | 'required' | 'fresh'
+  readonly session: 'none' | 'required'
+  readonly action?: Action
   readonly body?: z.ZodType
   readonly query?: z.ZodType
   readonly allowance?: Allowance
@@ -69,13 +73,15 @@ type UntypedRoute = {
 
 export type RouteAccounts = Pick<
   Accounts,
-  'session' | 'requireSession' | 'requireFresh' | 'isOwnOrigin' | 'attempt'
+  'session' | 'requireSession' | 'requireProofs' | 'isOwnOrigin' | 'attempt'
 >
 
 export function routesPlugin(accounts: RouteAccounts, table: RouteTable<RouteName>): Plugin {
-  async function sessionOf(request: FastifyRequest, isFresh: boolean): Promise<Session> {
+  async function sessionOf(request: FastifyRequest, action?: Action): Promise<Session> {
     const session = await accounts.session(headersOf(request))
-    return isFresh ? accounts.requireFresh(session) : accounts.requireSession(session)
+    return action === undefined
+      ? accounts.requireSession(session)
+      : accounts.requireProofs(session, action)
   }
 
   return (app) => {
@@ -102,7 +108,7 @@ export function routesPlugin(accounts: RouteAccounts, table: RouteTable<RouteNam
             query: route.query && validate(route.query, request.query),
           })
           if (route.session === 'none') return route.run({ ...apiRequest, ...readInput() })
-          const session = await sessionOf(request, route.session === 'fresh')
+          const session = await sessionOf(request, route.action)
           for (const cookie of session.cookies) reply.header('set-cookie', cookie)
           const signedIn = { ...apiRequest, ...readInput(), session }
           if (route.allowance !== undefined) {

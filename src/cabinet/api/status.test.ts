@@ -56,10 +56,9 @@ test('models are slow when one target fails, and down when all do', async () => 
 test('payments are slow when the sweep is late, and paused when nothing is sold', async () => {
   assert.match(await states(), /payments working/)
   await at.stage.db.query(
-    `insert into payment_sweeps (provider, watermark, swept_at)
-     values ('yookassa', ledger_now(), ledger_now() - interval '10 minutes')
-     on conflict (provider) do update set swept_at = excluded.swept_at`,
-    [],
+    `insert into payment_sweeps (provider, shop, watermark, swept_at)
+     values ('yookassa', $1, ledger_now(), ledger_now() - interval '10 minutes')`,
+    [at.stage.provider.shopRef],
   )
   assert.match(await states(), /payments slow/)
   assert.match(await states({ isSelling: false }), /payments paused/)

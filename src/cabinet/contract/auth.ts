@@ -12,7 +12,8 @@ type SignInResult = { readonly status: 'signed_in' | 'second_factor' }
 type Success = { readonly status: true }
 
 export type AuthRoutes = {
-  // Public, unless a comment says session or fresh. Passkey options and answers are WebAuthn JSON.
+  // Public, unless a comment names a session or an action of accounts/levels.ts.
+  // Passkey options and answers are WebAuthn JSON.
   'POST /api/auth/register': { body: RegisterBody; answer: Success }
   'POST /api/auth/register/again': { body: { email: string }; answer: Success }
   'POST /api/auth/confirm': { body: { code: string; password: string }; answer: SignInResult }
@@ -29,30 +30,40 @@ export type AuthRoutes = {
   'POST /api/auth/sign-out': { body: object; answer: object }
   'POST /api/auth/request-password-reset': { body: { email: string }; answer: object }
   'POST /api/auth/reset-password': { body: { code: string; newPassword: string }; answer: object }
-  /** Session. The other sessions end. */
+  /**
+   * Session. Proves one factor in this session, after `step_up_needed`. `response` is a passkey's
+   * answer to generate-authenticate-options.
+   */
+  'POST /api/auth/step-up': {
+    body: { password: string } | { code: string } | { recoveryCode: string } | { response: object }
+    answer: Success
+  }
+  /** `password.change`. The other sessions end. */
   'POST /api/auth/change-password': {
     body: { currentPassword: string; newPassword: string }
     answer: object
   }
-  /** Fresh. */
+  /** `email.change`. */
   'POST /api/auth/email/change': { body: { newEmail: string }; answer: Success }
-  /** Session. */
+  /** `email.confirm`. */
   'POST /api/auth/email/confirm': { body: { code: string }; answer: Success }
-  /** Session. `uri` is for the authenticator app, whose first code goes to verify-totp. */
+  /** With the code from the e-mail to the old address; ends every session and the password. */
+  'POST /api/auth/email/undo': { body: { code: string }; answer: Success }
+  /** `factor.enable`. `uri` is for the authenticator app, whose first code goes to verify-totp. */
   'POST /api/auth/two-factor/enable': {
     body: { password: string }
     answer: { uri: string; recoveryCodes: readonly string[] }
   }
-  /** Fresh. */
+  /** `factor.disable`. */
   'POST /api/auth/two-factor/disable': { body: { password: string }; answer: Success }
-  /** Fresh. */
+  /** `factor.recovery-codes`. */
   'POST /api/auth/two-factor/generate-backup-codes': {
     body: { password: string }
     answer: { recoveryCodes: readonly string[] }
   }
-  /** Fresh. */
+  /** `passkey.add`. */
   'GET /api/auth/passkey/generate-register-options': { answer: object }
-  /** Fresh. */
+  /** `passkey.add`. */
   'POST /api/auth/passkey/verify-registration': {
     body: { response: object; name: string }
     answer: { id: string }
@@ -62,8 +73,8 @@ export type AuthRoutes = {
     body: { response: object }
     answer: SignInResult
   }
-  /** Fresh. */
+  /** `passkey.remove`. */
   'POST /api/auth/passkey/delete-passkey': { body: { id: string }; answer: Success }
-  /** Session. */
+  /** `passkey.rename`. */
   'POST /api/auth/passkey/update-passkey': { body: { id: string; name: string }; answer: Success }
 }

@@ -14,8 +14,8 @@ export type ErrorCode =
   /** The request does not come from our own pages. */
   | 'origin_wrong'
   | 'session_missing'
-  /** Sign in again: the action could cost the account. */
-  | 'session_not_fresh'
+  /** The action could cost the account: `needs` says what to prove first. */
+  | 'step_up_needed'
   /** Too often; `retryAfterSeconds` says when. */
   | 'attempts_exceeded'
   | 'key_attempts_exceeded'
@@ -31,14 +31,19 @@ export type ErrorCode =
   | 'payment_unavailable'
   | 'refund_refused'
   | 'refund_exceeds_unspent'
+  | 'refund_needs_support'
   | 'promo_refused'
   | 'promo_attempts_exceeded'
-  /** No payment method is saved, or pack, threshold and ceiling contradict each other. */
+  /** No payment method is saved, or pack, threshold and ceilings contradict each other. */
   | 'top_up_refused'
   /** The pack's price or credits differ from what the page showed. */
   | 'pack_changed'
   /** The account cannot be closed while an order can still be paid. */
   | 'closing_waits'
+  /** The old mailbox can still undo the change of address: no closing, no second change. */
+  | 'email_change_recent'
+  /** There was no password reset, or its owner has reviewed it. */
+  | 'review_not_due'
   /** The log of this account has no such request. */
   | 'request_unknown'
   | 'document_unknown'
@@ -57,10 +62,11 @@ export type AuthErrorCode =
   | 'body_wrong'
   | 'attempts_exceeded'
   | 'session_missing'
-  | 'session_not_fresh'
+  | 'step_up_needed'
   | 'sign_in_wrong'
   | 'sign_in_expired'
   | 'email_wrong'
+  | 'email_change_recent'
   | 'consent_missing'
   | 'code_wrong'
   | 'password_wrong'
@@ -74,6 +80,8 @@ export type AuthErrorCode =
   | 'passkey_expired'
   | 'passkey_unknown'
   | 'passkey_wrong'
+  /** After a password reset: the owner must look through the passkeys first. */
+  | 'passkey_suspended'
   | 'overloaded'
   | 'unavailable'
   | 'fault'

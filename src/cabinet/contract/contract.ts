@@ -17,6 +17,8 @@ export type IntegerText = string
 export type Credits = { readonly whole: IntegerText; readonly exact: string }
 
 export type Language = 'ru' | 'en'
+/** What an owner may have to prove again. A recovery code counts as a code of the app. */
+export type Proof = 'password' | 'code'
 /** The same text in every language of the pages. */
 export type Localized = Readonly<Record<Language, string>>
 export type Method = 'sbp' | 'card'
@@ -30,6 +32,8 @@ export type ErrorBody<Code extends string = ErrorCode | AuthErrorCode> = {
     readonly retryAfterSeconds?: number
     /** Of `field_invalid`: the name of the field. */
     readonly field?: string
+    /** Of `step_up_needed`: what to send to `/api/auth/step-up`. A passkey replaces all of it. */
+    readonly needs?: readonly Proof[]
   }
   readonly requestId: string
 }
@@ -81,11 +85,13 @@ export type Me = {
   /** The time zone of e-mails and statements; null: none was chosen, UTC is used. */
   readonly zone: string | null
   readonly signedInAt: Time
-  /** Signed in within `accounts.freshMinutes`; required where the owner could lose the account. */
-  readonly isFresh: boolean
   readonly sessions: number
   readonly passkeys: number
   readonly hasSecondFactor: boolean
+  /** The password was reset then, and the owner has not reviewed passkeys and keys since. */
+  readonly resetAt: Time | null
+  /** The address was changed; until then the old mailbox can undo it. */
+  readonly emailChange: { readonly oldEmail: string; readonly undoUntil: Time } | null
   /** Required documents whose version in force the owner has not accepted. */
   readonly consentsOutstanding: readonly DocumentLink[]
   /** Whether the account can be closed now, and how many payable orders prevent it. */
@@ -245,7 +251,7 @@ export type Refundable = {
   readonly amountKopecks: Kopecks
   readonly credits: Credits
   /** Why nothing can be refunded; null when something can. */
-  readonly why: 'not_credited' | 'disputed' | 'policy' | 'spent' | null
+  readonly why: 'not_credited' | 'disputed' | 'policy' | 'spent' | 'budget' | 'promo' | null
 }
 
 export type Key = {
@@ -260,6 +266,14 @@ export type KeyState = {
   readonly active: (Key & { readonly lastUsedAt: Time | null }) | null
   /** Created and not confirmed: it does not work yet. */
   readonly pending: Key | null
+}
+
+/** What a thief may have made before a password reset. */
+export type ResetReview = {
+  /** Null: no review is due. */
+  readonly resetAt: Time | null
+  readonly passkeys: readonly PasskeyLine[]
+  readonly keys: readonly Key[]
 }
 
 /** The plain key is in this answer and nowhere else. */

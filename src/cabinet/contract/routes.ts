@@ -22,6 +22,7 @@ import type {
   PasskeyLine,
   Refund,
   Refundable,
+  ResetReview,
   SessionLine,
   UnspentChoice,
 } from './contract.ts'
@@ -34,8 +35,9 @@ import type { UsageRoutes } from './usage.ts'
 export type Routes = OwnerRoutes & AuthRoutes & GuardRoutes & StatusRoutes & UsageRoutes
 
 /**
- * The key is method and path. POST bodies are JSON, `{}` where there is nothing to send. `fresh`:
- * the session must be fresh, otherwise 403 `session_not_fresh`. Public: no session is needed.
+ * The key is method and path. POST bodies are JSON, `{}` where there is nothing to send. An
+ * action in a comment, such as `order.refund`: the session needs the proofs of its level in
+ * accounts/levels.ts, otherwise 403 `step_up_needed`. Public: no session is needed.
  */
 export type OwnerRoutes = {
   // Public.
@@ -53,12 +55,21 @@ export type OwnerRoutes = {
   'POST /api/sessions/:id/revoke': { body: object; answer: { sessions: readonly SessionLine[] } }
   'POST /api/sessions/revoke-others': { body: object; answer: { revoked: number } }
   'GET /api/passkeys': { answer: { passkeys: readonly PasskeyLine[] } }
+  'GET /api/reset-review': { answer: ResetReview }
+  /**
+   * `reset.review`. Drops these passkeys and keys, ends the other sessions and the review. Ids that
+   * are not the owner's are ignored.
+   */
+  'POST /api/reset-review': {
+    body: { passkeys: string[]; keys: string[] }
+    answer: ResetReview
+  }
   'GET /api/consents': { answer: Consents }
   'POST /api/consents': { body: { document: string; version: string }; answer: Consents }
   'GET /api/closing': { answer: ClosingPreview }
-  /** Fresh. Ends every session. */
+  /** `account.close`. Ends every session. */
   'POST /api/closing': { body: { unspent: UnspentChoice }; answer: { closed: true } }
-  /** Fresh. A JSON file to download: everything we hold about the owner. */
+  /** `account.export`. A JSON file to download: everything we hold about the owner. */
   'GET /api/export': { answer: Readonly<Record<string, unknown>> }
 
   /** `zone`: the time zone of the days, such as `Europe/Moscow`; UTC when absent or unknown. */
@@ -85,7 +96,7 @@ export type OwnerRoutes = {
   /** Asks the payment provider now. */
   'POST /api/orders/:id/check': { body: object; answer: Order }
   'GET /api/orders/:id/refundable': { answer: Refundable }
-  /** Fresh. Without an amount: all that can be refunded. */
+  /** `order.refund`. Without an amount: all that can be refunded. */
   'POST /api/orders/:id/refund': {
     body: { attempt: string; amountKopecks?: Kopecks | undefined }
     answer: Refund
@@ -93,9 +104,9 @@ export type OwnerRoutes = {
   'POST /api/promo': { body: { code: string }; answer: { credits: Credits } }
 
   'GET /api/key': { answer: KeyState }
-  /** Creates a pending key. Fresh if the account had a key before, active or revoked. */
+  /** Creates a pending key. `key.replace` if the account had a key before, active or revoked. */
   'POST /api/key': { body: object; answer: NewKey }
-  /** Activates the pending key and ends the one before. Fresh as above. May be repeated. */
+  /** Activates the pending key and ends the one before. `key.replace` as above. May be repeated. */
   'POST /api/key/:id/confirm': { body: object; answer: KeyState }
   /** Whether a pasted value is the account's active key. */
   'POST /api/key/verify': { body: { plain: string }; answer: { isCurrent: boolean } }

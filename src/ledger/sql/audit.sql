@@ -35,8 +35,9 @@ create or replace function ledger_audit_mark() returns void language sql volatil
   set seq = excluded.seq, balance = excluded.balance, day = excluded.day
 $$;
 
--- Entries: of known books, on no day before their time, with the contra account of their kind. A
--- day may be later than the time: a book's day never goes back, and the clock may.
+-- Entries: of known books, on no day before their time, with the contra account of their kind: a
+-- correction may have any, also revenue, when a closed account forfeits credits or a charge was too
+-- high. A day may be later than the time: a book's day never goes back, and the clock may.
 create or replace function ledger_audit_entries_of(p_from int8, p_until int8)
 returns setof finding language sql stable as $$
   with some_entries as materialized (
@@ -52,7 +53,8 @@ returns setof finding language sql stable as $$
   union all
   select ('contra', e.book_id, format('entry %s: %s against %s', e.seq, e.kind, e.contra))::finding
   from some_entries e
-  where (e.kind = 'charge') <> (e.contra = 'revenue') or (e.kind = 'void') <> (e.contra = 'none')
+  where (e.kind = 'charge' and e.contra <> 'revenue') or (e.kind = 'void') <> (e.contra = 'none')
+    or (e.contra = 'revenue' and e.kind not in ('charge', 'adjust'))
   union all
   select ('void_and_hold_differ', e.book_id, format('entry %s, hold %s', e.seq, e.hold_id))::finding
   from some_entries e

@@ -39,6 +39,17 @@ test('finds nothing in a correct ledger, on the first day and on the next', asyn
   assert.deepEqual(await findings(), [])
 })
 
+test('accepts a correction against revenue, as closing and op adjust write it', async () => {
+  const book = await ledger.createBook(database.db)
+  const write = (ref: string, amount: number) =>
+    database.db.transaction((tx) =>
+      ledger.adjust(tx, { book, ref, amount: credits(amount), contra: 'revenue', note: '' }),
+    )
+  await write('a charge that was too high', 5)
+  await write('the account was closed', -5)
+  assert.deepEqual(await findings(), [])
+})
+
 test('reports a finding in every run until it is repaired', async () => {
   const add = (by: number) =>
     database.db.query(`update books set available = available + ${by} where id = $1`, [bob.book])
@@ -183,7 +194,11 @@ describe('a planted corruption is found by its rule', () => {
     ['a day goes back', 'day_back', 'update entries set day = day + 1 where ADJUST'],
     ['an entry has no book', 'book_missing', 'update entries set book_id = 99999 where CHARGE'],
     ['a charge is no revenue', 'contra', `update entries set contra = 'loss' where CHARGE`],
-    ['a gift is revenue', 'contra', `update entries set contra = 'revenue' where ADJUST`],
+    [
+      'a purchase is revenue before it is spent',
+      'contra',
+      `update entries set contra = 'revenue' where kind = 'purchase'`,
+    ],
     [
       'a void hold is open again and the book agrees',
       'void_and_hold_differ',

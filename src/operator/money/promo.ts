@@ -23,6 +23,7 @@ const COLUMNS = [
   { head: 'code' },
   { head: 'credits', side: 'right' },
   { head: 'used', side: 'right' },
+  { head: 'needs', side: 'right' },
   { head: 'from, UTC' },
   { head: 'to, UTC' },
   { head: 'note' },
@@ -35,6 +36,7 @@ export async function listPromos(desk: Desk): Promise<number> {
     one.code,
     formatCredits(one.credits),
     `${formatCount(one.redeemed)}/${formatCount(one.redemptionsMax)}`,
+    formatCount(one.purchasesMin),
     formatMinute(one.startsAt),
     one.endsAt.getTime() <= nowMs ? 'over' : formatMinute(one.endsAt),
     one.note,
@@ -54,14 +56,19 @@ export async function createPromo(desk: Desk, code: string, amount: string): Pro
     throw usageError('say how often (--times) and how long (--until) it can be used')
   }
   const startsAt = desk.read('from', parsePeriodStart, DAY) ?? dateAt(desk.modules.clock.nowMs())
+  const purchasesMin = desk.read('purchases', parseCount, 'a whole number above 0') ?? 0
   const note = desk.text('note') ?? ''
   const all = credits * BigInt(times)
-  const promo = { code, credits, redemptionsMax: times, startsAt, endsAt, by: desk.by, note }
+  const limits = { redemptionsMax: times, purchasesMin, startsAt, endsAt }
+  const promo = { code, credits, ...limits, by: desk.by, note }
   return desk.act({
     plan: [
       `code ${code.toUpperCase()}: ${formatCredits(credits)} credits, ` +
         `${formatCount(times)} accounts`,
       `  from ${formatTime(startsAt)} to ${formatTime(endsAt)}`,
+      ...(purchasesMin === 0
+        ? []
+        : [`  for accounts with ${formatCount(purchasesMin)} purchases without a refund`]),
       `  it may cost ${formatCredits(all)} credits in all`,
     ],
     typeAgain: formatCredits(all),

@@ -36,7 +36,7 @@ test('exits with 0 when both sides agree', async () => {
   await at.stage.payments.check(id)
   const { code, out } = await at.stage.op(['reconcile', ...period])
   assert.equal(code, 0, out)
-  assert.match(out, /yookassa: payments there 1, orders credited here 1; all agree$/)
+  assert.match(out, /yookassa 100500: payments there 1, orders credited here 1; all agree$/)
 })
 
 test('names a payment that is not credited, and credits it with --apply', async () => {

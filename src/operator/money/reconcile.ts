@@ -47,12 +47,13 @@ function report(desk: Desk, all: readonly Reconciled[], head: string): number {
   return isFine ? EXIT_DONE : EXIT_FAILED
 }
 
-function linesOf({ provider, payments, orders, mismatches, why }: Reconciled): string[] {
-  if (why !== null) return [`${provider}: its list could not be read: ${why}`]
+function linesOf({ provider, shop, payments, orders, mismatches, why }: Reconciled): string[] {
+  const name = `${provider} ${shop}`
+  if (why !== null) return [`${name}: its list could not be read: ${why}`]
   const [there, here] = [formatCount(payments), formatCount(orders)]
   const counts = `payments there ${there}, orders credited here ${here}`
   return [
-    `${provider}: ${counts}; ${mismatches.length === 0 ? 'all agree' : 'these differ:'}`,
+    `${name}: ${counts}; ${mismatches.length === 0 ? 'all agree' : 'these differ:'}`,
     ...mismatches.flatMap(({ what, paymentId, order, detail }) => [
       `  ${what}  payment ${paymentId}`,
       ...(order === null ? [] : [`    ${order}`]),

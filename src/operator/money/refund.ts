@@ -14,6 +14,8 @@ const NOTHING = {
   disputed: 'it is disputed at the bank',
   policy: 'the refund rules are against it',
   spent: 'everything of it was spent',
+  budget: 'its owner had too many refunds',
+  promo: 'it opened a promo code',
 }
 
 export async function refund(desk: Desk, text: string): Promise<number> {

@@ -71,14 +71,15 @@ test('creates, lists, redeems and ends a promo code', async () => {
   const make = ['promo', 'create', 'winter-26', '1000', '--times', '500', '--until', '2099-12-31']
   assert.equal((await op(make, '1000')).code, 1, 'what is typed again is what it may cost in all')
   assert.equal((await op(make, '500 000')).out, 'code WINTER-26 is made')
-  const book = await at.stage.newBook()
+  const { book } = await at.stage.person('winter')
   assert.equal((await payments.redeem(book, 'WINTER-26')).credits, credits(1_000))
-  assert.match((await op(['promo'])).out, /WINTER-26 +1 000 +1\/500 .* 2100-01-01 00:00/)
+  assert.match((await op(['promo'])).out, /WINTER-26 +1 000 +1\/500 +0 .* 2100-01-01 00:00/)
   assert.equal((await at.stage.json(...make)).refusal, 'field_invalid')
   assert.equal((await op(['promo', 'end', 'winter-26'], 'y')).code, 0)
   assert.match((await op(['promo', 'list'])).out, /WINTER-26 .* over/)
-  await assert.rejects(payments.redeem(await at.stage.newBook(), 'WINTER-26'), (error) =>
-    isRefusal(error, 'promo_refused'),
+  await assert.rejects(
+    payments.redeem((await at.stage.person('late')).book, 'WINTER-26'),
+    (error) => isRefusal(error, 'promo_refused'),
   )
   assert.equal((await at.stage.json('promo', 'end', 'WINTER-26')).refusal, 'field_invalid')
 })

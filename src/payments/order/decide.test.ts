@@ -36,6 +36,7 @@ const snapshot: Snapshot = {
   receipt: null,
   confirmation: null,
   savedMethod: null,
+  payer: { card: null, bank: null },
 }
 
 const creditedStates: OrderState[] = [

@@ -45,8 +45,8 @@ export type BuyInput = {
 /** An order to be stored: a purchase, or a top-up paid by a saved method. */
 export type OrderInput = Required<BuyInput> & {
   readonly savedMethodId: string | null
-  /** The agreement that a top-up is bought under. */
-  readonly consent: bigint | null
+  /** The mandate that a top-up is bought under. */
+  readonly mandate: bigint | null
 }
 
 export type Order = {
@@ -54,6 +54,8 @@ export type Order = {
   readonly book: BookId
   readonly attempt: string
   readonly provider: string
+  /** The account at the provider; null: from before shops were stored. */
+  readonly shop: string | null
   readonly method: Method
   readonly state: OrderState
   readonly packId: string
@@ -78,10 +80,12 @@ export type Order = {
   readonly tries: number
   readonly polledFrom: Date
   readonly createdAt: Date
-  /** We bought it under the owner's agreement, without the owner present. */
+  /** We bought it under the owner's mandate, without the owner present. */
   readonly isTopUp: boolean
   /** The payer agreed that the method is saved for top-ups. */
   readonly savesMethod: boolean
+  /** The mandate of a top-up; null in those of versions before migration 0020. */
+  readonly mandate: bigint | null
 }
 
 export type OrderView = {

@@ -7,7 +7,7 @@ import type { Confirmation } from '../port.ts'
 import type { Order, OrderState, Trigger } from './order.ts'
 
 const COLUMNS = `
-  id, book_id as book, attempt, provider, method, state, pack_id as "packId",
+  id, book_id as book, attempt, provider, shop, method, state, pack_id as "packId",
   pack_title as "packTitle", credits, price_kopecks as price,
   catalogue_version as "catalogueVersion", email, locale, receipt, request_body as "requestBody",
   provider_payment_id as "paymentId", confirmation_kind as "confirmationKind", confirmation,
@@ -15,7 +15,7 @@ const COLUMNS = `
   receipt_state as "receiptState", captured_at as "capturedAt", credited_at as "creditedAt",
   credited_by as "creditedBy", lot, refunded_kopecks as refunded, looks as tries,
   polled_from as "polledFrom", created_at as "createdAt", is_top_up as "isTopUp",
-  saves_method as "savesMethod"`
+  saves_method as "savesMethod", consent_id as mandate`
 
 type Row = Omit<Order, 'confirmation'> & {
   readonly confirmationKind: Confirmation['kind'] | null
@@ -61,18 +61,22 @@ export async function orderFindByAttempt(
 /** The newest order for the same pack and price that can still be paid. Locks nothing. */
 export async function orderFindReopenable(
   db: Executor,
-  p: Pick<Order, 'book' | 'provider' | 'method' | 'packId' | 'credits' | 'price' | 'savesMethod'>,
+  p: Pick<
+    Order,
+    'book' | 'provider' | 'shop' | 'method' | 'packId' | 'credits' | 'price' | 'savesMethod'
+  >,
 ): Promise<Order | undefined> {
   const { rows } = await db.query(
     `select ${COLUMNS} from orders
      where book_id = $1 and provider = $2 and method = $3 and pack_id = $4 and credits = $5
        and price_kopecks = $6 and saves_method = $7 and not is_top_up
+       and (shop is null or shop = $8)
        and state in ('created', 'pending')
        and created_at > ledger_now() - interval '1 hour'
        and (payable_until is null or payable_until > ledger_now())
      order by id desc
      limit 1`,
-    [p.book, p.provider, p.method, p.packId, p.credits, p.price, p.savesMethod],
+    [p.book, p.provider, p.method, p.packId, p.credits, p.price, p.savesMethod, p.shop],
   )
   return rows.map(orderOf)[0]
 }
@@ -90,6 +94,7 @@ export async function orderInsert(
     | 'book'
     | 'attempt'
     | 'provider'
+    | 'shop'
     | 'method'
     | 'packId'
     | 'packTitle'
@@ -102,14 +107,15 @@ export async function orderInsert(
     | 'requestBody'
     | 'isTopUp'
     | 'savesMethod'
-  > & { readonly consent: bigint | null; readonly dueSeconds: number },
+    | 'mandate'
+  > & { readonly dueSeconds: number },
 ): Promise<Order> {
   const { rows } = await tx.query(
     `insert into orders (id, book_id, attempt, provider, method, state, pack_id, pack_title,
        credits, price_kopecks, catalogue_version, email, locale, receipt, request_body, is_top_up,
-       saves_method, consent_id, next_at)
+       saves_method, consent_id, next_at, shop)
      values ($1, $2, $3, $4, $5, 'created', $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
-       ledger_now() + make_interval(secs => $18))
+       ledger_now() + make_interval(secs => $18), $19)
      returning ${COLUMNS}`,
     [
       p.id,
@@ -128,8 +134,9 @@ export async function orderInsert(
       p.requestBody,
       p.isTopUp,
       p.savesMethod,
-      p.consent,
+      p.mandate,
       p.dueSeconds,
+      p.shop,
     ],
   )
   return orderOf(rows[0])

@@ -46,6 +46,11 @@ const healthy = {
   refundsOld: 0,
   refundsCanceled: 0,
   receiptsFailed: 0,
+  uncreditedSeconds: 0,
+  blindSweeps: 0,
+  findings: 0,
+  tiedSeconds: 50,
+  comparedSeconds: 90_000,
 }
 const table: [Partial<typeof healthy>, string[]][] = [
   [{}, []],
@@ -60,6 +65,11 @@ const table: [Partial<typeof healthy>, string[]][] = [
   [{ refundsOld: 1 }, ['refunds_stuck']],
   [{ refundsCanceled: 1 }, ['refunds_canceled']],
   [{ receiptsFailed: 1 }, ['receipts_failed']],
+  [{ uncreditedSeconds: 91 }, ['uncredited_old']],
+  [{ blindSweeps: 1 }, ['sweep_blind']],
+  [{ findings: 1 }, ['money_differs']],
+  [{ tiedSeconds: 601 }, ['watch_stopped']],
+  [{ comparedSeconds: 50 * 3_600 + 1 }, ['watch_stopped']],
 ]
 for (const [change, names] of table) {
   test(`${JSON.stringify(change)} raises ${names.join() || 'no alarm'}`, () => {

@@ -1,11 +1,14 @@
-// Promo codes: bonus credits, by a ledger entry of their own kind, never refundable. A wrong,
-// ended, exhausted or already used code gets the same refusal, and tries are limited per account,
-// so that codes cannot be guessed.
+// Promo codes: bonus credits, by a ledger entry of their own kind, never refundable. An address
+// uses a code once ever. A code may need purchases of which nothing was refunded. Every code that
+// cannot be used gets the same refusal, and tries are limited, so that codes cannot be guessed.
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { Db, Executor } from '../../platform/db/db.ts'
+import type { Db, Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId } from '../../platform/ids.ts'
 import type { Refusal } from '../../platform/refusal.ts'
 import type { Credits } from '../../units/credits.ts'
+import type { Digests } from '../digests.ts'
+import { bookOrdersLock } from '../order/queries.ts'
+import type { ClosedBooks } from '../refunds/closed.ts'
 import { paymentDeskRefusal, paymentRefusal } from '../refusals.ts'
 import * as queries from './queries.ts'
 
@@ -13,26 +16,50 @@ export function createPromos(options: {
   readonly db: Db
   readonly ledger: Pick<Ledger, 'credit'>
   readonly triesPerHour: number
+  readonly digests: Pick<Digests, 'address'>
+  readonly closedBooks: Pick<ClosedBooks, 'isClosed'>
+  /** Undefined for a closed account. */
+  ownerOf(book: BookId, tx?: Tx): Promise<{ readonly email: string } | undefined>
 }) {
   const { db, ledger } = options
+
+  /** The credits; undefined when this owner cannot use the code. */
+  async function take(tx: Tx, book: BookId, code: string): Promise<Credits | undefined> {
+    const owner = await options.ownerOf(book, tx)
+    const needed = await queries.promoPurchasesMin(tx, code)
+    if (owner === undefined || needed === undefined) return undefined
+    // PostgreSQL reads the purchases of other codes before it waits for an order's lock; this lock
+    // makes it read them after another redemption of the account has ended.
+    if (needed > 0) await bookOrdersLock(tx, book)
+    const orders = needed === 0 ? [] : await queries.purchasesLock(tx, book, needed)
+    if (orders.length < needed) return undefined
+    const taken = await queries.promoTake(tx, code)
+    if (taken === undefined) return undefined
+    const addressDigest = options.digests.address(owner.email)
+    if (!(await queries.redemptionInsert(tx, { code, book, addressDigest }))) return undefined
+    if (orders.length > 0) await queries.purchasesInsert(tx, { code, book, orders })
+    return taken.credits
+  }
 
   return {
     /** Creates a code, for an operator. Refuses: field_invalid. */
     async create(
-      promo: queries.Promo,
+      promo: queries.PromoInput,
       executor: Executor = db,
     ): Promise<{ readonly code: string }> {
       const code = normalizeCode(promo.code)
+      const { purchasesMin = 0 } = promo
       if (code === undefined) {
         throw paymentDeskRefusal('field_invalid', 'A code has 4 to 40 of A-Z, 0-9 and dashes.')
       }
-      if (promo.credits <= 0n || promo.redemptionsMax <= 0 || promo.endsAt <= promo.startsAt) {
+      const hasLimits = promo.redemptionsMax > 0 && promo.endsAt > promo.startsAt
+      if (promo.credits <= 0n || !hasLimits || !isPurchaseCount(purchasesMin)) {
         throw paymentDeskRefusal(
           'field_invalid',
           'A code gives something, to someone, for some time.',
         )
       }
-      if (await queries.promoInsert(executor, { ...promo, code })) return { code }
+      if (await queries.promoInsert(executor, { ...promo, code, purchasesMin })) return { code }
       throw paymentDeskRefusal('field_invalid', 'There is a code of that name.')
     },
 
@@ -45,7 +72,10 @@ export function createPromos(options: {
       throw paymentDeskRefusal('field_invalid', 'No code of that name is in force or to come.')
     },
 
-    /** Adds a code's credits, once per account. Refuses: promo_refused, promo_attempts_exceeded. */
+    /**
+     * Adds a code's credits, once per account and address. Refuses: promo_refused,
+     * promo_attempts_exceeded.
+     */
     async redeem(book: BookId, given: string): Promise<{ readonly credits: Credits }> {
       // Outside the transaction below, so that a refused try is counted too.
       if ((await queries.attemptCount(db, book)) > options.triesPerHour) {
@@ -54,13 +84,14 @@ export function createPromos(options: {
       }
       const code = normalizeCode(given)
       return db.transaction(async (tx) => {
-        const taken = code === undefined ? undefined : await queries.promoTake(tx, code)
-        if (code === undefined || taken === undefined) throw refused()
-        if (!(await queries.redemptionInsert(tx, code, book))) throw refused()
-        const { credits } = taken
+        const credits = code === undefined ? undefined : await take(tx, book, code)
+        // Rolls back what was taken.
+        if (code === undefined || credits === undefined) throw refused()
         const ref = `${code} ${book}`
         const entry = { book, kind: 'promo', ref, amount: credits, contra: 'promo' } as const
         await ledger.credit(tx, { ...entry, note: code })
+        // The account may have been closed since `take` read its owner.
+        if (await options.closedBooks.isClosed(tx, book)) throw refused()
         return { credits }
       })
     },
@@ -68,6 +99,13 @@ export function createPromos(options: {
 }
 
 export type Promos = ReturnType<typeof createPromos>
+
+/** Against typing errors; the table has the same limit. */
+const PURCHASES_MAX = 100
+
+function isPurchaseCount(count: number): boolean {
+  return Number.isInteger(count) && count >= 0 && count <= PURCHASES_MAX
+}
 
 /** Accepts any case and spaces around the code. */
 function normalizeCode(code: string): string | undefined {

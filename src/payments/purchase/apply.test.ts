@@ -9,12 +9,19 @@ import {
   type TestPayments,
 } from '../../../test/stages/payments.ts'
 import { quiet, turnClock } from '../../../test/support/harness.ts'
+import { systemClock } from '../../platform/clock.ts'
 import type { OrderId } from '../../platform/ids.ts'
 import { newOrderId } from '../../platform/ids.ts'
+import { Masked } from '../../platform/masked.ts'
 import { type Kopecks, kopecks } from '../../units/kopecks.ts'
+import { createDigests } from '../digests.ts'
+import { createTopUpEndings } from '../mandates/endings.ts'
 import type { OrderView } from '../payments.ts'
 import type { Snapshot } from '../port.ts'
-import { createTopUpEndings } from '../top-ups/endings.ts'
+import { createProviders } from '../providers.ts'
+import { createClosedBooks } from '../refunds/closed.ts'
+import { createSignals } from '../signals/signals.ts'
+import { createFindings } from '../watch/findings.ts'
 import { createApply } from './apply.ts'
 
 const at = { room: undefined as unknown as TestPayments }
@@ -26,11 +33,16 @@ after(() => at.room.end())
 /** `applySnapshot` of one process. */
 function applier(acceptsTestPayments = true) {
   const { db, ledger, mail, metrics, provider } = at.room
-  const providers = new Map([[provider.name, provider]])
+  const providers = createProviders([provider])
   const shared = { db, ledger, mail, brand, metrics, cell: 0, providers, acceptsTestPayments }
-  const ownerOf = async () => undefined
-  const topUpEndings = createTopUpEndings({ ...shared, log: quiet, ownerOf })
-  return createApply({ ...shared, log: quiet, topUpEndings }).applySnapshot
+  const [ownerOf, isClosed] = [async () => undefined, async () => false]
+  const options = { ...shared, log: quiet, clock: systemClock }
+  const topUpEndings = createTopUpEndings({ ...options, ownerOf })
+  const closedBooks = createClosedBooks({ ...options, isClosed })
+  const findings = createFindings({ db, metrics, log: quiet })
+  const digests = createDigests(new Masked('digest secret of the tests, 32 bytes or more'))
+  const signals = createSignals({ db, digests })
+  return createApply({ ...options, topUpEndings, closedBooks, findings, signals }).applySnapshot
 }
 
 async function paymentOf(order: OrderView): Promise<Snapshot> {
@@ -55,6 +67,7 @@ async function paymentOf(order: OrderView): Promise<Snapshot> {
     receipt: null,
     confirmation: null,
     savedMethod: null,
+    payer: { card: null, bank: null },
   }
 }
 

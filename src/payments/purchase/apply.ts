@@ -5,20 +5,30 @@
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import type { OrderId } from '../../platform/ids.ts'
+import type { Kopecks } from '../../units/kopecks.ts'
+import type { TopUpEndings } from '../mandates/endings.ts'
 import { type Decision, decide, type Rules } from '../order/decide.ts'
 import { orderEmail } from '../order/emails.ts'
 import type { Order, Trigger } from '../order/order.ts'
 import * as queries from '../order/queries.ts'
 import { firstPollSeconds } from '../order/schedule.ts'
-import type { Provider, Snapshot } from '../port.ts'
-import type { TopUpEndings } from '../top-ups/endings.ts'
+import type { Snapshot } from '../port.ts'
+import { type Providers, providerOf } from '../providers.ts'
+import type { ClosedBooks } from '../refunds/closed.ts'
+import type { SignalRecorder } from '../signals/signals.ts'
+import type { Findings } from '../watch/findings.ts'
+import { orderSetPaid } from './queries.ts'
 import { createReviewOpening, type ReviewOpeningOptions } from './review-opening.ts'
+import { sweepHasPassed, sweepSetMissed } from './sweep-queries.ts'
 
 export type ApplyOptions = {
   readonly ledger: Pick<Ledger, 'credit'>
-  readonly providers: ReadonlyMap<string, Provider>
+  readonly providers: Providers
+  readonly findings: Findings
   readonly acceptsTestPayments: boolean
   readonly topUpEndings: TopUpEndings
+  readonly signals: SignalRecorder
+  readonly closedBooks: Pick<ClosedBooks, 'isClosed' | 'giveBack'>
 } & ReviewOpeningOptions
 
 export type Applied = {
@@ -28,21 +38,44 @@ export type Applied = {
   readonly hasUnknownRefunds: boolean
 }
 
+/** What the clocks may differ by, plus what the provider's list may lag behind its own capture. */
+const SWEEP_MARGIN_SECONDS = 60
+
 export function createApply(options: ApplyOptions) {
-  const { db, ledger, mail, brand, log, metrics, topUpEndings } = options
+  const { db, ledger, mail, brand, log, metrics, topUpEndings, closedBooks } = options
   const reviews = createReviewOpening(options)
 
-  function rulesOf(snapshot: Snapshot): Rules {
-    const provider = options.providers.get(snapshot.provider)
-    return { shopRef: provider?.shopRef ?? '', acceptsTestPayments: options.acceptsTestPayments }
+  function rulesOf(order: Order): Rules {
+    const shopRef = order.shop ?? options.providers.of(order)?.shopRef ?? ''
+    return { shopRef, acceptsTestPayments: options.acceptsTestPayments }
+  }
+
+  /**
+   * Whether the sweep should have credited the payment already. An operator credits what the sweep
+   * has put to review.
+   */
+  async function wasMissed(tx: Tx, order: Order, snapshot: Snapshot, by: Trigger) {
+    const { capturedAt } = snapshot
+    if (by === 'sweep' || by === 'operator' || capturedAt === null) return false
+    const shop = { provider: order.provider, shop: snapshot.shopRef }
+    return sweepHasPassed(tx, { ...shop, capturedAt, marginSeconds: SWEEP_MARGIN_SECONDS })
+  }
+
+  /** The alarm, and the next sweep reads the last 25 hours. */
+  async function reportMissed(order: Order, snapshot: Snapshot, by: Trigger): Promise<void> {
+    const { paymentId, capturedAt, shopRef } = snapshot
+    const detail = `${order.id}, captured ${capturedAt?.toISOString()}, was credited by ${by}`
+    await sweepSetMissed(db, { provider: order.provider, shop: shopRef })
+    const shop = { name: order.provider, shopRef }
+    await options.findings.report('sweep_missed', shop, paymentId, detail)
   }
 
   async function credit(tx: Tx, order: Order, snapshot: Snapshot, by: Trigger) {
     if (order.isTopUp) await topUpEndings.onCredited(tx, order)
-    else await mail.post(tx, orderEmail('payment-credited', order, brand, order.id))
     if (order.savesMethod) await topUpEndings.onMethodSaved(tx, order, snapshot)
+    await options.signals.record(tx, order, snapshot)
     // The ledger's lock is the last one taken. The entry's number becomes the order's lot.
-    const { seq } = await ledger.credit(tx, {
+    const { seq: lot } = await ledger.credit(tx, {
       book: order.book,
       kind: 'purchase',
       ref: order.id,
@@ -50,14 +83,15 @@ export function createApply(options: ApplyOptions) {
       contra: 'clearing',
       note: order.packTitle,
     })
-    return queries.orderCredit(tx, {
-      id: order.id,
-      paymentId: snapshot.paymentId,
-      capturedAt: snapshot.capturedAt,
-      receiptState: snapshot.receipt,
-      lot: seq,
-      by,
-    })
+    const { paymentId, capturedAt, receipt: receiptState } = snapshot
+    const credited = { id: order.id, paymentId, capturedAt, receiptState, lot, by }
+    const seconds = await queries.orderCredit(tx, credited)
+    if (await closedBooks.isClosed(tx, order.book)) {
+      await closedBooks.giveBack(tx, order.id, snapshot.refunded ?? (0n as Kopecks))
+    } else if (!order.isTopUp) {
+      await mail.post(tx, orderEmail('payment-credited', order, brand, order.id))
+    }
+    return seconds
   }
 
   async function act(tx: Tx, order: Order, snapshot: Snapshot, by: Trigger, decision: Decision) {
@@ -66,7 +100,10 @@ export function createApply(options: ApplyOptions) {
       case 'credit':
         return credit(tx, order, snapshot, by)
       case 'open': {
-        const { hasSettledList, payerTermSeconds } = capabilitiesOf(snapshot.provider)
+        const { hasSettledList, payerTermSeconds } = providerOf(
+          options.providers,
+          order,
+        ).capabilities()
         await queries.orderOpen(tx, {
           id,
           paymentId: snapshot.paymentId,
@@ -91,12 +128,6 @@ export function createApply(options: ApplyOptions) {
     }
   }
 
-  function capabilitiesOf(name: string) {
-    const provider = options.providers.get(name)
-    if (provider === undefined) throw new Error(`no provider ${name}`)
-    return provider.capabilities()
-  }
-
   /** Decides and acts under the order's lock. Idempotent; calls may come in any order. */
   async function applySnapshot(snapshot: Snapshot, by: Trigger): Promise<Applied> {
     const seen = await queries.orderFindByPayment(db, snapshot)
@@ -107,20 +138,20 @@ export function createApply(options: ApplyOptions) {
     const hasUnknownRefunds = (order: Order) =>
       order.paymentId === snapshot.paymentId && (snapshot.refunded ?? 0n) > order.refunded
     // Every sweep reads recently credited payments again; they need no lock.
-    if (seen.creditedAt !== null && decide(seen, snapshot, rulesOf(snapshot)).act === 'nothing') {
+    if (seen.creditedAt !== null && decide(seen, snapshot, rulesOf(seen)).act === 'nothing') {
       if (snapshot.status === 'canceled') {
         log.warn({ order: seen.id, by }, 'canceled after it was credited: ignored')
       }
       return { act: 'nothing', order: seen.id, hasUnknownRefunds: hasUnknownRefunds(seen) }
     }
-    const done = await db.transaction(async (tx) => {
-      const order = await queries.orderLock(tx, seen.id)
-      if (order === undefined) throw new Error(`order ${seen.id} is gone`)
-      const decision = decide(order, snapshot, rulesOf(snapshot))
-      const seconds = await act(tx, order, snapshot, by, decision)
-      return { order, decision, seconds }
+    const done = await decideLocked(seen, snapshot, by).catch(async (error: unknown) => {
+      // For the alarm. If this fails too, the first error still tells more.
+      if (snapshot.status === 'succeeded')
+        await orderSetPaid(db, seen.id, snapshot.capturedAt).catch(() => undefined)
+      throw error
     })
     logOutcome(done, snapshot, by)
+    if (done.isMissed) await reportMissed(done.order, snapshot, by)
     return {
       act: done.decision.act,
       order: seen.id,
@@ -129,6 +160,17 @@ export function createApply(options: ApplyOptions) {
           ? (snapshot.refunded ?? 0n) > 0n
           : hasUnknownRefunds(done.order),
     }
+  }
+
+  function decideLocked(seen: Order, snapshot: Snapshot, by: Trigger) {
+    return db.transaction(async (tx) => {
+      const order = await queries.orderLock(tx, seen.id)
+      if (order === undefined) throw new Error(`order ${seen.id} is gone`)
+      const decision = decide(order, snapshot, rulesOf(order))
+      const seconds = await act(tx, order, snapshot, by, decision)
+      const isMissed = decision.act === 'credit' && (await wasMissed(tx, order, snapshot, by))
+      return { order, decision, seconds, isMissed }
+    })
   }
 
   /** Called after the commit, so that a rolled-back change is neither counted nor logged. */

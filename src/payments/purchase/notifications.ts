@@ -1,26 +1,29 @@
-// Receives the provider's notifications: stores each and answers within milliseconds; a worker then
-// fetches the payment from the provider and trusts only that. Fetching inside the handler would
-// block it whenever the provider is slow. The stored row is the queue; if it cannot be stored, the
-// reply is 503 and the provider repeats the notification for a day.
+// Receives the provider's notifications: stores one row for each event of an order and answers
+// within milliseconds; a worker then fetches the payment from the provider and trusts only that.
+// Fetching inside the handler would block it whenever the provider is slow. The row is the queue;
+// if it cannot be stored, the reply is 503 and the provider repeats the notification for a day.
 import type { Clock } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { Log } from '../../platform/log.ts'
 import type { PaymentMetrics } from '../metrics.ts'
 import { LEASE_SECONDS, processDue } from '../order/claims.ts'
 import { isOrderOfCell } from '../order/decide.ts'
-import * as queries from '../order/queries.ts'
+import { orderFindByPayment } from '../order/queries.ts'
 import { retryDelaySeconds } from '../order/schedule.ts'
-import { type Provider, whyOf } from '../port.ts'
+import { type NotificationEvent, type Provider, whyOf } from '../port.ts'
+import type { Providers } from '../providers.ts'
 import type { Refunds } from '../refunds/refunds.ts'
-import type { Reread } from './reread.ts'
-import { createSenderLimit } from './sender-limit.ts'
-import type { NotificationRow } from './upkeep-queries.ts'
 import {
+  type NotificationRow,
+  type NotificationTarget,
   notificationClaimDue,
   notificationEnd,
-  notificationInsert,
   notificationRetry,
-} from './upkeep-queries.ts'
+  notificationStore,
+  notificationTarget,
+} from './notification-queries.ts'
+import type { Reread } from './reread.ts'
+import { createSenderLimit } from './sender-limit.ts'
 
 export type NotificationInput = {
   readonly provider: string
@@ -35,7 +38,7 @@ export type NotificationOptions = {
   readonly log: Log
   readonly metrics: PaymentMetrics
   readonly cell: number
-  readonly providers: ReadonlyMap<string, Provider>
+  readonly providers: Providers
   readonly reread: Reread
   readonly refunds: Refunds
 }
@@ -75,20 +78,36 @@ export function createNotifications(options: NotificationOptions) {
       log.warn({ peer, why: notification?.why ?? 'unreadable' }, 'a notification was rejected')
       return notification === undefined ? reply(400, 'unreadable') : reply(403, 'rejected')
     }
-    const { event, paymentId, dedupe } = notification
+    const { status, body: ackBody } = provider.acknowledgement
+    const { event, paymentId, digest } = notification
+    // An event that we do not use, such as an authorisation: we never authorise without capturing.
+    if (event === null) {
+      senderLimit.count(peer)
+      return reply(status, 'ignored', ackBody)
+    }
     const orderRef = isOrderOfCell(notification.orderRef, options.cell)
       ? notification.orderRef
       : null
-    const known = { provider: provider.name, paymentId, orderRef }
-    const { status, body: ackBody } = provider.acknowledgement
-    if ((await queries.orderFindByPayment(db, known)) === undefined) {
+    const about = { provider: provider.name, paymentId, event }
+    const target = await notificationTarget(db, { ...about, orderRef })
+    if (target === undefined) {
       // Another site's payment, or a forged one. There is nothing to fetch and no need to repeat.
       senderLimit.count(peer)
       return reply(status, 'unknown', ackBody)
     }
-    const row = { provider: provider.name, dedupe, event, paymentId, body, peer }
-    const isNew = await notificationInsert(db, row)
-    return reply(status, isNew ? 'stored' : 'repeated', ackBody)
+    // True, so it does not count against its sender: a sweep was faster.
+    if (isKnown(target, about)) return reply(status, 'settled', ackBody)
+    const row = {
+      ...about,
+      ...target,
+      paymentId,
+      digest,
+      peer,
+      isOfOrder: isOfOrder(target, about),
+    }
+    const isStored = addsSomething(target, row) && (await notificationStore(db, row))
+    if (!isStored) senderLimit.count(peer)
+    return reply(status, isStored ? 'stored' : 'repeated', ackBody)
   }
 
   /** The notification's outcome; undefined when a retry is scheduled. */
@@ -121,9 +140,15 @@ export function createNotifications(options: NotificationOptions) {
     return undefined
   }
 
+  /** The shop of the payment's order; another shop's credentials would not find the payment. */
+  async function shopOf({ provider, paymentId }: NotificationRow): Promise<Provider | undefined> {
+    const order = await orderFindByPayment(db, { provider, paymentId, orderRef: null })
+    return order === undefined ? providers.get(provider) : providers.of(order)
+  }
+
   async function applyOne(notification: NotificationRow): Promise<void> {
-    const provider = providers.get(notification.provider)
     try {
+      const provider = await shopOf(notification)
       const outcome = provider === undefined ? 'no_provider' : await confirm(notification, provider)
       if (outcome === undefined) return
       await notificationEnd(db, notification, outcome)
@@ -153,3 +178,29 @@ export function createNotifications(options: NotificationOptions) {
 }
 
 export type Notifications = ReturnType<typeof createNotifications>
+
+type About = { readonly event: NotificationEvent; readonly paymentId: string }
+
+function isOfOrder(target: NotificationTarget, { paymentId }: About): boolean {
+  return target.paymentId === paymentId
+}
+
+/** The order shows already what the notification says. */
+function isKnown(target: NotificationTarget, about: About): boolean {
+  if (!isOfOrder(target, about)) return false
+  if (about.event === 'payment.succeeded') return target.isCredited
+  return about.event === 'payment.canceled' && target.state === 'canceled'
+}
+
+/**
+ * False when the stored row makes us read the payment anyway, or has made us read it for the same
+ * bytes. `notificationStore` decides again under the row's lock; this spares a flood the lock.
+ */
+function addsSomething(
+  { stored }: NotificationTarget,
+  row: { readonly paymentId: string; readonly digest: string; readonly isOfOrder: boolean },
+): boolean {
+  if (stored === null) return true
+  if (stored.isDone) return stored.digest !== row.digest
+  return stored.isRead || (row.isOfOrder && stored.paymentId !== row.paymentId)
+}

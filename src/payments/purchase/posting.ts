@@ -4,12 +4,13 @@ import { dateAt } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { OrderId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
+import type { TopUpEndings } from '../mandates/endings.ts'
+import type { TopUpSending } from '../mandates/sending.ts'
 import type { Order, Trigger } from '../order/order.ts'
 import * as queries from '../order/queries.ts'
 import { retryDelaySeconds } from '../order/schedule.ts'
 import { whyOf } from '../port.ts'
-import type { TopUpEndings } from '../top-ups/endings.ts'
-import { type Providers, providerOf } from './providers.ts'
+import { type Providers, providerOf } from '../providers.ts'
 import type { Reread } from './reread.ts'
 
 /** The provider's clock and ours never differ by more. */
@@ -20,7 +21,8 @@ export type PostingOptions = {
   readonly log: Log
   readonly providers: Providers
   readonly reread: Reread
-  readonly topUpEndings: Pick<TopUpEndings, 'onDeclined' | 'maySend' | 'cancelIfAbsent'>
+  readonly topUpEndings: Pick<TopUpEndings, 'onDeclined'>
+  readonly topUpSending: TopUpSending
 }
 
 export function createPosting(options: PostingOptions) {
@@ -29,10 +31,10 @@ export function createPosting(options: PostingOptions) {
   /** Posts a stored order, always with the stored bytes. */
   async function post(order: Order, tries: number, by: Trigger): Promise<void> {
     if (order.requestBody === null) return
-    const provider = providerOf(options.providers, order.provider)
-    let decision = 'skip' as Awaited<ReturnType<TopUpEndings['maySend']>>
+    const provider = providerOf(options.providers, order)
+    let decision = 'skip' as Awaited<ReturnType<TopUpSending['maySend']>>
     const answer = await provider.createPayment(order.id, order.requestBody, async () => {
-      decision = await options.topUpEndings.maySend(order)
+      decision = await options.topUpSending.maySend(order)
       return decision === 'send'
     })
     const fields = { order: order.id, tries, why: whyOf(answer) }
@@ -74,7 +76,7 @@ export function createPosting(options: PostingOptions) {
 
   /** Searches the provider's list around the order's creation, instead of posting again. */
   async function findAtProvider(order: Order, ifAbsent: () => Promise<void>): Promise<void> {
-    const provider = providerOf(options.providers, order.provider)
+    const provider = providerOf(options.providers, order)
     const fromMs = order.createdAt.getTime()
     const keyMs = provider.capabilities().idempotencyKeySeconds * 1_000
     const answer = await provider.findByOrder(
@@ -93,9 +95,9 @@ export function createPosting(options: PostingOptions) {
     }
   }
 
-  /** The agreement ended and the provider does not show the payment: cancel it, or retry later. */
+  /** The mandate ended and the provider does not show the payment: cancel it, or retry later. */
   async function retryOrCancel(order: Order): Promise<void> {
-    if (await options.topUpEndings.cancelIfAbsent(order)) return
+    if (await options.topUpSending.cancelIfAbsent(order)) return
     await queries.orderSetDue(db, order.id, retryDelaySeconds(order.tries + 1))
   }
 

@@ -101,7 +101,7 @@ test('an incomplete sweep leaves the watermark, and the next one catches up', as
       ]
     )[0]
   const before = await mark()
-  await sim('faults', { kind: 'error', when: 'before', method: 'GET' })
+  await sim('faults', { kind: 'error', when: 'before', method: 'GET', times: 3 })
   await payments.jobs.sweep()
   const failed = await mark()
   assert.deepEqual([failed.watermark, failed.failures], [before.watermark, before.failures + 1])

@@ -9,9 +9,9 @@ import { viewOf } from '../order/order.ts'
 import * as queries from '../order/queries.ts'
 import { firstPollSeconds } from '../order/schedule.ts'
 import type { Method, Provider } from '../port.ts'
+import { unavailable } from '../providers.ts'
 import { paymentRefusal } from '../refusals.ts'
 import { createPosting, type PostingOptions } from './posting.ts'
-import { providerOf, unavailable } from './providers.ts'
 import { createWaitingOrders, type WaitingOptions } from './waiting-orders.ts'
 
 export type OrderOptions = {
@@ -34,10 +34,17 @@ export function createOrders(options: OrderOptions) {
   const posting = createPosting(options)
   const waiting = createWaitingOrders({ ...options, posting })
 
+  /** The shop that takes new orders. Refuses: payment_unavailable. */
+  function current(name: string): Provider {
+    const provider = providers.get(name)
+    if (provider === undefined) throw unavailable({ provider: name })
+    return provider
+  }
+
   /** The provider for a new order. Refuses: payment_unavailable. */
   function providerFor(input: BuyInput): Provider {
     if (!options.isOpen) throw unavailable({ why: 'closed' })
-    const provider = providerOf(providers, options.provider)
+    const provider = current(options.provider)
     const { min, max } = provider.capabilities().methods[input.method]
     const { priceKopecks } = input.pack
     if (priceKopecks < min || priceKopecks > max) throw unavailable({ priceKopecks, min, max })
@@ -60,19 +67,20 @@ export function createOrders(options: OrderOptions) {
     const open = await queries.orderFindReopenable(tx, {
       ...{ book, method, savesMethod },
       provider: provider.name,
+      shop: provider.shopRef,
       packId: pack.id,
       credits: pack.credits,
       price: pack.priceKopecks,
     })
     if (open !== undefined) return { order: open, isNew: false }
-    const own = { savesMethod, savedMethodId: null, consent: null }
+    const own = { savesMethod, savedMethodId: null, mandate: null }
     const order = await insert(tx, { ...input, ...own }, provider)
     return { order, isNew: true }
   }
 
   /** Stores an order and its request body; the provider is called later. */
   function insert(tx: Tx, input: OrderInput, provider: Provider): Promise<Order> {
-    const { book, pack, method, attempt, email, locale, savesMethod, savedMethodId, consent } =
+    const { book, pack, method, attempt, email, locale, savesMethod, savedMethodId, mandate } =
       input
     const id = newOrderId(options.cell, options.clock.nowMs())
     const { body, receipt } = provider.draftPayment({
@@ -83,8 +91,9 @@ export function createOrders(options: OrderOptions) {
       returnUrl: input.returnUrl.replaceAll('{order}', id),
     })
     return queries.orderInsert(tx, {
-      ...{ id, book, attempt, method, email, locale, receipt, savesMethod, consent },
+      ...{ id, book, attempt, method, email, locale, receipt, savesMethod, mandate },
       provider: provider.name,
+      shop: provider.shopRef,
       packId: pack.id,
       packTitle: pack.title,
       credits: pack.credits,
@@ -105,7 +114,7 @@ export function createOrders(options: OrderOptions) {
   return {
     /** Payment methods for an amount, SBP first: its fee is lowest. None while sales are closed. */
     methods(price: Kopecks): Method[] {
-      const { methods } = providerOf(providers, options.provider).capabilities()
+      const { methods } = current(options.provider).capabilities()
       const isTaken = (method: Method) =>
         methods[method].min <= price && price <= methods[method].max
       return options.isOpen ? (['sbp', 'card'] as const).filter(isTaken) : []
@@ -123,7 +132,7 @@ export function createOrders(options: OrderOptions) {
 
     /** For top-ups: an order paid by the saved method, to be posted after the commit. */
     placeTopUp: (tx: Tx, input: OrderInput, provider: string): Promise<Order> =>
-      insert(tx, input, providerOf(providers, provider)),
+      insert(tx, input, current(provider)),
     post: (order: Order): Promise<void> => posting.post(order, 1, 'buy'),
 
     find: async (id: OrderId, book?: BookId): Promise<OrderView> => viewOf(await find(id, book)),
@@ -137,7 +146,7 @@ export function createOrders(options: OrderOptions) {
     /** The payer returned or pressed check: fetch the payment, unless that was just done. */
     async check(id: OrderId): Promise<OrderView> {
       const order = await queries.orderClaimCheck(db, id, QUIET_SECONDS)
-      const provider = order && providers.get(order.provider)
+      const provider = order && providers.of(order)
       if (order !== undefined && order.paymentId !== null && provider !== undefined) {
         await reread.reread(provider, order.paymentId, 'return')
         const { hasSettledList } = provider.capabilities()

@@ -1,6 +1,6 @@
-// Counts notifications that match no order of ours, per sender and minute. Each costs a database
-// lookup; a sender above the limit gets 429 instead. Memory is bounded: the oldest counts are
-// dropped.
+// Counts notifications that tell us nothing, per sender and minute: of no order of ours, repeats,
+// unreadable ones, and events that we do not use. Most cost a database lookup; a sender above the
+// limit gets 429 instead. Memory is bounded: the oldest counts are dropped.
 import type { Clock } from '../../platform/clock.ts'
 
 const WINDOW_MS = 60_000

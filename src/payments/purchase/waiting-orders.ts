@@ -3,6 +3,7 @@
 import type { Db } from '../../platform/db/db.ts'
 import type { OrderId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
+import type { TopUpEndings } from '../mandates/endings.ts'
 import { LEASE_SECONDS, processDue } from '../order/claims.ts'
 import type { Order } from '../order/order.ts'
 import * as queries from '../order/queries.ts'
@@ -12,9 +13,8 @@ import {
   retryDelaySeconds,
   UNRESOLVED_POLL_SECONDS,
 } from '../order/schedule.ts'
-import type { TopUpEndings } from '../top-ups/endings.ts'
+import { type Providers, providerOf } from '../providers.ts'
 import type { Posting } from './posting.ts'
-import { type Providers, providerOf } from './providers.ts'
 import type { Reread } from './reread.ts'
 
 /** Added to the payer's hour, so that a payment in its last minute finds the order open. */
@@ -28,7 +28,7 @@ export type WaitingOptions = {
   readonly providers: Providers
   readonly posting: Posting
   readonly reread: Reread
-  readonly topUpEndings: Pick<TopUpEndings, 'onUnresolved' | 'isInForce'>
+  readonly topUpEndings: Pick<TopUpEndings, 'onUnresolved'>
 }
 
 type DueOrder = Order & { readonly ageSeconds: number; readonly pollSeconds: number }
@@ -37,21 +37,21 @@ export function createWaitingOrders(options: WaitingOptions) {
   const { db, log, posting, reread } = options
 
   async function recoverOne(order: DueOrder): Promise<void> {
-    const provider = providerOf(options.providers, order.provider)
+    const provider = providerOf(options.providers, order)
     const { idempotencyKeySeconds } = provider.capabilities()
     if (order.ageSeconds < idempotencyKeySeconds)
       return posting.post(order, order.tries + 1, 'recovery')
     // The provider has forgotten the key: a post would create a second payment. Search the list.
     await posting.findAtProvider(order, async () => {
-      const isEnded = order.isTopUp && !(await options.topUpEndings.isInForce(order))
-      if (isEnded) await posting.retryOrCancel(order)
+      // The bank declined nothing: the mandate lives on, and the next top-up is a new order.
+      if (order.isTopUp) await posting.retryOrCancel(order)
       else await posting.fail(order.id, 'it never reached the provider')
     })
   }
 
   async function pollOne(order: DueOrder): Promise<void> {
     if (order.paymentId === null) return queries.orderSetDue(db, order.id, null)
-    const provider = providerOf(options.providers, order.provider)
+    const provider = providerOf(options.providers, order)
     const answer = await reread.reread(provider, order.paymentId, 'poll')
     const { hasSettledList } = provider.capabilities()
     const isPastPolling = order.ageSeconds >= POLL_AGE_SECONDS_MAX

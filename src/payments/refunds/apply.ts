@@ -8,23 +8,25 @@ import { newRefundId, type OrderId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
+import type { TopUpEndings } from '../mandates/endings.ts'
 import { type Brand, type Mailer, orderEmail } from '../order/emails.ts'
 import type { Order } from '../order/order.ts'
 import * as queries from '../order/queries.ts'
 import { reviewOpen } from '../order/review-queries.ts'
 import { refundPollSeconds } from '../order/schedule.ts'
 import type { RefundSnapshot } from '../port.ts'
-import type { TopUpEndings } from '../top-ups/endings.ts'
-import type { Dispute, Refund } from './queries.ts'
+import type { ClosedBooks } from './closed.ts'
+import { lockPurchase, type Purchase, returnedTotals, updateOrderState } from './purchase.ts'
+import type { Refund } from './queries.ts'
 import {
-  disputeList,
+  refundAddCredits,
   refundEnd,
   refundInsertExternal,
   refundListLocked,
   refundSetDue,
   refundSetPending,
 } from './queries.ts'
-import { creditsToTake, stateAfter } from './sums.ts'
+import { creditsToTake } from './sums.ts'
 
 export type RefundApplyOptions = {
   readonly db: Db
@@ -34,77 +36,12 @@ export type RefundApplyOptions = {
   readonly clock: Clock
   readonly log: Log
   readonly cell: number
-  readonly topUpEndings: Pick<TopUpEndings, 'stopWithEmail'>
-}
-
-/** An order with its refunds and disputes. */
-export type Purchase = {
-  readonly order: Order
-  readonly refunds: readonly Refund[]
-  readonly disputes: readonly Dispute[]
-}
-
-export async function lockPurchase(tx: Tx, id: Order['id']): Promise<Purchase | undefined> {
-  const order = await queries.orderLock(tx, id)
-  if (order === undefined) return undefined
-  return { order, refunds: await refundListLocked(tx, id), disputes: await disputeList(tx, id) }
-}
-
-/**
- * The money that was or will be returned (refunds that were not canceled, lost disputes), and the
- * credits taken or reserved for it. A review's refund is left out: it returns money that was never
- * credited.
- */
-export function returnedTotals({ refunds, disputes }: Purchase): {
-  promised: Kopecks
-  taken: Credits
-} {
-  const living = refunds.filter((one) => one.state !== 'canceled' && one.review === null)
-  const sum = (amounts: bigint[]) => amounts.reduce((total, one) => total + one, 0n)
-  return {
-    promised: sum([
-      ...living.map((one) => one.amount),
-      ...disputes.map((one) => (one.state === 'lost' ? one.amount : 0n)),
-    ]) as Kopecks,
-    taken: sum([
-      ...living.map((one) => one.credits),
-      ...disputes.map((one) => (one.state === 'opened' ? one.reserved : one.taken)),
-    ]) as Credits,
-  }
-}
-
-/** Writes the order's state that follows from its refunds and disputes. */
-export async function updateOrderState(
-  tx: Tx,
-  { order, refunds, disputes }: Purchase,
-): Promise<void> {
-  const ours = refunds.filter((one) => one.review === null)
-  const refunded = ours
-    .filter((one) => one.state === 'succeeded')
-    .reduce((sum, one) => sum + one.amount, 0n) as Kopecks
-  const dispute = disputes.at(-1)?.state ?? null
-  const isUnderWay = (one: Refund) => one.state === 'created' || one.state === 'pending'
-  const state =
-    order.creditedAt === null
-      ? stateUncredited(order, refunds)
-      : stateAfter({
-          price: order.price,
-          refunded,
-          hasRefundUnderWay: ours.some(isUnderWay),
-          dispute,
-        })
-  await queries.orderSetState(tx, { id: order.id, state, refunded })
-}
-
-/** The state of an order that was never credited and is refunded by an operator or the provider. */
-function stateUncredited(order: Order, refunds: readonly Refund[]): Order['state'] {
-  if (refunds.some((one) => one.state === 'succeeded')) return 'refunded'
-  if (refunds.some((one) => one.state !== 'canceled')) return 'refund_pending'
-  return order.state === 'refund_pending' ? 'review' : order.state
+  readonly topUpEndings: Pick<TopUpEndings, 'endWithEmail'>
+  readonly closedBooks: Pick<ClosedBooks, 'isClosed' | 'requestAgain'>
 }
 
 export function createRefundApply(options: RefundApplyOptions) {
-  const { db, ledger, mail, brand, log, topUpEndings } = options
+  const { db, ledger, mail, brand, log, topUpEndings, closedBooks } = options
 
   async function succeed(tx: Tx, purchase: Purchase, refund: Refund, snapshot: RefundSnapshot) {
     // The credits were released when the refund was canceled; now it has succeeded after all.
@@ -114,7 +51,7 @@ export function createRefundApply(options: RefundApplyOptions) {
     await refundEnd(tx, { ...end, state: 'succeeded', isForced: isForced || refund.isForced })
     await updateOrderState(tx, withRefund(purchase, { ...refund, state: 'succeeded' }))
     // After the cancellation the owner may have turned top-ups on again.
-    if (wasReleased) await topUpEndings.stopWithEmail(tx, purchase.order.book, 'refunded')
+    if (wasReleased) await topUpEndings.endWithEmail(tx, purchase.order.book, 'refunded')
     const debt = isForced
       ? await forceDebit(tx, purchase.order, refund.id, refund.credits)
       : undefined
@@ -124,15 +61,32 @@ export function createRefundApply(options: RefundApplyOptions) {
 
   async function cancel(tx: Tx, purchase: Purchase, refund: Refund, reason: string | null) {
     const { order } = purchase
+    const { book, lot } = order
     const end = { id: refund.id, refundId: null, cancelReason: reason, isForced: false }
     await refundEnd(tx, { ...end, state: 'canceled' })
-    await updateOrderState(tx, withRefund(purchase, { ...refund, state: 'canceled' }))
+    const after = withRefund(purchase, { ...refund, state: 'canceled' })
+    await updateOrderState(tx, after)
+    if (refund.credits > 0n && lot !== null) {
+      await ledger.reverseRefund(tx, { book, lot, ref: refund.id, note: reason ?? '' })
+      await takeOwed(tx, after, refund)
+      // Its owner cannot request the refund again.
+      if (await closedBooks.isClosed(tx, book)) return closedBooks.requestAgain(tx, after, refund)
+    }
     const facts = { amount: refund.amount, credits: refund.credits }
     await mail.post(tx, orderEmail('refund-canceled', order, brand, refund.id, facts))
-    if (refund.credits > 0n && order.lot !== null) {
-      const { book, lot } = order
-      await ledger.reverseRefund(tx, { book, lot, ref: refund.id, note: reason ?? '' })
-    }
+  }
+
+  /**
+   * A refund in the merchant portal took no credits that the canceled one had reserved: it takes
+   * them now, because their money has gone back.
+   */
+  async function takeOwed(tx: Tx, purchase: Purchase, canceled: Refund): Promise<void> {
+    const { promised, taken } = returnedTotals(purchase)
+    const owed = creditsToTake(purchase.order, promised, taken)
+    const made = purchase.refunds.findLast((one) => one.isForced && one.state === 'succeeded')
+    if (owed === 0n || made === undefined) return
+    await refundAddCredits(tx, made.id, owed)
+    await forceDebit(tx, purchase.order, `${made.id} ${canceled.id}`, owed)
   }
 
   async function forceDebit(tx: Tx, order: Order, ref: string, amount: Credits): Promise<Credits> {
@@ -170,7 +124,7 @@ export function createRefundApply(options: RefundApplyOptions) {
       credits,
     })
     await updateOrderState(tx, { ...purchase, refunds: await refundListLocked(tx, order.id) })
-    await topUpEndings.stopWithEmail(tx, order.book, 'refunded')
+    await topUpEndings.endWithEmail(tx, order.book, 'refunded')
     const debt = credits > 0n ? await forceDebit(tx, order, id, credits) : undefined
     const facts = { amount, credits, ...(debt && { debt }) }
     await mail.post(tx, orderEmail('payment-refunded', order, brand, id, facts))

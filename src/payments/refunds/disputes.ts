@@ -9,12 +9,13 @@ import type { Log } from '../../platform/log.ts'
 import { isRefusal, type Refusal } from '../../platform/refusal.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
+import type { TopUpEndings } from '../mandates/endings.ts'
 import { type Brand, type Mailer, orderEmail } from '../order/emails.ts'
 import type { Order } from '../order/order.ts'
 import * as queries from '../order/queries.ts'
 import { type PaymentRefusalCode, paymentDeskRefusal, paymentRefusal } from '../refusals.ts'
-import type { TopUpEndings } from '../top-ups/endings.ts'
-import { lockPurchase, type Purchase, returnedTotals, updateOrderState } from './apply.ts'
+import type { ClosedBooks } from './closed.ts'
+import { lockPurchase, type Purchase, returnedTotals, updateOrderState } from './purchase.ts'
 import type { Dispute } from './queries.ts'
 import { disputeClose, disputeInsert, disputeList } from './queries.ts'
 import { creditsForAmount, creditsToTake } from './sums.ts'
@@ -45,7 +46,8 @@ export type DisputeOptions = {
   readonly clock: Clock
   readonly log: Log
   readonly cell: number
-  readonly topUpEndings: Pick<TopUpEndings, 'stopWithEmail'>
+  readonly topUpEndings: Pick<TopUpEndings, 'endWithEmail'>
+  readonly closedBooks: Pick<ClosedBooks, 'isClosed' | 'forfeit'>
 }
 
 /** Attempts while the book spends concurrently; see COUNTS_MAX in refunds.ts. */
@@ -85,7 +87,7 @@ export function createDisputes(options: DisputeOptions) {
     })
     await updateOrderState(tx, { ...purchase, disputes: await disputeList(tx, order.id) })
     await postEmail(tx, 'dispute-opened', order, id, { amount, credits: reserved })
-    await options.topUpEndings.stopWithEmail(tx, order.book, 'disputed')
+    await options.topUpEndings.endWithEmail(tx, order.book, 'disputed')
     const { book, lot } = order
     if (reserved > 0n) await ledger.refund(tx, { book, lot, ref: id, amount: reserved, note: '' })
     if (input.mustBlock) await ledger.block(tx, book, 'operator_blocked')
@@ -114,8 +116,10 @@ export function createDisputes(options: DisputeOptions) {
     }
     if (input.act === 'won') {
       await postEmail(tx, 'dispute-won', order, ref, facts)
-      if (dispute.reserved > 0n)
-        await ledger.reverseRefund(tx, { book, lot, ref, note: input.note })
+      if (dispute.reserved === 0n) return ref
+      await ledger.reverseRefund(tx, { book, lot, ref, note: input.note })
+      const { isClosed, forfeit } = options.closedBooks
+      if (await isClosed(tx, book)) await forfeit(tx, book, ref, dispute.reserved)
       return ref
     }
     const note = 'a dispute was lost'

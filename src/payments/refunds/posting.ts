@@ -7,8 +7,16 @@ import type { Log } from '../../platform/log.ts'
 import { LEASE_SECONDS, processDue } from '../order/claims.ts'
 import { orderFindByPayment } from '../order/queries.ts'
 import { refundPollSeconds, retryDelaySeconds } from '../order/schedule.ts'
-import { type Answer, type Page, type Provider, type RefundSnapshot, whyOf } from '../port.ts'
-import { paymentRefusal } from '../refusals.ts'
+import {
+  type Answer,
+  type Page,
+  type Period,
+  type Provider,
+  type RefundSnapshot,
+  whyOf,
+} from '../port.ts'
+import { type Providers, providerOf } from '../providers.ts'
+import type { Compare } from '../watch/compare.ts'
 import type { RefundApply } from './apply.ts'
 import { type Refund, refundClaimDue, refundIsKnown, refundSetDue } from './queries.ts'
 
@@ -20,7 +28,8 @@ export type RefundPostingOptions = {
   readonly db: Db
   readonly clock: Clock
   readonly log: Log
-  readonly providers: ReadonlyMap<string, Provider>
+  readonly providers: Providers
+  readonly compare: Pick<Compare, 'reportUnreadable'>
   readonly apply: RefundApply
 }
 
@@ -30,7 +39,7 @@ export function createRefundPosting(options: RefundPostingOptions) {
   /** Posts a stored refund, always with the stored bytes. */
   async function post(refund: Refund): Promise<void> {
     if (refund.requestBody === null) return
-    const answer = await providerOf(options.providers, refund.provider).createRefund(
+    const answer = await providerOf(options.providers, refund).createRefund(
       refund.id,
       refund.requestBody,
     )
@@ -47,17 +56,18 @@ export function createRefundPosting(options: RefundPostingOptions) {
 
   /** The key is too old to post again: searches the payment's refunds; if absent, releases it. */
   async function find(refund: Refund): Promise<void> {
-    const found = await listAll(providerOf(options.providers, refund.provider), {
+    const found = await listAll(providerOf(options.providers, refund), {
       paymentId: refund.paymentId,
     })
-    if (found === undefined) return refundSetDue(db, refund.id, retryDelaySeconds(refund.tries))
-    const same = found.find((one) => one.refundRef === refund.id)
-    if (same === undefined) await apply.release(refund, 'it never reached the provider')
-    else await apply.applyRefund(same, refund.order)
+    const same = found?.items.find((one) => one.refundRef === refund.id)
+    if (same !== undefined) await apply.applyRefund(same, refund.order)
+    // A refund that cannot be read may be this one.
+    else if (found?.isWhole) await apply.release(refund, 'it never reached the provider')
+    else await refundSetDue(db, refund.id, retryDelaySeconds(refund.tries))
   }
 
   async function checkRefund(refund: Refund & { readonly ageSeconds: number }): Promise<void> {
-    const provider = providerOf(options.providers, refund.provider)
+    const provider = providerOf(options.providers, refund)
     if (refund.state === 'created') {
       const isYoung = refund.ageSeconds < provider.capabilities().idempotencyKeySeconds
       return isYoung ? post(refund) : find(refund)
@@ -69,19 +79,23 @@ export function createRefundPosting(options: RefundPostingOptions) {
     if (isOpen) await refundSetDue(db, refund.id, refundPollSeconds(refund.tries))
   }
 
-  /** Every page; undefined when one could not be read. */
-  async function listAll(
-    provider: Provider,
-    of: { readonly paymentId: string } | { readonly since: Date },
-  ): Promise<RefundSnapshot[] | undefined> {
-    const found: RefundSnapshot[] = []
+  /**
+   * Every page; undefined when one could not be read. A refund that cannot be read becomes a
+   * finding, and the list is not whole.
+   */
+  async function listAll(provider: Provider, of: { readonly paymentId: string } | Period) {
+    const items: RefundSnapshot[] = []
+    let isWhole = true
     let cursor: string | null = null
     for (let pages = 0; pages < PAGES_MAX; pages++) {
       const page: Answer<Page<RefundSnapshot>> = await provider.listRefunds(of, cursor)
       if (page.kind !== 'ok') return undefined
-      found.push(...page.value.items)
+      items.push(...page.value.items)
+      const { unreadable } = page.value
+      isWhole &&= unreadable.length === 0
+      await options.compare.reportUnreadable(provider, 'refund_unreadable', unreadable)
       cursor = page.value.next
-      if (cursor === null) return found
+      if (cursor === null) return { items, isWhole }
     }
     return undefined
   }
@@ -102,15 +116,20 @@ export function createRefundPosting(options: RefundPostingOptions) {
     /** Reads all refunds of one payment and applies each; false when they could not be read. */
     async sync(provider: Provider, paymentId: string): Promise<boolean> {
       const found = await listAll(provider, { paymentId })
-      for (const one of found ?? []) await apply.applyRefund(one)
+      for (const one of found?.items ?? []) await apply.applyRefund(one)
       return found !== undefined
     },
 
-    /** Payments of our orders with a refund of the last days whose notification was lost. */
+    /**
+     * Payments of our orders with a refund of the last days whose notification was lost. Throws if
+     * the list could not be read: an empty one would mean that nothing was lost.
+     */
     async paymentsWithUnknownRefunds(provider: Provider, days: number): Promise<string[]> {
       const since = dateAt(options.clock.nowMs() - days * 86_400_000)
+      const found = await listAll(provider, { since })
+      if (found === undefined) throw new Error(`the list of refunds could not be read`)
       const payments = new Set<string>()
-      for (const one of (await listAll(provider, { since })) ?? []) {
+      for (const one of found.items) {
         if (await refundIsKnown(db, one.provider, one.refundId)) continue
         const order = await orderFindByPayment(db, { ...one, orderRef: null })
         if (order !== undefined) payments.add(one.paymentId)
@@ -118,13 +137,6 @@ export function createRefundPosting(options: RefundPostingOptions) {
       return [...payments]
     },
   }
-}
-
-/** Refuses: payment_unavailable. */
-export function providerOf(providers: ReadonlyMap<string, Provider>, name: string): Provider {
-  const provider = providers.get(name)
-  if (provider !== undefined) return provider
-  throw paymentRefusal('payment_unavailable', 'Payments are not available right now.', { name })
 }
 
 function isRejected(answer: Answer<unknown>): boolean {

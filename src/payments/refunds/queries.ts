@@ -11,6 +11,8 @@ export type Refund = {
   readonly id: RefundId
   readonly order: OrderId
   readonly provider: string
+  /** Of its order. */
+  readonly shop: string | null
   readonly paymentId: string
   readonly refundId: string | null
   readonly attempt: string
@@ -29,7 +31,9 @@ export type Refund = {
 }
 
 const COLUMNS = `
-  id, order_id as "order", provider, provider_payment_id as "paymentId",
+  id, order_id as "order", provider,
+  (select o.shop from orders o where o.id = refunds.order_id) as shop,
+  provider_payment_id as "paymentId",
   provider_refund_id as "refundId", attempt, state, amount_kopecks as amount, credits,
   is_forced as "isForced", review_id as review, asked_by as "askedBy", reason,
   request_body as "requestBody", cancel_reason as "cancelReason", looks as tries,
@@ -54,13 +58,17 @@ export async function refundInsert(
     | 'askedBy'
     | 'reason'
     | 'requestBody'
-  > & { readonly dueSeconds: number },
+  > & {
+    readonly dueSeconds: number
+    /** The digest of the owner's address when the owner requested it; null for operators. */
+    readonly ownerDigest: Buffer | null
+  },
 ): Promise<Refund> {
   const { rows } = await tx.query(
     `insert into refunds (id, order_id, provider, provider_payment_id, attempt, state,
-       amount_kopecks, credits, review_id, asked_by, reason, request_body, next_at)
+       amount_kopecks, credits, review_id, asked_by, reason, request_body, next_at, owner_digest)
      values ($1, $2, $3, $4, $5, 'created', $6, $7, $8, $9, $10, $11,
-       ledger_now() + make_interval(secs => $12))
+       ledger_now() + make_interval(secs => $12), $13)
      returning ${COLUMNS}`,
     [
       p.id,
@@ -75,6 +83,7 @@ export async function refundInsert(
       p.reason,
       p.requestBody,
       p.dueSeconds,
+      p.ownerDigest,
     ],
   )
   return rows[0] as Refund
@@ -174,6 +183,11 @@ export async function refundEnd(
      where id = $1`,
     [p.id, p.state, p.refundId, p.cancelReason, p.isForced],
   )
+}
+
+/** More credits were taken for a refund. The caller holds the row's lock. */
+export async function refundAddCredits(tx: Tx, id: RefundId, more: Credits): Promise<void> {
+  await tx.query('update refunds set credits = credits + $2 where id = $1', [id, more])
 }
 
 /** When to poll the refund again; null: never, an operator must act. Locks the row. */

@@ -2,7 +2,7 @@
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
-import { type Purchase, returnedTotals } from './apply.ts'
+import { type Purchase, returnedTotals } from './purchase.ts'
 import { refundableAmount } from './sums.ts'
 
 export type RefundPolicy = 'prorata' | 'full' | 'none'
@@ -10,8 +10,11 @@ export type RefundPolicy = 'prorata' | 'full' | 'none'
 export type Refundable = {
   readonly amountKopecks: Kopecks
   readonly credits: Credits
-  /** Why nothing can be refunded; null when something can. */
-  readonly why: 'not_credited' | 'disputed' | 'policy' | 'spent' | null
+  /**
+   * Why nothing can be refunded; null when something can. `budget` and `promo`: the owner cannot
+   * request it, but a person may decide to refund it.
+   */
+  readonly why: 'not_credited' | 'disputed' | 'policy' | 'spent' | 'budget' | 'promo' | null
 }
 
 export type RefundableOptions = {

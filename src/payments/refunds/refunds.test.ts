@@ -243,6 +243,26 @@ test('our refund and one in the merchant portal take no more than the pack', asy
   assert.equal((await at.room.payments.refunds(book)).length, 2, 'each is known once')
 })
 
+test('a refused refund gives back no credits whose money the portal has returned', async () => {
+  const { book, id } = await bought()
+  await at.room.sim('faults', { kind: 'error', when: 'before', method: 'POST', path: '/refunds' })
+  assert.equal((await requestRefund(id, book)).state, 'created')
+  await at.room.sim('refund', { orderId: id, value: '650.00' })
+  await at.room.payments.jobs.sweepRefunds()
+  await turnClock(at.room.db, '5 minutes')
+  await at.room.payments.jobs.pollRefunds()
+  const own = (await at.room.payments.refunds(book)).map((one) => [one.state, one.amount])
+  assert.deepEqual(own, [
+    ['succeeded', 65_000n],
+    ['canceled', 130_000n],
+  ])
+  assert.equal((await bookOf(book))?.available, (pack.credits as bigint) / 2n)
+  assert.equal(await stateOf(id, book), 'partially_refunded')
+  await requestRefund(id, book)
+  assert.deepEqual([(await bookOf(book))?.available, await stateOf(id, book)], [0n, 'refunded'])
+  assert.deepEqual(await at.room.ledger.audit('all'), [])
+})
+
 test('a payment refunded before we learned of it is credited and debited again', async () => {
   const book = await at.room.newBook()
   const order = await at.room.buy(book)
@@ -252,6 +272,15 @@ test('a payment refunded before we learned of it is credited and debited again',
   assert.equal(await stateOf(order.id, book), 'refunded')
   const { available, debt } = (await bookOf(book)) ?? {}
   assert.deepEqual([available, debt], [0n, 0n])
+})
+
+test('a list of refunds that cannot be read is not taken for an empty one', async () => {
+  const { book, id } = await bought()
+  await at.room.sim('refund', { orderId: id })
+  await at.room.sim('faults', { kind: 'error', when: 'before', method: 'GET', path: '/refunds' })
+  await assert.rejects(at.room.payments.jobs.sweepRefunds(), /list of refunds could not be read/)
+  await at.room.payments.jobs.sweepRefunds()
+  assert.equal(await stateOf(id, book), 'refunded')
 })
 
 test('an account that keeps spending is refunded exactly what is left', async () => {

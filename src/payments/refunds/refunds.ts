@@ -7,12 +7,14 @@ import { type BookId, newRefundId, type OrderId } from '../../platform/ids.ts'
 import { isRefusal, type Refusal } from '../../platform/refusal.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
+import type { TopUpEndings } from '../mandates/endings.ts'
 import type { Order } from '../order/order.ts'
 import * as queries from '../order/queries.ts'
+import { providerOf } from '../providers.ts'
 import { type PaymentRefusalCode, paymentRefusal } from '../refusals.ts'
-import type { TopUpEndings } from '../top-ups/endings.ts'
-import { lockPurchase, type Purchase, returnedTotals, updateOrderState } from './apply.ts'
-import { createRefundPosting, providerOf, type RefundPostingOptions } from './posting.ts'
+import { BUDGET_DAYS, createRefundBudget, type RefundBudgetOptions } from './budget.ts'
+import { createRefundPosting, type RefundPostingOptions } from './posting.ts'
+import { lockPurchase, type Purchase, returnedTotals, updateOrderState } from './purchase.ts'
 import type { Refund } from './queries.ts'
 import { disputeList, refundInsert, refundListByBook, refundListByOrder } from './queries.ts'
 import { countRefundable, type Refundable, type RefundableOptions } from './refundable.ts'
@@ -21,9 +23,11 @@ import { creditsForAmount } from './sums.ts'
 export type RefundOptions = {
   readonly ledger: Pick<Ledger, 'refund'>
   readonly cell: number
-  readonly topUpEndings: Pick<TopUpEndings, 'stopWithEmail'>
+  readonly topUpEndings: Pick<TopUpEndings, 'endWithEmail'>
+  ownerOf(book: BookId): Promise<{ readonly email: string } | undefined>
 } & RefundPostingOptions &
-  RefundableOptions
+  RefundableOptions &
+  RefundBudgetOptions
 
 export type RefundInput = {
   readonly order: OrderId
@@ -49,6 +53,7 @@ const TRIES_MAX = 30
 export function createRefunds(options: RefundOptions) {
   const { db, ledger } = options
   const posting = createRefundPosting(options)
+  const budget = createRefundBudget(options)
 
   async function read(id: OrderId, book?: BookId): Promise<Purchase> {
     const order = await queries.orderFind(db, id)
@@ -62,17 +67,34 @@ export function createRefunds(options: RefundOptions) {
     }
   }
 
+  /** What can be refunded; for an owner also by the policy and the budget. */
+  async function count(purchase: Purchase, isOwner: boolean): Promise<Refundable> {
+    const counted = await countRefundable(purchase, isOwner, options)
+    if (!isOwner || counted.why !== null) return counted
+    const why = await budget.needsSupport(db, purchase.order)
+    return why === null ? counted : { ...nothing, why }
+  }
+
   /** Checks `counted` again under the lock, except for its credits, which the ledger checks. */
-  async function insert(tx: Tx, input: RefundInput, counted: Refundable): Promise<Refund> {
+  async function insert(
+    tx: Tx,
+    input: RefundInput,
+    seen: Order,
+    counted: Refundable,
+  ): Promise<Refund> {
+    const isOwner = input.book !== undefined
+    if (isOwner) await budget.lock(tx, seen)
     const purchase = await lockPurchase(tx, input.order)
     if (purchase === undefined) throw paymentRefusal('order_unknown', 'There is no such order.')
     const { order } = purchase
     const same = purchase.refunds.find((one) => one.attempt === input.attempt)
     if (same !== undefined) return same
+    const why = isOwner ? await budget.needsSupport(tx, order) : null
+    if (why !== null) throw refused(why, budget.refundsPerMonth)
     const amount = input.amountKopecks ?? counted.amountKopecks
     const rest = order.price - returnedTotals(purchase).promised
     if (order.lot === null || order.paymentId === null || order.state === 'disputed') {
-      throw refused('not_credited')
+      throw refused('not_credited', budget.refundsPerMonth)
     }
     if (amount <= 0n || amount > counted.amountKopecks || amount > rest) throw exceeds(order)
     const credits =
@@ -88,6 +110,7 @@ export function createRefunds(options: RefundOptions) {
       by: input.by,
       reason: input.reason,
       review: null,
+      ownerDigest: isOwner ? budget.digestOf(order) : null,
     })
     await updateOrderState(tx, { ...purchase, refunds: [...purchase.refunds, refund] })
     const { book, lot } = order
@@ -106,10 +129,11 @@ export function createRefunds(options: RefundOptions) {
       readonly by: string
       readonly reason: string
       readonly review: bigint | null
+      readonly ownerDigest?: Buffer | null
     },
   ): Promise<Refund> {
     const id = newRefundId(options.cell, options.clock.nowMs())
-    const requestBody = providerOf(options.providers, p.order.provider).draftRefund({
+    const requestBody = providerOf(options.providers, p.order).draftRefund({
       refund: id,
       paymentId: p.paymentId,
       amount: p.amount,
@@ -119,7 +143,7 @@ export function createRefunds(options: RefundOptions) {
       receipt: p.order.receipt,
     })
     // Otherwise a top-up would charge the card for what the owner was just refunded.
-    await options.topUpEndings.stopWithEmail(tx, p.order.book, 'refunded')
+    await options.topUpEndings.endWithEmail(tx, p.order.book, 'refunded')
     return refundInsert(tx, {
       id,
       order: p.order.id,
@@ -133,28 +157,36 @@ export function createRefunds(options: RefundOptions) {
       reason: p.reason.slice(0, 250),
       requestBody,
       dueSeconds: POST_SECONDS,
+      ownerDigest: p.ownerDigest ?? null,
     })
   }
 
   return {
     /** What can be refunded now; with a book, what its owner can request. */
     async refundable(id: OrderId, book?: BookId): Promise<Refundable> {
-      return countRefundable(await read(id, book), book !== undefined, options)
+      return count(await read(id, book), book !== undefined)
+    },
+
+    /** How many refunds an owner may still request now, before a person has to decide. */
+    async left(book: BookId): Promise<number> {
+      const owner = await options.ownerOf(book)
+      return owner === undefined ? 0 : budget.left(db, { book, email: owner.email })
     },
 
     /**
      * Reserves credits and posts the refund. Repeating an attempt returns its refund. Refuses:
-     * order_unknown, refund_refused, refund_exceeds_unspent, payment_unavailable.
+     * order_unknown, refund_refused, refund_needs_support, refund_exceeds_unspent,
+     * payment_unavailable.
      */
     async request(input: RefundInput): Promise<Refund> {
       for (let tries = 1; ; tries++) {
         const purchase = await read(input.order, input.book)
         const same = purchase.refunds.find((one) => one.attempt === input.attempt)
         if (same !== undefined) return same
-        const counted = await countRefundable(purchase, input.book !== undefined, options)
-        if (counted.why !== null) throw refused(counted.why)
+        const counted = await count(purchase, input.book !== undefined)
+        if (counted.why !== null) throw refused(counted.why, budget.refundsPerMonth)
         try {
-          const refund = await db.transaction((tx) => insert(tx, input, counted))
+          const refund = await db.transaction((tx) => insert(tx, input, purchase.order, counted))
           if (refund.state === 'created') await posting.post(refund)
           return (
             (await refundListByOrder(db, input.order)).find(({ id }) => id === refund.id) ?? refund
@@ -177,14 +209,20 @@ export function createRefunds(options: RefundOptions) {
 
 export type Refunds = ReturnType<typeof createRefunds>
 
-function refused(why: NonNullable<Refundable['why']>): Refusal {
+const nothing = { amountKopecks: 0n as Kopecks, credits: 0n as Credits }
+
+function refused(why: NonNullable<Refundable['why']>, perMonth: number): Refusal {
   const sentences = {
+    budget: `There were ${perMonth} refunds in ${BUDGET_DAYS} days; support decides about more.`,
+    promo: 'This purchase opened a promo code; support decides about its refund.',
     not_credited: 'This order has nothing to give back.',
     disputed: 'This payment is disputed at the bank; it cannot be refunded as well.',
     policy: 'This pack cannot be given back by the refund rules.',
     spent: 'Everything of this pack was spent.',
   }
-  return paymentRefusal('refund_refused', sentences[why], { why })
+  const needsSupport = why === 'budget' || why === 'promo'
+  const code = needsSupport ? 'refund_needs_support' : 'refund_refused'
+  return paymentRefusal(code, sentences[why], { why })
 }
 
 function exceeds(order: Order): Refusal {

@@ -5,6 +5,7 @@ import type { OrderId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Refusal } from '../../platform/refusal.ts'
 import type { Credits } from '../../units/credits.ts'
+import { UNRESOLVED } from '../mandates/endings.ts'
 import * as queries from '../order/queries.ts'
 import {
   type Review,
@@ -14,13 +15,13 @@ import {
   reviewListOpen,
 } from '../order/review-queries.ts'
 import { type Provider, type Snapshot, whyOf } from '../port.ts'
+import type { Providers } from '../providers.ts'
 import type { Apply } from '../purchase/apply.ts'
-import { lockPurchase, type Purchase, updateOrderState } from '../refunds/apply.ts'
+import { lockPurchase, type Purchase, updateOrderState } from '../refunds/purchase.ts'
 import type { Refund } from '../refunds/queries.ts'
 import { refundListLocked } from '../refunds/queries.ts'
 import type { Refunds } from '../refunds/refunds.ts'
 import { paymentDeskRefusal } from '../refusals.ts'
-import { UNRESOLVED } from '../top-ups/endings.ts'
 
 export type ReviewInput = {
   readonly id: bigint
@@ -32,15 +33,20 @@ export type ReviewInput = {
 export function createReviews(options: {
   readonly db: Db
   readonly log: Log
-  readonly providers: ReadonlyMap<string, Provider>
+  readonly providers: Providers
   readonly apply: Apply
   readonly refunds: Refunds
 }) {
   const { db, log, refunds } = options
 
+  async function shopOf({ order: id, provider }: Review): Promise<Provider | undefined> {
+    const order = id === null ? undefined : await queries.orderFind(db, id)
+    return order === undefined ? options.providers.get(provider) : options.providers.of(order)
+  }
+
   /** Fetches the payment as it is now: since the review opened it may have been refunded. */
   async function fetchPaid(review: Review): Promise<Snapshot> {
-    const provider = options.providers.get(review.provider)
+    const provider = await shopOf(review)
     if (provider === undefined)
       throw stateRefusal('The provider of this payment is not in use.', review)
     const answer = await provider.fetchPayment(review.paymentId)
@@ -111,7 +117,7 @@ export function createReviews(options: {
 
   /** A dismissal allows the next top-up, so this one must have ended at the provider. */
   async function requireEnded(review: Review): Promise<void> {
-    const answer = await options.providers.get(review.provider)?.fetchPayment(review.paymentId)
+    const answer = await (await shopOf(review))?.fetchPayment(review.paymentId)
     if (answer?.kind === 'absent') return
     if (answer?.kind !== 'ok')
       throw stateRefusal('The provider did not return the status of the payment.', review)

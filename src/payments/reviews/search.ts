@@ -4,7 +4,7 @@ import type { Db } from '../../platform/db/db.ts'
 import type { Order } from '../order/order.ts'
 import { orderFind } from '../order/queries.ts'
 import { type Review, reviewListAbout } from '../order/review-queries.ts'
-import type { Provider } from '../port.ts'
+import type { Providers } from '../providers.ts'
 import {
   type Dispute,
   disputeList,
@@ -29,10 +29,10 @@ export type FoundPurchase = {
 
 export function createSearch(options: {
   readonly db: Db
-  readonly providers: ReadonlyMap<string, Provider>
+  readonly providers: Pick<Providers, 'names'>
 }) {
   const { db } = options
-  const providers = [...options.providers.keys()]
+  const providers = options.providers.names()
 
   return {
     async find(text: string): Promise<FoundPurchase | undefined> {

@@ -4,12 +4,18 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { assert } from '../../platform/assert.ts'
 import { readNetworks } from '../../platform/networks.ts'
-import type { Notification } from '../port.ts'
+import type { Notification, NotificationEvent } from '../port.ts'
 
 /** The addresses of senders, as the provider publishes them. */
 const PUBLISHED =
   '185.71.76.0/27,185.71.77.0/27,77.75.153.0/25,77.75.154.128/25,77.75.156.11,77.75.156.35,' +
   '2a02:5180::/32'
+
+const EVENTS: readonly NotificationEvent[] = [
+  'payment.succeeded',
+  'payment.canceled',
+  'refund.succeeded',
+]
 
 const id = z.string().regex(/^[0-9A-Za-z-]{1,64}$/)
 const notificationShape = z.looseObject({
@@ -37,13 +43,12 @@ export function createNotificationParser(sources: string) {
     // For a refund fetch its payment: refunds made in the merchant portal are unknown to us.
     const paymentId = event.startsWith('payment.') ? object.id : object.payment_id
     if (paymentId === undefined) return undefined
-    const digest = createHash('sha256').update(given.body).digest('hex').slice(0, 32)
     return {
       trust: 'unverified',
-      event,
+      event: EVENTS.find((known) => known === event) ?? null,
       paymentId,
       orderRef: object.metadata?.order_id ?? null,
-      dedupe: `${event}:${object.id}:${digest}`,
+      digest: createHash('sha256').update(given.body).digest('hex'),
     }
   }
 }

@@ -1,9 +1,17 @@
 // Parses YooKassa's objects into snapshots. Unknown members are ignored, as the provider requires.
-// A missing or malformed required member makes the whole answer unreadable, which is an unknown
-// outcome.
+// A missing or malformed required member makes the object unreadable: of a single answer that is an
+// unknown outcome, of a list it is one item.
 import { z } from 'zod'
 import { dateOf } from '../../platform/clock.ts'
-import type { Confirmation, RefundSnapshot, SavedMethod, Snapshot } from '../port.ts'
+import type {
+  Confirmation,
+  Page,
+  Payer,
+  RefundSnapshot,
+  SavedMethod,
+  Snapshot,
+  Unreadable,
+} from '../port.ts'
 import { strictKopecks } from './strict-money.ts'
 
 export const PROVIDER = 'yookassa'
@@ -39,7 +47,18 @@ const payment = z.looseObject({
       id,
       saved: z.boolean(),
       title: z.string().optional(),
-      card: z.looseObject({ last4: z.string() }).optional(),
+      card: z
+        .looseObject({
+          last4: z.string(),
+          first6: z.string().optional(),
+          expiry_month: z.string().optional(),
+          expiry_year: z.string().optional(),
+        })
+        .optional(),
+      payer_bank_details: z
+        .looseObject({ bank_id: z.string().optional(), bic: z.string().optional() })
+        .optional()
+        .catch(undefined),
     })
     .optional()
     .catch(undefined),
@@ -92,6 +111,18 @@ export function paymentOf(value: unknown): Snapshot | undefined {
     receipt: read.receipt_registration ?? null,
     confirmation: confirmationOf(read.confirmation),
     savedMethod: savedMethodOf(read.payment_method),
+    payer: payerOf(read.payment_method),
+  }
+}
+
+/** The first six digits are missing for some cards; the last four alone are shared by many. */
+function payerOf(given: z.output<typeof payment>['payment_method']): Payer {
+  const { first6, last4, expiry_month: month, expiry_year: year } = given?.card ?? {}
+  const bank = given?.payer_bank_details?.bank_id ?? given?.payer_bank_details?.bic ?? null
+  const isWhole = first6 && last4 && month && year
+  return {
+    card: isWhole ? { first6, last4, expiryMonth: month, expiryYear: year } : null,
+    bank: bank?.slice(0, 20) || null,
   }
 }
 
@@ -127,14 +158,32 @@ export function refundOf(value: unknown): RefundSnapshot | undefined {
   }
 }
 
-/** A page of items; undefined when any item is unreadable, so that none is silently left out. */
-export function pageOf<T>(value: unknown, itemOf: (value: unknown) => T | undefined) {
+/**
+ * A page of items. An item that cannot be read is listed apart, so that it neither stops the others
+ * nor is silently left out.
+ */
+export function pageOf<T>(
+  value: unknown,
+  itemOf: (value: unknown) => T | undefined,
+): Page<T> | undefined {
   const read = list.safeParse(value).data
-  const items = read?.items.map(itemOf)
-  if (read === undefined || items === undefined) return undefined
-  const whole = items.filter((item): item is T => item !== undefined)
-  if (whole.length < items.length) return undefined
-  return { items: whole, next: read.next_cursor ?? null }
+  if (read === undefined) return undefined
+  const items: T[] = []
+  const unreadable: Unreadable[] = []
+  for (const one of read.items) {
+    const item = itemOf(one)
+    if (item === undefined) unreadable.push(unreadableOf(one))
+    else items.push(item)
+  }
+  return { items, unreadable, next: read.next_cursor ?? null }
+}
+
+function unreadableOf(value: unknown): Unreadable {
+  const known = z.looseObject({ id }).safeParse(value).data
+  const shape = known !== undefined && 'payment_id' in known ? refund : payment
+  const issues = shape.safeParse(value).error?.issues ?? []
+  const why = issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')
+  return { id: known?.id ?? null, text: JSON.stringify(value) ?? '', why: why.slice(0, 500) }
 }
 
 function metadataText(members: Record<string, unknown> | undefined, name: string): string | null {

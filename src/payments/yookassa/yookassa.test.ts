@@ -261,7 +261,7 @@ test('lists the payments settled since a given time, page by page', async () => 
   let pages = 0
   do {
     const page: Awaited<ReturnType<Provider['listSettled']>> = await at.provider.listSettled(
-      new Date(since.getTime() - 1_000),
+      { since: new Date(since.getTime() - 1_000) },
       cursor,
     )
     assert.ok(page.kind === 'ok')

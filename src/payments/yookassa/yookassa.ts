@@ -4,10 +4,10 @@ import { assert } from '../../platform/assert.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Masked } from '../../platform/masked.ts'
 import { type Kopecks, kopecks } from '../../units/kopecks.ts'
-import type { Answer, Provider, Snapshot } from '../port.ts'
+import type { Answer, Page, Period, Provider, Snapshot } from '../port.ts'
 import { createCalls } from './calls.ts'
 import { paymentBody, type ReceiptSettings, refundBody } from './drafts.ts'
-import { createLimiter } from './limiter.ts'
+import { createLimiter, type Limiter } from './limiter.ts'
 import { createNotificationParser } from './notifications.ts'
 import { PROVIDER, pageOf, paymentOf, refundOf } from './objects.ts'
 
@@ -25,6 +25,8 @@ export type YookassaOptions = {
   /** Written into the payment's metadata, because several deployments may share a shop. */
   readonly env: string
   readonly clock: Clock
+  /** Shared by the shops of one process; absent: a limiter of its own. */
+  readonly limiter?: Limiter
   readonly onCall?: (call: string, kind: Answer<unknown>['kind']) => void
 }
 
@@ -35,6 +37,22 @@ const PAGE = 100
 /** A hundred thousand payments; a longer list goes in circles. */
 const PAGES_MAX = 1_000
 
+function limiterOf({ callsPerSecond: perSecond, clock }: YookassaOptions): Limiter {
+  return createLimiter({ perSecond, clock })
+}
+
+/**
+ * The current shop and then earlier ones, each with its own credentials. They share the limit of
+ * calls, because the provider may count them by our address.
+ */
+export function createYookassaShops(
+  options: YookassaOptions,
+  earlier: readonly Pick<YookassaOptions, 'shopId' | 'secretKey'>[],
+): Provider[] {
+  const limiter = limiterOf(options)
+  return [options, ...earlier].map((shop) => createYookassa({ ...options, ...shop, limiter }))
+}
+
 export function createYookassa(options: YookassaOptions): Provider {
   // An empty shop id would match a snapshot without one.
   assert(
@@ -43,7 +61,7 @@ export function createYookassa(options: YookassaOptions): Provider {
   )
   const calls = createCalls({
     ...options,
-    limiter: createLimiter({ perSecond: options.callsPerSecond, clock: options.clock }),
+    limiter: options.limiter ?? limiterOf(options),
     onEnd: options.onCall ?? (() => undefined),
   })
 
@@ -74,21 +92,21 @@ export function createYookassa(options: YookassaOptions): Provider {
    * elsewhere, the outcome is unknown.
    */
   async function findByOrder(order: string, from: Date, to: Date): Promise<Answer<Snapshot>> {
-    const span = { 'created_at.gte': from.toISOString(), 'created_at.lte': to.toISOString() }
+    const around = { 'created_at.gte': from.toISOString(), 'created_at.lte': to.toISOString() }
     let cursor: string | null = null
     let isWhole = true
     for (let pages = 0; pages < PAGES_MAX; pages++) {
-      const page: Awaited<ReturnType<typeof listPage<Snapshot | null>>> = await listPage(
+      const page: Answer<Page<Snapshot>> = await listPage(
         'find',
         '/payments',
-        { ...span, cursor },
-        (value) => paymentOf(value) ?? null,
+        { ...around, cursor },
+        paymentOf,
       )
       if (page.kind !== 'ok') return page.kind === 'absent' ? unreadable : page
-      const { items } = page.value
-      const found = items.find((one) => one?.orderRef === order)
-      if (found) return { kind: 'ok', value: found }
-      isWhole &&= !items.includes(null)
+      const { items, unreadable: others } = page.value
+      const found = items.find((one) => one.orderRef === order)
+      if (found !== undefined) return { kind: 'ok', value: found }
+      isWhole &&= others.length === 0
       cursor = page.value.next
       if (cursor === null) return isWhole ? { kind: 'absent' } : unreadable
     }
@@ -124,11 +142,11 @@ export function createYookassa(options: YookassaOptions): Provider {
         return snapshot?.paymentId === paymentId ? snapshot : undefined
       }),
     findByOrder,
-    listSettled: (since, cursor) =>
+    listSettled: (period, cursor) =>
       listPage(
         'list',
         '/payments',
-        { status: 'succeeded', 'captured_at.gte': since.toISOString(), cursor },
+        { status: 'succeeded', ...span('captured_at', period), cursor },
         paymentOf,
       ),
 
@@ -148,7 +166,7 @@ export function createYookassa(options: YookassaOptions): Provider {
         '/refunds',
         'paymentId' in of
           ? { payment_id: of.paymentId, cursor }
-          : { status: 'succeeded', 'created_at.gte': of.since.toISOString(), cursor },
+          : { status: 'succeeded', ...span('created_at', of), cursor },
         refundOf,
       ),
 
@@ -159,3 +177,8 @@ export function createYookassa(options: YookassaOptions): Provider {
 }
 
 const unreadable = { kind: 'unknown', why: 'unreadable' } as const
+
+function span(member: string, { since, until }: Period): Record<string, string> {
+  const from = { [`${member}.gte`]: since.toISOString() }
+  return until === undefined ? from : { ...from, [`${member}.lt`]: until.toISOString() }
+}

@@ -48,7 +48,7 @@ test('an SMTP server that hangs does not block other jobs', async (t) => {
   const worker = await startWorker({
     databaseUrl: stage.database.url,
     jobs: [
-      { name: 'letter', limitMs: 60_000, concurrency: 2, run: deliver },
+      { name: 'letter', waitsFor: 'SMTP server', limitMs: 60_000, concurrency: 2, run: deliver },
       { name: 'other', limitMs: 60_000, run: async () => done.resolve() },
     ],
     clock: systemClock,

@@ -7,6 +7,22 @@ import { markTransient } from '../db/database-errors.ts'
 import { createLog } from '../log.ts'
 import { createIntervalLoops } from './interval-loops.ts'
 
+test('an immediate loop runs at the start, and not only after its first interval', async () => {
+  const counts = { immediate: 0, other: 0 }
+  const loop = (name: keyof typeof counts) => ({
+    name,
+    everyMs: 60_000,
+    isImmediate: name === 'immediate',
+    async run() {
+      counts[name] += 1
+    },
+  })
+  const loops = createIntervalLoops([loop('immediate'), loop('other')], quiet)
+  loops.start()
+  await loops.stop()
+  assert.deepEqual(counts, { immediate: 1, other: 0 })
+})
+
 test('a loop never runs twice at a time, survives failures, and stop waits for it', async () => {
   const counts = { started: 0, running: 0, most: 0 }
   const third = Promise.withResolvers<void>()

@@ -8,6 +8,8 @@ import type { Log } from '../log.ts'
 export type IntervalLoop = {
   readonly name: string
   readonly everyMs: number
+  /** The first run is at the start: the process before may have died long ago. */
+  readonly isImmediate?: boolean
   run(): Promise<unknown>
 }
 
@@ -37,7 +39,10 @@ export function createIntervalLoops(loops: readonly IntervalLoop[], log: Log) {
 
   return {
     start(): void {
-      for (const loop of loops) timers.push(setInterval(() => runOnce(loop), loop.everyMs))
+      for (const loop of loops) {
+        timers.push(setInterval(() => runOnce(loop), loop.everyMs))
+        if (loop.isImmediate) runOnce(loop)
+      }
     },
     /** Starts no more runs; resolves when those under way have ended. */
     async stop(): Promise<void> {

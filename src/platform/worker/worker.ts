@@ -24,9 +24,9 @@ export type Job = {
   readonly every?: string
   /** A longer run is logged, because the next run would start before this one ended. */
   readonly limitMs: number
-  /**
-   * For a job that waits for other servers: how many of it run at a time, in a runner of its own.
-   */
+  /** The other server that the job waits for; the jobs of one server have their own runner. */
+  readonly waitsFor?: string
+  /** How many jobs of its runner run at a time, if not CONCURRENCY. */
   readonly concurrency?: number
   run(payload: unknown): Promise<void>
 }
@@ -75,10 +75,10 @@ function openJobsPool(databaseUrl: string, onError: (error: Error) => void): pg.
 
 /**
  * Starts the runners, and restarts them after the database was away. `stop` waits for running jobs;
- * `broken` resolves with an error that retrying does not cure. A job with its own `concurrency` has
- * its own runner: in the common one, an SMTP server or provider that hangs would block all other
- * jobs. graphile-worker's named queues would limit it too, but a process that dies leaves its queue
- * locked for four hours.
+ * `broken` resolves with an error that retrying does not cure. Jobs that wait for another server
+ * have a runner of their own: in the common one, an SMTP server or provider that hangs would block
+ * all other jobs. graphile-worker's named queues would limit it too, but a process that dies leaves
+ * its queue locked for four hours.
  */
 export function startWorker(options: WorkerOptions): {
   readonly broken: Promise<unknown>
@@ -87,13 +87,10 @@ export function startWorker(options: WorkerOptions): {
   const ending = new AbortController()
   const databaseRetry = createDatabaseRetry({ ...options, signal: ending.signal })
   const broken = Promise.withResolvers<unknown>()
-  const common = options.jobs.filter((job) => job.concurrency === undefined)
-  const supervisors = [createSupervisor(options, databaseRetry, common, CONCURRENCY)]
-  for (const job of options.jobs) {
-    if (job.concurrency !== undefined) {
-      supervisors.push(createSupervisor(options, databaseRetry, [job], job.concurrency))
-    }
-  }
+  const runners = Map.groupBy(options.jobs, (job) => job.waitsFor)
+  const supervisors = [...runners.values()].map((jobs) =>
+    createSupervisor(options, databaseRetry, jobs, concurrencyOf(jobs)),
+  )
   const supervised = supervisors.map((supervisor) =>
     supervisor.supervise(ending.signal).catch(broken.resolve),
   )
@@ -105,6 +102,10 @@ export function startWorker(options: WorkerOptions): {
       await Promise.all(supervised)
     },
   }
+}
+
+function concurrencyOf(jobs: readonly Job[]): number {
+  return Math.max(...jobs.map((job) => job.concurrency ?? CONCURRENCY))
 }
 
 /**

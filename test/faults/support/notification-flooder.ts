@@ -1,6 +1,7 @@
 // A process that floods the notification endpoint with forged, malformed, oversized and replayed
 // notifications, from three busy senders and from thousands of others. Its parent sends the count
 // and receives how often each kind got each answer.
+import { randomBytes } from 'node:crypto'
 import { Agent, type Dispatcher } from 'undici'
 import { random } from '../../support/drill.ts'
 
@@ -14,6 +15,8 @@ export type FloodTask = {
   readonly replays: readonly string[]
   /** Ids of unpaid payments, which the attacker has learned. */
   readonly victims: readonly string[]
+  /** Set when the attacker is the owner of this unpaid order: then all are about it. */
+  readonly own?: { readonly order: string; readonly paymentId: string }
 }
 
 /** How often each kind got each answer: `forged 200`, `oversized 413`, `malformed cut`. */
@@ -65,6 +68,7 @@ async function flood(task: FloodTask): Promise<FloodAnswer> {
 }
 
 function pieceOf(draw: () => number, task: FloodTask): Piece {
+  if (task.own !== undefined) return { kind: 'own', body: aboutOwn(draw, task.own) }
   const share = draw()
   const pick = <T>(list: readonly T[]): T => list[Math.floor(draw() * list.length)] as T
   if (share < 0.35) return { kind: 'forged', body: successOf(uuidOf(draw), draw) }
@@ -76,6 +80,22 @@ function pieceOf(draw: () => number, task: FloodTask): Piece {
     return { kind: 'oversized', body: Buffer.alloc(66_000 + Math.floor(draw() * 100_000), 0x7b) }
   }
   return { kind: 'ten-megabytes', body: TEN_MEGABYTES }
+}
+
+const EVENTS = ['payment.succeeded', 'payment.canceled', 'refund.succeeded', 'payment.made_up']
+
+/** Names the owner's order, mostly with a made-up payment, and carries up to 60 KB. */
+function aboutOwn(draw: () => number, own: NonNullable<FloodTask['own']>): string {
+  const isRefund = draw() < 0.25
+  const id = draw() < 0.2 ? own.paymentId : uuidOf(draw)
+  const object = {
+    id,
+    payment_id: id,
+    metadata: { order_id: own.order },
+    pad: randomBytes(Math.floor(draw() ** 4 * 45_000)).toString('base64'),
+  }
+  const event = isRefund ? 'refund.succeeded' : EVENTS[Math.floor(draw() * EVENTS.length)]
+  return JSON.stringify({ type: 'notification', event, object })
 }
 
 function successOf(id: string, draw: () => number): string {

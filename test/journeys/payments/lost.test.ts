@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { OrderId } from '../../../src/platform/ids.ts'
 import type { ReceivedCall } from '../../../stand-ins/bank/calls.ts'
+import type { Delivery } from '../../../stand-ins/bank/webhooks.ts'
 import { pack } from '../../stages/payments.ts'
 import { createPaymentStage, type PaymentStage } from '../../stages/served/payments.ts'
 
@@ -65,10 +66,13 @@ test('an hour without notices: the sweep credits, and late repeats change nothin
   await stage.turn({ oursSeconds: HOUR, theirsSeconds: HOUR })
   await stage.sim('settings', { webhookUrl: stage.noticesUrl })
   await stage.turn({ oursSeconds: HOUR, theirsSeconds: HOUR })
-  await stage.until('the late notice is answered for', async () => {
-    const [notice] = await stage.notices(credit.paymentId)
-    return notice?.outcome === 'applied'
+  await stage.until('the late notice is accepted', async () => {
+    const query = `deliveries?paymentId=${credit.paymentId}&last=1000`
+    const { deliveries } = await stage.sim(query, {}, 'GET')
+    return (deliveries as Delivery[]).some(({ outcome }) => outcome === 'accepted')
   })
+  // It says what the order shows already, so it is not stored.
+  assert.deepEqual(await stage.notices(credit.paymentId), [])
   await assertCreditedOnce(id)
 })
 

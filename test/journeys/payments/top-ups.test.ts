@@ -40,7 +40,8 @@ async function bookWithTopUps(): Promise<BookId> {
     ...{ book, packId: soldPack.id, version: topUps.consentVersion, address: '203.0.113.7' },
     ...{ priceKopecks: soldPack.priceKopecks, credits: soldPack.credits },
     threshold: credits(1_000_000),
-    ceilingKopecks: kopecks(1_000_000),
+    dayCeilingKopecks: kopecks(1_000_000),
+    monthCeilingKopecks: kopecks(1_000_000),
   })
   return book
 }

@@ -87,6 +87,17 @@ export const guestScreens: readonly Screen[] = [
   screen('email', 'email', 'guest', withCode('input', paths.email)),
   screen('email-owner', 'email', 'newcomer', withCode('main button', paths.email)),
   screen('email-spent', 'email', 'guest'),
+  screen('undo-email', 'undoEmail', 'guest', withCode('main button', paths.undoEmail)),
+  screen('undo-email-spent', 'undoEmail', 'guest'),
+  screen('undo-email-done', 'undoEmail', 'guest', async (on) => {
+    const body = JSON.stringify({ status: true })
+    await on.page.route('**/api/auth/email/undo', (route) =>
+      route.fulfill({ status: 200, contentType: 'application/json', body }),
+    )
+    await withCode('main button', paths.undoEmail)(on)
+    await press(on.page, on.words.undoEmail.submit)
+    await on.page.getByRole('heading', { name: on.words.undoEmail.doneTitle }).waitFor()
+  }),
   {
     ...screen('document', 'document', 'guest'),
     open: (on) => visit(on, paths.document.replace('$document', 'offer')),

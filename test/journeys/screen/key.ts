@@ -107,9 +107,9 @@ export const keyScreens: readonly Screen[] = [
     await issue(on)
     await on.page.getByText(on.words.key.notKeptTick).waitFor()
   }),
-  screen('key-fresh', 'key', 'stale', async ({ page, words }) => {
+  screen('key-step-up', 'key', 'stale', async ({ page, words }) => {
     await press(page, words.key.reissue)
     await page.getByRole('dialog').getByRole('button', { name: words.key.reissueConfirm }).click()
-    await page.getByRole('heading', { name: words.fresh.title }).waitFor()
+    await page.getByRole('heading', { name: words.stepUp.title }).waitFor()
   }),
 ]

@@ -3,6 +3,7 @@
 
 import { guestScreens } from './guest.ts'
 import { keyScreens } from './key.ts'
+import { mandateScreens } from './mandates.ts'
 import { moneyScreens, orderScreens } from './money.ts'
 import { ownerScreens } from './owner.ts'
 import type { Screen } from './screen.ts'
@@ -14,5 +15,6 @@ export const screens: readonly Screen[] = [
   ...ownerScreens,
   ...moneyScreens,
   ...orderScreens,
+  ...mandateScreens,
   ...keyScreens,
 ]

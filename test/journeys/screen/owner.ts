@@ -1,7 +1,7 @@
 // The screens of the overview and of the settings, with the menus and dialogs that open from there.
 import { paths } from '../../../web/paths.ts'
-import { PASSWORD } from '../../stages/accounts.ts'
-import { press, type Screen, type ScreenContext, screen, visit } from './screen.ts'
+import { ageProofs, PASSWORD } from '../../stages/accounts.ts'
+import { press, type Screen, type ScreenContext, screen, visit, withPreparation } from './screen.ts'
 
 /** The latest requests arrive a moment after the rest, with live updates. */
 async function latest({ page, words }: ScreenContext): Promise<void> {
@@ -148,4 +148,44 @@ const security: readonly Screen[] = [
   screen('security-asked', 'security', 'asked'),
 ]
 
-export const ownerScreens: readonly Screen[] = [...overview, ...settings, ...security]
+/** Tries to change the address with proofs that are a day old. */
+async function changeEmail({ page, words }: ScreenContext): Promise<void> {
+  await page.getByLabel(words.settings.emailNew).fill('another.address@example.org')
+  await press(page, words.settings.emailSubmit)
+  await page.getByRole('heading', { name: words.stepUp.title }).waitFor()
+}
+
+const forgetProofs = ({ stage, people }: ScreenContext) =>
+  ageProofs(stage.db, '1 day', people.guarded.email)
+
+const proofs: readonly Screen[] = [
+  withPreparation(screen('step-up', 'settings', 'guarded', changeEmail), forgetProofs),
+  withPreparation(
+    screen('step-up-wrong', 'settings', 'guarded', async (on) => {
+      await changeEmail(on)
+      const box = on.page.getByRole('dialog')
+      await box.getByLabel(on.words.signIn.password, { exact: true }).fill('not the password')
+      await box.getByRole('button', { name: on.words.stepUp.submit, exact: true }).click()
+      await box.getByText(on.words.errors.password_wrong).waitFor()
+    }),
+    forgetProofs,
+  ),
+  withPreparation(
+    screen('step-up-code', 'settings', 'guarded', async (on) => {
+      await changeEmail(on)
+      await password(on, on.words.stepUp.submit)
+      await on.page.getByLabel(on.words.second.app).waitFor()
+    }),
+    forgetProofs,
+  ),
+  screen('settings-moved', 'settings', 'moved'),
+  screen('review', 'review', 'reviewer'),
+  screen('review-nothing', 'review', 'reviewer', async ({ page, words }) => {
+    for (const box of await page.getByRole('checkbox').all()) await box.uncheck()
+    await page.getByRole('button', { name: words.review.keepAll }).waitFor()
+  }),
+  screen('review-none', 'review', 'newcomer'),
+  screen('home-review', 'home', 'reviewer'),
+]
+
+export const ownerScreens: readonly Screen[] = [...overview, ...settings, ...security, ...proofs]

@@ -1,8 +1,9 @@
 // People in every situation that a page distinguishes. They are created once and never changed, so
 // that each screen can be opened any number of times.
 import type * as contract from '../../../src/cabinet/contract/contract.ts'
-import { PASSWORD, totpCode } from '../../stages/accounts.ts'
+import { ageProofs, PASSWORD, totpCode } from '../../stages/accounts.ts'
 import { createAuthenticator } from '../../support/authenticator.ts'
+import { arrangeMandates } from './mandate-people.ts'
 import { arrangeOrders, type Orders } from './orders.ts'
 import type { Person, RequestUsage, ScreensStage } from './stage.ts'
 
@@ -20,12 +21,17 @@ export async function arrange(stage: ScreensStage) {
   // Runs alone, because it moves the clock that all share.
   const regular = await arrangeRegular(stage)
   const orders = await arrangeOrders(stage)
-  const [starting, spending, others] = await Promise.all([
+  const [starting, spending, others, mandates] = await Promise.all([
     arrangeStarting(stage),
     arrangeSpending(stage),
     arrangeOthers(stage),
+    arrangeMandates(stage),
   ])
-  return { regular, shopper: orders.shopper, ...starting, ...spending, ...others, orders }
+  const watchful = await arrangeWatchful(stage)
+  return {
+    ...{ regular, shopper: orders.shopper, orders },
+    ...{ ...starting, ...spending, ...others, ...mandates, ...watchful },
+  }
 }
 
 const small = (input: number, output: number): RequestUsage => ({
@@ -162,16 +168,43 @@ async function arrangeOthers(stage: ScreensStage) {
   await stage.db.query('delete from account_consents where account_id = $1', [asked.account])
   await stage.placeOrder(asked, { pack: 'pack-300m' })
   const plain = await stage.issueKey(stale)
-  await stage.db.query(
-    `update sessions set created_at = created_at - interval '1 day' where account_id = $1`,
-    [stale.account],
-  )
+  await ageProofs(stage.db, '1 day', stale.email)
   return {
     ...{ careful, elsewhere, issuer, replacer, unfinished, asked },
     stale: { ...stale, plain },
     closed: { ...closed, isClosed: true as const },
     unkept: { ...unkept, isClosed: true as const },
   }
+}
+
+/** People whose account was, or may be, in other hands. */
+async function arrangeWatchful(stage: ScreensStage) {
+  const [guarded, reviewer, moved] = await Promise.all([
+    stage.person('guarded'),
+    stage.person('reviewer'),
+    stage.person('moved'),
+  ])
+  await addPasskeys(stage, guarded, ['Phone'])
+  const { uri } = await guarded.ask<{ uri: string }>('POST /api/auth/two-factor/enable', {
+    password: PASSWORD,
+  })
+  await guarded.ask('POST /api/auth/two-factor/verify-totp', { code: totpCode(uri) })
+  await stage.buyAndPay(reviewer)
+  await stage.issueKey(reviewer)
+  await addPasskeys(stage, reviewer, ['Phone', 'YubiKey 5C'])
+  await stage.db.query(
+    'update accounts set unreviewed_reset_at = clock_timestamp() where id = $1',
+    [reviewer.account],
+  )
+  await stage.db.query(
+    `insert into email_changes
+       (account_id, old_email, new_email, undo_hash, undo_until)
+     select id, 'former.' || email, email, sha256('a code'),
+       clock_timestamp() + interval '7 days'
+     from accounts where id = $1`,
+    [moved.account],
+  )
+  return { guarded, reviewer, moved }
 }
 
 /** Revokes the key. */

@@ -65,6 +65,7 @@ export async function createScreensStage() {
       ACCOUNTS_ADDRESS_PER_MINUTE: '10000',
       ACCOUNTS_LETTERS_PER_HOUR: '1000',
       YOOKASSA_RECEIPTS: 'on',
+      PAYMENTS_HAS_TOP_UPS: 'true',
       YOOKASSA_HAS_SBP_QR: 'true',
     },
   })

@@ -1,6 +1,7 @@
 // The stage of journeys through the account area: cabinet, worker and gateway as separate
 // processes, as operators start them, over a real database and the stand-ins for vendor, bank and
 // mail. Keeps all they print, at the most verbose log level.
+
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import { migrateJobs } from '../../../src/platform/worker/worker.ts'
 import { startBank } from '../../../stand-ins/bank/bank.ts'
 import { startMailbox } from '../../../stand-ins/mailbox/mailbox.ts'
 import { startVendor } from '../../../stand-ins/vendor/vendor.ts'
+import { ageProofs } from '../../stages/accounts.ts'
 import { writeDocuments } from '../../stages/cabinet.ts'
 import { freePorts } from '../../stages/served/gateway.ts'
 import { type Served, startServed } from '../../stages/served/served.ts'
@@ -113,9 +115,9 @@ export async function createJourneyStage(env: Environment = {}) {
       throw new Error(`${to} never got ${kind}\n${printed}`)
     },
 
-    /** Makes every session an hour old, so that none is fresh. */
+    /** Makes every proof of every session an hour old. */
     async letSessionsAge(): Promise<void> {
-      await db.query(`update sessions set created_at = created_at - interval '1 hour'`)
+      await ageProofs(db, '1 hour')
     },
 
     end,

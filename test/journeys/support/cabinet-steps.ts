@@ -66,10 +66,7 @@ export async function pasteClipboard(page: Page): Promise<string> {
 
 /** Presses the key's own copy button and checks the shape of the key. */
 export async function copyKey(page: Page, language: Language): Promise<string> {
-  // The first of its name: the other copies the API's URL, and may appear earlier.
-  const copies = button(page, words[language].key.copy)
-  await copies.nth(1).waitFor()
-  await copies.first().click()
+  await button(page, words[language].key.copy).click()
   await page.getByRole('button', { name: words[language].copy.done }).waitFor()
   const plain = await pasteClipboard(page)
   assert.match(plain, /^sk-vendor-api03-[\w-]{68}$/)
@@ -84,7 +81,7 @@ export async function createKey(stage: JourneyStage, page: Page, language: Langu
   await page.getByText(said.key.created, { exact: true }).waitFor()
 }
 
-/** Reissues it; the session is not fresh, so the password is asked for first. */
+/** Reissues it; the proofs are old, so the password is asked for first. */
 export async function reissueKey(page: Page, language: Language): Promise<void> {
   const said = words[language]
   await button(page, said.key.reissue).click()
@@ -94,12 +91,12 @@ export async function reissueKey(page: Page, language: Language): Promise<void> 
   await page.getByText(said.key.reissued, { exact: true }).waitFor()
 }
 
-/** Answers the dialog that asks for the password when the session is not fresh. */
+/** Answers the dialog that asks for the password when the proofs are old. */
 export async function confirmIdentity(page: Page, language: Language): Promise<void> {
   const said = words[language]
-  const dialog = page.getByRole('dialog', { name: said.fresh.title })
+  const dialog = page.getByRole('dialog', { name: said.stepUp.title })
   await dialog.getByLabel(said.signIn.password, { exact: true }).fill(PASSWORD)
-  await dialog.getByRole('button', { name: said.fresh.submit, exact: true }).click()
+  await dialog.getByRole('button', { name: said.stepUp.submit, exact: true }).click()
 }
 
 type Answer = { readonly status: number; readonly body: Record<string, unknown> }

@@ -9,14 +9,15 @@ import { english as accountTemplates } from '../../../src/accounts/emails/templa
 import type * as guard from '../../../src/guards/email-kinds.ts'
 import { composeGuardEmail } from '../../../src/guards/emails.ts'
 import { english as guardWords } from '../../../src/guards/templates-en.ts'
-import { orderEmail, orderEmailKinds } from '../../../src/payments/order/emails.ts'
 import {
-  emailedStopReasons,
+  emailedEndReasons,
   type TopUpEmailFacts,
   type TopUpEmailInput,
   topUpEmail,
   topUpEmailKinds,
-} from '../../../src/payments/top-ups/emails.ts'
+} from '../../../src/payments/mandates/emails.ts'
+import { orderEmail, orderEmailKinds } from '../../../src/payments/order/emails.ts'
+import { dateAt } from '../../../src/platform/clock.ts'
 import type { OrderId } from '../../../src/platform/ids.ts'
 import { credits } from '../../../src/units/credits.ts'
 import { kopecks } from '../../../src/units/kopecks.ts'
@@ -32,14 +33,15 @@ export const writers = [
   'src/accounts/emails/emails.ts',
   'src/guards/emails.ts',
   'src/guards/guards.ts',
+  'src/payments/mandates/emails.ts',
+  'src/payments/mandates/endings.ts',
+  'src/payments/mandates/mandates.ts',
+  'src/payments/mandates/top-ups.ts',
   'src/payments/order/emails.ts',
   'src/payments/purchase/apply.ts',
   'src/payments/purchase/review-opening.ts',
   'src/payments/refunds/apply.ts',
   'src/payments/refunds/disputes.ts',
-  'src/payments/top-ups/emails.ts',
-  'src/payments/top-ups/endings.ts',
-  'src/payments/top-ups/top-ups.ts',
   'src/platform/mail/email.ts',
 ]
 
@@ -52,12 +54,18 @@ export const kinds: readonly string[] = [
 ]
 
 /** Their links carry codes, or are made where the e-mail is posted. */
-type Posted = 'confirm-email' | 'already-registered' | 'reset-password' | 'confirm-new-email'
+type Posted =
+  | 'confirm-email'
+  | 'already-registered'
+  | 'reset-password'
+  | 'confirm-new-email'
+  | 'email-change-undo'
 /** For people who are not signed in, or cannot sign in. */
 const forGuests: readonly string[] = [
   'confirm-email',
   'already-registered',
   'reset-password',
+  'email-change-undo',
 ] satisfies Posted[]
 
 export const isForGuests = ({ kind }: WrittenEmail): boolean => forGuests.includes(kind)
@@ -74,6 +82,8 @@ const accountFacts: { [K in Exclude<account.EmailKind, Posted>]: account.EmailFa
   'password-changed': event,
   'email-change-asked': address,
   'email-changed': address,
+  'email-change-undone': address,
+  'email-reserved': { untilMs: atMs },
   'second-factor-on': event,
   'second-factor-off': event,
   'recovery-code-used': event,
@@ -102,12 +112,14 @@ const guardFacts: guard.EmailFacts = {
 const { priceKopecks: price } = pack
 const bought = { price, credits: pack.credits }
 const ceiling = kopecks(3n * price)
+const mandate = { ...bought, threshold: credits(1_000_000), title: '•••• 4444' }
 const topUpFacts: Omit<TopUpEmailFacts, 'top-up-stopped'> = {
-  'top-up-on': { ...bought, threshold: credits(1_000_000), ceiling, title: '•••• 4444' },
-  'top-up-credited': bought,
+  'top-up-on': { ...mandate, dayCeiling: ceiling, monthCeiling: ceiling },
+  'top-up-soon': { ...mandate, chargeAt: dateAt(Date.UTC(2026, 10, 17, 18, 30)) },
+  'top-up-credited': { ...mandate, balance: credits(35_900_000) },
   'top-up-declined': { price },
   'top-up-unresolved': { price },
-  'top-up-ceiling': { ceiling, spent: ceiling },
+  'top-up-ceiling': { period: 'month', ceiling, spent: ceiling },
 }
 
 export async function everyEmail(
@@ -119,7 +131,7 @@ export async function everyEmail(
   const order = { ...to, id: p.order as OrderId, packTitle: pack.title, ...bought }
   const contents = [
     ...Object.entries(topUpFacts).map(([kind, facts]) => ({ kind, facts }) as TopUpEmailInput),
-    ...emailedStopReasons.map((why) => ({ kind: 'top-up-stopped', facts: { why } }) as const),
+    ...emailedEndReasons.map((why) => ({ kind: 'top-up-stopped', facts: { why } }) as const),
   ]
   const composed = {
     account: Object.entries(accountFacts).map(([kind, facts]) => ({ kind, facts })),
@@ -151,9 +163,16 @@ async function postedTo(
   const again = { email: owner.email, password: PASSWORD, language, consents }
   await browser().expectOk('POST /api/auth/register', again)
   await browser().expectOk('POST /api/auth/request-password-reset', { email: owner.email })
-  await owner.expectOk('POST /api/auth/email/change', { newEmail, password: PASSWORD })
+  await owner.expectOk('POST /api/auth/email/change', { newEmail })
+  const { rows: sent } = await db.query(
+    `select body_text as text from letters where recipient = $1 and kind = 'confirm-new-email'`,
+    [newEmail],
+  )
+  const code = /#code=([\w-]+)/.exec((sent[0] as { text: string }).text)?.[1]
+  await owner.expectOk('POST /api/auth/email/confirm', { code })
   const wanted: readonly Posted[] = [
-    ...(['confirm-email', 'already-registered', 'reset-password', 'confirm-new-email'] as const),
+    ...(['confirm-email', 'already-registered', 'reset-password'] as const),
+    ...(['confirm-new-email', 'email-change-undo'] as const),
   ]
   const { rows } = await db.query(
     `select distinct on (kind) kind, body_text as text, body_html as html from letters

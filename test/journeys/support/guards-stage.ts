@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import type { BookId } from '../../../src/platform/ids.ts'
-import { PASSWORD } from '../../stages/accounts.ts'
+import { ageProofs, PASSWORD } from '../../stages/accounts.ts'
 import { freePorts } from '../../stages/served/gateway.ts'
 import { createPaymentStage } from '../../stages/served/payments.ts'
 
@@ -89,13 +89,9 @@ export async function createGuardsStage() {
       await page.waitForURL(`${url}${path}`)
     },
 
-    /** Makes the owner's sign-in an hour old. */
+    /** Makes the owner's proofs an hour old. */
     async ageSessions({ email }: Owner): Promise<void> {
-      await db.query(
-        `update sessions set created_at = created_at - interval '1 hour'
-         where account_id = (select id from accounts where email = $1)`,
-        [email],
-      )
+      await ageProofs(db, '1 hour', email)
     },
   }
 }

@@ -10,7 +10,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/dialog/Dialog.tsx'
 import { Badge, Panel } from '../../ui/parts.tsx'
 import { useToast } from '../../ui/Toasts.tsx'
-import { useFreshSession } from '../FreshSession.tsx'
+import { useStepUp } from '../StepUp.tsx'
 import { EnableSteps } from './EnableSteps.tsx'
 import { PasswordStep } from './PasswordStep.tsx'
 import { RecoveryCodes } from './RecoveryCodes.tsx'
@@ -53,7 +53,7 @@ type DialogState = { readonly isOpen: boolean; readonly onClose: () => void }
 function DisableDialog({ isOpen, onClose }: DialogState) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const withFreshSession = useFreshSession()
+  const withStepUp = useStepUp()
   const toast = useToast()
   return (
     <Dialog
@@ -67,7 +67,7 @@ function DisableDialog({ isOpen, onClose }: DialogState) {
         tone="danger"
         send={async (password) => {
           const body = { password }
-          await withFreshSession(() => call('POST /api/auth/two-factor/disable', { body }))
+          await withStepUp(() => call('POST /api/auth/two-factor/disable', { body }))
           await client.invalidateQueries({ queryKey: meQuery.queryKey })
           onClose()
           toast(t('factor.disabled'))
@@ -79,7 +79,7 @@ function DisableDialog({ isOpen, onClose }: DialogState) {
 
 function NewCodesDialog({ isOpen, onClose }: DialogState) {
   const { t } = useTranslation()
-  const withFreshSession = useFreshSession()
+  const withStepUp = useStepUp()
   const [codes, setCodes] = useState<readonly string[]>()
   function leave(): void {
     setCodes(undefined)
@@ -97,7 +97,7 @@ function NewCodesDialog({ isOpen, onClose }: DialogState) {
         <PasswordStep
           submit={t('factor.newCodes')}
           send={async (password) => {
-            const answer = await withFreshSession(() =>
+            const answer = await withStepUp(() =>
               call('POST /api/auth/two-factor/generate-backup-codes', { body: { password } }),
             )
             setCodes(answer.recoveryCodes)

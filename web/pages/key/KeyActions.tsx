@@ -3,7 +3,6 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { RotateCcwKey, ShieldAlert } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useFreshSession } from '../../account/FreshSession.tsx'
 import { call } from '../../runtime/api.ts'
 import { useErrorText } from '../../runtime/errors.ts'
 import { keyQuery } from '../../runtime/queries.ts'
@@ -92,10 +91,9 @@ function ActionRow({ hint, button }: { readonly hint: string; readonly button: R
 function useRevoke(onDone: () => void) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const withFreshSession = useFreshSession()
   const toast = useToast()
   return useMutation({
-    mutationFn: () => withFreshSession(() => call('POST /api/key/revoke')),
+    mutationFn: () => call('POST /api/key/revoke'),
     onSuccess: (state) => {
       client.setQueryData(keyQuery.queryKey, state)
       toast(t('key.revoked'))

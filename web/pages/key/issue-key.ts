@@ -15,7 +15,7 @@ export type Issued =
 
 /**
  * `seen`: the id of the active key that the page showed when the owner asked for a new one. The
- * server may refuse with `session_not_fresh` before it creates anything.
+ * server may refuse with `step_up_needed` before it creates anything.
  */
 export function issueKey(account: string, seen: string | undefined): Promise<Issued> {
   return withKeyLock(account, async () => {

@@ -1,9 +1,9 @@
-// The hook behind the buttons that issue a key: one click at a time, a fresh sign-in when the
-// server demands one, and the result.
+// The hook behind the buttons that issue a key: one click at a time, the proofs that the server
+// demands, and the result.
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import type { KeyState, NewKey } from '../../../src/cabinet/contract/contract.ts'
-import { useFreshSession } from '../../account/FreshSession.tsx'
+import { useStepUp } from '../../account/StepUp.tsx'
 import { homeQuery, keyQuery } from '../../runtime/queries.ts'
 import { useMe } from '../../runtime/session.ts'
 import { confirmKey, finishIssue, issueKey } from './issue-key.ts'
@@ -13,7 +13,7 @@ export type KeyIssuing = ReturnType<typeof useIssueKey>
 
 export function useIssueKey(state: KeyState | undefined) {
   const client = useQueryClient()
-  const withFreshSession = useFreshSession()
+  const withStepUp = useStepUp()
   const { account } = useMe()
   const [isPending, setPending] = useState(false)
   const [error, setError] = useState<unknown>()
@@ -55,7 +55,7 @@ export function useIssueKey(state: KeyState | undefined) {
       runOnce(async () => {
         // Asks the browser not to evict our storage; the key is issued whatever it answers.
         void navigator.storage?.persist?.()
-        const issued = await withFreshSession(() => issueKey(account, seen))
+        const issued = await withStepUp(() => issueKey(account, seen))
         if (issued.outcome === 'unstored') {
           setUnstored(issued.made)
           return undefined
@@ -65,14 +65,14 @@ export function useIssueKey(state: KeyState | undefined) {
       }),
     finish: (keyId: string) =>
       runOnce(async () => {
-        const after = await withFreshSession(() => finishIssue(account, keyId))
+        const after = await withStepUp(() => finishIssue(account, keyId))
         showResult()
         return after
       }),
     confirmUnstored: () =>
       runOnce(async () => {
         if (unstored === undefined) return undefined
-        const after = await withFreshSession(() => confirmKey(unstored.id))
+        const after = await withStepUp(() => confirmKey(unstored.id))
         setUnstored(undefined)
         showResult()
         return after

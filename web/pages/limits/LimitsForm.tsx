@@ -1,9 +1,9 @@
-// The spending limits: credits a day, and how fast they may be spent. The server demands a fresh
-// session to loosen a limit.
+// The spending limits: credits a day, and how fast they may be spent. The server demands a recent
+// proof of the password to loosen a limit.
 import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { Guards } from '../../../src/cabinet/contract/guards.ts'
-import { useFreshSession } from '../../account/FreshSession.tsx'
+import { useStepUp } from '../../account/StepUp.tsx'
 import { usePhrases } from '../../format/phrases.ts'
 import { useFormat } from '../../format/use-format.ts'
 import { call } from '../../runtime/api.ts'
@@ -25,7 +25,7 @@ export function LimitsForm({ guards }: { readonly guards: Guards }) {
   const format = useFormat()
   const phrases = usePhrases()
   const client = useQueryClient()
-  const withFreshSession = useFreshSession()
+  const withStepUp = useStepUp()
   const toast = useToast()
   const { dayLimit, velocity } = guards
   const problem = (text: string) =>
@@ -43,7 +43,7 @@ export function LimitsForm({ guards }: { readonly guards: Guards }) {
         dayLimit: wholeOf(day) ?? null,
         velocity: limit === null ? null : { limit, minutes: Number(minutes) },
       }
-      const answer = await withFreshSession(() => call('POST /api/guards/limits', { body }))
+      const answer = await withStepUp(() => call('POST /api/guards/limits', { body }))
       client.setQueryData(guardsQuery.queryKey, answer)
       toast(t('limits.saved'))
     },

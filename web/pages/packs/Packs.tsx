@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import type { Home, Method, Pack } from '../../../src/cabinet/contract/contract.ts'
+import type { Mandate } from '../../../src/cabinet/contract/guards.ts'
 import { usePhrases } from '../../format/phrases.ts'
 import { useFormat } from '../../format/use-format.ts'
 import { paths } from '../../paths.ts'
@@ -125,9 +126,7 @@ function Checkout(props: {
           </span>
         </p>
         {topUp?.isOffered === true && method === 'card' && (
-          <CheckField isChecked={savesCard} onChange={onSaveCard} hint={t('topUp.keepHint')}>
-            {t('topUp.keep')}
-          </CheckField>
+          <SaveCard isChecked={savesCard} onChange={onSaveCard} mandate={topUp.mandate} />
         )}
         <Button
           tone="main"
@@ -154,4 +153,21 @@ function availableAfter({ balance }: Home, pack: Pack): bigint {
   const sum =
     BigInt(balance.available.whole) + BigInt(pack.credits.whole) - BigInt(balance.debt.whole)
   return sum > 0n ? sum : 0n
+}
+
+/** Another saved card ends a living mandate, so the field says so. */
+function SaveCard(props: {
+  readonly isChecked: boolean
+  readonly onChange: (isChecked: boolean) => void
+  readonly mandate: Mandate | null
+}) {
+  const { isChecked, onChange, mandate } = props
+  const { t } = useTranslation()
+  const isReplaced = mandate !== null && mandate.ended === null
+  const hint = isReplaced ? t('topUp.keepReplaces', { title: mandate.card }) : t('topUp.keepHint')
+  return (
+    <CheckField isChecked={isChecked} onChange={onChange} hint={hint}>
+      {t('topUp.keep')}
+    </CheckField>
+  )
 }

@@ -9,7 +9,7 @@ import { usePhrases } from '../../format/phrases.ts'
 import { useFormat } from '../../format/use-format.ts'
 import { paths } from '../../paths.ts'
 import { useErrorText } from '../../runtime/errors.ts'
-import { brandQuery, ordersQuery } from '../../runtime/queries.ts'
+import { brandQuery, ordersQuery, topUpQuery } from '../../runtime/queries.ts'
 import { useMe } from '../../runtime/session.ts'
 import { Moment, Rubles } from '../../ui/amounts.tsx'
 import { Banner } from '../../ui/Banner.tsx'
@@ -27,7 +27,7 @@ export function Payments() {
   const query = useInfiniteQuery(ordersQuery)
   const orders = query.data?.pages.flatMap((page) => page.orders)
   return (
-    <Page title={t('payments.title')} lead={t('payments.lead')}>
+    <Page title={t('payments.title')} lead={t('payments.lead')} actions={<TopUpLink />}>
       {orders === undefined && query.isError && (
         <Banner
           tone="bad"
@@ -78,6 +78,14 @@ export function Payments() {
       <PromoForm />
     </Page>
   )
+}
+
+/** Renders nothing if the operator does not offer top-ups. */
+function TopUpLink() {
+  const { t } = useTranslation()
+  const { data: topUp } = useQuery(topUpQuery)
+  if (topUp?.isOffered !== true) return null
+  return <ButtonLink to={paths.topUp}>{t('topUp.title')}</ButtonLink>
 }
 
 function History({ orders }: { readonly orders: readonly Order[] }) {

@@ -1,9 +1,10 @@
-// The refund dialog: the amount that can be refunded now and the reason for the limit, then a fresh
-// sign-in, then the request. The amount is loaded at each opening: a running program spends on.
+// The refund dialog: the amount that can be refunded now and the reason for the limit, then the
+// proofs that are missing, then the request. The amount is loaded at each opening: a
+// running program spends on.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { Order, Refundable } from '../../../src/cabinet/contract/contract.ts'
-import { useFreshSession } from '../../account/FreshSession.tsx'
+import { useStepUp } from '../../account/StepUp.tsx'
 import { usePhrases } from '../../format/phrases.ts'
 import { useFormat } from '../../format/use-format.ts'
 import { call } from '../../runtime/api.ts'
@@ -105,14 +106,14 @@ function Offer(props: {
 function useRefund(order: Order, onDone: () => void) {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const withFreshSession = useFreshSession()
+  const withStepUp = useStepUp()
   const format = useFormat()
   const toast = useToast()
   return useMutation({
     // Sends exactly the amount that was shown, even if the refundable amount has changed since.
     mutationFn: ({ amountKopecks }: Refundable) => {
       const subject = `refund:${order.id}:${amountKopecks}`
-      return withFreshSession(async () => {
+      return withStepUp(async () => {
         const body = { attempt: attemptIdFor(subject), amountKopecks }
         const refund = await call('POST /api/orders/:id/refund', { params: { id: order.id }, body })
         endAttempt(subject)

@@ -5,8 +5,8 @@ import { useTranslation } from 'react-i18next'
 import type { Brand, Consents } from '../../../src/cabinet/contract/contract.ts'
 import { ClosePanel } from '../../account/ClosePanel.tsx'
 import { useAgree } from '../../account/ConsentBanner.tsx'
-import { useFreshSession } from '../../account/FreshSession.tsx'
 import { SettingsTabs } from '../../account/SettingsTabs.tsx'
+import { useStepUp } from '../../account/StepUp.tsx'
 import { paths } from '../../paths.ts'
 import { call } from '../../runtime/api.ts'
 import { currentLanguage } from '../../runtime/language.ts'
@@ -93,10 +93,10 @@ function ConsentList(props: {
 
 function ExportPanel() {
   const { t } = useTranslation()
-  const withFreshSession = useFreshSession()
+  const withStepUp = useStepUp()
   const showError = useErrorToast()
   const copy = useMutation({
-    mutationFn: () => withFreshSession(() => call('GET /api/export')),
+    mutationFn: () => withStepUp(() => call('GET /api/export')),
     onSuccess: (everything) =>
       saveFile('account.json', `${JSON.stringify(everything, null, 2)}\n`, 'application/json'),
     onError: showError,

@@ -2,9 +2,10 @@
 
 import { useState } from 'react'
 import { Trans, useTranslation } from 'react-i18next'
-import { useFreshSession } from '../../account/FreshSession.tsx'
 import { SettingsTabs } from '../../account/SettingsTabs.tsx'
+import { useStepUp } from '../../account/StepUp.tsx'
 import { ZoneField } from '../../account/ZoneField.tsx'
+import { useFormat } from '../../format/use-format.ts'
 import { call } from '../../runtime/api.ts'
 import { currentLanguage } from '../../runtime/language.ts'
 import { type Language, languages } from '../../runtime/preferences.ts'
@@ -40,8 +41,9 @@ export function Settings() {
 
 function EmailPanel() {
   const { t } = useTranslation()
-  const { email } = useMe()
-  const withFreshSession = useFreshSession()
+  const { email, emailChange } = useMe()
+  const format = useFormat()
+  const withStepUp = useStepUp()
   const [sentTo, setSentTo] = useState<string>()
   const form = useForm({
     initial: { newEmail: '' },
@@ -51,7 +53,7 @@ function EmailPanel() {
     }),
     async send(values) {
       const newEmail = values.newEmail.trim()
-      await withFreshSession(() => call('POST /api/auth/email/change', { body: { newEmail } }))
+      await withStepUp(() => call('POST /api/auth/email/change', { body: { newEmail } }))
       setSentTo(newEmail)
     },
   })
@@ -66,7 +68,14 @@ function EmailPanel() {
         />
       }
     >
-      {sentTo === undefined ? (
+      {emailChange !== null ? (
+        <Banner title={t('settings.emailRecentTitle')}>
+          {t('settings.emailRecent', {
+            email: emailChange.oldEmail,
+            time: format.moment(emailChange.undoUntil),
+          })}
+        </Banner>
+      ) : sentTo === undefined ? (
         <Form form={form} submit={t('settings.emailSubmit')} tone="plain">
           <EmailField
             {...form.text('newEmail')}

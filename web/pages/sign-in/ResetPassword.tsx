@@ -1,5 +1,5 @@
 // Sets a new password with the code from an e-mail. The server ends every session, so the sign-in
-// page comes next.
+// page comes next, and then the review of passkeys and keys.
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -57,7 +57,7 @@ function ResetForm(props: { readonly code: string; readonly onCodeUsed: () => vo
       }
       removeCodeFromHash()
       toast(t('reset.done'))
-      await navigate({ to: paths.signIn })
+      await navigate({ to: paths.signIn, search: { next: paths.review } })
     },
   })
   return (

@@ -28,7 +28,8 @@ export function Dialog(props: DialogProps) {
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Radix.Portal>
-        <Radix.Overlay className="fixed inset-0 z-40 bg-veil" />
+        {/* On the level of the content, so that a dialog over a dialog also veils that one. */}
+        <Radix.Overlay className="fixed inset-0 z-50 bg-veil" />
         <Radix.Content
           onEscapeKeyDown={preventClosing}
           onInteractOutside={preventClosing}

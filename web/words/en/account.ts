@@ -28,9 +28,10 @@ export const account: Same<typeof ru> = {
     submit: 'Verify',
     short: 'Enter at least six characters.',
   },
-  fresh: {
+  stepUp: {
     title: 'Confirm your identity',
-    text: 'For your security, sign in again to continue.',
+    passwordText: 'For your security, enter your password to continue.',
+    codeText: 'Two-factor authentication is on, so a code is needed.',
     submit: 'Confirm',
     passkey: 'Confirm with a passkey',
   },
@@ -93,9 +94,46 @@ export const account: Same<typeof ru> = {
       'here.',
     submit: 'Confirm new address',
     doneTitle: 'E-mail address changed',
-    doneText: 'From now on, sign in with {{email}}.',
+    doneText:
+      'From now on, sign in with {{email}}. For seven days the change can be undone with the ' +
+      'link that we sent to the old address.',
     spentTitle: 'This link is incomplete',
     spentText: 'Open it directly from the e-mail. If that does not help, request the change again.',
+  },
+  undoEmail: {
+    title: 'Undo the change of address?',
+    text:
+      'The account gets its previous address back. All sessions end and the password stops ' +
+      'working; we will send a link to set a new one to that address.',
+    submit: 'Undo the change',
+    doneTitle: 'The account has its old address again',
+    doneText:
+      'All sessions have ended. Check your inbox: we sent a link to set a new password. Then ' +
+      'check passkeys and keys.',
+    spentTitle: 'This link no longer works',
+    spentText: 'Links work once, for seven days. If you cannot get into your account, contact us.',
+  },
+  review: {
+    title: 'Check your account',
+    question: 'From which day may someone else have had access?',
+    text:
+      'Your password was reset. If someone else had access, they may have added a passkey or ' +
+      'created an API key. Passkeys do not work until you finish this check; API keys ' +
+      'keep working.',
+    since: 'From this day',
+    nothingSince: 'No passkeys or keys have been created since that day.',
+    choose: 'Created since then. Those that are ticked will be removed:',
+    passkey: 'Passkey: {{name}}',
+    key: 'API key ending in {{last4}}',
+    made: 'Created {{time}}',
+    drop_one: 'Remove {{count}} and finish',
+    drop_other: 'Remove {{count}} and finish',
+    keepAll: 'Keep everything and finish',
+    done: 'Done. All other sessions have ended.',
+    none: 'There is nothing to check.',
+    bannerTitle: 'Check passkeys and keys',
+    bannerText: 'Your password was reset. Passkeys do not work until you finish the check.',
+    bannerAction: 'Check',
   },
   consent: {
     newTitle: 'A document has been updated',

@@ -224,6 +224,8 @@ export const buying: Same<typeof ru> = {
       not_credited: 'No credits were added for this order, so there is nothing to refund.',
       disputed: 'This payment is disputed. The bank decides who gets the money.',
       policy: 'Our refund policy does not cover this order.',
+      budget: 'You have had many refunds lately, so our support team decides about this one.',
+      promo: 'This purchase unlocked a promo code, so our support team decides about its refund.',
       spent: 'The credits from this order have been spent. Older purchases are spent first.',
     },
     nothing: 'No refund available',

@@ -11,6 +11,7 @@ import { key } from './key.ts'
 import { limits } from './limits.ts'
 import { pricing } from './pricing.ts'
 import { settings } from './settings.ts'
+import { topUp } from './top-up.ts'
 import { usage } from './usage.ts'
 import { visitors } from './visitors.ts'
 
@@ -27,4 +28,5 @@ export const en: Same<typeof ru> = {
   ...pricing,
   ...visitors,
   ...limits,
+  ...topUp,
 }

@@ -29,12 +29,16 @@ export const errors: Same<typeof ru> = {
   origin_wrong: 'The request did not come from this site. Reopen the site and try again.',
 
   session_missing: 'You are not signed in. Sign in and try again.',
-  session_not_fresh: 'Confirm your identity.',
+  step_up_needed: 'Confirm your identity.',
   session_unknown: 'This session has already ended.',
   attempts_exceeded: 'Too many attempts.',
   sign_in_wrong: 'Wrong e-mail or password.',
   sign_in_expired: 'Your sign-in timed out. Sign in again.',
   email_wrong: 'Enter a valid e-mail address.',
+  email_change_recent:
+    'A change of the e-mail address can be undone for seven days. During this time the address ' +
+    'cannot be changed again, and the account cannot be closed.',
+  review_not_due: 'There is nothing to check any more.',
   consent_missing: 'Agree to the required documents to create an account.',
   consent_unknown: 'The document has been updated. Reload the page.',
   code_wrong: 'This link has expired or has already been used.',
@@ -48,6 +52,8 @@ export const errors: Same<typeof ru> = {
   second_factor_off: 'Two-factor authentication is off.',
   passkey_expired: 'The request timed out. Try again.',
   passkey_unknown: 'We do not recognise this passkey. Sign in with your password.',
+  passkey_suspended:
+    'The password was reset. Sign in with the new password and check your passkeys first.',
   passkey_wrong: 'The passkey did not work. Try again or sign in with your password.',
 
   key_attempts_exceeded: 'Too many key checks in a row.',
@@ -62,16 +68,18 @@ export const errors: Same<typeof ru> = {
   refund_refused: 'This order cannot be refunded.',
   refund_exceeds_unspent:
     'Some credits have been spent in the meantime, so this amount can no longer be refunded.',
+  refund_needs_support: 'Our support team decides about this refund. Contact us with the order ID.',
   promo_refused: 'This promo code is not valid or has already been used.',
   promo_attempts_exceeded: 'Too many promo code attempts.',
   top_up_refused:
     'Automatic top-up does not work with these settings. Check the card, the threshold and the ' +
-    'monthly limit.',
+    'limits.',
   pack_changed:
     'The price or the number of credits in the pack has changed. Check the new terms and ' +
     'authorise the charges again.',
   closing_waits:
-    'You have an unpaid order. You can close your account once it expires, within an hour.',
+    'You have an unpaid order, or a request with your key is running. You can close your account ' +
+    'once the order has expired, within an hour, and the request has ended.',
   request_unknown: 'Request not found.',
   document_unknown: 'Document not found.',
   streams_exceeded: 'Too many dashboard tabs are open. Close some of them.',

@@ -24,7 +24,7 @@ export const key: Same<typeof ru> = {
     hiddenAgain: 'The key is hidden again.',
     shown_one: 'The key will be hidden in {{count}} second.',
     shown_other: 'The key will be hidden in {{count}} seconds.',
-    copy: 'Copy',
+    copy: 'Copy key',
     download: 'Download .env',
     createdAt: 'Created',
     lastUsedAt: 'Last used',

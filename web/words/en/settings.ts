@@ -13,8 +13,14 @@ export const settings: Same<typeof ru> = {
     email: 'E-mail',
     emailNow: 'Current address: <b>{{email}}</b>',
     emailNew: 'New address',
-    emailHint: 'We will send a link there. Your address does not change until you open the link.',
+    emailHint:
+      'We will send a link there. Your address does not change until you open the link. For ' +
+      'seven days the change can be undone from the old address.',
     emailSubmit: 'Change e-mail',
+    emailRecentTitle: 'The address was changed recently',
+    emailRecent:
+      'Until {{time}} the change can be undone from {{email}}. After that you can change the ' +
+      'address again.',
     emailSentTitle: 'Check the inbox of your new address',
     emailSent: 'We sent a link to {{email}}. It works for one hour.',
     look: 'Language and appearance',

@@ -24,7 +24,7 @@ export const key = {
     shown_few: 'Ключ скроется через {{count}} секунды.',
     shown_many: 'Ключ скроется через {{count}} секунд.',
     shown_other: 'Ключ скроется через {{count}} секунды.',
-    copy: 'Скопировать',
+    copy: 'Скопировать ключ',
     download: 'Скачать .env',
     createdAt: 'Создан',
     lastUsedAt: 'Последний запрос',

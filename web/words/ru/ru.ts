@@ -10,6 +10,7 @@ import { key } from './key.ts'
 import { limits } from './limits.ts'
 import { pricing } from './pricing.ts'
 import { settings } from './settings.ts'
+import { topUp } from './top-up.ts'
 import { usage } from './usage.ts'
 import { visitors } from './visitors.ts'
 
@@ -26,6 +27,7 @@ export const ru = {
   ...pricing,
   ...visitors,
   ...limits,
+  ...topUp,
 } as const
 
 /** The shape another language must have: the same keys, without the forms that only Russian has. */

@@ -152,7 +152,7 @@ test('a page of orders has the cursor of the next page', async () => {
   }
 })
 
-test('the unspent part can be refunded, in a fresh session, once per attempt', async () => {
+test('the unspent part can be refunded, with a recent proof, once per attempt', async () => {
   const { person, buyPack, spend, clockShift, ledger } = at.stage
   const own = await person('refund')
   const { id } = await buyPack(own)
@@ -165,7 +165,7 @@ test('the unspent part can be refunded, in a fresh session, once per attempt', a
   clockShift.ms = 11 * 60_000
   const stale = await own.refusal(`POST /api/orders/${id}/refund`, { attempt: 'one' })
   clockShift.ms = 0
-  assert.equal(stale, '403 session_not_fresh')
+  assert.equal(stale, '403 step_up_needed')
   const route = `POST /api/orders/${id}/refund`
   const { body: part } = await own.expectOk<Refund>(route, {
     attempt: 'one',

@@ -146,7 +146,8 @@ export function orderRoutes({
     },
 
     'POST /api/orders/:id/refund': {
-      session: 'fresh',
+      session: 'required',
+      action: 'order.refund',
       allowance: REFUND_ALLOWANCE,
       body: z.object({
         attempt,

@@ -1,5 +1,5 @@
-// Automatic top-ups that an owner sets: which pack, below what balance, how much in a month. The
-// payments module records the agreement.
+// Automatic top-ups that an owner sets: which pack, below what balance, how much in a day and in a
+// month; and their history. The payments module records the mandate.
 import { z } from 'zod'
 import type { Payments } from '../../../payments/payments.ts'
 import type { Db } from '../../../platform/db/db.ts'
@@ -16,55 +16,58 @@ export type TopUpRouteOptions = {
   readonly payments: Pick<Payments, 'topUps'>
 }
 
-/** Each agreement adds a row that is never deleted, and sends an e-mail. */
+/** Each mandate adds a row that stays until the account is erased, and sends an e-mail. */
 const AGREE_ALLOWANCE = { max: 20, seconds: 3_600 }
 const END_ALLOWANCE = { max: 60, seconds: 3_600 }
 
-export function topUpRoutes({
-  db,
-  payments,
-}: TopUpRouteOptions): RouteTable<
-  'GET /api/top-up' | 'POST /api/top-up' | 'POST /api/top-up/off' | 'POST /api/top-up/forget'
-> {
+type TopUpRoute =
+  | 'GET /api/top-up'
+  | 'GET /api/top-up/history'
+  | 'POST /api/top-up'
+  | 'POST /api/top-up/notice'
+  | 'POST /api/top-up/off'
+  | 'POST /api/top-up/forget'
+
+export function topUpRoutes({ db, payments }: TopUpRouteOptions): RouteTable<TopUpRoute> {
   const { topUps } = payments
 
   async function answer(book: BookId): Promise<contract.TopUp> {
-    const { method, agreement, monthKopecks } = await topUps.read(book)
-    const { stoppedWhy: why, stoppedAt } = agreement ?? {}
+    const { method, mandate, daySpent, monthSpent, hasAdvanceNotice } = await topUps.read(book)
     return {
       isOffered: topUps.isOffered,
       consentVersion: topUps.consentVersion,
       method:
         method === undefined ? null : { title: method.title, savedAt: timeOf(method.savedAt) },
-      isOn: agreement?.isOn ?? false,
-      settings:
-        agreement === undefined
-          ? null
-          : {
-              pack: agreement.packId,
-              priceKopecks: String(agreement.price),
-              credits: agreement.credits === null ? null : creditsOf(agreement.credits),
-              threshold: creditsOf(agreement.threshold),
-              ceilingKopecks: String(agreement.ceiling),
-              agreedAt: timeOf(agreement.givenAt),
-            },
-      monthKopecks: String(monthKopecks),
-      stopped: why && stoppedAt ? { why, at: timeOf(stoppedAt) } : null,
+      mandate: mandate === undefined ? null : mandateOf(mandate),
+      dayKopecks: String(daySpent),
+      monthKopecks: String(monthSpent),
+      hasAdvanceNotice,
+      noticeHours: topUps.noticeHours,
     }
   }
 
   return {
     'GET /api/top-up': { session: 'required', run: ({ session }) => answer(session.book) },
 
+    'GET /api/top-up/history': {
+      session: 'required',
+      async run({ session }): Promise<contract.TopUpHistory> {
+        const { mandates, charges } = await topUps.history(session.book)
+        return { mandates: mandates.map(mandateOf), charges: charges.map(chargeOf) }
+      },
+    },
+
     'POST /api/top-up': {
-      session: 'fresh',
+      session: 'required',
+      action: 'top-up.agree',
       allowance: AGREE_ALLOWANCE,
       body: z.object({
         pack: z.string().max(64),
         priceKopecks: z.string().regex(/^[1-9]\d{0,12}$/),
         credits: z.string().regex(/^[1-9]\d{0,11}$/),
         threshold: z.string().regex(/^[1-9]\d{0,11}$/),
-        ceilingKopecks: z.string().regex(/^[1-9]\d{0,12}$/),
+        dayCeilingKopecks: z.string().regex(/^[1-9]\d{0,12}$/),
+        monthCeilingKopecks: z.string().regex(/^[1-9]\d{0,12}$/),
         consentVersion: z.string().max(40),
       }),
       async run({ session, body, address }) {
@@ -79,8 +82,20 @@ export function topUpRoutes({
           priceKopecks: kopecks(BigInt(body.priceKopecks)),
           credits: credits(BigInt(body.credits)),
           threshold: credits(BigInt(body.threshold)),
-          ceilingKopecks: kopecks(BigInt(body.ceilingKopecks)),
+          dayCeilingKopecks: kopecks(BigInt(body.dayCeilingKopecks)),
+          monthCeilingKopecks: kopecks(BigInt(body.monthCeilingKopecks)),
         })
+        return answer(session.book)
+      },
+    },
+
+    'POST /api/top-up/notice': {
+      session: 'required',
+      action: 'top-up.notice',
+      allowance: END_ALLOWANCE,
+      body: z.object({ hasAdvanceNotice: z.boolean() }),
+      async run({ session, body }) {
+        await topUps.setAdvanceNotice(session.book, body.hasAdvanceNotice)
         return answer(session.book)
       },
     },
@@ -104,5 +119,37 @@ export function topUpRoutes({
         return answer(session.book)
       },
     },
+  }
+}
+
+type History = Awaited<ReturnType<Payments['topUps']['history']>>
+
+function mandateOf(mandate: History['mandates'][number]): contract.Mandate {
+  const { endedWhy: why, endedAt } = mandate
+  return {
+    id: String(mandate.id),
+    card: mandate.title,
+    pack: mandate.packId,
+    priceKopecks: String(mandate.price),
+    credits: mandate.credits === null ? null : creditsOf(mandate.credits),
+    threshold: creditsOf(mandate.threshold),
+    dayCeilingKopecks: String(mandate.dayCeiling),
+    monthCeilingKopecks: String(mandate.monthCeiling),
+    givenAt: timeOf(mandate.givenAt),
+    ended: why && endedAt ? { why, at: timeOf(endedAt) } : null,
+  }
+}
+
+function chargeOf(charge: History['charges'][number]): contract.TopUpCharge {
+  const { id, mandate, state, price, refunded, createdAt, creditedAt, chargeAfter } = charge
+  return {
+    ...{ order: id, state },
+    mandate: mandate === null ? null : String(mandate),
+    priceKopecks: String(price),
+    refundedKopecks: String(refunded),
+    credits: creditsOf(charge.credits),
+    createdAt: timeOf(createdAt),
+    creditedAt: creditedAt && timeOf(creditedAt),
+    chargeAfter: chargeAfter && timeOf(chargeAfter),
   }
 }
