@@ -90,7 +90,7 @@ export function createFleet({ count, log }: { readonly count: number; readonly l
       ...(taking < count ? [`only ${taking} of ${count} processes take requests`] : []),
       ...(away > 0 ? ['the database does not answer: requests wait for it'] : []),
       ...(failing > 0
-        ? ['every upstream fails or refuses our credential: requests are sent all the same']
+        ? ['no upstream is well: each fails, refuses our credential, is drained or has none']
         : []),
     ]
   }
