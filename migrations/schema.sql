@@ -1848,13 +1848,16 @@ ALTER TABLE ONLY wrong_keys
 -- Every function, and the file with its text:
 --   accounts_refuse_reserved_email → src/accounts/sql/addresses.sql
 --   books_keep_rules → src/ledger/sql/rules.sql
+--   catalogue_apply_first → src/pricing/sql/catalogue.sql
 --   catalogue_versions_notify → src/pricing/sql/catalogue.sql
 --   catalogue_versions_refuse_change → src/pricing/sql/catalogue.sql
 --   consents_erase_mandate → src/payments/sql/mandates.sql
 --   entries_keep_rules → src/ledger/sql/rules.sql
 --   holds_keep_rules → src/ledger/sql/rules.sql
+--   keys_candidates → src/keys/sql/keys.sql
 --   keys_refuse_change → src/keys/sql/keys.sql
 --   ledger_adjust_down → src/ledger/sql/post.sql
+--   ledger_adjust_up → src/ledger/sql/post.sql
 --   ledger_assert_read_committed → src/ledger/sql/rules.sql
 --   ledger_audit_chain → src/ledger/sql/audit.sql
 --   ledger_audit_chain_of → src/ledger/sql/audit.sql
@@ -1878,13 +1881,17 @@ ALTER TABLE ONLY wrong_keys
 --   ledger_entries_detach → src/ledger/sql/partitions.sql
 --   ledger_fence_raise → src/ledger/sql/book.sql
 --   ledger_forced_debit → src/ledger/sql/post.sql
+--   ledger_gift → src/ledger/sql/post.sql
 --   ledger_grant → src/ledger/sql/hold.sql
 --   ledger_headroom → src/ledger/sql/hold.sql
 --   ledger_hold → src/ledger/sql/hold.sql
 --   ledger_hold_day → src/ledger/sql/audit.sql
+--   ledger_hold_lock → src/ledger/sql/void.sql
 --   ledger_hold_many → src/ledger/sql/hold.sql
+--   ledger_hold_refuse → src/ledger/sql/void.sql
 --   ledger_hold_stored → src/ledger/sql/hold.sql
 --   ledger_holds_week_make → src/ledger/sql/partitions.sql
+--   ledger_limits_set → src/ledger/sql/book.sql
 --   ledger_lock → src/ledger/sql/arrays.sql
 --   ledger_lots → src/ledger/sql/post.sql
 --   ledger_missing → src/ledger/sql/arrays.sql
@@ -1911,9 +1918,12 @@ ALTER TABLE ONLY wrong_keys
 --   ledger_void_many → src/ledger/sql/void.sql
 --   ledger_void_request → src/ledger/sql/void.sql
 --   ledger_void_requests → src/ledger/sql/void.sql
+--   letters_queue → src/platform/sql/letters.sql
 --   mandates_refuse_change → src/payments/sql/mandates.sql
 --   mandates_write_old_form → src/payments/sql/mandates.sql
 --   operator_acts_refuse_change → src/operator/sql/acts.sql
+--   orders_credit → src/payments/sql/orders.sql
 --   orders_refuse_change → src/payments/sql/orders.sql
 --   orders_refuse_charge_without_mandate → src/payments/sql/mandates.sql
+--   promos_credit → src/payments/sql/promos.sql
 --   top_ups_write_mandate → src/payments/sql/mandates.sql

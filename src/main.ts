@@ -20,7 +20,7 @@ import { createMetricsServer, listenForMetrics } from './platform/metrics/metric
 import { isPlainHttp, PLAIN_UPSTREAM } from './platform/production.ts'
 import { EXAMPLE_CATALOGUE } from './platform/settings.ts'
 import { createIntervalLoops } from './platform/worker/interval-loops.ts'
-import { migrateJobs, startWorker } from './platform/worker/worker.ts'
+import { startWorker } from './platform/worker/worker.ts'
 import {
   parseUpstreams,
   readConnections,
@@ -103,8 +103,7 @@ function exitWithProblems(problems: readonly string[]): never {
 async function migrateAll(config: Config): Promise<string[]> {
   const { direct } = addressesOf(config.database)
   await exitIfUnfit(checkDatabaseSessions(config))
-  const applied = await migrate(direct)
-  await migrateJobs(direct.url, createLog({ level: 'warn' }))
+  const applied = await exitIfUnfit(migrate(direct, { roles: 'separate', print: console.log }))
   if (await exitIfUnfit(claimDatabase(config))) applied.push(`cell ${config.cell}`)
   return applied
 }

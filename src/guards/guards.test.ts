@@ -14,7 +14,6 @@ import { systemClock } from '../platform/clock.ts'
 import type { BookId } from '../platform/ids.ts'
 import { createMail } from '../platform/mail/mail.ts'
 import { Masked } from '../platform/masked.ts'
-import { migrateJobs } from '../platform/worker/worker.ts'
 import { credits } from '../units/credits.ts'
 import { createGuards, type Guards } from './guards.ts'
 
@@ -38,7 +37,6 @@ function open(): Guards {
 }
 before(async () => {
   at.database = await createTestDatabase()
-  await migrateJobs(at.database.url, quiet)
   at.ledger = await createTestLedger(at.database.url)
   at.guards = open()
 })

@@ -94,18 +94,18 @@ export async function keyFindForConfirm(
   return rows[0] as KeyRow | undefined
 }
 
-/** Reads without a lock; state and fence are of the same row, so they agree. */
+/**
+ * Reads without a lock; state and fence are of the same row, so they agree. By a function: a
+ * gateway may not read the table.
+ */
 export async function keyFind(db: Executor, keyId: KeyId): Promise<KeyRow | undefined> {
-  const { rows } = await db.query(`select ${COLUMNS} from keys where id = $1`, [keyId])
+  const { rows } = await db.query(`select ${COLUMNS} from keys_candidates($1, null)`, [keyId])
   return rows[0] as KeyRow | undefined
 }
 
-/** Imported keys with this lookup, at most four, active ones first. Reads without a lock. */
+/** Imported keys with this lookup, at most four, active ones first. Reads as above. */
 export async function keyListByLookup(db: Executor, lookup: Buffer): Promise<KeyRow[]> {
-  const { rows } = await db.query(
-    `select ${COLUMNS} from keys where lookup = $1 order by state, lookup_slot`,
-    [lookup],
-  )
+  const { rows } = await db.query(`select ${COLUMNS} from keys_candidates(null, $1)`, [lookup])
   return rows as KeyRow[]
 }
 

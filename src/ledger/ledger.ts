@@ -70,12 +70,19 @@ const TICK_MS = 250
  */
 const BEAT_MS = 5_000
 
+export type Keeper = { readonly db: Db; readonly connect: () => SessionClient }
+
 export type LedgerOptions = {
   readonly db: Db
   /** The cell that the database must be. */
   readonly cell: number
   /** Opens one connection with the ledger's session settings. */
   readonly connect: () => SessionClient
+  /**
+   * The owner of the partitioned tables: a pool and a connection for the work on partitions and for
+   * nothing else. Without it, `db` and `connect` are the owner's.
+   */
+  readonly keeper?: Keeper | undefined
   /** Reads of minutes, on connections of their own: on the primary, and on a standby if any. */
   readonly longReads: LongReads
   readonly standbyReads?: LongReads | undefined
@@ -106,7 +113,7 @@ export const ledgerSession = {
 }
 
 export async function createLedger(options: LedgerOptions) {
-  const { db, log, instance } = options
+  const { db, log, instance, keeper = options } = options
   const openConnection = connectionsOf(options)
   const batcher = createBatcher({
     connections: Array.from({ length: options.connections }, openConnection),
@@ -189,7 +196,7 @@ export async function createLedger(options: LedgerOptions) {
     settle: (input: SettleInput) => settlement.settle(clean(input)),
     void: voidHold,
 
-    credit: postings.credit,
+    ...{ credit: postings.credit, gift: postings.gift },
     refund: postings.refund,
     reverseRefund: postings.reverseRefund,
     ...{ forceDebit: postings.forceDebit, adjust: postings.adjust },
@@ -238,10 +245,11 @@ export async function createLedger(options: LedgerOptions) {
     /** An operator has made sure that nothing is left of this spool. */
     forgetSpool: (lost: InstanceId) => replay.report(String(lost)),
     replayDirectory: replay.replayDirectory,
-    ...createPartitions(options),
+    ...createPartitions({ ...options, keeper: keeper.db }),
     /** Old days of entries: takes them out of the ledger, exports and restores them. */
-    days: createDays({ ...options, aggregateUsage: rollup.aggregate }),
-    sweeper: (deadSeconds: number) => createSweeper({ ...options, deadSeconds, voidHold }),
+    days: createDays({ ...options, keeper, aggregateUsage: rollup.aggregate }),
+    sweeper: (deadSeconds: number) =>
+      createSweeper({ ...options, keeper: keeper.db, deadSeconds, voidHold }),
 
     /** For readiness and metrics. */
     health: () => ({

@@ -8,7 +8,10 @@ import type { Contra, CreditKind, PostingResult } from './queries.ts'
 import * as queries from './queries.ts'
 import { postRefusal } from './refusals.ts'
 
-/** Adds credits once per (kind, ref), in the caller's transaction. Pays debt first. */
+/**
+ * Adds credits once per (kind, ref), in the caller's transaction. Pays debt first. Only the owner
+ * of the database may: programs credit by an order, a redemption or an operator's act.
+ */
 export async function credit(
   tx: Tx,
   p: {
@@ -21,6 +24,14 @@ export async function credit(
   },
 ) {
   return resultOf(await queries.creditPost(tx, p), `${p.kind} ${p.ref}`)
+}
+
+/** Credits that an operator gives, never refunded; once per ref, which begins with `op `. */
+export async function gift(
+  tx: Tx,
+  p: { book: BookId; ref: string; amount: Credits; note: string },
+) {
+  return resultOf(await queries.giftPost(tx, p), `gift ${p.ref}`)
 }
 
 /** Takes `amount` out of the unspent part of a lot, for a refund; once per ref. */
@@ -62,7 +73,7 @@ export async function adjust(
 ) {
   const row =
     p.amount > 0n
-      ? await queries.creditPost(tx, { ...p, kind: 'adjust' })
+      ? await queries.adjustUpPost(tx, p)
       : await queries.adjustDownPost(tx, { ...p, amount: -p.amount as Credits })
   return resultOf(row, `adjust ${p.ref}`)
 }

@@ -110,6 +110,29 @@ export function creditPost(
   ])
 }
 
+/** Locks the book; an operator's correction upwards. */
+export function adjustUpPost(
+  tx: Tx,
+  p: { book: BookId; ref: string; amount: Credits; contra: Contra; note: string },
+): Promise<PostingResult> {
+  return queryRow(tx, 'select * from ledger_adjust_up($1, $2, $3, $4, $5)', [
+    p.book,
+    p.ref,
+    p.amount,
+    p.contra,
+    p.note,
+  ])
+}
+
+/** Locks the book; an operator's gift. */
+export function giftPost(
+  tx: Tx,
+  p: { book: BookId; ref: string; amount: Credits; note: string },
+): Promise<PostingResult> {
+  const values = [p.book, p.ref, p.amount, p.note]
+  return queryRow(tx, 'select * from ledger_gift($1, $2, $3, $4)', values)
+}
+
 /** Locks the book; refuses beyond what is available. */
 export function adjustDownPost(
   tx: Tx,
@@ -214,10 +237,7 @@ export async function stopFindAfterUnblock(
   return row?.reason ?? null
 }
 
-/**
- * Locks the book's row. Null removes a limit. Adding a velocity limit starts a new window; changing
- * one does not, or owners could get around the limit by changing it.
- */
+/** Locks the book's row. Null removes a limit. */
 export async function bookSetLimits(
   db: Executor,
   book: BookId,
@@ -227,14 +247,12 @@ export async function bookSetLimits(
     velocitySeconds: number
   },
 ) {
-  await db.query(
-    `update books
-     set day_limit = $2, velocity_limit = $3, velocity_seconds = $4,
-       velocity_spent = case when velocity_limit is null then 0 else velocity_spent end,
-       velocity_until = case when velocity_limit is null then '-infinity' else velocity_until end
-     where id = $1`,
-    [book, limits.dayLimit, limits.velocityLimit, limits.velocitySeconds],
-  )
+  await db.query('select ledger_limits_set($1, $2, $3, $4)', [
+    book,
+    limits.dayLimit,
+    limits.velocityLimit,
+    limits.velocitySeconds,
+  ])
 }
 
 /** Reads without a lock. */

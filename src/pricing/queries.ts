@@ -37,11 +37,17 @@ export async function versionFind(db: Executor, version: number): Promise<Versio
 }
 
 // Locks only its own row. One statement: if two operators apply at once, the primary key lets one
-// insert, and the other gets false. The `where` refuses a gap in the numbers.
+// insert, and the other gets false. The `where` refuses a gap in the numbers. The first version is
+// inserted by a function, which every program may call: the first one that starts applies it.
 export async function versionInsert(
   db: Executor,
   row: { version: number; by: string; note: string; body: string; digest: string },
 ): Promise<boolean> {
+  if (row.version === 1) {
+    const text = 'select catalogue_apply_first($1, $2, $3, $4) as "isNew"'
+    const { rows } = await db.query(text, [row.by, row.note, row.body, row.digest])
+    return (rows[0] as { isNew: boolean }).isNew
+  }
   const { rows } = await db.query(
     `insert into catalogue_versions (version, applied_by, note, body, digest)
      select $1::int4, $2, $3, $4, $5

@@ -11,6 +11,8 @@ import { type Catalogue, createPricing } from './pricing.ts'
 
 const root = join(import.meta.dirname, '../..')
 const migration = readFileSync(join(root, 'migrations/0006-catalogue.sql'), 'utf8')
+// The table is that of the migration, the functions are the current ones.
+const functions = readFileSync(join(root, 'src/pricing/sql/catalogue.sql'), 'utf8')
 const exampleText = readFileSync(join(root, 'catalogue.example.yaml'), 'utf8')
 const server = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
 const name = `tollgate_pricing_${randomBytes(6).toString('hex')}`
@@ -29,6 +31,7 @@ beforeEach(async () => {
     'drop function if exists catalogue_versions_refuse_change, catalogue_versions_notify',
   )
   await db.query(migration)
+  await db.query(functions)
 })
 
 after(async () => {

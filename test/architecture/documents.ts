@@ -6,6 +6,8 @@ import { git, matches } from './tree.ts'
 
 const CHECKSUMS = 'migrations/checksums.json'
 const DEPENDENCIES = 'docs/dependencies.md'
+/** Texts beside the migrations: what they make of the database, and who may do what in it. */
+const HELPERS = new Set(['migrations/schema.sql', 'migrations/roles.sql'])
 /** Where a module lists the codes that it raises. */
 const REFUSALS = /^src\/[^/]+\/refusals\.ts$/
 const SUBJECT_LENGTH_MAX = 72
@@ -56,7 +58,7 @@ export function checksum(text: string): string {
 
 function migrations(repository: Repository): string[] {
   return repository.tracked
-    .filter((path) => /^migrations\/[^/]+\.sql$/.test(path) && path !== 'migrations/schema.sql')
+    .filter((path) => /^migrations\/[^/]+\.sql$/.test(path) && !HELPERS.has(path))
     .sort()
 }
 

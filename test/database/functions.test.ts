@@ -134,6 +134,8 @@ test('reports a function that was changed only in its file or only in the databa
 test('reports a function without a file, without a migration or with two files', async () => {
   const without = files.filter(({ path }) => !path.endsWith('/void.sql'))
   assert.deepEqual(await differences(without), [
+    'ledger_hold_lock stands in no file',
+    'ledger_hold_refuse stands in no file',
     'ledger_void stands in no file',
     'ledger_void_many stands in no file',
     'ledger_void_request stands in no file',

@@ -82,7 +82,7 @@ for (const [name, [first, later]] of Object.entries(transactions)) {
       if (file < FIRST) continue
       await client.query('begin')
       for (const one of first) await lock(one)
-      const running = migrate(settingsOf(open.database.url), folder)
+      const running = migrate(settingsOf(open.database.url), { directory: folder })
       await tableWaitedFor(running)
       for (const one of [...later, 'books row exclusive']) {
         await lock(one).catch((error: Error) => assert.fail(`${file}, ${one}: ${error.message}`))

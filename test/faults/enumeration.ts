@@ -3,13 +3,12 @@
 // time. Both are requested at once, in random order, so that a busy machine delays both; the
 // Mann-Whitney test compares the times. As a control, the same test must find the difference on a
 // cabinet that does not delay its answers.
-import { migrateJobs } from '../../src/platform/worker/worker.ts'
 import { CABINET, PASSWORD } from '../stages/accounts.ts'
 import { createCabinetBrowser } from '../stages/cabinet.ts'
 import { startServed } from '../stages/served/served.ts'
 import type { Drill, Figures } from '../support/drill.ts'
 import { ensure, percentile, random } from '../support/drill.ts'
-import { createTestDatabase, quiet, type TestDatabase } from '../support/harness.ts'
+import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 
 /** Standard deviations; exceeded by chance once in about 16,000 comparisons. */
 const DEVIATION_MAX = 4
@@ -50,7 +49,6 @@ type Pairs = { readonly known: Sample[]; readonly unknown: Sample[] }
 export const drill: Drill = async ({ isFull, seed, say }) => {
   const pairs = isFull ? 300 : 60
   const database = await createTestDatabase()
-  await migrateJobs(database.url, quiet)
   try {
     const control = { answerMs: 1, pairs: CONTROL_PAIRS, seed, names: ['reset'] } as const
     const seen = compared((await measure(database, control)).reset)

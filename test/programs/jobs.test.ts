@@ -2,7 +2,7 @@
 import { test } from 'node:test'
 import { createJobs } from '../../src/jobs.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { migrateJobs, startWorker } from '../../src/platform/worker/worker.ts'
+import { startWorker } from '../../src/platform/worker/worker.ts'
 import { until } from '../stages/mail.ts'
 import { createTestDatabase, quiet } from '../support/harness.ts'
 
@@ -19,7 +19,6 @@ function modulesWith(given: Readonly<Record<string, () => Promise<unknown>>>): M
 
 test('other jobs run while the payment provider answers nothing', async (t) => {
   const database = await createTestDatabase()
-  await migrateJobs(database.url, quiet)
   const provider = Promise.withResolvers<void>()
   const calls = { provider: 0, usage: 0 }
   const wait = () => {

@@ -7,7 +7,6 @@ import type { Executor } from '../../src/platform/db/db.ts'
 import type { BookId } from '../../src/platform/ids.ts'
 import { createMail } from '../../src/platform/mail/mail.ts'
 import { Masked } from '../../src/platform/masked.ts'
-import { migrateJobs } from '../../src/platform/worker/worker.ts'
 import { createTestDatabase, quiet } from '../support/harness.ts'
 
 export const CABINET = 'https://cabinet.example.org'
@@ -49,7 +48,6 @@ export type Browser = ReturnType<Stage['browser']>
 export async function createStage() {
   const database = await createTestDatabase()
   const { db } = database
-  await migrateJobs(database.url, quiet)
   // Nothing listens on that port: what works here works without a mail server.
   const smtpUrl = new Masked('smtp://127.0.0.1:1?starttls=never')
   const from = 'letters@example.org'

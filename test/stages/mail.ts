@@ -4,7 +4,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createMail, type EmailMessage, type Mail } from '../../src/platform/mail/mail.ts'
 import { Masked } from '../../src/platform/masked.ts'
-import { migrateJobs, startWorker } from '../../src/platform/worker/worker.ts'
+import { startWorker } from '../../src/platform/worker/worker.ts'
 import { startMailbox } from '../../stand-ins/mailbox/mailbox.ts'
 import { createTestDatabase, quiet } from '../support/harness.ts'
 
@@ -34,7 +34,6 @@ export type MailStage = Awaited<ReturnType<typeof createMailStage>>
 export async function createMailStage() {
   const database = await createTestDatabase()
   const { db } = database
-  await migrateJobs(database.url, quiet)
   const mailbox = await startMailbox()
   const lines: string[] = []
   const log = createLog({ level: 'trace', destination: { write: (line) => void lines.push(line) } })

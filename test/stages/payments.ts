@@ -15,7 +15,6 @@ import { newHoldId } from '../../src/platform/ids.ts'
 import { createMail } from '../../src/platform/mail/mail.ts'
 import { Masked } from '../../src/platform/masked.ts'
 import { createMetrics } from '../../src/platform/metrics/metrics.ts'
-import { migrateJobs } from '../../src/platform/worker/worker.ts'
 import { credits } from '../../src/units/credits.ts'
 import { kopecks } from '../../src/units/kopecks.ts'
 import { millionths, ONE } from '../../src/units/price.ts'
@@ -50,7 +49,6 @@ export type TestPayments = Awaited<ReturnType<typeof createTestPayments>>
 
 export async function createTestPayments(options: TestPaymentsOptions = {}) {
   const database = await createTestDatabase(options.serverUrl)
-  await migrateJobs(database.url, quiet)
   const ledger = await createTestLedger(database.url)
   const bank = await startBank(options.bank)
   const { db } = database

@@ -7,7 +7,9 @@ export type LimitedDbUser = Awaited<ReturnType<typeof createLimitedDbUser>>
 
 export async function createLimitedDbUser(database: TestDatabase) {
   const name = `tollgate_limited_${process.pid}_${newInstanceId().toString(36)}`
-  await onServer((client) => client.query(`create role ${name} login in role postgres`))
+  await onServer((client) =>
+    client.query(`create role ${name} login in role postgres, tollgate_keeper`),
+  )
   const url = new URL(database.url)
   url.username = name
   return {

@@ -20,7 +20,7 @@ export async function createDatabaseBefore(firstNew: string) {
       await cp(join(migrations, name), join(folder, name))
     }
   }
-  await migrate(settingsOf(database.url), folder)
+  await migrate(settingsOf(database.url), { directory: folder })
   await rm(folder, { recursive: true, force: true })
   return database
 }

@@ -1,4 +1,4 @@
--- A key that was revoked never comes back, and no key is deleted.
+-- A key that was revoked never comes back, and no key is deleted; and how a gateway finds a key.
 
 -- A key goes from pending to active to revoked and nothing else about it ever changes: not even a
 -- bug can bring a revoked key back or move a key to another book. A pending key, which never
@@ -19,4 +19,15 @@ begin
   end if;
   raise exception 'a key goes from pending to active to revoked, and nothing else of it changes'
     using errcode = 'integrity_constraint_violation';
+end $$;
+
+-- The keys that one presented key can be: the one with its id, or those that share its lookup,
+-- active ones first. A gateway may call this and nothing else, so it cannot list the hashes.
+create or replace function keys_candidates(p_id text, p_lookup bytea)
+returns setof keys language plpgsql stable security definer
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  return query
+    select * from keys k where k.id = p_id or k.lookup = p_lookup
+    order by k.state, k.lookup_slot;
 end $$;

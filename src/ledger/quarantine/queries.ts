@@ -110,11 +110,9 @@ export async function quarantineHoldLock(
   tx: Tx,
   { id, book }: SettleInput,
 ): Promise<QuarantinedHold | undefined> {
-  await tx.query('select from books where id = $1 for no key update', [book])
-  const { rows } = await tx.query(
-    'select state, tariff from holds where day = $1 and id = $2 and book_id = $3',
-    [dayOfHold(id), id, book],
-  )
+  const { rows } = await tx.query('select * from ledger_hold_lock($1, $2, $3)', [
+    ...[dayOfHold(id), id, book],
+  ])
   return rows[0] as QuarantinedHold | undefined
 }
 
@@ -132,12 +130,7 @@ export async function quarantineVoid(
     ...{ id, book, tariff: p.tariff, ending, reason: 'the charge was written off' },
   })
   await tx.query(text, [...values])
-  await tx.query(
-    `update holds set ending = $4
-     where day = $1 and id = $2 and book_id = $3 and state = 'voided'
-       and ending in ('process_lost', 'overdue')`,
-    [dayOfHold(id), id, book, ending],
-  )
+  await tx.query('select ledger_hold_refuse($1, $2, $3)', [dayOfHold(id), id, book])
 }
 
 /** Sends one settle, and returns the ledger's outcome and what was charged. Locks its book. */

@@ -1,19 +1,37 @@
--- A book by itself: opening it, raising its fence, stopping it and letting it go on.
+-- A book by itself: opening it, raising its fence, its limits, stopping it and letting it go on.
+-- These functions run with the rights of their owner: no role may write the table itself.
 
-create or replace function ledger_open() returns int8 language sql volatile as $$
+create or replace function ledger_open() returns int8
+language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
   insert into books (id)
   select (cell.number::int8 << 40) | nextval('books_serial') from cell
   returning id
 $$;
 
 -- Raises a book's fence: from this commit on, no hold with the old one is granted, on any node.
-create or replace function ledger_fence_raise(p_book int8) returns int8 language sql volatile as $$
+create or replace function ledger_fence_raise(p_book int8) returns int8
+language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
   update books set fence = fence + 1 where id = p_book returning fence
+$$;
+
+-- Sets the owner's limits; null removes one. Adding a velocity limit starts a new window; changing
+-- one does not, or owners could get around the limit by changing it.
+create or replace function ledger_limits_set(
+  p_book int8, p_day_limit int8, p_velocity_limit int8, p_velocity_seconds int4
+) returns void language sql volatile security definer
+set search_path = pg_catalog, public, pg_temp as $$
+  update books
+  set day_limit = p_day_limit, velocity_limit = p_velocity_limit,
+    velocity_seconds = p_velocity_seconds,
+    velocity_spent = case when velocity_limit is null then 0 else velocity_spent end,
+    velocity_until = case when velocity_limit is null then '-infinity' else velocity_until end
+  where id = p_book
 $$;
 
 -- Stops a book. The operator's reason comes over the others, which wait beneath it.
 create or replace function ledger_block(p_book int8, p_reason blocked_reason) returns void
-language plpgsql as $$
+language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp as $$
 declare
   v_was blocked_reason;
 begin
@@ -38,7 +56,8 @@ end $$;
 -- waits comes into force when the operator's is lifted. An owner who goes on starts a new velocity
 -- window, or the next charge would stop the book again; an operator leaves the owner's window.
 create or replace function ledger_resume(p_book int8, p_reason blocked_reason) returns boolean
-language plpgsql as $$
+language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp as $$
 declare
   v_was blocked_reason;
   v_beneath blocked_reason;

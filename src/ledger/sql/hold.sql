@@ -62,7 +62,8 @@ create or replace function ledger_hold(
   p_wait boolean, p_instance int8, p_seconds int4,
   p_day int4, p_id uuid, p_book int8, p_tariff int4, p_fence int8, p_worst int8, p_floor int8,
   out outcome text, out granted int8, out available int8
-) language plpgsql as $$
+) language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp as $$
 declare
   v_available int8;
   v_held int8;
@@ -151,7 +152,8 @@ create or replace function ledger_hold_many(
   p_days int4[], p_ids uuid[], p_books int8[], p_tariffs int4[], p_fences int8[],
   p_worsts int8[], p_floors int8[],
   out outcomes text, out granted text, out available text
-) language plpgsql as $$
+) language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp as $$
 declare
   v_count int4 := cardinality(p_ids);
   v_locked int8[] := ledger_lock(p_wait, p_books);

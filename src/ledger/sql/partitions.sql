@@ -108,7 +108,8 @@ end $$;
 -- before 0024 wrote to the wrong day verify with the next day. Refused while a verified book is not
 -- all in the sums, because its usage could not be added later.
 create or replace function ledger_day_checkpoint(p_day date) returns void
-language plpgsql as $$
+language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp as $$
 declare
   v_table text := 'entries_' || to_char(p_day, 'YYYYMMDD');
   -- A day that came again has rows that are in the checkpoints already.

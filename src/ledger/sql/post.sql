@@ -32,7 +32,9 @@ begin
   outcome := 'posted';
 end $$;
 
--- Adds credits. Debt is paid first; what is left becomes available. Every credit is a lot.
+-- Adds credits. Debt is paid first; what is left becomes available. Every credit is a lot. No role
+-- may call it: those that credit a book call a function that names the reason, an order
+-- (orders_credit), a redemption (promos_credit) or an operator (ledger_gift, ledger_adjust_up).
 create or replace function ledger_credit(
   p_book int8, p_kind entry_kind, p_ref text, p_amount int8, p_contra contra, p_note text,
   out outcome text, out seq int8, out available int8
@@ -67,6 +69,32 @@ begin
   returning books.available into available;
 end $$;
 
+-- An operator's correction upwards.
+create or replace function ledger_adjust_up(
+  p_book int8, p_ref text, p_amount int8, p_contra contra, p_note text,
+  out outcome text, out seq int8, out available int8
+) language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  select c.outcome, c.seq, c.available into outcome, seq, available
+  from ledger_credit(p_book, 'adjust', p_ref, p_amount, p_contra, p_note) c;
+end $$;
+
+-- Credits that an operator gives; they are never refunded. Its reference begins with `op `, or it
+-- could take the place of the credits of a promo code.
+create or replace function ledger_gift(
+  p_book int8, p_ref text, p_amount int8, p_note text,
+  out outcome text, out seq int8, out available int8
+) language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if left(p_ref, 3) <> 'op ' then
+    raise exception 'the reference of a gift begins with op' using errcode = 'check_violation';
+  end if;
+  select c.outcome, c.seq, c.available into outcome, seq, available
+  from ledger_credit(p_book, 'promo', p_ref, p_amount, 'promo', p_note) c;
+end $$;
+
 -- What of each lot is unspent: everything ever spent, laid over the lots oldest first.
 create or replace function ledger_lots(p_book int8)
 returns table (seq int8, kind entry_kind, ref text, credited int8, taken_back int8, unspent int8,
@@ -85,7 +113,8 @@ $$;
 create or replace function ledger_refund(
   p_book int8, p_lot int8, p_ref text, p_amount int8, p_note text,
   out outcome text, out seq int8, out available int8
-) language plpgsql as $$
+) language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp as $$
 declare
   b books;
   v_unspent int8;
@@ -122,7 +151,8 @@ end $$;
 create or replace function ledger_refund_reverse(
   p_book int8, p_lot int8, p_ref text, p_note text,
   out outcome text, out seq int8, out available int8
-) language plpgsql as $$
+) language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp as $$
 declare
   b books;
   v_amount int8;
@@ -165,7 +195,8 @@ end $$;
 create or replace function ledger_adjust_down(
   p_book int8, p_ref text, p_amount int8, p_contra contra, p_note text,
   out outcome text, out seq int8, out available int8
-) language plpgsql as $$
+) language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp as $$
 declare
   b books;
   v_post record;
@@ -200,7 +231,8 @@ end $$;
 create or replace function ledger_forced_debit(
   p_book int8, p_lot int8, p_ref text, p_amount int8, p_contra contra, p_note text,
   out outcome text, out seq int8, out available int8, out debt int8
-) language plpgsql as $$
+) language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp as $$
 declare
   b books;
   v_post record;

@@ -32,7 +32,8 @@ create or replace function ledger_settle_request(
   p_cache_read int8, p_cache_write_5m int8, p_cache_write_1h int8, p_priced int8, p_ending ending,
   p_estimated boolean, p_message_id text, p_numbers int4[], p_texts text[],
   out outcome text, out amount int8, out written_off int8, out available int8
-) language plpgsql as $$
+) language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp as $$
 declare
   v_seq int8;
   v_available int8;
@@ -153,7 +154,8 @@ create or replace function ledger_settle_requests(
   p_endings ending[], p_estimated boolean[], p_message_ids text[], p_numbers int4[],
   p_texts text[],
   out outcomes text, out amounts text, out books text, out available text
-) language plpgsql as $$
+) language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp as $$
 declare
   v_count int4 := cardinality(p_ids);
   v_locked int8[] := ledger_lock(p_wait, p_books);

@@ -9,7 +9,8 @@ create or replace function ledger_void_request(
   p_wait boolean, p_instance int8, p_day int4, p_id uuid, p_book int8, p_tariff int4,
   p_ending ending, p_reason text, p_numbers int4[], p_texts text[],
   out outcome text, out available int8
-) language plpgsql as $$
+) language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp as $$
 declare
   b books;
   h holds;
@@ -72,7 +73,8 @@ end $$;
 create or replace function ledger_void_requests(
   p_wait boolean, p_instance int8, p_days int4[], p_ids uuid[], p_books int8[], p_tariffs int4[],
   p_endings ending[], p_reasons text[], p_numbers int4[], p_texts text[], out outcomes text
-) language plpgsql as $$
+) language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp as $$
 declare
   v_locked int8[] := ledger_lock(p_wait, p_books);
   v_outcomes text[] := array_fill(null::text, array[cardinality(p_ids)]);
@@ -110,3 +112,24 @@ begin
   outcomes := ledger_void_requests(p_wait, p_instance, p_days, p_ids, p_books, p_tariffs,
     p_endings, p_reasons, null, null);
 end $$;
+
+-- Locks the book of a settle in quarantine and tells about its hold; no row when the book has not
+-- got it.
+create or replace function ledger_hold_lock(p_day int4, p_id uuid, p_book int8)
+returns table (state hold_state, tariff int4) language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  perform from books b where b.id = p_book for no key update;
+  return query
+    select h.state, h.tariff from holds h
+    where h.day = p_day and h.id = p_id and h.book_id = p_book;
+end $$;
+
+-- The settle of a swept hold was written off: gives the hold the ending `refused`, so that no copy
+-- of the settle is charged later.
+create or replace function ledger_hold_refuse(p_day int4, p_id uuid, p_book int8) returns void
+language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+  update holds set ending = 'refused'
+  where day = p_day and id = p_id and book_id = p_book and state = 'voided'
+    and ending in ('process_lost', 'overdue')
+$$;

@@ -39,10 +39,16 @@ export type Made = {
   readonly waiting: readonly string[]
 }
 
-export function createPartitions({ db, clock }: { readonly db: Db; readonly clock: Clock }) {
+export function createPartitions(options: {
+  readonly db: Db
+  /** As the owner of the partitioned tables. */
+  readonly keeper: Db
+  readonly clock: Clock
+}) {
+  const { db, keeper, clock } = options
   return {
-    makePartitions: () => makePartitions(db),
-    dropHoldsBefore: () => dropHoldsBefore(db, dateAt(clock.nowMs())),
+    makePartitions: () => makePartitions(keeper),
+    dropHoldsBefore: () => dropHoldsBefore(keeper, dateAt(clock.nowMs())),
     /** For how many days from today on, without a gap, entries have partitions. */
     partitionDaysAhead: () => partitionDaysAhead(db),
   }

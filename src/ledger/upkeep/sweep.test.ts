@@ -299,6 +299,7 @@ function startSweeper(
   const clock = { ms: 0, nowMs: () => now.getTime(), spanMs: () => clock.ms }
   const sweeper = createSweeper({
     db: database.db,
+    keeper: database.db,
     longReads: openLongReads(settingsOf(database.url), 'test reads'),
     clock,
     log: createLog({ level: 'silent' }),

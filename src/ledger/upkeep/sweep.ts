@@ -23,6 +23,8 @@ type Instance = { readonly id: InstanceId; readonly beat: bigint; readonly beatA
 
 export function createSweeper(options: {
   readonly db: Db
+  /** As the owner of the partitioned tables. */
+  readonly keeper: Db
   readonly longReads: LongReads
   readonly clock: Clock
   readonly log: Log
@@ -128,7 +130,7 @@ export function createSweeper(options: {
     tick,
     /** Keeps the searches of the ticks small. Call it every minute. */
     async summarize(): Promise<void> {
-      await db.transaction(upkeep.holdSummarize).catch((error: unknown) => {
+      await options.keeper.transaction(upkeep.holdSummarize).catch((error: unknown) => {
         // An autovacuum runs, which summarizes too.
         if (!isLockTimeout(error)) throw error
       })

@@ -28,10 +28,7 @@ export async function grant(desk: Desk, text: string, amount: string): Promise<n
     typeAgain: formatCredits(credits),
     work: (tx) =>
       refuseOtherAmount(
-        desk.modules.ledger.credit(tx, {
-          ...{ book: to.book.id, kind: 'promo', ref, amount: credits, contra: 'promo' },
-          note: reason,
-        }),
+        desk.modules.ledger.gift(tx, { book: to.book.id, ref, amount: credits, note: reason }),
       ),
     report: postedReport(to, credits, ref),
   })

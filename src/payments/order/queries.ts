@@ -1,5 +1,6 @@
 // The SQL of orders. decide.ts decides about state changes; the table's constraints refuse wrong
 // ones. Lock order: the order's row, then its refunds and disputes, last the ledger's book.
+import { assert } from '../../platform/assert.ts'
 import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId, OrderId } from '../../platform/ids.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
@@ -229,8 +230,9 @@ export async function orderOpen(
 }
 
 /**
- * Marks the order credited; returns the seconds since capture. The caller holds the row's lock and
- * has written the ledger's entry.
+ * Credits the order's book and marks the order credited, in one call; returns the seconds since
+ * capture. Book and amount are the order's own. The caller holds the row's lock; the ledger's lock
+ * is the last one taken.
  */
 export async function orderCredit(
   tx: Tx,
@@ -239,20 +241,18 @@ export async function orderCredit(
     readonly paymentId: string
     readonly capturedAt: Date | null
     readonly receiptState: Order['receiptState']
-    readonly lot: bigint
     readonly by: Trigger
   },
 ): Promise<number | null> {
-  const { rows } = await tx.query(
-    `update orders
-     set state = 'credited', provider_payment_id = $2, captured_at = $3, receipt_state = $4,
-       lot = $5, credited_at = ledger_now(), credited_by = $6, cancel_reason = null,
-       request_body = null, next_at = null
-     where id = $1
-     returning extract(epoch from credited_at - captured_at)::float8 as seconds`,
-    [p.id, p.paymentId, p.capturedAt, p.receiptState, p.lot, p.by],
+  const { rows } = await tx.query('select * from orders_credit($1, $2, $3, $4, $5)', [
+    ...[p.id, p.paymentId, p.capturedAt, p.receiptState, p.by],
+  ])
+  const [row] = rows as { outcome: string; seconds: number | null }[]
+  assert(
+    row?.outcome === 'posted' || row?.outcome === 'repeated',
+    `the credit of order ${p.id} answered ${row?.outcome}`,
   )
-  return (rows[0] as { seconds: number | null }).seconds
+  return row.seconds
 }
 
 /** Ends the order without a credit, or sends it to review. The caller holds the row's lock. */

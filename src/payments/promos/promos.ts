@@ -1,7 +1,6 @@
 // Promo codes: bonus credits, by a ledger entry of their own kind, never refundable. An address
 // uses a code once ever. A code may need purchases of which nothing was refunded. Every code that
 // cannot be used gets the same refusal, and tries are limited, so that codes cannot be guessed.
-import type { Ledger } from '../../ledger/ledger.ts'
 import type { Db, Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId } from '../../platform/ids.ts'
 import type { Refusal } from '../../platform/refusal.ts'
@@ -14,14 +13,13 @@ import * as queries from './queries.ts'
 
 export function createPromos(options: {
   readonly db: Db
-  readonly ledger: Pick<Ledger, 'credit'>
   readonly triesPerHour: number
   readonly digests: Pick<Digests, 'address'>
   readonly closedBooks: Pick<ClosedBooks, 'isClosed'>
   /** Undefined for a closed account. */
   ownerOf(book: BookId, tx?: Tx): Promise<{ readonly email: string } | undefined>
 }) {
-  const { db, ledger } = options
+  const { db } = options
 
   /** The credits; undefined when this owner cannot use the code. */
   async function take(tx: Tx, book: BookId, code: string): Promise<Credits | undefined> {
@@ -87,9 +85,7 @@ export function createPromos(options: {
         const credits = code === undefined ? undefined : await take(tx, book, code)
         // Rolls back what was taken.
         if (code === undefined || credits === undefined) throw refused()
-        const ref = `${code} ${book}`
-        const entry = { book, kind: 'promo', ref, amount: credits, contra: 'promo' } as const
-        await ledger.credit(tx, { ...entry, note: code })
+        await queries.promoCredit(tx, code, book)
         // The account may have been closed since `take` read its owner.
         if (await options.closedBooks.isClosed(tx, book)) throw refused()
         return { credits }

@@ -1,4 +1,5 @@
 // The SQL of promo codes. The tables enforce the limits of number, time and account.
+import { assert } from '../../platform/assert.ts'
 import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId, OrderId } from '../../platform/ids.ts'
 import type { Credits } from '../../units/credits.ts'
@@ -127,6 +128,16 @@ export async function purchasesInsert(
     `insert into promo_purchases (order_id, code, book_id) select unnest($1::text[]), $2, $3`,
     [p.orders, p.code, p.book],
   )
+}
+
+/**
+ * Adds the credits of a redemption, once. The caller's transaction inserted the redemption and the
+ * purchases that opened the code. The ledger's lock is the last one taken.
+ */
+export async function promoCredit(tx: Tx, code: string, book: BookId): Promise<void> {
+  const { rows } = await tx.query('select outcome from promos_credit($1, $2)', [code, book])
+  const { outcome } = rows[0] as { outcome: string }
+  assert(outcome === 'posted', `the credit of ${code} for book ${book} answered ${outcome}`)
 }
 
 /** Counts a try and returns the number within the hour. Locks the account's row. */

@@ -2,7 +2,6 @@
 // returning payer, sweep, poll), the order's row is locked, the decision is made under the lock,
 // and state, e-mail and ledger posting commit in one transaction. The ledger's posting is unique by
 // the order's id, so a repeat credits nothing.
-import type { Ledger } from '../../ledger/ledger.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import type { OrderId } from '../../platform/ids.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
@@ -22,7 +21,6 @@ import { createReviewOpening, type ReviewOpeningOptions } from './review-opening
 import { sweepHasPassed, sweepSetMissed } from './sweep-queries.ts'
 
 export type ApplyOptions = {
-  readonly ledger: Pick<Ledger, 'credit'>
   readonly providers: Providers
   readonly findings: Findings
   readonly acceptsTestPayments: boolean
@@ -42,7 +40,7 @@ export type Applied = {
 const SWEEP_MARGIN_SECONDS = 60
 
 export function createApply(options: ApplyOptions) {
-  const { db, ledger, mail, brand, log, metrics, topUpEndings, closedBooks } = options
+  const { db, mail, brand, log, metrics, topUpEndings, closedBooks } = options
   const reviews = createReviewOpening(options)
 
   function rulesOf(order: Order): Rules {
@@ -74,17 +72,9 @@ export function createApply(options: ApplyOptions) {
     if (order.isTopUp) await topUpEndings.onCredited(tx, order)
     if (order.savesMethod) await topUpEndings.onMethodSaved(tx, order, snapshot)
     await options.signals.record(tx, order, snapshot)
-    // The ledger's lock is the last one taken. The entry's number becomes the order's lot.
-    const { seq: lot } = await ledger.credit(tx, {
-      book: order.book,
-      kind: 'purchase',
-      ref: order.id,
-      amount: order.credits,
-      contra: 'clearing',
-      note: order.packTitle,
-    })
     const { paymentId, capturedAt, receipt: receiptState } = snapshot
-    const credited = { id: order.id, paymentId, capturedAt, receiptState, lot, by }
+    // The ledger's lock is the last one taken. The entry's number becomes the order's lot.
+    const credited = { id: order.id, paymentId, capturedAt, receiptState, by }
     const seconds = await queries.orderCredit(tx, credited)
     if (await closedBooks.isClosed(tx, order.book)) {
       await closedBooks.giveBack(tx, order.id, snapshot.refunded ?? (0n as Kopecks))

@@ -19,7 +19,8 @@ end $$;
 -- the transaction ends, so it cannot end in between. Orders without a mandate are those of
 -- versions before migration 0020, which are never sent again.
 create or replace function orders_refuse_charge_without_mandate() returns trigger
-language plpgsql as $$
+language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp as $$
 begin
   if not new.is_top_up or new.consent_id is null
     or (tg_op = 'UPDATE' and new.posted_at is not distinct from old.posted_at) then
@@ -38,7 +39,8 @@ begin
 end $$;
 
 -- Writes what this version does with a mandate into the tables that the version before reads.
-create or replace function mandates_write_old_form() returns trigger language plpgsql as $$
+create or replace function mandates_write_old_form() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   if tg_op = 'UPDATE' then
     -- The version before knows neither of the three reasons.
@@ -63,7 +65,8 @@ begin
 end $$;
 
 -- The version before gave or ended an agreement: gives or ends the mandate.
-create or replace function top_ups_write_mandate() returns trigger language plpgsql as $$
+create or replace function top_ups_write_mandate() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   if not new.is_on then
     update mandates set ended_at = new.stopped_at, ended_why = new.stopped_why
@@ -83,7 +86,8 @@ begin
 end $$;
 
 -- The version before erased an owner's consents, which contain IP addresses.
-create or replace function consents_erase_mandate() returns trigger language plpgsql as $$
+create or replace function consents_erase_mandate() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   delete from mandates where id = old.id;
   return null;

@@ -45,9 +45,7 @@ export async function emailInsert(
        on conflict (kind, once) do nothing
        returning id
      )
-     select graphile_worker.add_job(
-       'letter', json_build_object('id', letter.id), job_key => 'letter ' || letter.id)
-     from letter`,
+     select letters_queue(letter.id) from letter`,
     [p.kind, p.once, p.recipient, p.subject, p.text, p.html],
   )
 }
@@ -103,8 +101,7 @@ export async function emailRelease(db: Executor, id: string, error: string): Pro
  */
 export async function emailResume(db: Executor): Promise<string[]> {
   const { rows } = await db.query(
-    `select id, graphile_worker.add_job(
-       'letter', json_build_object('id', id), job_key => 'letter ' || id)
+    `select id, letters_queue(id)
      from letters
      where state = 'queued' and leased_until < clock_timestamp()`,
   )

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { until } from '../../../test/stages/mail.ts'
-import { createTestDatabase, quiet, type TestDatabase } from '../../../test/support/harness.ts'
+import { createTestDatabase, type TestDatabase } from '../../../test/support/harness.ts'
 import { createLimitedDbUser, type LimitedDbUser } from '../../../test/support/limited-db-user.ts'
 import { systemClock } from '../clock.ts'
 import { createLog } from '../log.ts'
-import { migrateJobs, startWorker } from './worker.ts'
+import { startWorker } from './worker.ts'
 
 const at = {
   database: undefined as unknown as TestDatabase,
@@ -19,7 +19,6 @@ const at = {
 
 before(async () => {
   at.database = await createTestDatabase()
-  await migrateJobs(at.database.url, quiet)
   at.dbUser = await createLimitedDbUser(at.database)
 })
 beforeEach(async () => {

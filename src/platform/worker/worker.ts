@@ -8,7 +8,6 @@ import {
   parseCronItems,
   type Runner,
   run,
-  runMigrations,
   type WorkerEvents,
 } from 'graphile-worker'
 import type pg from 'pg'
@@ -33,11 +32,6 @@ export type Job = {
 
 /** Jobs wait for the network or for locks, so four at a time keep a worker busy. */
 const CONCURRENCY = 4
-
-/** graphile-worker's own tables. Safe when several processes start at once. */
-export async function migrateJobs(databaseUrl: string, log: Log): Promise<void> {
-  await runMigrations({ connectionString: databaseUrl, logger: loggerOf(log) })
-}
 
 export type WorkerOptions = {
   readonly databaseUrl: string

@@ -16,3 +16,16 @@ begin
     using errcode = 'restrict_violation';
 end
 $$;
+
+-- Applies the first version: the first process that starts may do so, later ones are an operator's.
+create or replace function catalogue_apply_first(
+  p_by text, p_note text, p_body text, p_digest text
+) returns boolean language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp as $$
+begin
+  insert into catalogue_versions (version, applied_by, note, body, digest)
+  select 1, p_by, p_note, p_body, p_digest where not exists (select from catalogue_versions)
+  on conflict (version) do nothing;
+  return found;
+end
+$$;

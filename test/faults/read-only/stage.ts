@@ -4,7 +4,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../../src/platform/db/db.ts'
-import { migrateJobs } from '../../../src/platform/worker/worker.ts'
 import { startBank } from '../../../stand-ins/bank/bank.ts'
 import { startMailbox } from '../../../stand-ins/mailbox/mailbox.ts'
 import { startVendor } from '../../../stand-ins/vendor/vendor.ts'
@@ -15,7 +14,6 @@ import { type PaymentProcess, startPaymentProcess } from '../../stages/served/pr
 import {
   createTestDatabase,
   keySettings,
-  quiet,
   settingsOf,
   type TestDatabase,
 } from '../../support/harness.ts'
@@ -34,7 +32,6 @@ export async function createStage() {
     createTestDatabase(servers.primary.url),
     servers.startStandby(),
   ])
-  await migrateJobs(database.url, quiet)
   const keys = await createAccounts(database, KEYS)
   const [mailbox, vendor, bank] = await Promise.all([startMailbox(), startVendor(), startBank()])
   const spoolDirectory = await mkdtemp(join(tmpdir(), 'tollgate-spool-'))

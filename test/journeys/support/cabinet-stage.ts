@@ -5,7 +5,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { migrateJobs } from '../../../src/platform/worker/worker.ts'
 import { startBank } from '../../../stand-ins/bank/bank.ts'
 import { startMailbox } from '../../../stand-ins/mailbox/mailbox.ts'
 import { startVendor } from '../../../stand-ins/vendor/vendor.ts'
@@ -14,7 +13,7 @@ import { writeDocuments } from '../../stages/cabinet.ts'
 import { freePorts } from '../../stages/served/gateway.ts'
 import { type Served, startServed } from '../../stages/served/served.ts'
 import { createDatabaseProxy } from '../../support/database-proxy.ts'
-import { createTestDatabase, keySettings, quiet } from '../../support/harness.ts'
+import { createTestDatabase, keySettings } from '../../support/harness.ts'
 
 export const PASSWORD = 'a quiet evening in may'
 /** An e-mail takes a second; beside a build on two cores, ten. */
@@ -28,7 +27,6 @@ export type JourneyStage = Awaited<ReturnType<typeof createJourneyStage>>
 /** `env`: settings for all processes, which override those of the stage. */
 export async function createJourneyStage(env: Environment = {}) {
   const database = await createTestDatabase()
-  await migrateJobs(database.url, quiet)
   const { db } = database
   const directory = await mkdtemp(join(tmpdir(), 'tollgate-journey-'))
   const [mailbox, bank, vendor] = await Promise.all([startMailbox(), startBank(), startVendor()])

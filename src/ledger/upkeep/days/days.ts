@@ -49,8 +49,8 @@ const NONE = 'none'
 
 export type DaysOptions = {
   readonly db: Db
-  /** Opens one connection of the ledger. */
-  readonly connect: () => pg.Client
+  /** As the owner of the partitioned tables. `connect` opens one connection. */
+  readonly keeper: { readonly db: Db; readonly connect: () => pg.Client }
   readonly clock: Clock
   /** Where days are exported; several cells may share it. */
   readonly exportDirectory: string
@@ -69,11 +69,11 @@ export type Retired = {
 }
 
 export function createDays(options: DaysOptions) {
-  const { db, clock, exportDirectory } = options
+  const { db, keeper, clock, exportDirectory } = options
 
   /** Runs the work with a connection of its own, unless another process does such work. */
   async function alone<T>(work: (client: Executor) => Promise<T>): Promise<T | undefined> {
-    const client = options.connect()
+    const client = keeper.connect()
     // A lost connection also rejects the statement that runs.
     client.on('error', () => undefined)
     await client.connect()
@@ -192,7 +192,7 @@ export function createDays(options: DaysOptions) {
 
     /** Loads an exported day into a table of its own, beside the ledger; all of it or nothing. */
     restore(day: string): Promise<{ table: string; rows: bigint }> {
-      return db.transaction(async (tx) => {
+      return keeper.db.transaction(async (tx) => {
         const found = await dayFind(tx, day)
         const { folder, parts } = await exportedParts(found)
         const table = restoredTableOf(day)
