@@ -79,9 +79,13 @@ begin
     from pg_class c
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
   loop
-    if v_table.is_to_be_kept and not v_table.is_kept then
-      execute format('alter table %s owner to tollgate_keeper', v_table.name);
-    elsif not v_table.is_to_be_kept then
+    if v_table.is_to_be_kept then
+      if not v_table.is_kept then
+        execute format('alter table %s owner to tollgate_keeper', v_table.name);
+      end if;
+      execute format('grant select on %s to tollgate_worker, tollgate_operator, tollgate_auditor',
+        v_table.name);
+    else
       execute format('revoke all on %s from tollgate_keeper', v_table.name);
     end if;
   end loop;
@@ -92,7 +96,7 @@ grant select, delete on entries_unverified to tollgate_keeper;
 grant execute on function ledger_now, ledger_table_exists, ledger_entries_day_make,
   ledger_holds_week_make, ledger_day_checkpoint, ledger_refuse_change, entries_keep_rules,
   holds_keep_rules to tollgate_keeper;
--- A day that left the ledger is read by its own name.
+-- A day that left the ledger is read by its own name, also one that is made later.
 alter default privileges for role tollgate_keeper in schema public
   grant select on tables to tollgate_worker, tollgate_operator, tollgate_auditor;
 
@@ -110,7 +114,7 @@ grant execute on function ledger_hold, ledger_hold_many, ledger_settle_request,
   ledger_settle_requests, ledger_void_request, ledger_void_requests, keys_candidates
   to tollgate_gateway;
 grant insert on tariffs, quarantine to tollgate_gateway;
-grant select on quarantine, upstream_credentials to tollgate_gateway;
+grant select on quarantine, upstream_credentials, usage_marks, usage_sums to tollgate_gateway;
 grant select, insert, update on refused_requests, wrong_keys to tollgate_gateway;
 grant select, insert, update, delete on instances, upstream_views, upstream_credential_problems,
   busiest_accounts to tollgate_gateway;
@@ -223,7 +227,8 @@ grant select (id, kind, recipient, subject, state, attempts, last_error, posted_
 grant execute on function ledger_audited_entries, ledger_hold_day, ledger_cost,
   ledger_parts_priced, ledger_audit_entries_of, ledger_audit_chain_of, ledger_audit_chain,
   ledger_audit_charges_of, ledger_audit_settled_of, ledger_audit_holds, ledger_audit_postings_of,
-  ledger_audit_sums_of to tollgate_worker, tollgate_operator, tollgate_auditor;
+  ledger_audit_sums_of, ledger_audit_triggers
+  to tollgate_worker, tollgate_operator, tollgate_auditor;
 grant execute on function ledger_lots to tollgate_auditor;
 
 -- graphile-worker: its tables have row level security without policies, so that only their owner

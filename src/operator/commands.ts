@@ -27,6 +27,7 @@ import { listReviews, resolveReview } from './money/reviews.ts'
 import { listSignals } from './money/signals.ts'
 import { listQuarantine, retryQuarantine, writeOffQuarantine } from './quarantine.ts'
 import { listRefused } from './refused.ts'
+import { checkRoles, printRolesSql } from './roles.ts'
 import { adoptSpools, forgetSpool, listSpools } from './spools.ts'
 import { showUpstreamCosts } from './upstream-costs.ts'
 import { addCredential, removeCredential, rotateCredential } from './upstream-credentials.ts'
@@ -66,6 +67,7 @@ export const families: Readonly<Record<string, string>> = {
   spool: 'charges on the disks of lost processes',
   usage: 'what requests were refused, and what replies reported without a price',
   'vendor-bill': 'what the vendor bills, compared with what we count and sell',
+  roles: 'who may do what in the database',
   days: 'old days of entries: which left the ledger, and their files',
 }
 
@@ -331,6 +333,16 @@ export const commands: readonly OperatorCommand[] = [
       ['--all', 'every line, not only those that do not tie'],
     ],
     run: importVendorBill,
+  },
+  {
+    usage: 'roles check',
+    description: 'compare what each role may do with what it should; exit 1 when it differs',
+    run: checkRoles,
+  },
+  {
+    usage: 'roles sql',
+    description: 'the SQL that makes the roles and grants their rights',
+    run: printRolesSql,
   },
   {
     usage: 'days list',

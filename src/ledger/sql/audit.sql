@@ -318,3 +318,21 @@ $$;
 create or replace function ledger_audit_sums() returns setof finding language sql stable as $$
   select f from ledger_audit_sums_of(-9223372036854775808, 9223372036854775807) f
 $$;
+
+-- Triggers that refuse changes and are switched off or gone: only the owner of the tables can do
+-- that, so somebody who has the owner's password did. Book 0 stands for the whole database.
+create or replace function ledger_audit_triggers() returns setof finding language sql stable as $$
+  select 'trigger_off', 0::int8, t.tgrelid::regclass || ' ' || t.tgname
+  from pg_trigger t join pg_class c on c.oid = t.tgrelid
+  where c.relnamespace = 'public'::regnamespace and t.tgenabled in ('D', 'R')
+  union all
+  select 'trigger_gone', 0::int8, e.relation || ' ' || e.name
+  from (values ('entries', 'entries_never_change'), ('entries', 'entries_are_never_emptied'),
+    ('tariffs', 'tariffs_never_change'), ('tariffs', 'tariffs_are_never_emptied'),
+    ('operator_acts', 'operator_acts_are_append_only'), ('orders', 'orders_keep_their_word'),
+    ('orders', 'orders_of_top_ups_have_a_mandate'), ('keys', 'keys_never_come_back'),
+    ('mandates', 'mandates_are_only_ended'),
+    ('catalogue_versions', 'catalogue_versions_are_append_only')) as e (relation, name)
+  where not exists (select from pg_trigger t
+    where t.tgrelid = to_regclass('public.' || e.relation) and t.tgname = e.name)
+$$;
