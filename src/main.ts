@@ -2,7 +2,6 @@
 // imported.
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import type { Server } from 'node:http'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
@@ -13,10 +12,11 @@ import { type Config, describeConfig, loadConfig, secretOf } from './platform/co
 import { addressesOf } from './platform/db/addresses.ts'
 import { isDatabaseUnavailable } from './platform/db/database-errors.ts'
 import { migrate } from './platform/db/migrate.ts'
+import { missingGrantText } from './platform/db/missing-grants.ts'
 import { createDatabaseRetry } from './platform/db/retry.ts'
 import { UnfitDatabase } from './platform/db/session.ts'
 import { createLog } from './platform/log.ts'
-import { createMetricsServer, listenForMetrics } from './platform/metrics/metrics.ts'
+import { createMetricsServer, listenForMetrics, serveMetrics } from './platform/metrics/metrics.ts'
 import { isPlainHttp, PLAIN_UPSTREAM } from './platform/production.ts'
 import { EXAMPLE_CATALOGUE } from './platform/settings.ts'
 import { createIntervalLoops } from './platform/worker/interval-loops.ts'
@@ -87,7 +87,11 @@ program
 
 program.addCommand(createOperator(operatorModules))
 
-await program.parseAsync()
+await program.parseAsync().catch((error: unknown) => {
+  const text = missingGrantText(error)
+  if (text !== undefined) exitWithProblems([text])
+  throw error
+})
 
 function loadConfigOrExit(): Config {
   const loaded = loadConfig({ file: program.opts().config })
@@ -296,7 +300,8 @@ async function work(config: Config): Promise<void> {
   const modules = await buildModules(config, 'worker')
   const { ledger, mail, log, clock } = modules
   watchAsWorker(modules.metrics, modules, config.ledger)
-  const metrics = serveMetrics(modules, config.metrics.workPort, config.gateway.host, () => true)
+  const address = { port: config.metrics.workPort, host: config.gateway.host }
+  const metrics = serveMetrics(modules, address, modules.blockedWork.health)
   const databaseRetry = createDatabaseRetry({ log, clock, signal: ending.signal })
   const hasStarted = await databaseRetry.retryUntilAvailable(async () => {
     await exitIfUnfit(checkDatabase(config))
@@ -318,7 +323,7 @@ async function runUntilStopped(
   modules: Modules,
   stopped: Promise<void>,
 ): Promise<void> {
-  const { ledger, mail, log, clock } = modules
+  const { ledger, mail, log, clock, blockedWork } = modules
   const worker = startWorker({
     databaseUrl: addressesOf(config.database).direct.url,
     jobs: createJobs({
@@ -331,8 +336,7 @@ async function runUntilStopped(
       log,
       entriesKeptDays: config.ledger.entriesKeptDays,
     }),
-    clock,
-    log,
+    ...{ clock, log, blockedWork },
   })
   const sweeper = ledger.sweeper(config.ledger.sweepDeadSeconds)
   const sweepLoop = createIntervalLoops(
@@ -341,6 +345,7 @@ async function runUntilStopped(
       { name: 'sweeper-summary', everyMs: SUMMARIZE_MS, run: sweeper.summarize },
     ],
     log,
+    blockedWork,
   )
   sweepLoop.start()
   log.info({ instance: ledger.instance }, 'working')
@@ -370,7 +375,9 @@ async function serveCabinet(config: Config): Promise<void> {
   const { host, drainSeconds } = config.cabinet
   const state = { isServing: true }
   modules.payments.exportWatch() // the same numbers as a worker's, which may be away
-  const metrics = serveMetrics(modules, config.metrics.cabinetPort, host, () => state.isServing)
+  const metrics = serveMetrics(modules, { port: config.metrics.cabinetPort, host }, () =>
+    state.isServing ? { isReady: true, why: 'ready' } : { isReady: false, why: 'draining' },
+  )
   const port = await cabinet.listen(config.cabinet.port, host)
   log.info({ host, port }, 'serving the cabinet')
   await stopped
@@ -382,18 +389,4 @@ async function serveCabinet(config: Config): Promise<void> {
   await modules.ledger.stop(STOP_MS)
   await modules.db.end()
   log.info('drained')
-}
-
-function serveMetrics(
-  { metrics, log }: Modules,
-  port: number,
-  host: string,
-  isReady: () => boolean,
-): Server {
-  const server = createMetricsServer({
-    text: () => metrics.registry.metrics(),
-    health: () =>
-      isReady() ? { isReady: true, why: 'ready' } : { isReady: false, why: 'draining' },
-  })
-  return listenForMetrics(server, { port, host, log })
 }

@@ -36,6 +36,7 @@ import { standardOutput } from './platform/log-output.ts'
 import { createMail, type Mail } from './platform/mail/mail.ts'
 import { createMetrics, type Metrics } from './platform/metrics/metrics.ts'
 import { earlierShopsOf } from './platform/shops.ts'
+import { createBlockedWork } from './platform/worker/blocked-work.ts'
 import { createPricing, type Pricing } from './pricing/pricing.ts'
 import { createUpstreams, type UpstreamOptions, type Upstreams } from './upstreams/upstreams.ts'
 import { createVendorBill } from './vendor-bill/vendor-bill.ts'
@@ -52,7 +53,8 @@ export async function wire(
   const db = openDatabase(pool, role, (error) =>
     log.warn({ err: error }, 'an idle database connection was lost'),
   )
-  const base = { db, clock, log }
+  const blockedWork = createBlockedWork(log)
+  const base = { db, clock, log, blockedWork }
   const pricing = createPricing(base)
   const ledger = await createLedger({
     ...base,

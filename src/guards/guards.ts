@@ -7,6 +7,7 @@ import type { Db, Tx } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Mail } from '../platform/mail/mail.ts'
+import type { BlockedWork } from '../platform/worker/blocked-work.ts'
 import { createIntervalLoops } from '../platform/worker/interval-loops.ts'
 import { type Credits, creditsText } from '../units/credits.ts'
 import {
@@ -35,6 +36,7 @@ export type GuardsOptions = {
   readonly mail: Pick<Mail, 'post'>
   readonly brand: Brand
   readonly log: Log
+  readonly blockedWork?: BlockedWork
   /** The recipient; undefined for a book without an owner, or with a closed account. */
   ownerOf(book: BookId): Promise<Owner | undefined>
 }
@@ -192,6 +194,7 @@ export function createGuards(options: GuardsOptions) {
   const loops = createIntervalLoops(
     [{ name: 'stops', everyMs: STOP_CHECK_MS, run: checkStops }],
     log,
+    options.blockedWork,
   )
 
   return {

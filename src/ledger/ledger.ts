@@ -7,6 +7,7 @@ import type { Clock } from '../platform/clock.ts'
 import { isFromServer } from '../platform/db/database-errors.ts'
 import type { Db, Executor, SessionClient, Tx } from '../platform/db/db.ts'
 import type { LongReads } from '../platform/db/long-reads.ts'
+import { isMissingGrant } from '../platform/db/missing-grants.ts'
 import { UnfitDatabase } from '../platform/db/session.ts'
 import type { BookId, InstanceId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
@@ -264,7 +265,7 @@ export async function createLedger(options: LedgerOptions) {
 type Heartbeat = 'none' | 'written' | 'lost'
 
 function createHeartbeat(write: () => Promise<unknown>, log: Log) {
-  const state: { last: Heartbeat } = { last: 'none' }
+  const state: { last: Heartbeat; lacksGrant: boolean } = { last: 'none', lacksGrant: false }
   return {
     last: () => state.last,
     async beat(): Promise<void> {
@@ -274,7 +275,10 @@ function createHeartbeat(write: () => Promise<unknown>, log: Log) {
       } catch (error) {
         // An error that the server reports, such as a lock on this table, delays nothing else.
         state.last = isFromServer(error) ? 'none' : 'lost'
-        log.warn({ err: error }, 'a heartbeat was not written')
+        // A beat comes every few seconds, and each would log the same missing grant.
+        const isKnown = state.lacksGrant && isMissingGrant(error)
+        state.lacksGrant = isMissingGrant(error)
+        if (!isKnown) log.warn({ err: error }, 'a heartbeat was not written')
       }
     },
   }

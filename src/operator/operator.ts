@@ -5,6 +5,7 @@
 import { hostname, userInfo } from 'node:os'
 import { Command } from 'commander'
 import { isDatabaseUnavailable } from '../platform/db/database-errors.ts'
+import { missingGrantText } from '../platform/db/missing-grants.ts'
 import { isRefusal } from '../platform/refusal.ts'
 import { commands, families, type OperatorCommand } from './commands.ts'
 import { CommandError, EXIT_FAILED, EXIT_USAGE } from './desk/command-error.ts'
@@ -160,7 +161,8 @@ function actingOperator(name: unknown): { readonly by: string; readonly osUser: 
 }
 
 function sentenceOf(error: unknown): string | undefined {
-  return error instanceof CommandError || isRefusal(error) ? error.message : undefined
+  if (error instanceof CommandError || isRefusal(error)) return error.message
+  return missingGrantText(error)
 }
 
 /** PostgreSQL does not let us in: it refuses the credentials, or has no such database. */

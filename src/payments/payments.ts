@@ -10,6 +10,7 @@ import type { Db, Tx } from '../platform/db/db.ts'
 import type { BookId, OrderId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Masked } from '../platform/masked.ts'
+import type { BlockedWork } from '../platform/worker/blocked-work.ts'
 import { createIntervalLoops } from '../platform/worker/interval-loops.ts'
 import { creditsText } from '../units/credits.ts'
 import { rublesText } from '../units/kopecks.ts'
@@ -83,6 +84,7 @@ export type PaymentsOptions = {
   readonly mail: Mailer
   readonly clock: Clock
   readonly log: Log
+  readonly blockedWork?: BlockedWork
   readonly metrics: PaymentMetrics
   readonly cell: number
   readonly brand: Brand
@@ -327,7 +329,7 @@ function watchJobs(options: PaymentsOptions, watch: Watch, { reread }: Reread) {
 
 /** Jobs that run more often than once a minute. */
 function workerLoops(
-  { sweepSeconds, log }: PaymentsOptions,
+  { sweepSeconds, log, blockedWork }: PaymentsOptions,
   parts: {
     readonly notifications: Notifications
     readonly orders: Orders
@@ -350,6 +352,7 @@ function workerLoops(
       { name: 'top-ups', everyMs: TOP_UPS_MS, run: () => topUps.run() },
     ],
     log,
+    blockedWork,
   )
 }
 

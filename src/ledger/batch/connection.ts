@@ -5,6 +5,7 @@
 import type { Socket } from 'node:net'
 import type pg from 'pg'
 import { isLockTimeout, isTransient, OutcomeUnknown } from '../../platform/db/database-errors.ts'
+import { isMissingGrant } from '../../platform/db/missing-grants.ts'
 import type { Row, Statement } from '../../platform/db/statement.ts'
 import { send } from '../../platform/db/statement.ts'
 
@@ -72,12 +73,16 @@ export function createConnection<Client extends pg.Client>(options: {
     await options.verify(client).finally(() => clearTimeout(timer))
   }
 
-  /** An error while connecting is transient, even one from the server: nothing was sent. */
+  /**
+   * An error while connecting is transient, even one from the server: nothing was sent. A missing
+   * grant is not: every call would wait for a database that answers.
+   */
   function connected({ name }: Statement): Promise<Session> {
     state.opening ??= open().finally(() => {
       state.opening = undefined
     })
     return state.opening.catch((error: Error) => {
+      if (isMissingGrant(error)) throw error
       throw new OutcomeUnknown(`${name}: ${error.message}`)
     })
   }

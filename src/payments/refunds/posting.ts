@@ -3,6 +3,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import { dateAt } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/db.ts'
+import { isMissingGrant } from '../../platform/db/missing-grants.ts'
 import type { Log } from '../../platform/log.ts'
 import { LEASE_SECONDS, processDue } from '../order/claims.ts'
 import { orderFindByPayment } from '../order/queries.ts'
@@ -43,6 +44,12 @@ export function createRefundPosting(options: RefundPostingOptions) {
       refund.id,
       refund.requestBody,
     )
+    await storeAnswer(refund, answer).catch((error: unknown) => {
+      throw isMissingGrant(error) ? unstored(refund, error) : error
+    })
+  }
+
+  async function storeAnswer(refund: Refund, answer: Answer<RefundSnapshot>): Promise<void> {
     if (answer.kind === 'ok') {
       await apply.applyRefund(answer.value, refund.order)
     } else if (isRejected(answer) && (refund.tries === 0 || !isOurFault(answer))) {
@@ -137,6 +144,20 @@ export function createRefundPosting(options: RefundPostingOptions) {
       return [...payments]
     },
   }
+}
+
+/**
+ * The provider has answered about a refund, and the answer could not be stored: the money may be on
+ * its way. The refund and its reserved credits were stored before, and it stays due: the job `poll`
+ * posts the same bytes under the same key, and the provider answers with the same refund.
+ */
+function unstored(refund: Refund, cause: Error): Error {
+  return new Error(
+    `the provider has answered about ${refund.id}, but its answer could not be stored: ` +
+      `${cause.message}. The refund is stored with its credits set aside; a worker asks the ` +
+      'provider again and completes it. Do not request it a second time',
+    { cause },
+  )
 }
 
 function isRejected(answer: Answer<unknown>): boolean {

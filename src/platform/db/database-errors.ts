@@ -1,6 +1,8 @@
 // Which errors of the database are transient: the same statement, sent again later, may succeed.
 // The ledger, the pool, jobs, e-mails, loops and the answers to clients all use this list. Every
-// other error is a bug in the statement, in its values or in our code, and repeating does not help.
+// other error is a bug in the statement, in its values or in our code, and repeating does not help;
+// so is a grant that the role lacks (missing-grants.ts).
+import { noteMissingGrant } from './missing-grants.ts'
 
 /**
  * PostgreSQL did not answer: the statement may or may not be committed. Only repeating it shows.
@@ -84,6 +86,7 @@ export async function markTransient<T>(answer: Promise<T>): Promise<T> {
     return await answer
   } catch (error) {
     if (error instanceof Error && isTransient(error)) marked.add(error)
+    else noteMissingGrant(error)
     throw error
   }
 }

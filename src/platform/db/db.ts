@@ -4,6 +4,7 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import { markTransient } from './database-errors.ts'
+import { explainMissingGrants } from './missing-grants.ts'
 import { openPool } from './pool.ts'
 import { localSettings, type SessionSettings, startupOptions, verifySession } from './session.ts'
 
@@ -166,6 +167,7 @@ export class SessionClient extends pg.Client {
     super(config)
     this.#settings = settings
     this.#url = url
+    explainMissingGrants(this)
   }
 
   /** After the connect: throws UnfitDatabase if the session is not the one asked for. */

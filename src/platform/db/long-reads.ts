@@ -5,6 +5,7 @@ import pg from 'pg'
 import { markTransient } from './database-errors.ts'
 import type { DatabaseSettings, Executor, Tx } from './db.ts'
 import { clientSettings } from './db.ts'
+import { explainMissingGrants } from './missing-grants.ts'
 
 /** The connection of one long read. */
 export type LongReader = Executor & {
@@ -26,6 +27,7 @@ export function openLongReads(settings: DatabaseSettings, name: string): LongRea
   return async (work) => {
     const base = clientSettings(settings, name)
     const client = new pg.Client({ ...base, options: `${base.options} ${SESSION}` })
+    explainMissingGrants(client)
     // A lost connection fails the statement; without a listener the event would end the process.
     client.on('error', () => undefined)
     try {

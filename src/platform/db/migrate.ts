@@ -10,6 +10,7 @@ import { Migrator } from 'kysely/migration'
 import pg from 'pg'
 import type { DatabaseSettings } from './db.ts'
 import { clientSettings } from './db.ts'
+import { explainMissingGrants } from './missing-grants.ts'
 import {
   applyRoles,
   ROLES_FILE,
@@ -46,6 +47,7 @@ export async function migrate(
   })
   // Ignore errors of connections that the server closes while the pool ends.
   pool.on('error', () => undefined)
+  pool.on('connect', explainMissingGrants)
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
   try {
     if (isSeparate) await requireRolesPossible(pool, options.print ?? (() => undefined))

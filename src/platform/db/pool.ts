@@ -6,6 +6,7 @@ import type { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import { isServerLost } from './database-errors.ts'
+import { explainMissingGrants } from './missing-grants.ts'
 
 /** PostgreSQL reports both when a session begins and at the first statement after a change. */
 const READ_ONLY_PARAMETERS = ['default_transaction_read_only', 'in_hot_standby']
@@ -45,6 +46,7 @@ export function openPool(
     const { connection } = partsOf(client)
     const timers = new Map<string, NodeJS.Timeout>()
     oldestFirst.add(client)
+    explainMissingGrants(client)
     client.once('end', () => {
       oldestFirst.delete(client)
       for (const timer of timers.values()) clearTimeout(timer)

@@ -220,3 +220,13 @@ export function listenForMetrics(
   server.on('close', () => clearTimeout(state.timer))
   return server.listen(port, host)
 }
+
+/** Serves the metrics and the health of a program with one process. */
+export function serveMetrics(
+  { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
+  address: { readonly port: number; readonly host: string },
+  health: () => Health,
+): Server {
+  const server = createMetricsServer({ text: () => metrics.registry.metrics(), health })
+  return listenForMetrics(server, { ...address, log })
+}

@@ -1,9 +1,11 @@
 // Loops that a worker process runs every few seconds, for work that cannot wait for the next minute
 // of cron, such as a payment whose payer is looking at the page. A loop never runs twice at a time,
 // and a failed run does not end it. While the database is away every run fails with the same error,
-// which each loop logs once.
+// which each loop logs once; so it is with a grant that the role lacks.
 import { isDatabaseUnavailable } from '../db/database-errors.ts'
+import { isMissingGrant } from '../db/missing-grants.ts'
 import type { Log } from '../log.ts'
+import { type BlockedWork, createBlockedWork } from './blocked-work.ts'
 
 export type IntervalLoop = {
   readonly name: string
@@ -13,12 +15,17 @@ export type IntervalLoop = {
   run(): Promise<unknown>
 }
 
-export function createIntervalLoops(loops: readonly IntervalLoop[], log: Log) {
+export function createIntervalLoops(
+  loops: readonly IntervalLoop[],
+  log: Log,
+  blockedWork: BlockedWork = createBlockedWork(log),
+) {
   const timers: NodeJS.Timeout[] = []
   const running = new Map<string, Promise<void>>()
   const waitingForDatabase = new Set<string>()
 
   function logFailure(loop: IntervalLoop, error: unknown): void {
+    if (isMissingGrant(error)) return // `blockedWork` has logged it
     const isUnavailable = isDatabaseUnavailable(error)
     if (isUnavailable && waitingForDatabase.has(loop.name)) return
     if (isUnavailable) waitingForDatabase.add(loop.name)
@@ -27,8 +34,8 @@ export function createIntervalLoops(loops: readonly IntervalLoop[], log: Log) {
 
   function runOnce(loop: IntervalLoop): void {
     if (running.has(loop.name)) return // the next interval starts another run
-    const run = loop
-      .run()
+    const run = blockedWork
+      .run(loop.name, loop.run)
       .then(
         () => void waitingForDatabase.delete(loop.name),
         (error: unknown) => logFailure(loop, error),

@@ -13,9 +13,11 @@ import {
 import type pg from 'pg'
 import type { Clock } from '../clock.ts'
 import { isTransient, markTransient } from '../db/database-errors.ts'
+import { isMissingGrant } from '../db/missing-grants.ts'
 import { openPool } from '../db/pool.ts'
 import { createDatabaseRetry, type DatabaseRetry } from '../db/retry.ts'
 import type { Log } from '../log.ts'
+import { type BlockedWork, createBlockedWork } from './blocked-work.ts'
 
 export type Job = {
   readonly name: string
@@ -38,6 +40,7 @@ export type WorkerOptions = {
   readonly jobs: readonly Job[]
   readonly clock: Clock
   readonly log: Log
+  readonly blockedWork?: BlockedWork
 }
 
 /** If a runner ends sooner than this, the pause before the next one grows. */
@@ -80,10 +83,11 @@ export function startWorker(options: WorkerOptions): {
 } {
   const ending = new AbortController()
   const databaseRetry = createDatabaseRetry({ ...options, signal: ending.signal })
+  const { blockedWork = createBlockedWork(options.log) } = options
   const broken = Promise.withResolvers<unknown>()
   const runners = Map.groupBy(options.jobs, (job) => job.waitsFor)
   const supervisors = [...runners.values()].map((jobs) =>
-    createSupervisor(options, databaseRetry, jobs, concurrencyOf(jobs)),
+    createSupervisor({ ...options, blockedWork }, databaseRetry, jobs, concurrencyOf(jobs)),
   )
   const supervised = supervisors.map((supervisor) =>
     supervisor.supervise(ending.signal).catch(broken.resolve),
@@ -107,12 +111,14 @@ function concurrencyOf(jobs: readonly Job[]): number {
  * next one unlocks the jobs that it left locked, which would otherwise wait for four hours.
  */
 function createSupervisor(
-  options: WorkerOptions,
+  options: Required<WorkerOptions>,
   databaseRetry: DatabaseRetry,
   jobs: readonly Job[],
   concurrency: number,
 ) {
-  const { databaseUrl, clock, log } = options
+  const { databaseUrl, clock, log, blockedWork } = options
+  /** The work of asking for jobs, in messages. */
+  const queue = ['jobs', jobs[0]?.waitsFor].filter(Boolean).join(' of the ')
   const now: { runner?: Runner | undefined; ended?: Promise<void> } = {}
   const pgPool = openJobsPool(databaseUrl, databaseRetry.reportFailure)
   const workerPools: string[] = []
@@ -120,9 +126,18 @@ function createSupervisor(
   async function start(): Promise<void> {
     const events: WorkerEvents = new EventEmitter()
     events.on('pool:create', ({ workerPool }) => void workerPools.push(workerPool.id))
-    events.on('worker:getJob:error', ({ error }) => databaseRetry.reportFailure(error))
-    events.on('worker:getJob:empty', databaseRetry.reportSuccess)
-    events.on('job:start', databaseRetry.reportSuccess)
+    const refused = Promise.withResolvers<void>()
+    events.on('worker:getJob:error', ({ error }) => {
+      if (!isMissingGrant(error)) return databaseRetry.reportFailure(error)
+      blockedWork.fail(queue, error)
+      refused.resolve()
+    })
+    const reportJobsRead = () => {
+      blockedWork.succeed(queue)
+      databaseRetry.reportSuccess()
+    }
+    events.on('worker:getJob:empty', reportJobsRead)
+    events.on('job:start', reportJobsRead)
     if (workerPools.length > 0) {
       const utils = await makeWorkerUtils({ pgPool, logger: loggerOf(log, databaseRetry) })
       await utils.forceUnlockWorkers(workerPools).finally(() => utils.release())
@@ -139,6 +154,8 @@ function createSupervisor(
       databaseRetry,
     })
     now.runner = runner
+    // graphile-worker keeps the rejected promise of its task list, so only another runner recovers.
+    void refused.promise.then(() => runner.stop()).catch(() => undefined)
     now.ended = Promise.race([runner.promise, stopped.promise.then(() => pause(STOPPED_MS_MAX))])
   }
 
@@ -168,11 +185,11 @@ function createSupervisor(
 }
 
 function startRunner(
-  options: WorkerOptions,
+  options: Required<WorkerOptions>,
   jobs: readonly Job[],
   at: { pgPool: pg.Pool; concurrency: number; events: WorkerEvents; databaseRetry: DatabaseRetry },
 ): Promise<Runner> {
-  const { log, clock } = options
+  const { log, clock, blockedWork } = options
   return run({
     pgPool: at.pgPool,
     concurrency: at.concurrency,
@@ -195,7 +212,7 @@ function startRunner(
         job.name,
         async (payload: unknown) => {
           const startedMs = clock.spanMs()
-          await job.run(payload)
+          await blockedWork.run(job.name, () => job.run(payload))
           const tookMs = Math.round(clock.spanMs() - startedMs)
           if (tookMs > job.limitMs) log.warn({ job: job.name, tookMs }, 'a job took too long')
         },
@@ -205,10 +222,14 @@ function startRunner(
 }
 
 // graphile-worker logs every job at level info; we log only its warnings and errors. While the
-// database is away it logs every attempt of every part, for which `databaseRetry` logs one line.
+// database is away it logs every attempt of every part, for which `databaseRetry` logs one line; so
+// does `blockedWork` for a missing grant.
 function loggerOf(log: Log, databaseRetry?: DatabaseRetry): Logger {
   return new Logger(() => (level, message, meta) => {
     const error = meta?.error ?? meta?.fatalError
+    if (databaseRetry !== undefined && isMissingGrant(error)) {
+      return log.debug({ from: 'jobs' }, message)
+    }
     if (databaseRetry !== undefined && meta?.failure !== true && error instanceof Error) {
       if (isTransient(error)) {
         databaseRetry.reportFailure(error)
