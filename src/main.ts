@@ -1,14 +1,14 @@
 // The program: reads the command line and runs the chosen command. No other file acts when
 // imported.
-import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
+import { checkDatabase, checkDatabaseSessions, claimDatabase } from './database.ts'
 import { createFleet, isFleetMember, joinFleet, REFUSED_CODE } from './fleet/fleet.ts'
 import { createJobs } from './jobs.ts'
 import { createOperator, type OperatorModules } from './operator/operator.ts'
-import { type Config, describeConfig, loadConfig, secretOf } from './platform/config.ts'
+import { type Config, describeConfig, loadConfig } from './platform/config.ts'
 import { addressesOf } from './platform/db/addresses.ts'
 import { isDatabaseUnavailable } from './platform/db/database-errors.ts'
 import { migrate } from './platform/db/migrate.ts'
@@ -17,24 +17,12 @@ import { createDatabaseRetry } from './platform/db/retry.ts'
 import { UnfitDatabase } from './platform/db/session.ts'
 import { createLog } from './platform/log.ts'
 import { createMetricsServer, listenForMetrics, serveMetrics } from './platform/metrics/metrics.ts'
-import { isPlainHttp, PLAIN_UPSTREAM } from './platform/production.ts'
+import { PROGRAMS, type Program } from './platform/programs.ts'
 import { EXAMPLE_CATALOGUE } from './platform/settings.ts'
 import { createIntervalLoops } from './platform/worker/interval-loops.ts'
 import { startWorker } from './platform/worker/worker.ts'
-import {
-  parseUpstreams,
-  readConnections,
-  referenceProblem,
-  type UpstreamOptions,
-} from './upstreams/upstreams.ts'
-import {
-  checkDatabase,
-  checkDatabaseSessions,
-  claimDatabase,
-  type Modules,
-  watchAsWorker,
-  wire,
-} from './wiring.ts'
+import { readUpstreams } from './upstream-options.ts'
+import { type Modules, watchAsWorker, wire } from './wiring.ts'
 
 /** Twelve checks in the 60 seconds after which a silent process is considered dead. */
 const SWEEP_MS = 5_000
@@ -54,9 +42,12 @@ program
   .command('config')
   .description('look at the configuration')
   .argument('<verb>', 'check: print every setting with its source, secrets as dots')
-  .action((verb: string) => {
+  .argument('[program]', `the one whose secrets are here: ${PROGRAMS.join(', ')}; all without it`)
+  .action((verb: string, name?: string) => {
     if (verb !== 'check') program.error(`config has no verb ${verb}; try: config check`)
-    const loaded = loadConfig({ file: program.opts().config })
+    const of = PROGRAMS.find((one) => one === name)
+    if (of !== name) program.error(`there is no program ${name}; try ${PROGRAMS.join(', ')}`)
+    const loaded = loadConfig({ file: program.opts().config, program: of })
     if ('problems' in loaded) exitWithProblems(loaded.problems)
     else console.log(describeConfig(loaded))
   })
@@ -65,25 +56,24 @@ program
   .command('migrate')
   .description('bring the database up to date')
   .action(async () => {
-    const config = loadConfigOrExit()
-    const applied = await migrateAll(config)
+    const applied = await migrateAll(loadConfigOrExit('migrate'))
     console.log(applied.length === 0 ? 'nothing to apply' : `applied ${applied.join(', ')}`)
   })
 
 program
   .command('serve')
   .description('answer /v1 until SIGTERM')
-  .action(async () => serve(loadConfigOrExit()))
+  .action(async () => serve(loadConfigOrExit('serve')))
 
 program
   .command('work')
   .description('run jobs and the sweeper until SIGTERM')
-  .action(async () => work(loadConfigOrExit()))
+  .action(async () => work(loadConfigOrExit('work')))
 
 program
   .command('cabinet')
   .description('answer the account area and payment providers until SIGTERM')
-  .action(async () => serveCabinet(loadConfigOrExit()))
+  .action(async () => serveCabinet(loadConfigOrExit('cabinet')))
 
 program.addCommand(createOperator(operatorModules))
 
@@ -93,8 +83,8 @@ await program.parseAsync().catch((error: unknown) => {
   throw error
 })
 
-function loadConfigOrExit(): Config {
-  const loaded = loadConfig({ file: program.opts().config })
+function loadConfigOrExit(of: Program): Config {
+  const loaded = loadConfig({ file: program.opts().config, program: of })
   if ('problems' in loaded) exitWithProblems(loaded.problems)
   return loaded.config
 }
@@ -121,11 +111,13 @@ function exitIfUnfit<T>(check: Promise<T>): Promise<T> {
 }
 
 function buildModules(config: Config, role: string): Promise<Modules> {
-  return wire(config, upstreamsOf(config), role)
+  const read = readUpstreams(config, role === 'gateway')
+  if ('problems' in read) exitWithProblems(read.problems)
+  return wire(config, read.upstreams, role)
 }
 
 async function operatorModules(): Promise<OperatorModules> {
-  const config = loadConfigOrExit()
+  const config = loadConfigOrExit('op')
   // Standard output is for results, so the modules log to standard error, and only warnings and
   // errors.
   const log = { ...config.log, level: 'warn' as const, destination: process.stderr }
@@ -143,46 +135,6 @@ async function operatorModules(): Promise<OperatorModules> {
       await modules.db.end()
     },
   }
-}
-
-/** The upstreams in the file, or the one in the settings. */
-function upstreamsOf({ upstream, mode, allow }: Config): UpstreamOptions[] {
-  const { file, url, key, temperatureMax, ...shared } = upstream
-  if (file === 'none') {
-    const only = { name: 'only', url, keys: [key], models: [], priority: 1, weight: 1 }
-    return withFiles('upstream', [{ ...shared, ...only, temperatureMax }])
-  }
-  const read = parseUpstreams(readFileSync(file, 'utf8'))
-  if ('problems' in read) exitWithProblems(read.problems.map((one) => `${file}: ${one}`))
-  const unusable = read.upstreams.flatMap(({ keys, proxyLogin }) => [
-    ...keys.flatMap((key) => referenceProblem(key) ?? []),
-    ...(proxyLogin && !secretOf(proxyLogin) ? [`${proxyLogin} is empty or absent`] : []),
-  ])
-  const isStrict = mode === 'production' && !allow.plainUpstreams
-  const plain = isStrict ? read.upstreams.filter((one) => isPlainHttp(one.url)) : []
-  const problems = [
-    ...unusable.map((one) => `${file}: ${one}`),
-    ...plain.map((one) => `${file}: ${one.name} ${PLAIN_UPSTREAM}`),
-  ]
-  if (problems.length > 0) exitWithProblems(problems)
-  return withFiles(
-    file,
-    read.upstreams.map(({ proxyLogin, ...one }) => ({
-      ...shared,
-      // A login belongs to its proxy: an upstream with another proxy does not send it there.
-      ...(one.proxy === undefined ? {} : { proxyLogin: undefined }),
-      ...(proxyLogin === undefined ? {} : { proxyLogin: secretOf(proxyLogin) }),
-      ...one,
-      http2: one.http2 ?? shared.http2,
-      connectionMaxAgeMs: one.connectionMaxAgeMs ?? shared.connectionMaxAgeMs,
-    })),
-  )
-}
-
-function withFiles(...given: Parameters<typeof readConnections>): UpstreamOptions[] {
-  const read = readConnections(...given)
-  if ('problems' in read) exitWithProblems(read.problems)
-  return read.upstreams
 }
 
 /** Loads the catalogue in force; at the very first start, applies the one in the file. */

@@ -8,16 +8,11 @@ import {
   openClosingHooks,
   openDocuments,
 } from './cabinet/cabinet.ts'
+import { longReadsOf } from './database.ts'
 import { createGateway } from './gateway/gateway.ts'
 import { createGuards, type Guards } from './guards/guards.ts'
 import { createKeys, type Keys } from './keys/keys.ts'
-import {
-  claimCell,
-  createLedger,
-  type Ledger,
-  ledgerSession,
-  requireCell,
-} from './ledger/ledger.ts'
+import { createLedger, type Ledger, ledgerSession } from './ledger/ledger.ts'
 import {
   createPayments,
   openPaymentMetrics,
@@ -27,9 +22,8 @@ import {
 } from './payments/payments.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
-import { addressesOf, checkSessions } from './platform/db/addresses.ts'
+import { addressesOf } from './platform/db/addresses.ts'
 import { type Db, openClient, openDatabase } from './platform/db/db.ts'
-import { openLongReads } from './platform/db/long-reads.ts'
 import { newInstanceId } from './platform/ids.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { standardOutput } from './platform/log-output.ts'
@@ -111,39 +105,6 @@ export async function wire(
     ...{ vendorBill, documents },
     gateway,
     cabinet,
-  }
-}
-
-/**
- * Throws UnfitDatabase if the sessions or the cell of the database are not as configured. Every
- * command calls it before it starts its modules.
- */
-export function checkDatabase({ database, cell }: Config): Promise<void> {
-  return checkSessions(addressesOf(database), ledgerSession, (executor) =>
-    requireCell(executor, cell),
-  )
-}
-
-/** Before a migration: the database may have no tables yet. Throws UnfitDatabase. */
-export function checkDatabaseSessions({ database }: Config): Promise<void> {
-  return checkSessions(addressesOf(database), ledgerSession, async () => undefined)
-}
-
-/** After the migrations: gives a database without books the configured number. */
-export async function claimDatabase({ database, cell }: Config): Promise<boolean> {
-  const { direct } = addressesOf(database)
-  const db = openDatabase({ ...direct, poolSize: 1 }, 'migrate', () => undefined)
-  return claimCell(db, cell).finally(() => db.end())
-}
-
-/** Audits read from a standby if there is one. */
-function longReadsOf({ database }: Config, role: string) {
-  const { direct } = addressesOf(database)
-  const standbyUrl = database.standbyUrl.reveal()
-  const standby = standbyUrl === 'none' ? undefined : { ...direct, url: standbyUrl }
-  return {
-    longReads: openLongReads(direct, `${role} reads`),
-    standbyReads: standby && openLongReads(standby, `${role} reads`),
   }
 }
 

@@ -40,7 +40,7 @@ const production = {
 
 function write(name: string, text: string): string {
   const path = join(folder, name)
-  writeFileSync(path, text)
+  writeFileSync(path, text, { mode: 0o600 })
   return path
 }
 

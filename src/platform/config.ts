@@ -1,21 +1,28 @@
 // Reads the configuration: one YAML file, overridden by environment variables. The only file that
 // reads process.env. It collects all problems before it gives up, and returns a frozen object whose
 // secrets print as dots. settings.ts defines the settings.
+import { randomBytes } from 'node:crypto'
 import { readFileSync, type Stats, statSync } from 'node:fs'
-import type { z } from 'zod'
 import { Masked } from './masked.ts'
 import { errorsBetween } from './nearest.ts'
-import { listSettings, type Setting, settingsSchema, valueAt } from './settings.ts'
+import { foreignSecretProblem, isHarmless, isReadBy, type Program } from './programs.ts'
+import {
+  listSettings,
+  type Setting,
+  type SettingValues,
+  settingsSchema,
+  valueAt,
+} from './settings.ts'
 import { type KeyPath, nearestName, readYaml, schemaProblems } from './yaml.ts'
 
-type Output = z.output<typeof settingsSchema>
 export type Config = {
-  readonly [Area in keyof Output]: Output[Area] extends object
-    ? Readonly<Output[Area]>
-    : Output[Area]
+  readonly [Area in keyof SettingValues]: SettingValues[Area] extends object
+    ? Readonly<SettingValues[Area]>
+    : SettingValues[Area]
 }
 
-export type Source = 'default' | 'file' | 'environment' | 'secret file'
+/** `not read`: a secret of other programs. */
+export type Source = 'default' | 'file' | 'environment' | 'secret file' | 'not read'
 type Origin = { readonly source: Source; readonly where: string }
 
 export type Loaded = {
@@ -27,24 +34,37 @@ export type Loaded = {
 type Environment = Readonly<Record<string, string | undefined>>
 type Tree = Record<string, unknown>
 const FILE_ENV = 'TOLLGATE_CONFIG'
+/** The rights of users who are neither the owner of a file nor in its group. */
+const OTHERS = 0o007
 
 /**
- * Reads the configuration. `file` is the path given with --config; without it TOLLGATE_CONFIG names
+ * Reads the configuration of a program, or of all when it is undefined. `file` is the path given with --config; without it TOLLGATE_CONFIG names
  * one; without both, only the defaults apply. A file that is named but missing is a problem: a
  * mistyped path must not start production with development defaults.
  */
 export function loadConfig({
   file,
   env = process.env,
+  program,
 }: {
   readonly file?: string | undefined
   readonly env?: Environment
+  readonly program?: Program | undefined
 } = {}): Loaded | { readonly problems: readonly string[] } {
   const settings = listSettings()
   const problems: string[] = []
   const { tree, lineAt } = readFileTree(file ?? present(env[FILE_ENV]), problems)
   const origins = new Map<string, Origin>()
+  const foreign: string[] = []
   for (const setting of settings) {
+    if (!isReadBy(program, setting)) {
+      const inFile = { value: valueAt(tree, setting.path), where: lineAt(setting.path) }
+      const where = placesOf(setting, env, inFile)
+      if (where.length > 0) foreign.push(foreignSecretProblem(setting.name, where.join(', ')))
+      withhold(setting, tree)
+      origins.set(setting.name, { source: 'not read', where: '' })
+      continue
+    }
     const found = fromEnvironment(setting, env, problems)
     if (found !== undefined) {
       place(tree, setting.path, found.value)
@@ -56,8 +76,9 @@ export function loadConfig({
     }
   }
   problems.push(...misspelt(settings, env))
+  if (program === 'serve' && isStrict(tree)) problems.push(...foreign)
 
-  const checked = check(tree)
+  const checked = check(tree, program)
   for (const { path, sentence } of checked.problems) {
     const name = path.join('.')
     const where = origins.get(name)?.where ?? lineAt(path)
@@ -120,7 +141,49 @@ function fromEnvironment(setting: Setting, env: Environment, problems: string[])
   }
   const text = readText(secretFile, problems, `named by ${secretName}, it`)?.trim()
   if (text === undefined) return undefined
+  const found = statSync(secretFile)
+  if (found.isFile() && (found.mode & OTHERS) !== 0) {
+    const octal = (found.mode & 0o777).toString(8)
+    problems.push(
+      `${secretFile}: named by ${secretName}, it has mode ${octal}, so every user of this machine ` +
+        `has access to it: chmod 640 ${secretFile}`,
+    )
+  }
   return { value: text, source: 'secret file', where: `${secretName} ${secretFile}` } as const
+}
+
+/** Where a secret was given. The content of a secret file is not looked at. */
+function placesOf(
+  { env: name, fallback }: Setting,
+  env: Environment,
+  inFile: { readonly value: unknown; readonly where: string },
+): string[] {
+  // Copies of tollgate.example.yaml have the default of every secret.
+  const isGiven = (value: unknown) =>
+    typeof value === 'string' && value !== fallback && !isHarmless(value)
+  return [
+    ...(isGiven(present(env[name])) ? [name] : []),
+    ...(present(env[`${name}_FILE`]) === undefined ? [] : [`${name}_FILE`]),
+    ...(isGiven(inFile.value) ? [inFile.where] : []),
+  ]
+}
+
+/** From this length on a secret is the key of digests or signatures. */
+const KEY_BYTES = 32
+
+/**
+ * Puts the default in the place of a secret that the program does not read; random bytes in that of
+ * a key, whose default everybody knows.
+ */
+function withhold({ path, bytesMin = 0 }: Setting, tree: Tree): void {
+  const isKey = bytesMin >= KEY_BYTES
+  place(tree, path, isKey ? randomBytes(KEY_BYTES).toString('base64url') : undefined)
+}
+
+/** Before the check of the settings, so that all problems are reported at once. */
+function isStrict(tree: Tree): boolean {
+  const isProduction = valueAt(tree, ['mode']) === 'production'
+  return isProduction && valueAt(tree, ['allow', 'sharedSecrets']) !== true
 }
 
 /**
@@ -164,10 +227,11 @@ function misspelt(settings: readonly Setting[], env: Environment): string[] {
  * Two passes, because zod skips the rules between settings while any single setting is wrong. The
  * second pass leaves the wrong ones out, so that all problems are reported at once.
  */
-function check(tree: Tree) {
-  const first = settingsSchema.safeParse(tree)
+function check(tree: Tree, program: Program | undefined) {
+  const schema = settingsSchema(program)
+  const first = schema.safeParse(tree)
   if (first.success) return { config: frozen(first.data), problems: [] }
-  const problems = schemaProblems(first.error, settingsSchema)
+  const problems = schemaProblems(first.error, schema)
   const repaired = structuredClone(tree)
   for (const { path } of problems) {
     const [area, thing] = path.map(String)
@@ -177,16 +241,16 @@ function check(tree: Tree) {
     else if (typeof inside === 'object') Reflect.deleteProperty(inside as Tree, thing)
     if (repaired[area] === undefined) Reflect.deleteProperty(repaired, area)
   }
-  const second = settingsSchema.safeParse(repaired)
+  const second = schema.safeParse(repaired)
   const reported = new Set(problems.map(({ path }) => path.join('.')))
-  const more = second.success ? [] : schemaProblems(second.error, settingsSchema)
+  const more = second.success ? [] : schemaProblems(second.error, schema)
   return {
     config: undefined,
     problems: [...problems, ...more.filter(({ path }) => !reported.has(path.join('.')))],
   }
 }
 
-function frozen(config: Output): Config {
+function frozen(config: SettingValues): Config {
   for (const area of Object.values(config)) Object.freeze(area)
   return Object.freeze(config)
 }
@@ -199,12 +263,15 @@ export function describeConfig({ config, origins }: Loaded): string {
   })
   const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0))
   const [names, values] = [width(0), width(1)]
-  return rows
-    .map(
-      ([name = '', value = '', from]) => `${name.padEnd(names)}  ${value.padEnd(values)}  ${from}`,
-    )
-    .join('\n')
+  const lines = rows.map(
+    ([name = '', value = '', from]) => `${name.padEnd(names)}  ${value.padEnd(values)}  ${from}`,
+  )
+  return [...lines, ...(config.database.roles === 'one' ? [ONE_ROLE] : [])].join('\n')
 }
+
+const ONE_ROLE =
+  'database.roles is one: all programs share one database role, and each of them can do what any ' +
+  'of them can'
 
 /** Keys and tokens have up to some kilobytes; a file with more is not the right one. */
 export const SECRET_BYTES_MAX = 65_536

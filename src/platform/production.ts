@@ -49,9 +49,12 @@ export function refuseInProduction(
   // With a file of upstreams, the settings of the single upstream are not used.
   const isRead = ({ path }: SettingValue) =>
     path[0] !== 'upstream' || config.upstream.file === 'none'
+  // `settings` has those that the program reads.
+  const names = settings.map(({ path }) => path.join('.'))
   refuseDevelopment(config, settings.filter(isRead), reportProblem)
-  refuseUnsafeMoney(config, reportProblem)
   refusePlainLines(config, reportProblem)
+  if (names.includes('yookassa.secretKey')) refuseUnsafeMoney(config, reportProblem)
+  if (names.includes('mail.smtpUrl')) refusePlainMail(config, reportProblem)
 }
 
 function refuseDevelopment(
@@ -98,9 +101,9 @@ function refuseUnsafeMoney(
   }
 }
 
-/** Cookies, keys, prompts, e-mails and passwords without TLS. */
+/** Cookies, keys and prompts without TLS. */
 function refusePlainLines(config: CheckedConfig, reportProblem: ReportProblem): void {
-  const { allow, brand, gateway, mail, upstream, vendorBill } = config
+  const { allow, brand, gateway, upstream, vendorBill } = config
   // No flag of `allow` for these two: even where a CDN terminates TLS, the public URL is https://.
   if (isPlainHttp(brand.cabinetUrl)) {
     reportProblem(['brand', 'cabinetUrl'], 'must be https: session cookies are bound to it')
@@ -115,6 +118,10 @@ function refusePlainLines(config: CheckedConfig, reportProblem: ReportProblem): 
   if (isPlainHttp(vendorBill.url) && !allow.plainUpstreams) {
     reportProblem(['vendorBill', 'url'], PLAIN_UPSTREAM)
   }
+}
+
+/** E-mails and the relay's password without TLS. */
+function refusePlainMail({ allow, mail }: CheckedConfig, reportProblem: ReportProblem): void {
   const server = readSmtpUrl(mail.smtpUrl.reveal())
   // The schema has reported a wrong URL.
   if ('problem' in server || server.secure || server.requireTLS || allow.plainMail) return

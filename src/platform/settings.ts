@@ -8,6 +8,7 @@ import { readSmtpUrl } from './mail/smtp-url.ts'
 import { Masked } from './masked.ts'
 import { readNetworks } from './networks.ts'
 import { refuseInProduction, STAND_IN } from './production.ts'
+import { isReadBy, type Program } from './programs.ts'
 import { earlierShopsOf, SHOPS, SHOPS_EXPECTED } from './shops.ts'
 import type { KeyPath } from './yaml.ts'
 
@@ -38,6 +39,8 @@ const DEVELOPMENT_ONLY = { isDevelopmentOnly: true }
  * Its prices are made up: main.ts refuses them in production when the database has no catalogue.
  */
 export const EXAMPLE_CATALOGUE = 'catalogue.example.yaml'
+/** Without the setting, all programs may share one role of the database. */
+const DATABASE_ROLES = 'one'
 
 function whole(fallback: number, min: number, max: number, more: Partial<Traits> = {}) {
   return z
@@ -151,177 +154,180 @@ const MIB = 1024 * KIB
 const GIB = 1024 * MIB
 const DAY_SECONDS = 86_400
 
-export const settingsSchema = z
-  .strictObject({
-    mode: choice(['development', 'production'], 'development'),
-    cell: whole(0, 0, CELL_MAX),
-    brand: z.strictObject({
-      name: text('Tollgate'),
-      supportEmail: text('support@example.com', DEVELOPMENT_ONLY, z.email()),
-      cabinetUrl: webAddress('http://127.0.0.1:8081'),
-      requisites: none('names no seller', 'noSeller'),
-      documentsFile: none('names no legal pages', 'noDocuments'),
-    }),
-    vendor: z.strictObject({
-      slug: text(
-        'vendor',
-        {},
-        z.string().regex(/^[a-z0-9]{2,20}$/, 'expected 2-20 of a-z and 0-9'),
-      ),
-      versions: text('2023-06-01, 2026-10-21', {}, versions),
-    }),
-    database: z.strictObject({
-      url: secret('postgres://postgres@127.0.0.1:5432/tollgate', 1, databaseUrl),
-      directUrl: optionalSecret(otherUrl),
-      standbyUrl: optionalSecret(otherUrl),
-      poolSize: whole(8, 1, 200),
-      connectTimeoutMs: whole(5_000, 100, 60_000),
-      statementTimeoutMs: whole(30_000, 100, 600_000),
-      ledgerConnections: whole(2, 1, 2),
-      ledgerLanes: whole(4, 1, 64),
-      ledgerDeadlineMs: whole(5_000, 100, 60_000),
-      lockTimeoutMs: whole(250, 10, 60_000),
-    }),
-    ledger: z.strictObject({
-      spoolDirectory: text('.tollgate/spool', DEVELOPMENT_ONLY),
-      spoolAfterMs: whole(10_000, 100, 300_000),
-      holdWaitMs: whole(30_000, 0, 300_000),
-      requestSecondsMax: whole(3_600, 1, DAY_SECONDS),
-      holdSeconds: whole(3_900, 2, 2 * DAY_SECONDS),
-      entriesKeptDays: whole(400, 1, 36_500),
-      exportDirectory: text('none'),
-      sweepDeadSeconds: whole(60, 1, 3_600),
-    }),
-    keys: z.strictObject({
-      tagSecret: secret('development tag secret: never use it in production', 32),
-      lookupSecret: secret('development lookup secret: never use it in production', 32),
-      verifiedMax: whole(100_000, 1, 10_000_000),
-      wrongMax: whole(100_000, 1, 10_000_000),
-      verifyQueue: whole(64, 0, 10_000),
-      wrongPerMinute: whole(20, 1, 100_000),
-    }),
-    log: z.strictObject({
-      level: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
-      pretty: flag(false),
-    }),
-    gateway: z.strictObject({
-      host: text('127.0.0.1'),
-      port: whole(8080, 0, 65_535, { aliases: ['PORT'] }),
-      processes: whole(0, 0, 256),
-      drainSeconds: whole(600, 0, DAY_SECONDS),
-      drainIdleSeconds: whole(10, 0, 600),
-      bodyBytesMax: whole(32 * MIB, KIB, 256 * MIB),
-      waitBytesMax: whole(512 * MIB, MIB, 64 * GIB),
-      addressHeader: text('none', {}, headerName),
-      publicUrl: webAddress('http://127.0.0.1:8080'),
-    }),
-    cabinet: z.strictObject({
-      host: text('127.0.0.1'),
-      port: whole(8081, 0, 65_535),
-      drainSeconds: whole(30, 0, 3_600),
-      addressHeader: text('none', {}, headerName),
-      trustedProxies: text('none', {}, networks),
-      pagesDirectory: text('web/dist'),
-    }),
-    accounts: z.strictObject({
-      secret: secret('development accounts secret: never use it in production', 32),
-      sessionDays: whole(30, 1, 365),
-      freshMinutes: whole(10, 1, 1_440),
-      answerMs: whole(500, 1, 10_000),
-      passwordQueue: whole(64, 0, 10_000),
-      addressPerMinute: whole(20, 1, 100_000),
-      wrongPerAccount: whole(10, 1, 1_000),
-      wrongMinutes: whole(15, 1, 1_440),
-      lettersPerHour: whole(5, 1, 1_000),
-      eraseAfterDays: whole(1_095, 0, 36_500),
-    }),
-    mail: z.strictObject({
-      smtpUrl: secret('smtp://127.0.0.1:2525?starttls=never', 1, smtpUrl),
-      from: text('Tollgate <letters@example.com>', DEVELOPMENT_ONLY, sender),
-    }),
-    payments: z.strictObject({
-      isOpen: flag(true),
-      money: choice(['auto', 'real', 'test'], 'auto'),
-      refundPolicy: choice(['prorata', 'full', 'none'], 'prorata'),
-      sweepSeconds: whole(15, 1, 300),
-      promoTriesPerHour: whole(10, 1, 10_000),
-      refundsPerMonth: whole(5, 0, 1_000),
-      digestSecret: secret('development digest secret: never use it in production', 32),
-      hasTopUps: flag(false),
-    }),
-    yookassa: z.strictObject({
-      url: webAddress(STAND_IN.url),
-      shopId: text('100500', DEVELOPMENT_ONLY, z.string().regex(/^\d{1,20}$/, 'expected digits')),
-      secretKey: secret(STAND_IN.secretKey),
-      earlierShops: optionalSecret(z.string().regex(SHOPS, SHOPS_EXPECTED)),
-      // The provider answers within 30 s. The process that creates an order has 45 s to post it, of
-      // which 10 may pass in the limiter: after a longer call a worker would post the same order.
-      postTimeoutMs: whole(35_000, 1_000, 35_000),
-      getTimeoutMs: whole(10_000, 1_000, 35_000),
-      callsPerSecond: whole(5, 1, 1_000),
-      hasSbpQr: flag(false),
-      notificationSources: text('any', {}, sources),
-      receipts: choice(['off', 'on'], 'off'),
-      receiptVatCode: whole(1, 1, 12),
-      receiptTaxSystem: whole(0, 0, 6),
-      receiptSubject: choice(
-        ['service', 'payment', 'another', 'property_right', 'intellectual_activity'],
-        'service',
-      ),
-      receiptMode: choice(
-        ['full_prepayment', 'full_payment', 'advance', 'partial_prepayment'],
-        'full_prepayment',
-      ),
-      receiptMeasure: choice(['piece', 'another'], 'piece'),
-    }),
-    upstream: z.strictObject({
-      file: text('none'),
-      url: webAddress('http://127.0.0.1:8090'),
-      key: secret('stand-in-key-1', 1, headerValue),
-      proxy: text('none', {}, z.string().regex(PROXY_URL, PROXY_EXPECTED)),
-      proxyLogin: optionalSecret(z.string().regex(/^(?:none|[^:]+:.+)$/, 'expected user:password')),
-      ca: text('none'),
-      clientCertificate: text('none'),
-      clientKey: text('none'),
-      http2: flag(false),
-      connections: whole(1024, 1, 65_535),
-      queueTimeoutMs: whole(30_000, 1_000, 600_000),
-      connectTimeoutMs: whole(10_000, 100, 60_000),
-      headersTimeoutMs: whole(600_000, 1_000, 3_600_000),
-      streamHeadersTimeoutMs: whole(60_000, 1_000, 3_600_000),
-      idleTimeoutMs: whole(300_000, 1_000, 3_600_000),
-      keepAliveMs: whole(30_000, 1_000, 59_000),
-      connectionMaxAgeMs: whole(300_000, 1_000, DAY_SECONDS * 1_000),
-      temperatureMax: whole(1, 1, 2),
-    }),
-    metrics: z.strictObject({
-      port: whole(9090, 0, 65_535),
-      workPort: whole(9091, 0, 65_535),
-      cabinetPort: whole(9092, 0, 65_535),
-    }),
-    catalogue: z.strictObject({
-      file: text(EXAMPLE_CATALOGUE),
-      vendorPricesFile: text('none'),
-    }),
-    vendorBill: z.strictObject({
-      url: text(
-        'none',
-        {},
-        z.string().regex(/^(?:none|https?:\/\/\S+[^\s/])$/, 'expected none or http(s)://…'),
-      ),
-      key: optionalSecret(headerValue),
-      upstreams: text('all'),
-      alarmPercent: whole(1, 0, 100),
-    }),
-    allow: z.strictObject({
-      exampleCatalogue: flag(false),
-      noSeller: flag(false),
-      noDocuments: flag(false),
-      plainUpstreams: flag(false),
-      plainMail: flag(false),
-    }),
-  })
-  .superRefine((config, context) => {
+const settings = z.strictObject({
+  mode: choice(['development', 'production'], 'development'),
+  cell: whole(0, 0, CELL_MAX),
+  brand: z.strictObject({
+    name: text('Tollgate'),
+    supportEmail: text('support@example.com', DEVELOPMENT_ONLY, z.email()),
+    cabinetUrl: webAddress('http://127.0.0.1:8081'),
+    requisites: none('names no seller', 'noSeller'),
+    documentsFile: none('names no legal pages', 'noDocuments'),
+  }),
+  vendor: z.strictObject({
+    slug: text('vendor', {}, z.string().regex(/^[a-z0-9]{2,20}$/, 'expected 2-20 of a-z and 0-9')),
+    versions: text('2023-06-01, 2026-10-21', {}, versions),
+  }),
+  database: z.strictObject({
+    url: secret('postgres://postgres@127.0.0.1:5432/tollgate', 1, databaseUrl),
+    directUrl: optionalSecret(otherUrl),
+    standbyUrl: optionalSecret(otherUrl),
+    keeperUrl: optionalSecret(otherUrl),
+    roles: choice(['separate', 'one'], DATABASE_ROLES),
+    poolSize: whole(8, 1, 200),
+    connectTimeoutMs: whole(5_000, 100, 60_000),
+    statementTimeoutMs: whole(30_000, 100, 600_000),
+    ledgerConnections: whole(2, 1, 2),
+    ledgerLanes: whole(4, 1, 64),
+    ledgerDeadlineMs: whole(5_000, 100, 60_000),
+    lockTimeoutMs: whole(250, 10, 60_000),
+  }),
+  ledger: z.strictObject({
+    spoolDirectory: text('.tollgate/spool', DEVELOPMENT_ONLY),
+    spoolAfterMs: whole(10_000, 100, 300_000),
+    holdWaitMs: whole(30_000, 0, 300_000),
+    requestSecondsMax: whole(3_600, 1, DAY_SECONDS),
+    holdSeconds: whole(3_900, 2, 2 * DAY_SECONDS),
+    entriesKeptDays: whole(400, 1, 36_500),
+    exportDirectory: text('none'),
+    sweepDeadSeconds: whole(60, 1, 3_600),
+  }),
+  keys: z.strictObject({
+    tagSecret: secret('development tag secret: never use it in production', 32),
+    lookupSecret: secret('development lookup secret: never use it in production', 32),
+    verifiedMax: whole(100_000, 1, 10_000_000),
+    wrongMax: whole(100_000, 1, 10_000_000),
+    verifyQueue: whole(64, 0, 10_000),
+    wrongPerMinute: whole(20, 1, 100_000),
+  }),
+  log: z.strictObject({
+    level: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
+    pretty: flag(false),
+  }),
+  gateway: z.strictObject({
+    host: text('127.0.0.1'),
+    port: whole(8080, 0, 65_535, { aliases: ['PORT'] }),
+    processes: whole(0, 0, 256),
+    drainSeconds: whole(600, 0, DAY_SECONDS),
+    drainIdleSeconds: whole(10, 0, 600),
+    bodyBytesMax: whole(32 * MIB, KIB, 256 * MIB),
+    waitBytesMax: whole(512 * MIB, MIB, 64 * GIB),
+    addressHeader: text('none', {}, headerName),
+    publicUrl: webAddress('http://127.0.0.1:8080'),
+  }),
+  cabinet: z.strictObject({
+    host: text('127.0.0.1'),
+    port: whole(8081, 0, 65_535),
+    drainSeconds: whole(30, 0, 3_600),
+    addressHeader: text('none', {}, headerName),
+    trustedProxies: text('none', {}, networks),
+    pagesDirectory: text('web/dist'),
+  }),
+  accounts: z.strictObject({
+    secret: secret('development accounts secret: never use it in production', 32),
+    sessionDays: whole(30, 1, 365),
+    freshMinutes: whole(10, 1, 1_440),
+    answerMs: whole(500, 1, 10_000),
+    passwordQueue: whole(64, 0, 10_000),
+    addressPerMinute: whole(20, 1, 100_000),
+    wrongPerAccount: whole(10, 1, 1_000),
+    wrongMinutes: whole(15, 1, 1_440),
+    lettersPerHour: whole(5, 1, 1_000),
+    eraseAfterDays: whole(1_095, 0, 36_500),
+  }),
+  mail: z.strictObject({
+    smtpUrl: secret('smtp://127.0.0.1:2525?starttls=never', 1, smtpUrl),
+    from: text('Tollgate <letters@example.com>', DEVELOPMENT_ONLY, sender),
+  }),
+  payments: z.strictObject({
+    isOpen: flag(true),
+    money: choice(['auto', 'real', 'test'], 'auto'),
+    refundPolicy: choice(['prorata', 'full', 'none'], 'prorata'),
+    sweepSeconds: whole(15, 1, 300),
+    promoTriesPerHour: whole(10, 1, 10_000),
+    refundsPerMonth: whole(5, 0, 1_000),
+    digestSecret: secret('development digest secret: never use it in production', 32),
+    hasTopUps: flag(false),
+  }),
+  yookassa: z.strictObject({
+    url: webAddress(STAND_IN.url),
+    shopId: text('100500', DEVELOPMENT_ONLY, z.string().regex(/^\d{1,20}$/, 'expected digits')),
+    secretKey: secret(STAND_IN.secretKey),
+    earlierShops: optionalSecret(z.string().regex(SHOPS, SHOPS_EXPECTED)),
+    // The provider answers within 30 s. The process that creates an order has 45 s to post it, of
+    // which 10 may pass in the limiter: after a longer call a worker would post the same order.
+    postTimeoutMs: whole(35_000, 1_000, 35_000),
+    getTimeoutMs: whole(10_000, 1_000, 35_000),
+    callsPerSecond: whole(5, 1, 1_000),
+    hasSbpQr: flag(false),
+    notificationSources: text('any', {}, sources),
+    receipts: choice(['off', 'on'], 'off'),
+    receiptVatCode: whole(1, 1, 12),
+    receiptTaxSystem: whole(0, 0, 6),
+    receiptSubject: choice(
+      ['service', 'payment', 'another', 'property_right', 'intellectual_activity'],
+      'service',
+    ),
+    receiptMode: choice(
+      ['full_prepayment', 'full_payment', 'advance', 'partial_prepayment'],
+      'full_prepayment',
+    ),
+    receiptMeasure: choice(['piece', 'another'], 'piece'),
+  }),
+  upstream: z.strictObject({
+    file: text('none'),
+    url: webAddress('http://127.0.0.1:8090'),
+    key: secret('stand-in-key-1', 1, headerValue),
+    proxy: text('none', {}, z.string().regex(PROXY_URL, PROXY_EXPECTED)),
+    proxyLogin: optionalSecret(z.string().regex(/^(?:none|[^:]+:.+)$/, 'expected user:password')),
+    ca: text('none'),
+    clientCertificate: text('none'),
+    clientKey: text('none'),
+    http2: flag(false),
+    connections: whole(1024, 1, 65_535),
+    queueTimeoutMs: whole(30_000, 1_000, 600_000),
+    connectTimeoutMs: whole(10_000, 100, 60_000),
+    headersTimeoutMs: whole(600_000, 1_000, 3_600_000),
+    streamHeadersTimeoutMs: whole(60_000, 1_000, 3_600_000),
+    idleTimeoutMs: whole(300_000, 1_000, 3_600_000),
+    keepAliveMs: whole(30_000, 1_000, 59_000),
+    connectionMaxAgeMs: whole(300_000, 1_000, DAY_SECONDS * 1_000),
+    temperatureMax: whole(1, 1, 2),
+  }),
+  metrics: z.strictObject({
+    port: whole(9090, 0, 65_535),
+    workPort: whole(9091, 0, 65_535),
+    cabinetPort: whole(9092, 0, 65_535),
+  }),
+  catalogue: z.strictObject({
+    file: text(EXAMPLE_CATALOGUE),
+    vendorPricesFile: text('none'),
+  }),
+  vendorBill: z.strictObject({
+    url: text(
+      'none',
+      {},
+      z.string().regex(/^(?:none|https?:\/\/\S+[^\s/])$/, 'expected none or http(s)://…'),
+    ),
+    key: optionalSecret(headerValue),
+    upstreams: text('all'),
+    alarmPercent: whole(1, 0, 100),
+  }),
+  allow: z.strictObject({
+    exampleCatalogue: flag(false),
+    noSeller: flag(false),
+    noDocuments: flag(false),
+    plainUpstreams: flag(false),
+    plainMail: flag(false),
+    sharedSecrets: flag(false),
+  }),
+})
+
+export type SettingValues = z.output<typeof settings>
+
+/** The schema with the rules between settings; `program` decides which secrets must be there. */
+export function settingsSchema(program: Program | undefined) {
+  return settings.superRefine((config, context) => {
     // zod leaves a value that its own rule refused as it was written: a secret would be a string
     // here, not Masked. config.ts parses once more without such values.
     if (context.issues.length > 0) return
@@ -346,14 +352,21 @@ export const settingsSchema = z
       reportProblem(['cabinet', 'trustedProxies'], 'goes together with cabinet.addressHeader')
     }
     const { url, key } = config.vendorBill
-    if ((url === 'none') !== (key.reveal() === 'none')) {
+    const isKeyRead = isReadBy(program, { name: 'vendorBill.key', isSecret: true })
+    if (isKeyRead && (url === 'none') !== (key.reveal() === 'none')) {
       reportProblem(['vendorBill', 'key'], 'goes together with vendorBill.url')
     }
+    const { roles, keeperUrl } = config.database
+    if (program === 'work' && roles === 'separate' && keeperUrl.reveal() === 'none') {
+      reportProblem(['database', 'keeperUrl'], 'is needed by work when database.roles is separate')
+    }
     if (config.mode === 'production') {
-      const found = listSettings().map((one) => ({ ...one, value: valueAt(config, one.path) }))
+      const read = listSettings().filter((one) => isReadBy(program, one))
+      const found = read.map((one) => ({ ...one, value: valueAt(config, one.path) }))
       refuseInProduction(config, found, reportProblem)
     }
   })
+}
 
 /** The value at a path of nested objects; undefined when there is none. */
 export function valueAt(tree: unknown, path: KeyPath): unknown {
@@ -365,7 +378,7 @@ export function valueAt(tree: unknown, path: KeyPath): unknown {
 
 /** Lists all settings by walking the schema, so that each has an environment name. */
 export function listSettings(): Setting[] {
-  return Object.entries(settingsSchema.shape).flatMap(([area, schema]) =>
+  return Object.entries(settings.shape).flatMap(([area, schema]) =>
     schema instanceof z.ZodObject
       ? Object.entries(schema.shape).map(([thing, leaf]) => settingOf([area, thing], leaf))
       : [settingOf([area], schema)],

@@ -51,7 +51,7 @@ function run(args: string[], extra: Record<string, string> = {}, input = '', use
 
 test('config check prints every setting with its source, and no secret', async () => {
   const secret = join(place.directory ?? '', 'tag')
-  await writeFile(secret, 'a tag secret of more than thirty-two bytes\n')
+  await writeFile(secret, 'a tag secret of more than thirty-two bytes\n', { mode: 0o600 })
   const { code, out } = await run(['config', 'check'], {
     KEYS_TAG_SECRET_FILE: secret,
     PORT: '8099',

@@ -3,50 +3,25 @@
 // the edge by `faults -- edge`, the image by `faults -- package`.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { parse, parseAllDocuments } from 'yaml'
+import { parse } from 'yaml'
 import { createFleet } from '../../src/fleet/fleet.ts'
 import { loadConfig } from '../../src/platform/config.ts'
 import { listSettings } from '../../src/platform/settings.ts'
 import { watchAsWorker, wire } from '../../src/wiring.ts'
+import { at, COMPOSED, compose, manifest, read, root, type Tree } from '../support/deploy-files.ts'
 import { readCopy, readDockerfile, readEnvironment } from '../support/dockerfile.ts'
 import { createTestDatabase } from '../support/harness.ts'
 
-const root = join(import.meta.dirname, '../..')
-const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const loaded = loadConfig({ env: {} })
 assert.ok('config' in loaded)
 const { config } = loaded
 /** What main.ts gives the ledger to settle, and the gateway what was broken off. */
 const SETTLE_SECONDS = 22
 const PRE_STOP_SECONDS = 10
-const OWN_SECRETS: Readonly<Record<string, string>> = {
-  DATABASE_URL: 'postgres://tollgate:password@database/tollgate',
-  MAIL_SMTP_URL: 'smtp://letters:password@relay.your-company.example',
-  YOOKASSA_SECRET_KEY: 'live_key',
-}
-
-type Tree = Record<string, unknown>
-/** The value at a path of a parsed file. */
-function at(tree: unknown, ...path: (string | number)[]): unknown {
-  return path.reduce((here, step) => (here as Record<string | number, unknown>)?.[step], tree)
-}
-
-const compose = parse(read('compose.yaml'), { merge: true }) as Tree
-const manifests = globSync('deploy/kubernetes/*.yaml', { cwd: root }).flatMap((file) =>
-  parseAllDocuments(read(file)).map((document) => {
-    assert.deepEqual(document.errors, [], file)
-    return document.toJS() as Tree
-  }),
-)
-const manifest = (kind: string, name: string) => {
-  const found = manifests.find((one) => one.kind === kind && at(one, 'metadata', 'name') === name)
-  assert.ok(found, `${kind} ${name}`)
-  return found
-}
 
 test('the image has the pinned Node and an unprivileged user', () => {
   const stages = readDockerfile(read('deploy/docker/Dockerfile'))
@@ -94,7 +69,9 @@ test('every setting of a shipped file exists', () => {
   const units = globSync('deploy/systemd/*.service', { cwd: root }).map(read).join('\n')
   const made = [
     ...Object.keys(readEnvironment(last?.steps ?? [])),
-    ...Object.keys(at(compose, 'services', 'gateway', 'environment') as Tree),
+    ...Object.values(COMPOSED).flatMap((service) =>
+      Object.keys(at(compose, 'services', service, 'environment') as Tree),
+    ),
     ...Object.keys(at(manifest('ConfigMap', 'tollgate'), 'data') as Tree),
     ...[...units.matchAll(/^Environment=(.*)$/gm)].flatMap(([, pairs = '']) =>
       pairs.split(' ').map((pair) => pair.split('=')[0] as string),
@@ -104,46 +81,6 @@ test('every setting of a shipped file exists', () => {
     made.filter((name) => !known.has(name)),
     [],
   )
-})
-
-test('shipped files pass every secret that production requires', () => {
-  const secrets = listSettings().filter(isRequiredSecret)
-  const inCompose = at(compose, 'services', 'gateway', 'environment') as Tree
-  const settings = read('deploy/kubernetes/settings.yaml')
-  for (const { env } of secrets) {
-    assert.ok(inCompose[`${env}_FILE`] !== undefined, `compose: ${env}`)
-    assert.match(settings, new RegExp(`\\b${env}\\b`))
-    for (const unit of globSync('deploy/systemd/*.service', { cwd: root })) {
-      assert.match(read(unit), new RegExp(`^Environment=${env}_FILE=%d/`, 'm'), unit)
-    }
-  }
-})
-
-test('the shipped files start in production once the owner’s values are filled in', () => {
-  const secrets = Object.fromEntries(
-    listSettings()
-      .filter(isRequiredSecret)
-      .map(({ env }) => [env, OWN_SECRETS[env] ?? `a-secret-of-the-owner-for-${env}-long-enough`]),
-  )
-  const image = readEnvironment(
-    readDockerfile(read('deploy/docker/Dockerfile')).at(-1)?.steps ?? [],
-  )
-  const inCompose = at(compose, 'services', 'gateway', 'environment') as Record<string, string>
-  const handedOver = Object.entries(inCompose).filter(
-    ([name]) => name !== 'TOLLGATE_CONFIG' && !(name.replace(/_FILE$/, '') in secrets),
-  )
-  const settings = at(manifest('ConfigMap', 'tollgate'), 'data') as Record<string, string>
-  const { BRAND_DOCUMENTS_FILE: _, CATALOGUE_FILE: __, ...written } = settings
-  const started = {
-    Kubernetes: { ...image, ...settings, ...secrets },
-    // Beside what compose.yaml hands over, its owner writes tollgate.yaml.
-    compose: { ...image, ...written, ...Object.fromEntries(handedOver), ...secrets },
-  }
-  for (const [name, env] of Object.entries(started)) {
-    const result = loadConfig({ env })
-    assert.deepEqual('problems' in result ? result.problems : [], [], name)
-    assert.ok('config' in result && result.config.catalogue.file !== config.catalogue.file, name)
-  }
 })
 
 test('prices and legal pages are mounted where the settings look for them', () => {
@@ -323,10 +260,6 @@ test('systemd units are valid', async (t) => {
   const complaints = verified.split('\n').filter((line) => !/is not executable|^$/.test(line))
   assert.deepEqual(complaints, [])
 })
-
-/** Production refuses the development value of these; others may stay `none`. */
-const isRequiredSecret = (one: { isSecret?: boolean; isDevelopmentOnly?: boolean }) =>
-  one.isSecret === true && one.isDevelopmentOnly === true
 
 function alerts(): unknown {
   return parse(read('deploy/prometheus/alerts.yml'))

@@ -27,8 +27,12 @@ after(async () => {
 
 type Environment = Readonly<Record<string, string>>
 
+/** Of the secrets below, those that the gateway must not have. */
+const NOT_OF_SERVE = ['ACCOUNTS_SECRET', 'PAYMENTS_DIGEST_SECRET', 'YOOKASSA_SECRET_KEY']
+
 /** Every setting that production requires, except prices; an empty value counts as absent. */
-function environment(more: Environment): Environment {
+function environment(more: Environment, command = ''): Environment {
+  const without = command === 'serve' ? NOT_OF_SERVE.map((name) => [name, '']) : []
   return {
     PATH: process.env.PATH ?? '',
     TOLLGATE_MODE: 'production',
@@ -56,13 +60,14 @@ function environment(more: Environment): Environment {
     METRICS_PORT: '0',
     METRICS_WORK_PORT: '0',
     METRICS_CABINET_PORT: '0',
+    ...Object.fromEntries(without),
     ...more,
   }
 }
 
 /** Runs a command until it exits. One that serves instead is killed, and has no exit code. */
 function run(args: readonly string[], more: Environment = {}) {
-  const options = { cwd: root, env: environment(more), timeout: REFUSAL_MS_MAX }
+  const options = { cwd: root, env: environment(more, args[0]), timeout: REFUSAL_MS_MAX }
   return new Promise<{ code: unknown; output: string }>((resolve) => {
     execFile(process.execPath, ['src/main.ts', ...args], options, (error, out, err) =>
       resolve({ code: error === null ? 0 : error.code, output: `${out}${err}` }),
@@ -148,8 +153,19 @@ test('every command reports all missing settings at once', async () => {
     const { code, output } = await run(command, missing)
     assert.equal(code, 2, command.join(' '))
     const names = output.split('\n').map((line) => /^[\w.]+/.exec(line)?.[0])
-    const expected = ['brand.requisites', 'brand.documentsFile', 'mail.smtpUrl', 'upstream.url']
+    // The address of the relay is a secret of those who send e-mails.
+    const mail = ['config', 'work'].includes(command[0] ?? '') ? ['mail.smtpUrl'] : []
+    const expected = ['brand.requisites', 'brand.documentsFile', 'upstream.url', ...mail]
     assert.deepEqual(names.filter(Boolean).toSorted(), expected.toSorted(), output)
+  }
+})
+
+test('the gateway refuses to start with the secrets of other programs', async () => {
+  const given = Object.fromEntries(NOT_OF_SERVE.map((name) => [name, environment({})[name] ?? '']))
+  const { code, output } = await run(['serve'], given)
+  assert.equal(code, 2, output)
+  for (const name of NOT_OF_SERVE) {
+    assert.match(output, new RegExp(`\\(${name}\\): serve faces the internet .* remove it`))
   }
 })
 

@@ -66,6 +66,12 @@ test('every role refuses a database of another cell', async () => {
   await refusesAll(ROLES, { TOLLGATE_CELL: '5' }, sentence)
 })
 
+test('every program with a role of its own refuses a superuser', async () => {
+  const separate = { DATABASE_ROLES: 'separate', DATABASE_KEEPER_URL: at.database.url }
+  const sentence = /^the database role postgres is a superuser; give the program its own role /
+  await refusesAll(ROLES, separate, sentence)
+})
+
 test('migrate numbers an empty database, and refuses books of another cell', async () => {
   const name = `${at.database.name}_cell`
   await onServer((client) => client.query(`create database ${name}`))

@@ -63,8 +63,8 @@ export async function checkSessions(
       }),
     )
     await markTransient(client.verify())
-    if (pool.isPooler) await checkPool(pool, await markTransient(identityOf(client)))
     await markTransient(inspect(client))
+    if (pool.isPooler) await checkPool(pool, await markTransient(identityOf(client)), inspect)
   } finally {
     await client.end().catch(() => undefined)
     clearTimeout(timer)
@@ -72,12 +72,17 @@ export async function checkSessions(
 }
 
 /** The pool's transactions have its settings, and are in the same database as the ledger's. */
-async function checkPool(pool: Addresses['pool'], identity: string): Promise<void> {
+async function checkPool(
+  pool: Addresses['pool'],
+  identity: string,
+  inspect: (executor: Executor) => Promise<void>,
+): Promise<void> {
   const db = openDatabase({ ...pool, poolSize: 1 }, 'check', () => undefined)
   try {
     await db.transaction(async (tx) => {
       await verifyTransaction(tx, poolSession(pool))
-      if ((await identityOf(tx)) === identity) return
+      // The address of the pooler may have another user than that of PostgreSQL itself.
+      if ((await identityOf(tx)) === identity) return inspect(tx)
       throw new UnfitDatabase(
         'database.url and database.directUrl lead to different databases; both must lead to the ' +
           'same database of one primary',

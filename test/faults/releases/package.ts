@@ -4,11 +4,13 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Agent } from 'undici'
+import { isReadBy, PROGRAMS } from '../../../src/platform/programs.ts'
+import { listSettings } from '../../../src/platform/settings.ts'
 import { startVendor } from '../../../stand-ins/vendor/vendor.ts'
 import { writeDocuments } from '../../stages/cabinet.ts'
 import { createAccounts, freePorts } from '../../stages/served/gateway.ts'
@@ -34,7 +36,7 @@ export const drill: Drill = async ({ isFull, say }) => {
     say(`built by the steps of the Dockerfile: ${megabytes} MB with Node`)
     const [port = 0, metrics = 0, cabinet = 0, cabinetMetrics = 0, work = 0] = await freePorts(5)
     const environment = {
-      ...(await settings(folder, database.url, vendor.url)),
+      ...(await settings(folder, database.url, vendor.url, image.user)),
       GATEWAY_PORT: String(port),
       METRICS_PORT: String(metrics),
       CABINET_PORT: String(cabinet),
@@ -86,8 +88,8 @@ export const drill: Drill = async ({ isFull, say }) => {
   }
 }
 
-/** The settings that production requires; secrets are files that the container's user can read. */
-async function settings(folder: string, databaseUrl: string, upstreamUrl: string) {
+/** The settings that production requires; secrets are files that only the image's user can read. */
+async function settings(folder: string, databaseUrl: string, upstreamUrl: string, user: string) {
   const secrets: Record<string, string> = {
     DATABASE_URL: databaseUrl,
     KEYS_TAG_SECRET: keySettings.tagSecret.reveal(),
@@ -101,7 +103,10 @@ async function settings(folder: string, databaseUrl: string, upstreamUrl: string
   const directory = join(folder, 'secrets')
   await mkdir(directory)
   for (const [name, value] of Object.entries(secrets)) {
-    await writeFile(join(directory, name), `${value}\n`, { mode: 0o444 })
+    const path = join(directory, name)
+    await writeFile(path, `${value}\n`, { mode: 0o400 })
+    const [uid = 0, gid = 0] = user.split(':').map(Number)
+    if (process.getuid?.() === 0) await chown(path, uid, gid)
   }
   // The image contains only the example's prices, which production refuses, and so is a copy.
   const example = await readFile(join(root, 'catalogue.example.yaml'), 'utf8')
@@ -163,11 +168,20 @@ async function openContainer(image: Image, environment: Readonly<Record<string, 
     isReadOnly,
     /** The command line that runs Node in the container with these arguments. */
     command(words: readonly string[]): [string, string[], typeof options] {
-      if (!isReadOnly) return [node, [...words], options]
+      const given = { ...options, env: withOwnSecrets(env, words[1]) }
+      if (!isReadOnly) return [node, [...words], given]
       const inside = ['sh', '-c', script, 'sh', node, ...words]
-      return ['unshare', ['--mount', ...inside], options]
+      return ['unshare', ['--mount', ...inside], given]
     },
   }
+}
+
+/** Each program has its own secrets only, as in compose.yaml. */
+function withOwnSecrets(env: Readonly<Record<string, string>>, name: string | undefined) {
+  const program = PROGRAMS.find((one) => one === name)
+  const foreign = listSettings().filter((one) => !isReadBy(program, one))
+  const names = new Set(foreign.map((one) => `${one.env}_FILE`))
+  return Object.fromEntries(Object.entries(env).filter(([key]) => !names.has(key)))
 }
 
 async function canMount(): Promise<boolean> {

@@ -1,0 +1,43 @@
+// Which program reads which secrets. A program never reads the others, even if they are in its
+// environment: a flaw in the gateway, which faces the internet, must not give away the keys of
+// payments, sessions and e-mail. docs/security.md has the same table for people.
+import type { Setting } from './settings.ts'
+
+export const PROGRAMS = ['serve', 'cabinet', 'work', 'op', 'migrate'] as const
+export type Program = (typeof PROGRAMS)[number]
+
+const DATABASE = ['database.url', 'database.directUrl']
+const KEYS = ['keys.tagSecret', 'keys.lookupSecret']
+const PAYMENTS = ['payments.digestSecret', 'yookassa.secretKey', 'yookassa.earlierShops']
+/** What jobs and operators' commands have in common: audits, e-mail, the vendor's bill. */
+const UPKEEP = ['database.standbyUrl', 'mail.smtpUrl', 'vendorBill.key']
+
+export const SECRETS: Readonly<Record<Program, readonly string[]>> = {
+  serve: [...DATABASE, ...KEYS, 'upstream.key', 'upstream.proxyLogin'],
+  // It posts e-mails to the outbox in the database; `work` sends them.
+  cabinet: [...DATABASE, ...KEYS, ...PAYMENTS, 'accounts.secret'],
+  work: [...DATABASE, ...PAYMENTS, ...UPKEEP, 'database.keeperUrl'],
+  op: [...DATABASE, ...KEYS, ...PAYMENTS, ...UPKEEP],
+  migrate: DATABASE,
+}
+
+/** True for settings that are not secret too; without a program every setting is read. */
+export function isReadBy(
+  program: Program | undefined,
+  { name, isSecret }: Pick<Setting, 'name' | 'isSecret'>,
+): boolean {
+  return program === undefined || isSecret !== true || SECRETS[program].includes(name)
+}
+
+/** What production says about a secret that the gateway has and does not read. */
+export function foreignSecretProblem(name: string, where: string): string {
+  return (
+    `${name} (${where}): serve faces the internet and must not have this secret; remove it from ` +
+    'its environment, secrets and settings file, or set allow.sharedSecrets'
+  )
+}
+
+/** `none`, or an address without a password: nothing that must be kept from a program. */
+export function isHarmless(value: string): boolean {
+  return value === 'none' || URL.parse(value)?.password === ''
+}
