@@ -1,7 +1,7 @@
 // Each program reads its own secrets only: production demands no others, the gateway refuses them,
 // and secret files that every user can read are refused.
 import assert from 'node:assert/strict'
-import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -73,6 +73,15 @@ test('in production each program starts with its own secrets, and with none miss
       assert.match(found ?? '', /is the development default, which production refuses/, missing)
       assert.deepEqual(more, [], `${program} without ${missing}`)
     }
+  }
+})
+
+test('the table in docs/security.md is the same', () => {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/security.md'), 'utf8')
+  for (const program of PROGRAMS) {
+    const row = new RegExp(`^\\| \`${program}\` \\|[^|]+\\|([^|]+)\\|$`, 'm').exec(text)?.[1]
+    const names = [...(row ?? '').matchAll(/`([\w.]+)`/g)].map(([, name]) => name)
+    assert.deepEqual(names.toSorted(), SECRETS[program].toSorted(), program)
   }
 })
 
