@@ -1,6 +1,6 @@
-// The upstreams of the configuration: those of the file, or the one in the settings, with what their
-// connections need from files. Only the gateway calls them, so only it needs their secrets; the
-// other programs know their names.
+// The upstreams of the configuration: those of the file, or the one in the settings, with what
+// their connections need from files. Only the gateway calls them, so only it needs their secrets;
+// the other programs know their names.
 import { readFileSync } from 'node:fs'
 import { type Config, secretOf } from './platform/config.ts'
 import { isPlainHttp, PLAIN_UPSTREAM } from './platform/production.ts'

@@ -1,8 +1,8 @@
 // Reads the configuration: one YAML file, overridden by environment variables. The only file that
 // reads process.env. It collects all problems before it gives up, and returns a frozen object whose
 // secrets print as dots. settings.ts defines the settings.
-import { randomBytes } from 'node:crypto'
 import { readFileSync, type Stats, statSync } from 'node:fs'
+import { randomText } from './ids.ts'
 import { Masked } from './masked.ts'
 import { errorsBetween } from './nearest.ts'
 import { foreignSecretProblem, isHarmless, isReadBy, type Program } from './programs.ts'
@@ -38,9 +38,10 @@ const FILE_ENV = 'TOLLGATE_CONFIG'
 const OTHERS = 0o007
 
 /**
- * Reads the configuration of a program, or of all when it is undefined. `file` is the path given with --config; without it TOLLGATE_CONFIG names
- * one; without both, only the defaults apply. A file that is named but missing is a problem: a
- * mistyped path must not start production with development defaults.
+ * Reads the configuration of a program, or of all when it is undefined. `file` is the path given
+ * with --config; without it TOLLGATE_CONFIG names one; without both, only the defaults apply. A
+ * file that is named but missing is a problem: a mistyped path must not start production with
+ * development defaults.
  */
 export function loadConfig({
   file,
@@ -145,8 +146,8 @@ function fromEnvironment(setting: Setting, env: Environment, problems: string[])
   if (found.isFile() && (found.mode & OTHERS) !== 0) {
     const octal = (found.mode & 0o777).toString(8)
     problems.push(
-      `${secretFile}: named by ${secretName}, it has mode ${octal}, so every user of this machine ` +
-        `has access to it: chmod 640 ${secretFile}`,
+      `${secretFile}: named by ${secretName}, it has mode ${octal}, so every user of this ` +
+        `machine has access to it: chmod 640 ${secretFile}`,
     )
   }
   return { value: text, source: 'secret file', where: `${secretName} ${secretFile}` } as const
@@ -177,7 +178,7 @@ const KEY_BYTES = 32
  */
 function withhold({ path, bytesMin = 0 }: Setting, tree: Tree): void {
   const isKey = bytesMin >= KEY_BYTES
-  place(tree, path, isKey ? randomBytes(KEY_BYTES).toString('base64url') : undefined)
+  place(tree, path, isKey ? randomText(KEY_BYTES) : undefined)
 }
 
 /** Before the check of the settings, so that all problems are reported at once. */

@@ -1,7 +1,6 @@
 // Which program reads which secrets. A program never reads the others, even if they are in its
 // environment: a flaw in the gateway, which faces the internet, must not give away the keys of
 // payments, sessions and e-mail. docs/security.md has the same table for people.
-import type { Setting } from './settings.ts'
 
 export const PROGRAMS = ['serve', 'cabinet', 'work', 'op', 'migrate'] as const
 export type Program = (typeof PROGRAMS)[number]
@@ -24,7 +23,7 @@ export const SECRETS: Readonly<Record<Program, readonly string[]>> = {
 /** True for settings that are not secret too; without a program every setting is read. */
 export function isReadBy(
   program: Program | undefined,
-  { name, isSecret }: Pick<Setting, 'name' | 'isSecret'>,
+  { name, isSecret }: { readonly name: string; readonly isSecret?: boolean },
 ): boolean {
   return program === undefined || isSecret !== true || SECRETS[program].includes(name)
 }

@@ -27,7 +27,7 @@ export type SourceFile = {
   path: string
   /** The top folder: src, test, tools, bench, stand-ins or web. */
   folder: string
-  /** In src: the module; for main, wiring and jobs the file's name without `.ts`. */
+  /** In src: the module; for a file of src itself its name without `.ts`. */
   module: string
   isTest: boolean
   text: string

@@ -185,7 +185,8 @@ test('the script of compose makes ordinary roles, and the owner of the database'
       for (const one of made) assert.deepEqual([one.canLogin, one.isSpecial], [true, false])
     }
     const { rows } = await database.db.query(
-      `select pg_get_userbyid(datdba) as owner, pg_has_role(datdba, $1::text, 'member') as "isKeeper"
+      `select pg_get_userbyid(datdba) as owner,
+         pg_has_role(datdba, $1::text, 'member') as "isKeeper"
        from pg_database where datname = current_database()`,
       [`tollgate_test_keeper_${suffix}`],
     )

@@ -1,5 +1,5 @@
-// `op refund` as a database role that may not store what follows the provider's answer: the bank has
-// paid, the operator gets a sentence, and a worker with its grants completes the refund.
+// `op refund` as a database role that may not store what follows the provider's answer: the bank
+// has paid, the operator gets a sentence, and a worker with its grants completes the refund.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -10,7 +10,6 @@ import {
 } from '../../../test/support/harness.ts'
 import { createLedgerCustomer } from '../../../test/support/ledger-customer.ts'
 import { createPlainDbUser, type PlainDbUser } from '../../../test/support/plain-db-user.ts'
-import { noteFailure, withDatabaseFailure } from '../../accounts/database-failures.ts'
 import { isDatabaseUnavailable } from './database-errors.ts'
 import { type Db, openDatabase } from './db.ts'
 import { openLongReads } from './long-reads.ts'
@@ -72,18 +71,6 @@ test('notices a missing grant that the work has handled itself', async () => {
   await assert.rejects(
     watchMissingGrants(() => Promise.reject(failure)),
     failure,
-  )
-})
-
-test('better-auth’s caller gets the missing grant and not better-auth’s own error', async () => {
-  const inBetterAuth = async () => {
-    await noteFailure(at.db.query('select from letters')).catch(() => {
-      throw new Error('FAILED_TO_GET_SESSION')
-    })
-  }
-  await assert.rejects(
-    withDatabaseFailure(inBetterAuth, () => true),
-    namesTheGrant,
   )
 })
 
