@@ -96,8 +96,9 @@ function exitWithProblems(problems: readonly string[]): never {
 
 async function migrateAll(config: Config): Promise<string[]> {
   const { direct } = addressesOf(config.database)
+  const { roles } = config.database
   await exitIfUnfit(checkDatabaseSessions(config))
-  const applied = await exitIfUnfit(migrate(direct, { roles: 'separate', print: console.log }))
+  const applied = await exitIfUnfit(migrate(direct, { roles, print: console.log }))
   if (await exitIfUnfit(claimDatabase(config))) applied.push(`cell ${config.cell}`)
   return applied
 }

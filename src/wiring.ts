@@ -8,7 +8,7 @@ import {
   openClosingHooks,
   openDocuments,
 } from './cabinet/cabinet.ts'
-import { longReadsOf } from './database.ts'
+import { longReadsOf, openProgramDatabase } from './database.ts'
 import { createGateway } from './gateway/gateway.ts'
 import { createGuards, type Guards } from './guards/guards.ts'
 import { createKeys, type Keys } from './keys/keys.ts'
@@ -23,7 +23,7 @@ import {
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import { addressesOf } from './platform/db/addresses.ts'
-import { type Db, openClient, openDatabase } from './platform/db/db.ts'
+import { type Db, openClient } from './platform/db/db.ts'
 import { newInstanceId } from './platform/ids.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { standardOutput } from './platform/log-output.ts'
@@ -43,15 +43,14 @@ export async function wire(
 ) {
   const clock = systemClock
   const log = createLog({ ...config.log, slug: config.vendor.slug }).child({ role })
-  const { pool, direct } = addressesOf(config.database)
-  const db = openDatabase(pool, role, (error) =>
-    log.warn({ err: error }, 'an idle database connection was lost'),
-  )
+  const { direct } = addressesOf(config.database)
+  const { db, keeper } = openProgramDatabase(config, role, log)
   const blockedWork = createBlockedWork(log)
   const base = { db, clock, log, blockedWork }
   const pricing = createPricing(base)
   const ledger = await createLedger({
     ...base,
+    keeper,
     cell: config.cell,
     connect: () => openClient(direct, `${role} ledger`, ledgerSession),
     ...longReadsOf(config, role),

@@ -5,11 +5,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { migrateJobs } from '../../src/platform/worker/worker.ts'
 import { until } from '../stages/mail.ts'
 import { freePorts } from '../stages/served/gateway.ts'
 import { type Served, startServed } from '../stages/served/served.ts'
-import { createTestDatabase, quiet, type TestDatabase } from '../support/harness.ts'
+import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { createPlainDbUser, type PlainDbUser } from '../support/plain-db-user.ts'
 
 const at = {
@@ -22,7 +21,6 @@ const at = {
 
 before(async () => {
   at.database = await createTestDatabase()
-  await migrateJobs(at.database.url, quiet)
   at.dbUser = await createPlainDbUser(at.database)
   at.directory = await mkdtemp(join(tmpdir(), 'tollgate-grants-'))
   const [port = 0] = await freePorts(1)
