@@ -303,17 +303,15 @@ async function runUntilStopped(
   sweepLoop.start()
   log.info({ instance: ledger.instance }, 'working')
 
-  modules.payments.start()
-  modules.guards.start()
-
+  const loops = [modules.payments, modules.guards, modules.acts]
+  for (const { start } of loops) start()
   const broken = await Promise.race([stopped.then(() => undefined), worker.broken])
   if (broken !== undefined) {
     log.fatal({ err: broken }, 'jobs cannot go on')
     process.exitCode = 1
   }
   await sweepLoop.stop()
-  await modules.guards.stop()
-  await modules.payments.stop()
+  for (const { stop } of loops) await stop()
   await worker.stop()
 }
 

@@ -2,6 +2,7 @@
 // The only conditions are those that turn a setting into a module's option.
 import type { Accounts, AccountsOptions } from './accounts/accounts.ts'
 import { createAccounts, ownersOf } from './accounts/accounts.ts'
+import { createActs } from './acts/acts.ts'
 import {
   createCabinet,
   type Documents,
@@ -78,6 +79,7 @@ export async function wire(
   const vendorBill = createVendorBill({ ...base, ledger, pricing, ...bill })
   const { instance } = ledger
   const upstreams = createUpstreams({ ...base, upstreams: upstreamOptions, instance })
+  const acts = createActs({ ...base, ...config.acts })
   const gateway = createGateway({
     ...{ keys, ledger, pricing, upstreams, clock, log, metrics },
     waitBytesMax: config.gateway.waitBytesMax,
@@ -101,9 +103,7 @@ export async function wire(
     ...base,
     config,
     ...{ pricing, ledger, keys, mail, guards, payments, accounts, upstreams, metrics },
-    ...{ vendorBill, documents },
-    gateway,
-    cabinet,
+    ...{ vendorBill, documents, acts, gateway, cabinet },
   }
 }
 
@@ -310,15 +310,16 @@ function watchUpstreams(metrics: Metrics, upstreams: Upstreams): void {
   gauge('gateway_upstream_waiting', 'Requests that wait for a target', upstreams.waitingForTarget)
 }
 
-type WorkerModules = Pick<Modules, 'mail' | 'ledger' | 'payments' | 'vendorBill'>
+type WorkerModules = Pick<Modules, 'acts' | 'mail' | 'ledger' | 'payments' | 'vendorBill'>
 
 /** Metrics that a worker reads from the database; a fleet of gateways would add them up. */
 export function watchAsWorker(
   metrics: Metrics,
-  { mail, ledger, payments, vendorBill }: WorkerModules,
+  { acts, mail, ledger, payments, vendorBill }: WorkerModules,
   { entriesKeptDays }: { readonly entriesKeptDays: number },
 ) {
   payments.exportWatch()
+  acts.exportWatch(metrics)
   metrics.asyncGauge('gateway_letters', 'E-mails that wait, and that failed today', async () => {
     const { queued, failed } = await mail.stats()
     return { queued, failed }

@@ -1,6 +1,7 @@
-// op audit: checks the whole ledger and ties it to the orders, and prints what breaks a rule, the
-// open findings of the settlement watch, the charges in quarantine, and the spools out of reach.
-// Changes nothing.
+// op audit: checks the whole ledger and ties it to the orders, verifies the chain of acts, and
+// prints what breaks a rule, the open findings of the settlement watch, the charges in quarantine,
+// and the spools out of reach. Changes nothing.
+import { formatCount } from './desk/amounts.ts'
 import { EXIT_DONE, EXIT_FAILED } from './desk/command-error.ts'
 import type { Desk } from './desk/desk.ts'
 import { quarantineLines, rowJson } from './quarantine.ts'
@@ -10,20 +11,25 @@ import { spoolLines } from './spools.ts'
 const QUARANTINE_MAX = 20
 
 export async function audit({ modules, say }: Desk): Promise<number> {
-  const { ledger, payments } = modules
+  const { ledger, payments, acts } = modules
   const findings = await ledger.audit('all')
   const rows = await ledger.quarantine.list({ limit: QUARANTINE_MAX, hold: null })
   const { settles } = await ledger.quarantine.count()
   const spools = await ledger.lostSpools()
   const money = await payments.audit()
+  const chain = await acts.audit()
   const sum = findings.length === 0 ? 'the ledger ties out' : `${findings.length} findings`
   const lines = findings.map(({ rule, book, detail }) => `${rule}  book ${book}  ${detail}`)
-  const moneyLines = money.map(({ rule, subject, detail }) => `${rule}  ${subject}  ${detail}`)
-  say({ findings, money, settles, quarantine: rows.map(rowJson), spools }, [
-    ...[...lines, sum, ...moneyLines],
+  const otherLines = [...money, ...chain.findings].map(
+    ({ rule, subject, detail }) => `${rule}  ${subject}  ${detail}`,
+  )
+  const state = chain.findings.length === 0 ? 'as they were recorded' : 'tampered with'
+  say({ findings, money, acts: chain.findings, settles, quarantine: rows.map(rowJson), spools }, [
+    ...[...lines, sum, ...otherLines, `operators’ acts: ${formatCount(chain.acts)}, ${state}`],
     ...quarantineLines(rows, settles),
     ...spoolLines(spools),
   ])
-  const isFine = findings.length + money.length + settles + spools.length === 0
+  const broken = findings.length + money.length + chain.findings.length
+  const isFine = broken + settles + spools.length === 0
   return isFine ? EXIT_DONE : EXIT_FAILED
 }

@@ -362,7 +362,11 @@ export const commands: readonly OperatorCommand[] = [
   {
     usage: 'acts',
     description: 'what operators did',
-    options: [LIMIT, ['--by <name>', 'of one operator only']],
+    options: [
+      LIMIT,
+      ['--by <name>', 'of one operator only'],
+      ['--about <customer>', 'about one account only'],
+    ],
     run: acts,
   },
 ]

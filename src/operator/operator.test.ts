@@ -84,6 +84,45 @@ test('records cannot be changed or deleted', async () => {
   }
 })
 
+test('op audit reports an act that was changed past the triggers', async () => {
+  await at.stage.op(grant('--yes'))
+  assert.equal((await at.stage.op(['audit'])).code, 0)
+  const change = (detail: string) =>
+    at.stage.db.transaction(async (tx) => {
+      await tx.query('set local session_replication_role = replica')
+      await tx.query(
+        `update operator_acts set detail = $1 where number = (select number from act_chain)`,
+        [detail],
+      )
+    })
+  const { detail = '' } = (await at.stage.acts()).at(-1) ?? {}
+  await change('nothing happened')
+  const { code, out } = await at.stage.op(['audit'])
+  assert.equal(code, 1)
+  assert.match(out, /^act_altered {2}act \d+ {2}it, .* is not as it was recorded$/m)
+  assert.match(out, /^operators’ acts: \d+, tampered with$/m)
+  await change(detail)
+  assert.equal((await at.stage.op(['audit'])).code, 0)
+})
+
+test('acts name a person by the account, and op acts shows the present address', async () => {
+  const anna = await at.stage.person('anna')
+  const reason = `${anna.email} asked`
+  await at.stage.op(['grant', anna.email, '7', '--reason', reason, '--yes'])
+  await at.stage.op(['grant', `${anna.book}`, '7', '--reason', 'x', '--yes'])
+  await at.stage.op(grant('--yes'))
+  const line = (await at.stage.acts()).at(-3)
+  const { id = '' } = (await at.stage.accounts.search(anna.email, 1))[0] ?? {}
+  assert.equal(line?.command, `grant ${id} 7 --reason '${id} asked'`)
+  const { out } = await at.stage.op(['acts', '--about', anna.email])
+  const commands = out.split('\n').filter((one) => one.startsWith('    op '))
+  assert.deepEqual(commands, [
+    `    op grant ${anna.book} 7 --reason x`,
+    `    op grant ${id} 7 --reason '${id} asked'`,
+  ])
+  assert.ok(out.endsWith(`\n    ${id} is ${anna.email}`), out)
+})
+
 test('--as names the operator; the system account is recorded as well', async () => {
   await at.stage.op(grant('--yes', '--as', 'Olga'))
   const line = (await at.stage.acts()).at(-1)
@@ -126,11 +165,11 @@ test('--json prints the same members each time', async () => {
     [['reviews'], 'reviews'],
     [['disputes'], 'disputes'],
     [['reconcile'], 'providers'],
-    [['audit'], 'findings money settles quarantine spools'],
+    [['audit'], 'findings money acts settles quarantine spools'],
     [['quarantine'], 'settles quarantine'],
     [['spool'], 'spools'],
     [['days'], 'daysAhead days'],
-    [['acts'], 'acts'],
+    [['acts'], 'acts people'],
   ]
   for (const [args, names] of members) {
     const said = await at.stage.json(...args)

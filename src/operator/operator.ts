@@ -1,6 +1,6 @@
 // The entry file of operator: commands for the people on duty. A command prints what it found or
 // what it will do, asks for confirmation unless --yes is given, acts through other modules' entry
-// files, reports, and records itself in operator_acts. `--json` prints one object for scripts.
+// files, reports, and is recorded as an act. `--json` prints one object for scripts.
 // Exit code 0: done; 1: something was found, refused or declined; 2: usage error.
 import { hostname, userInfo } from 'node:os'
 import { Command } from 'commander'
@@ -19,7 +19,6 @@ export type { OperatorModules } from './desk/modules.ts'
 export type { Terminal } from './desk/terminal.ts'
 
 const NAME_MAX = 100
-const COMMAND_MAX = 2_000
 
 /** `open` is called only when a command runs, so that `--help` opens no connection. */
 export function createOperator(
@@ -136,7 +135,7 @@ function commandText(entry: OperatorCommand, args: readonly string[], given: Opt
     const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
     return value === true ? [flag] : [flag, String(value)]
   })
-  return [...words, ...[...args, ...options].map(quoteWord)].join(' ').slice(0, COMMAND_MAX)
+  return [...words, ...[...args, ...options].map(quoteWord)].join(' ')
 }
 
 function quoteWord(word: string): string {

@@ -39,7 +39,12 @@ async function refusedCharge(whole: number): Promise<string> {
 
 test('the audit says that the quarantine is empty and every spool can be reached', async () => {
   const { code, out } = await at.stage.op(['audit'])
-  assert.equal(out, 'the ledger ties out\nthe quarantine is empty\nno spool is out of reach')
+  assert.deepEqual(out.split('\n'), [
+    'the ledger ties out',
+    'operators’ acts: 0, as they were recorded',
+    'the quarantine is empty',
+    'no spool is out of reach',
+  ])
   assert.equal(code, 0)
 })
 
@@ -48,8 +53,9 @@ test('the audit names each quarantined charge until an operator writes it off', 
   const kept = await refusedCharge(30)
   const { code, out } = await at.stage.op(['audit'])
   assert.equal(code, 1, 'something was found')
-  const [ties, ...lines] = out.split('\n')
+  const [ties, acts, ...lines] = out.split('\n')
   assert.equal(ties, 'the ledger ties out')
+  assert.match(acts ?? '', /^operators’ acts: /)
   assert.equal(lines[0], `quarantined charge ${given}  book ${at.book}, 1 287 credits`)
   assert.match(lines[1] ?? '', /^ {2}since .* UTC: answered hold_unknown$/)
   assert.equal(lines.length, 5)

@@ -8,14 +8,17 @@ export type Program = (typeof PROGRAMS)[number]
 const DATABASE = ['database.url', 'database.directUrl']
 const KEYS = ['keys.tagSecret', 'keys.lookupSecret']
 const PAYMENTS = ['payments.digestSecret', 'yookassa.secretKey', 'yookassa.earlierShops']
-/** What jobs and operators' commands have in common: audits, e-mail, the vendor's bill. */
-const UPKEEP = ['database.standbyUrl', 'mail.smtpUrl', 'vendorBill.key']
+/** What jobs and operators' commands share: audits, old days, e-mail, the vendor's bill, acts. */
+const UPKEEP = [
+  ...['database.standbyUrl', 'database.keeperUrl', 'mail.smtpUrl', 'vendorBill.key'],
+  'acts.shipSecret',
+]
 
 export const SECRETS: Readonly<Record<Program, readonly string[]>> = {
   serve: [...DATABASE, ...KEYS, 'upstream.key', 'upstream.proxyLogin'],
   // It posts e-mails to the outbox in the database; `work` sends them.
   cabinet: [...DATABASE, ...KEYS, ...PAYMENTS, 'accounts.secret'],
-  work: [...DATABASE, ...PAYMENTS, ...UPKEEP, 'database.keeperUrl'],
+  work: [...DATABASE, ...PAYMENTS, ...UPKEEP],
   op: [...DATABASE, ...KEYS, ...PAYMENTS, ...UPKEEP],
   migrate: DATABASE,
 }

@@ -3,6 +3,7 @@
 // checks of production mode. A new setting needs one line here and one in tollgate.example.yaml.
 import { z } from 'zod'
 import { assert } from './assert.ts'
+import { readCopyAddress } from './copy-address.ts'
 import { CELL_MAX } from './ids.ts'
 import { readSmtpUrl } from './mail/smtp-url.ts'
 import { Masked } from './masked.ts'
@@ -117,6 +118,14 @@ function optionalSecret(shape: z.ZodString) {
     .register(traits, { kind: 'text', fallback: 'none', isSecret: true })
 }
 
+/** A text that its own reader understands, or whose problem the reader tells. */
+function readable(read: (value: string) => object) {
+  return z.string().superRefine((value, context) => {
+    const found = read(value)
+    if ('problem' in found) context.addIssue({ code: 'custom', message: String(found.problem) })
+  })
+}
+
 /** The login is a secret of its own, so it must not be in the URL. */
 const PROXY_URL = /^(?:none|(?:https?|socks5):\/\/[^\s/@]+)$/
 const PROXY_EXPECTED = 'expected none, http(s)://host:port or socks5://host:port, without a login'
@@ -125,14 +134,8 @@ const databaseUrl = z.string().regex(/^postgres(?:ql)?:\/\/\S+$/, 'expected post
 const otherUrl = z
   .string()
   .regex(/^(?:none|postgres(?:ql)?:\/\/\S+)$/, 'expected none or postgres://…')
-const smtpUrl = z.string().superRefine((value, context) => {
-  const read = readSmtpUrl(value)
-  if ('problem' in read) context.addIssue({ code: 'custom', message: read.problem })
-})
-const networks = z.string().superRefine((value, context) => {
-  const read = readNetworks(value)
-  if ('problem' in read) context.addIssue({ code: 'custom', message: read.problem })
-})
+const smtpUrl = readable(readSmtpUrl)
+const networks = readable(readNetworks)
 const sender = z
   .string()
   .regex(
@@ -140,11 +143,10 @@ const sender = z
     'expected Name <address> or an address',
   )
 /** Who may send notifications: anyone, the provider's published addresses, or a list. */
-const sources = z.string().superRefine((value, context) => {
-  if (value === 'any' || value === 'published') return
-  const read = readNetworks(value)
-  if ('problem' in read) context.addIssue({ code: 'custom', message: read.problem })
-})
+const sources = readable((value) =>
+  value === 'any' || value === 'published' ? {} : readNetworks(value),
+)
+const copyAddress = readable(readCopyAddress)
 const versions = z
   .string()
   .regex(/^\d{4}-\d\d-\d\d(?: *, *\d{4}-\d\d-\d\d)*$/, 'expected dates with commas between them')
@@ -312,6 +314,12 @@ const settings = z.strictObject({
     key: optionalSecret(headerValue),
     upstreams: text('all'),
     alarmPercent: whole(1, 0, 100),
+  }),
+  acts: z.strictObject({
+    shipTo: text('none', {}, copyAddress),
+    shipSecret: optionalSecret(headerValue),
+    shipSeconds: whole(5, 1, 60),
+    checkSeconds: whole(30, 1, 60),
   }),
   allow: z.strictObject({
     exampleCatalogue: flag(false),

@@ -28,13 +28,14 @@ export const moduleTable: Readonly<Record<string, readonly string[]>> = {
   // A key is tied to a book, and its reissue raises the book's fence.
   keys: ['platform', 'units', 'ledger'],
   accounts: ['platform'],
+  acts: ['platform'],
   upstreams: ['platform', 'wire'],
   payments: ['platform', 'units', 'ledger'],
   guards: ['platform', 'units', 'ledger'],
   'vendor-bill': ['platform', 'units', 'ledger', 'pricing'],
   gateway: [...everyday, 'http', 'wire', 'upstreams'],
   cabinet: [...everyday, 'accounts', 'payments', 'guards'],
-  operator: [...everyday, 'accounts', 'payments', 'upstreams', 'vendor-bill'],
+  operator: [...everyday, 'accounts', 'acts', 'payments', 'upstreams', 'vendor-bill'],
 }
 
 /** The module whose queries may name a table. A migration that adds a table adds a line here. */
@@ -100,7 +101,9 @@ export const tableOwners: Readonly<Record<string, string>> = {
   top_ups: 'payments',
   guards: 'guards',
   vendor_bills: 'vendor-bill',
-  operator_acts: 'operator',
+  operator_acts: 'acts',
+  act_chain: 'acts',
+  act_copies: 'acts',
 }
 
 type Verdict = { rule: string; fix: string } | undefined

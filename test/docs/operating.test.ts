@@ -72,13 +72,13 @@ test('every example prints what the page shows', async (t) => {
 
 test('every metric is explained, and every line of the log is one that is written', () => {
   const sources = ['platform/metrics/metrics.ts', 'wiring.ts', 'fleet/fleet.ts']
-  const metrics = [...sources, 'gateway/gateway.ts', 'gateway/admission.ts']
+  const metrics = [...sources, 'gateway/gateway.ts', 'gateway/admission.ts', 'acts/acts.ts']
     .map((path) => `src/${path}`)
-    .flatMap((path) => [...source(path).matchAll(/'((?:gateway|gen_ai)_\w+)'/g)])
+    .flatMap((path) => [...source(path).matchAll(/'((?:gateway|gen_ai|acts)_\w+)'/g)])
     .flatMap(([, name = '']) => (/_(?:type|model|)$/.test(name) ? [] : [name]))
   const section = page.split('## Metrics and alarms')[1] ?? ''
   const rows = [...section.matchAll(/^\| `([^`]+)`/gm)].map(([, name = '']) => name)
-  const isMetric = (name: string) => /^(?:gateway|gen_ai)_/.test(name)
+  const isMetric = (name: string) => /^(?:gateway|gen_ai|acts)_/.test(name)
   const told = rows.filter(isMetric).map((name) => name.replace(/\{.*/, ''))
   assert.deepEqual(
     told.filter((name) => !name.endsWith('*')).toSorted(),
@@ -94,6 +94,7 @@ test('every metric is explained, and every line of the log is one that is writte
   ]
   files.push('src/main.ts', 'src/platform/db/retry.ts', 'src/platform/log.ts')
   const modules = [
+    'src/acts/acts.ts',
     'src/keys/shared-attempts.ts',
     'src/ledger/settlement.ts',
     'src/ledger/spool/claim.ts',

@@ -2,6 +2,7 @@
 // terminal that keeps its lines and answers from a list. A command is run as typed,
 // in this process; a few tests run whole processes instead.
 
+import { createActs } from '../../src/acts/acts.ts'
 import { createOperator, type OperatorModules, type Terminal } from '../../src/operator/operator.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { newInstanceId } from '../../src/platform/ids.ts'
@@ -39,8 +40,13 @@ export async function createOperatorStage() {
     ...{ url: 'none', key: new Masked('none'), upstreams: 'all', alarmPercent: 1 },
     vendorPricesFile: 'none',
   })
+  const acts = createActs({
+    ...{ db, clock: systemClock, log: quiet, shipTo: 'none', shipSecret: new Masked('none') },
+    ...{ shipSeconds: 5, checkSeconds: 60 },
+  })
   const modules: OperatorModules = {
     ...stage,
+    acts,
     ...{ clock: systemClock, mail, upstreams, vendorBill, vendorPricesFile: 'none' },
     close: async () => undefined,
   }

@@ -2,13 +2,13 @@
 // written in the action's transaction; an action that has transactions of its own, or calls another
 // service, is recorded before it begins and after it ends.
 import { styleText } from 'node:util'
+import type { Outcome } from '../../acts/acts.ts'
 import type { Executor, Tx } from '../../platform/db/db.ts'
 import { isRefusal } from '../../platform/refusal.ts'
 import { isSameTyped } from './amounts.ts'
 import { CommandError, EXIT_DONE, EXIT_FAILED, usageError } from './command-error.ts'
 import type { OperatorModules } from './modules.ts'
-import { actInsert, type Outcome } from './queries.ts'
-import { cut, visible } from './table.ts'
+import { visible } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
 export type DeskOptions = {
@@ -39,8 +39,6 @@ type Action<T> = {
 /** A line for people; in red, if the terminal has colours. */
 export type Line = string | { readonly red: string }
 
-const DETAIL_MAX = 1_000
-
 export function createDesk({ modules, terminal, options, ...who }: DeskOptions) {
   const isJson = options.json === true
 
@@ -50,7 +48,7 @@ export function createDesk({ modules, terminal, options, ...who }: DeskOptions) 
     detail: string,
     of: bigint | null = null,
   ): Promise<bigint> {
-    return actInsert(executor, { ...who, outcome, detail: cut(detail, DETAIL_MAX), of })
+    return modules.acts.record(executor, { ...who, outcome, detail, of })
   }
 
   /** One object for scripts, or lines for people. */

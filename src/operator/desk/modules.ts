@@ -1,5 +1,6 @@
 // The modules that commands act through.
 import type { Accounts } from '../../accounts/accounts.ts'
+import type { Acts } from '../../acts/acts.ts'
 import type { Keys } from '../../keys/keys.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Payments } from '../../payments/payments.ts'
@@ -13,6 +14,7 @@ import type { VendorBill } from '../../vendor-bill/vendor-bill.ts'
 export type OperatorModules = {
   readonly db: Db
   readonly clock: Clock
+  readonly acts: Pick<Acts, 'record' | 'list' | 'audit'>
   readonly ledger: Ledger
   readonly keys: Keys
   readonly accounts: Accounts

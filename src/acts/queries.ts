@@ -1,0 +1,171 @@
+// The SQL of operators' acts. Rows are only inserted; the table refuses changes and deletions, and
+// its trigger replaces e-mail addresses and computes the chain.
+import type { Executor, Tx } from '../platform/db/db.ts'
+import type { ChainedAct, Mark, Outcome } from './chain.ts'
+
+export type ActRow = {
+  readonly id: bigint
+  readonly at: Date
+  readonly by: string
+  readonly osUser: string
+  readonly command: string
+  /** `begun` when no end was recorded. */
+  readonly outcome: Outcome
+  readonly detail: string
+}
+
+/**
+ * Inserts one row. Locks the end of the chain until the transaction ends, so it is the last
+ * statement of a transaction; and locks the row that it ends, against deletion only.
+ */
+export async function actInsert(
+  db: Executor,
+  p: Omit<ActRow, 'id' | 'at'> & { readonly of: bigint | null },
+): Promise<bigint> {
+  const { rows } = await db.query(
+    `insert into operator_acts (of_act, acted_by, os_user, command, outcome, detail)
+     values ($1, $2, $3, $4, $5, $6)
+     returning id`,
+    [p.of, p.by, p.osUser, p.command, p.outcome, p.detail],
+  )
+  return (rows[0] as { id: bigint }).id
+}
+
+/** Acts about an account: they name its id, or its book as the object of the command. */
+export type About = { readonly account: string | null; readonly book: bigint }
+
+/** Acts, newest first, each with its outcome. Reads without a lock; `about` reads every act. */
+export async function actList(
+  db: Executor,
+  p: { readonly by: string | null; readonly about: About | null; readonly limit: number },
+): Promise<ActRow[]> {
+  const { rows } = await db.query(
+    `select a.id, a.at, a.acted_by as by, a.os_user as "osUser", a.command,
+       coalesce(e.outcome, a.outcome) as outcome, coalesce(e.detail, a.detail) as detail
+     from operator_acts a left join operator_acts e on e.of_act = a.id
+     where a.of_act is null and ($1::text is null or a.acted_by = $1)
+       and ($3::text is null
+         or strpos(concat_ws(' ', a.command, a.detail, e.detail), $2) > 0
+         or a.command ~ concat('^\\S+( \\S+)? ', $3::text, '( |$)')
+         or concat_ws(' ', a.detail, e.detail) ~ concat('\\mbook ', $3::text, '\\M'))
+     order by a.id desc
+     limit $4`,
+    [p.by, p.about?.account ?? null, p.about === null ? null : String(p.about.book), p.limit],
+  )
+  return rows as ActRow[]
+}
+
+/** A page of the chain after a number. Reads without a lock. */
+export async function actListChained(
+  db: Executor,
+  p: { readonly after: bigint; readonly limit: number },
+): Promise<ChainedAct[]> {
+  const { rows } = await db.query(
+    `select number, id, of_act as of,
+       to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at,
+       acted_by as by, os_user as "osUser", command, outcome, detail, digest
+     from operator_acts where number > $1 order by number, id limit $2`,
+    [p.after, p.limit],
+  )
+  return rows as ChainedAct[]
+}
+
+/** Acts without a place in the chain: none, unless somebody wrote past the trigger. */
+export async function actCountUnchained(db: Executor): Promise<number> {
+  const { rows } = await db.query(
+    'select count(*)::int4 as n from operator_acts where number < 1 or number is null',
+  )
+  return (rows[0] as { n: number }).n
+}
+
+/** The end of the chain; undefined if somebody removed its row. */
+export async function chainEnd(db: Executor): Promise<Mark | undefined> {
+  const { rows } = await db.query('select number, digest from act_chain')
+  return rows[0] as Mark | undefined
+}
+
+/** The digest of an act; undefined if there is no act of this number. */
+export async function digestFind(db: Executor, number: bigint): Promise<Buffer | undefined> {
+  const { rows } = await db.query('select digest from operator_acts where number = $1', [number])
+  return (rows[0] as { digest: Buffer } | undefined)?.digest
+}
+
+/** PostgreSQL's own count of changes of the table: it rises also when the triggers are off. */
+export type Changes = { readonly inserted: bigint; readonly changed: bigint }
+
+export async function actChanges(db: Executor): Promise<Changes> {
+  const { rows } = await db.query(
+    `select n_tup_ins as inserted, n_tup_upd + n_tup_del as changed
+     from pg_stat_user_tables where relid = 'operator_acts'::regclass`,
+  )
+  return (rows[0] as Changes | undefined) ?? { inserted: 0n, changed: 0n }
+}
+
+/** A trigger of a table or of one of its partitions; the trigger is null for a table without. */
+export type TriggerRow = {
+  readonly root: string
+  readonly table: string
+  readonly trigger: string | null
+  readonly isOn: boolean
+}
+
+/** The triggers of these tables and of their partitions. */
+export async function triggerList(db: Executor, tables: readonly string[]): Promise<TriggerRow[]> {
+  const { rows } = await db.query(
+    `with recursive guarded as (
+       select c.oid, c.relname::text as root, c.relname::text as table
+       from pg_class c
+       where c.relname = any ($1) and c.relnamespace = 'public'::regnamespace
+       union all
+       select c.oid, g.root, c.relname::text
+       from guarded g
+       join pg_inherits i on i.inhparent = g.oid
+       join pg_class c on c.oid = i.inhrelid
+     )
+     select g.root, g.table, t.tgname::text as trigger,
+       coalesce(t.tgenabled in ('O', 'A'), false) as "isOn"
+     from guarded g left join pg_trigger t on t.tgrelid = g.oid
+     order by 1, 2, 3`,
+    [tables],
+  )
+  return rows as TriggerRow[]
+}
+
+/** The mark of a copy, and its row's lock; undefined while another process ships to it. */
+export async function copyLock(tx: Tx, name: string): Promise<Mark | undefined> {
+  await tx.query('insert into act_copies (name) values ($1) on conflict (name) do nothing', [name])
+  const { rows } = await tx.query(
+    'select number, digest from act_copies where name = $1 for update skip locked',
+    [name],
+  )
+  return rows[0] as Mark | undefined
+}
+
+/** Records how far a copy has come. Locks its row. */
+export async function copyStore(tx: Tx, name: string, mark: Mark): Promise<void> {
+  await tx.query(
+    `update act_copies set number = $2, digest = $3, shipped_at = clock_timestamp()
+     where name = $1`,
+    [name, mark.number, mark.digest],
+  )
+}
+
+/** The mark of a copy; undefined before the first act was sent. Reads without a lock. */
+export async function copyFind(db: Executor, name: string): Promise<Mark | undefined> {
+  const { rows } = await db.query(
+    'select number, digest from act_copies where name = $1 and number > 0',
+    [name],
+  )
+  return rows[0] as Mark | undefined
+}
+
+/** The age of the oldest act that was not sent to a copy; 0 if all were. */
+export async function unshippedSeconds(db: Executor, name: string): Promise<number> {
+  const { rows } = await db.query(
+    `select coalesce(extract(epoch from clock_timestamp() - a.at), 0)::float8 as seconds
+     from (select coalesce(max(number), 0) as number from act_copies where name = $1) c
+     left join operator_acts a on a.number = c.number + 1`,
+    [name],
+  )
+  return (rows[0] as { seconds: number }).seconds
+}
