@@ -57,13 +57,17 @@ export function markOf(line: string): Mark | undefined {
   }
 }
 
-/** The last whole line of a text. */
-export function lastMarkOf(text: string): Mark | undefined {
-  for (const line of text.split('\n').reverse()) {
+/**
+ * The newest act among the whole lines of a text. Mostly the last line; but a worker that was
+ * stopped while it shipped may go on later, and write older acts once more.
+ */
+export function newestMarkOf(text: string): Mark | undefined {
+  let newest: Mark | undefined
+  for (const line of text.split('\n')) {
     const mark = markOf(line)
-    if (mark !== undefined) return mark
+    if (mark !== undefined && mark.number >= (newest?.number ?? 0n)) newest = mark
   }
-  return undefined
+  return newest
 }
 
 export function isSameMark(one: Mark, other: Mark): boolean {

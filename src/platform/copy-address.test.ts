@@ -17,6 +17,7 @@ const cases: [string, object | 'problem'][] = [
   ['https://keep.example.org/acts', { kind: 'http', url: 'https://keep.example.org/acts' }],
   ['http://127.0.0.1:9000/acts', { kind: 'http', url: 'http://127.0.0.1:9000/acts' }],
   ['http://keep.example.org/acts', 'problem'],
+  ['https://user:word@keep.example.org/acts', 'problem'],
   ['udp:log.example.org:514', 'problem'],
   ['', 'problem'],
 ]

@@ -28,6 +28,9 @@ export function readCopyAddress(text: string): CopyAddress | { readonly problem:
     if (host !== '' && Number(port) > 0) return { kind, host, port: Number(port) }
   }
   if (/^https?:\/\/\S+$/.test(text) && URL.canParse(text)) {
+    const { username, password } = new URL(text)
+    // The address is printed, and stored beside the mark of the copy.
+    if (username + password !== '') return { problem: 'has a login; use acts.shipSecret' }
     if (isPlainHttp(text)) return { problem: 'is http:// beyond the loopback; use https://' }
     return { kind: 'http', url: text }
   }

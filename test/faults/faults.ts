@@ -50,6 +50,7 @@ const programs: Record<string, () => Promise<{ drill: Drill }>> = {
   partitions: () => import('./days/partitions.ts'),
   enumeration: () => import('./enumeration.ts'),
   'step-up': () => import('./step-up.ts'),
+  'acts-erased': () => import('./acts-erased.ts'),
   edge: () => import('./edge/edge.ts'),
   'edge-node-dead': () => import('./edge/node-dead.ts'),
   upgrade: () => import('./releases/upgrade.ts'),

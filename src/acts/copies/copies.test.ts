@@ -71,6 +71,20 @@ test('half a line of a killed process stays, and its act is sent again', async (
   assert.deepEqual(shipped(), [1, 2, -1, 3, 4])
 })
 
+test('a worker that went on late and wrote older acts again makes no copy shorter', async () => {
+  const stage = await stageWith(`file:${at.path}`)
+  stage.acts.exportWatch(stage.metrics)
+  await actTimes(stage, 3)
+  await stage.acts.ship()
+  const [first = ''] = readFileSync(at.path, 'utf8').split('\n')
+  writeFileSync(at.path, `${first}\n`, { flag: 'a' })
+  await stage.act('fourth')
+  assert.equal(await stage.acts.ship(), 1)
+  assert.deepEqual(shipped(), [1, 2, 3, 1, 4])
+  const text = await stage.metrics.registry.metrics()
+  assert.match(text, /^acts_findings_total\{of="copy_shorter"\} 0$/m)
+})
+
 test('erased newest acts are found by the copy, by a process that never saw them', async () => {
   const stage = await stageWith(`file:${at.path}`)
   await actTimes(stage, 4)

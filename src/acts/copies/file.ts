@@ -2,11 +2,11 @@
 // machine, or with an attribute that lets nobody shorten it.
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { lastMarkOf } from '../chain.ts'
+import { newestMarkOf } from '../chain.ts'
 import type { Copy } from './port.ts'
 
-/** The longest line is 20 KiB: every character of it escaped. */
-const TAIL_BYTES = 256 * 1_024
+/** More than one call of shipping, with lines of the usual length; the longest is 20 KiB. */
+const TAIL_BYTES = 512 * 1_024
 /** The group may collect it. */
 const MODE = 0o640
 const NEWLINE = 10
@@ -17,7 +17,7 @@ export function openFileCopy(path: string): Copy {
       const file = await open(path, 'r').catch(undefinedIfAbsent)
       if (file === undefined) return undefined
       try {
-        return lastMarkOf((await readEnd(file, TAIL_BYTES)).toString())
+        return newestMarkOf((await readEnd(file, TAIL_BYTES)).toString())
       } finally {
         await file.close()
       }

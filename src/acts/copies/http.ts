@@ -1,9 +1,10 @@
-// A copy behind a URL. POST with lines stores them; GET answers with the newest stored line.
+// A copy behind a URL. POST with lines stores them; GET answers with the stored line
+// of the highest number.
 // docs/operating.md describes the protocol for whoever writes a receiver.
 import { request } from 'undici'
 import { Fault } from '../../platform/assert.ts'
 import type { Masked } from '../../platform/masked.ts'
-import { lastMarkOf } from '../chain.ts'
+import { newestMarkOf } from '../chain.ts'
 import type { Copy } from './port.ts'
 
 const TIMEOUT_MS = 10_000
@@ -35,7 +36,7 @@ export function openHttpCopy(url: string, secret: Masked<string>): Copy {
       const { status, text } = await call('GET')
       if (CANNOT_READ.includes(status)) return 'unreadable'
       if (HAS_NOTHING.includes(status)) return undefined
-      const mark = status === 200 ? lastMarkOf(text) : undefined
+      const mark = status === 200 ? newestMarkOf(text) : undefined
       // Not the text: it may quote our secret.
       if (mark === undefined) throw new Fault(`the copy of the acts answers GET with ${status}`)
       return mark
