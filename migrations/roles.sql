@@ -183,6 +183,9 @@ grant select on disputes, promo_codes, promo_attempts, promo_purchases, promo_re
   to tollgate_worker;
 grant execute on function orders_credit, ledger_refund, ledger_refund_reverse, ledger_forced_debit,
   ledger_adjust_down to tollgate_worker;
+-- The worker: verifies operators' acts and sends them to their copy.
+grant select on operator_acts, act_chain to tollgate_worker;
+grant select, insert, update on act_copies to tollgate_worker;
 -- The worker: e-mails.
 grant select, insert, update, delete on letters to tollgate_worker;
 grant execute on function letters_queue to tollgate_worker;
@@ -197,7 +200,8 @@ grant select, insert on operator_acts, catalogue_versions, letters to tollgate_o
 grant select on accounts, account_consents, guards, lots, postings, checkpoints, checkpoint_sums,
   days, entries_unverified, usage_marks, usage_spans, usage_sums, promo_attempts, promo_purchases,
   promo_redemptions, payment_checks, payment_notices, busiest_accounts,
-  upstream_credential_problems, audit_marks, sweep_marks to tollgate_operator;
+  upstream_credential_problems, audit_marks, sweep_marks, act_chain, act_copies
+  to tollgate_operator;
 grant insert on tariffs to tollgate_operator;
 grant select, insert, update on promo_codes, quarantine, vendor_bills, refunds, disputes,
   payment_reviews, payment_sweeps, payment_findings, mandates, upstream_settings
@@ -211,7 +215,8 @@ grant update (state, provider_payment_id, confirmation_kind, confirmation, payab
   refunded_kopecks, paid_at) on orders to tollgate_operator;
 
 -- The auditor: everything but what proves who somebody is.
-grant select on account_consents, accounts, audit_marks, checkpoint_sums, checkpoints, days,
+grant select on account_consents, accounts, act_chain, act_copies, audit_marks, checkpoint_sums,
+  checkpoints, days,
   disputes, entries_unverified, guards, instances, lots, mandates, operator_acts, orders,
   payment_checks, payment_findings, payment_notices, payment_payers, payment_reviews,
   payment_sweeps, postings, promo_attempts, promo_codes, promo_purchases, promo_redemptions,

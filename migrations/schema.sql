@@ -239,6 +239,26 @@ CREATE TRIGGER accounts_emails_are_not_reserved AFTER INSERT OR UPDATE OF email 
 --     return null;
 --   end
 
+CREATE TABLE act_chain (
+    is_only boolean DEFAULT true NOT NULL,
+    number bigint NOT NULL,
+    digest bytea NOT NULL,
+    CONSTRAINT act_chain_has_one_row CHECK (is_only)
+);
+
+ALTER TABLE ONLY act_chain
+    ADD CONSTRAINT act_chain_pkey PRIMARY KEY (is_only);
+
+CREATE TABLE act_copies (
+    name text NOT NULL,
+    number bigint DEFAULT 0 NOT NULL,
+    digest bytea DEFAULT '\x'::bytea NOT NULL,
+    shipped_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+ALTER TABLE ONLY act_copies
+    ADD CONSTRAINT act_copies_pkey PRIMARY KEY (name);
+
 CREATE TABLE audit_marks (
     book_id bigint NOT NULL,
     seq bigint NOT NULL,
@@ -911,7 +931,10 @@ CREATE TABLE operator_acts (
     command text NOT NULL,
     outcome act_outcome NOT NULL,
     detail text NOT NULL,
+    number bigint NOT NULL,
+    digest bytea NOT NULL,
     CONSTRAINT operator_acts_details_are_short CHECK ((length(detail) <= 1000)),
+    CONSTRAINT operator_acts_digests_are_sha256 CHECK ((length(digest) = 32)),
     CONSTRAINT operator_acts_end_only_what_began CHECK (((outcome <> 'begun'::act_outcome) OR (of_act IS NULL))),
     CONSTRAINT operator_acts_name_a_machine CHECK (((length(os_user) >= 1) AND (length(os_user) <= 200))),
     CONSTRAINT operator_acts_name_who_acted CHECK (((length(acted_by) >= 1) AND (length(acted_by) <= 100))),
@@ -928,6 +951,9 @@ ALTER TABLE operator_acts ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 );
 
 ALTER TABLE ONLY operator_acts
+    ADD CONSTRAINT operator_acts_are_numbered_once UNIQUE (number);
+
+ALTER TABLE ONLY operator_acts
     ADD CONSTRAINT operator_acts_end_once UNIQUE (of_act);
 
 ALTER TABLE ONLY operator_acts
@@ -935,10 +961,25 @@ ALTER TABLE ONLY operator_acts
 
 CREATE TRIGGER operator_acts_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON operator_acts FOR EACH STATEMENT EXECUTE FUNCTION operator_acts_refuse_change();
 
+CREATE TRIGGER operator_acts_join_the_chain BEFORE INSERT ON operator_acts FOR EACH ROW EXECUTE FUNCTION operator_acts_join_chain();
+
 ALTER TABLE ONLY operator_acts
     ADD CONSTRAINT operator_acts_ends_name_their_beginning FOREIGN KEY (of_act) REFERENCES operator_acts(id);
 
--- operator_acts_refuse_change, src/operator/sql/acts.sql:
+-- operator_acts_join_chain, src/acts/sql/acts.sql:
+--   declare
+--     v_before bytea;
+--   begin
+--     new.command := acts_without_addresses(new.command, 2000);
+--     new.detail := acts_without_addresses(new.detail, 1000);
+--     select number + 1, digest into strict new.number, v_before from act_chain for update;
+--     new.at := clock_timestamp();
+--     new.digest := sha256(v_before || convert_to(acts_text(new), 'UTF8'));
+--     update act_chain set number = new.number, digest = new.digest;
+--     return new;
+--   end
+
+-- operator_acts_refuse_change, src/acts/sql/acts.sql:
 --   begin
 --     raise exception 'what operators did is never changed or removed'
 --       using errcode = 'restrict_violation';
@@ -1846,7 +1887,10 @@ ALTER TABLE ONLY wrong_keys
     ADD CONSTRAINT wrong_keys_pkey PRIMARY KEY (slot);
 
 -- Every function, and the file with its text:
+--   accounts_pseudonym → src/accounts/sql/pseudonym.sql
 --   accounts_refuse_reserved_email → src/accounts/sql/addresses.sql
+--   acts_text → src/acts/sql/acts.sql
+--   acts_without_addresses → src/acts/sql/acts.sql
 --   books_keep_rules → src/ledger/sql/rules.sql
 --   catalogue_apply_first → src/pricing/sql/catalogue.sql
 --   catalogue_versions_notify → src/pricing/sql/catalogue.sql
@@ -1872,6 +1916,7 @@ ALTER TABLE ONLY wrong_keys
 --   ledger_audit_settled_of → src/ledger/sql/audit.sql
 --   ledger_audit_sums → src/ledger/sql/audit.sql
 --   ledger_audit_sums_of → src/ledger/sql/audit.sql
+--   ledger_audit_triggers → src/ledger/sql/audit.sql
 --   ledger_audited_entries → src/ledger/sql/audit.sql
 --   ledger_block → src/ledger/sql/book.sql
 --   ledger_cost → src/ledger/sql/audit.sql
@@ -1921,7 +1966,8 @@ ALTER TABLE ONLY wrong_keys
 --   letters_queue → src/platform/sql/letters.sql
 --   mandates_refuse_change → src/payments/sql/mandates.sql
 --   mandates_write_old_form → src/payments/sql/mandates.sql
---   operator_acts_refuse_change → src/operator/sql/acts.sql
+--   operator_acts_join_chain → src/acts/sql/acts.sql
+--   operator_acts_refuse_change → src/acts/sql/acts.sql
 --   orders_credit → src/payments/sql/orders.sql
 --   orders_refuse_change → src/payments/sql/orders.sql
 --   orders_refuse_charge_without_mandate → src/payments/sql/mandates.sql

@@ -3,13 +3,24 @@
 // checks of production mode. A new setting needs one line here and one in tollgate.example.yaml.
 import { z } from 'zod'
 import { assert } from './assert.ts'
-import { readCopyAddress } from './copy-address.ts'
 import { CELL_MAX } from './ids.ts'
-import { readSmtpUrl } from './mail/smtp-url.ts'
 import { Masked } from './masked.ts'
-import { readNetworks } from './networks.ts'
 import { refuseInProduction, STAND_IN } from './production.ts'
 import { isReadBy, type Program } from './programs.ts'
+import {
+  copyAddress,
+  databaseUrl,
+  headerName,
+  headerValue,
+  networks,
+  otherUrl,
+  PROXY_EXPECTED,
+  PROXY_URL,
+  sender,
+  smtpUrl,
+  sources,
+  versions,
+} from './setting-shapes.ts'
 import { earlierShopsOf, SHOPS, SHOPS_EXPECTED } from './shops.ts'
 import type { KeyPath } from './yaml.ts'
 
@@ -97,12 +108,6 @@ function webAddress(fallback: string) {
   )
 }
 
-/** Visible ASCII: anything else could end a header, and fails at every request. */
-export const HEADER_VALUE = /^[\x21-\x7e]+$/
-const headerValue = z
-  .string()
-  .regex(HEADER_VALUE, 'expected visible ASCII characters, without spaces and line breaks')
-
 function secret(fallback: string, bytesMin = 1, shape = z.string().min(1)) {
   return shape
     .default(fallback)
@@ -118,39 +123,6 @@ function optionalSecret(shape: z.ZodString) {
     .register(traits, { kind: 'text', fallback: 'none', isSecret: true })
 }
 
-/** A text that its own reader understands, or whose problem the reader tells. */
-function readable(read: (value: string) => object) {
-  return z.string().superRefine((value, context) => {
-    const found = read(value)
-    if ('problem' in found) context.addIssue({ code: 'custom', message: String(found.problem) })
-  })
-}
-
-/** The login is a secret of its own, so it must not be in the URL. */
-const PROXY_URL = /^(?:none|(?:https?|socks5):\/\/[^\s/@]+)$/
-const PROXY_EXPECTED = 'expected none, http(s)://host:port or socks5://host:port, without a login'
-
-const databaseUrl = z.string().regex(/^postgres(?:ql)?:\/\/\S+$/, 'expected postgres://…')
-const otherUrl = z
-  .string()
-  .regex(/^(?:none|postgres(?:ql)?:\/\/\S+)$/, 'expected none or postgres://…')
-const smtpUrl = readable(readSmtpUrl)
-const networks = readable(readNetworks)
-const sender = z
-  .string()
-  .regex(
-    /^(?:[^<>@\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/,
-    'expected Name <address> or an address',
-  )
-/** Who may send notifications: anyone, the provider's published addresses, or a list. */
-const sources = readable((value) =>
-  value === 'any' || value === 'published' ? {} : readNetworks(value),
-)
-const copyAddress = readable(readCopyAddress)
-const versions = z
-  .string()
-  .regex(/^\d{4}-\d\d-\d\d(?: *, *\d{4}-\d\d-\d\d)*$/, 'expected dates with commas between them')
-const headerName = z.string().regex(/^[a-z0-9-]+$/, 'expected a header name')
 const KIB = 1024
 const MIB = 1024 * KIB
 const GIB = 1024 * MIB

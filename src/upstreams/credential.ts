@@ -8,7 +8,7 @@ import type { Clock } from '../platform/clock.ts'
 import { SECRET_BYTES_MAX, secretFileProblem, secretOf } from '../platform/config.ts'
 import type { Log } from '../platform/log.ts'
 import type { Masked } from '../platform/masked.ts'
-import { HEADER_VALUE } from '../platform/settings.ts'
+import { HEADER_VALUE } from '../platform/setting-shapes.ts'
 import type { CredentialHeader } from './port.ts'
 
 const run = promisify(execFile)

@@ -9,13 +9,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { markOf } from '../../src/acts/chain.ts'
 import type { ActRule } from '../../src/acts/verify.ts'
-import { migrateJobs } from '../../src/platform/worker/worker.ts'
 import { tamper } from '../stages/acts.ts'
 import { freePorts } from '../stages/served/gateway.ts'
 import { type PaymentProcess, startPaymentProcess } from '../stages/served/process.ts'
 import type { Drill } from '../support/drill.ts'
 import { ensure, random, sleep } from '../support/drill.ts'
-import { createTestDatabase, quiet } from '../support/harness.ts'
+import { createTestDatabase } from '../support/harness.ts'
 
 type Size = {
   /** Commands as processes; every third records its begin and its end. */
@@ -118,7 +117,6 @@ type Stage = Awaited<ReturnType<typeof openStage>>
 
 async function openStage(size: Size) {
   const database = await createTestDatabase()
-  await migrateJobs(database.url, quiet)
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-acts-'))
   const path = join(folder, 'acts.ndjson')
   const [metricsPort = 0] = await freePorts(1)

@@ -45,7 +45,7 @@ export function rolesPage(text: string): string {
     const [role = '', right = '', name = '', ...columns] = line.split(' ')
     return { role, right, name, isSome: columns.length > 0 }
   })
-  const ofTables = parsed.filter(({ right, name }) => right in LETTERS || right === 'owns')
+  const ofTables = parsed.filter(({ right }) => right in LETTERS || right === 'owns')
   const tables = ofTables.filter(({ name }) => !/_seq$|_serial$/.test(name))
   const names = [...new Set(tables.map(({ name }) => name))].sort()
   const cell = (role: string, name: string) => {

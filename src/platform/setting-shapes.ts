@@ -1,0 +1,45 @@
+// The shapes that texts among the settings may have, with the sentence for one that has another.
+import { z } from 'zod'
+import { readCopyAddress } from './copy-address.ts'
+import { readSmtpUrl } from './mail/smtp-url.ts'
+import { readNetworks } from './networks.ts'
+
+/** A text that its own reader understands, or whose problem the reader tells. */
+function readable(read: (value: string) => object) {
+  return z.string().superRefine((value, context) => {
+    const found = read(value)
+    if ('problem' in found) context.addIssue({ code: 'custom', message: String(found.problem) })
+  })
+}
+
+/** The login is a secret of its own, so it must not be in the URL. */
+export const PROXY_URL = /^(?:none|(?:https?|socks5):\/\/[^\s/@]+)$/
+export const PROXY_EXPECTED =
+  'expected none, http(s)://host:port or socks5://host:port, without a login'
+
+export const databaseUrl = z.string().regex(/^postgres(?:ql)?:\/\/\S+$/, 'expected postgres://…')
+export const otherUrl = z
+  .string()
+  .regex(/^(?:none|postgres(?:ql)?:\/\/\S+)$/, 'expected none or postgres://…')
+export const smtpUrl = readable(readSmtpUrl)
+export const networks = readable(readNetworks)
+export const sender = z
+  .string()
+  .regex(
+    /^(?:[^<>@\r\n]+ <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/,
+    'expected Name <address> or an address',
+  )
+/** Who may send notifications: anyone, the provider's published addresses, or a list. */
+export const sources = readable((value) =>
+  value === 'any' || value === 'published' ? {} : readNetworks(value),
+)
+export const copyAddress = readable(readCopyAddress)
+export const versions = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\d(?: *, *\d{4}-\d\d-\d\d)*$/, 'expected dates with commas between them')
+export const headerName = z.string().regex(/^[a-z0-9-]+$/, 'expected a header name')
+/** Visible ASCII: anything else could end a header, and fails at every request. */
+export const HEADER_VALUE = /^[\x21-\x7e]+$/
+export const headerValue = z
+  .string()
+  .regex(HEADER_VALUE, 'expected visible ASCII characters, without spaces and line breaks')
