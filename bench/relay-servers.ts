@@ -16,6 +16,7 @@ import {
   type TestDatabase,
 } from '../test/support/harness.ts'
 import { type Postgres, startPostgres } from '../tools/postgres.ts'
+import { onRoles } from '../tools/program-roles.ts'
 import { ensureProgram, freePort, RELAY_CORE, startOn, whenListening } from './relay-tools.ts'
 
 const run = promisify(execFile)
@@ -125,7 +126,7 @@ type Command = { readonly command: readonly string[]; readonly env?: Record<stri
 const commands: Record<RelayName, (plan: Plan) => Promise<Command>> = {
   ours: async ({ ground, port, nodeFlags }) => ({
     command: [process.execPath, ...nodeFlags, join(root, 'src/main.ts'), 'serve'],
-    env: {
+    env: onRoles('serve', {
       DATABASE_URL: ground.database.url,
       GATEWAY_PORT: String(port),
       GATEWAY_PROCESSES: '1',
@@ -137,7 +138,7 @@ const commands: Record<RelayName, (plan: Plan) => Promise<Command>> = {
       KEYS_LOOKUP_SECRET: keySettings.lookupSecret.reveal(),
       UPSTREAM_URL: `http://127.0.0.1:${ground.stubPort}`,
       UPSTREAM_CONNECTIONS: CONNECTIONS_MAX,
-    },
+    }),
   }),
 
   bare: async ({ ground, port }) => ({

@@ -7,6 +7,7 @@ import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import pg from 'pg'
 import { answer, startPostgres } from './postgres.ts'
+import { urlAs } from './program-roles.ts'
 
 export const state = resolve(import.meta.dirname, '..', process.env.TOLLGATE_STATE ?? '.tollgate')
 
@@ -39,6 +40,16 @@ export async function findDatabase(): Promise<Database> {
   await client.end()
   const what = `PostgreSQL 18 in ${started.dataDirectory}, port ${started.port}`
   return { url: url.href, what, stop: started.stop }
+}
+
+/** `migrate` makes the roles without a password, which only a server that asks for none accepts. */
+export async function requireRoles(databaseUrl: string): Promise<void> {
+  await answer(urlAs(databaseUrl, 'tollgate_gateway')).catch((error: unknown) => {
+    throw new Error(
+      `tollgate_gateway cannot connect (${error}): give the roles of migrations/roles.sql the ` +
+        'password of DATABASE_URL, or let every program run as its user with DATABASE_ROLES=one',
+    )
+  })
 }
 
 async function startIn(dataDirectory: string) {

@@ -4,14 +4,18 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Database, findDatabase, portFor, state } from './dev-places.ts'
+import { type Database, findDatabase, portFor, requireRoles, state } from './dev-places.ts'
 import { createProcesses, type Environment } from './dev-processes.ts'
+import { onRoles } from './program-roles.ts'
 import { SIGN_IN } from './seed-sign-in.ts'
 
 /** The upstream key that the stand-in accepts; also the default of the configuration. */
 const UPSTREAM_KEY = 'stand-in-key-1'
 /** A first start answers within seconds, even on a slow disk: nothing is compiled. */
 const READY_MS = 90_000
+
+/** For a server where the roles of programs cannot be made or cannot connect. */
+const isOneRole = process.env.DATABASE_ROLES === 'one'
 
 export type StageOptions = {
   /** Servers restart when their source changes, and print their whole log. */
@@ -68,7 +72,8 @@ async function start(stage: Stage): Promise<string> {
   goOn()
   console.log(`database ${database.what}`)
   const env = environmentOf(stage, database, ports, pages)
-  await processes.run(['src/main.ts', 'migrate'], env)
+  await processes.run(['src/main.ts', 'migrate'], onRoles('migrate', env))
+  if (!isOneRole) await requireRoles(database.url)
   goOn()
   startStandIns(stage, env, ports)
   await whenAnswering(`${pages.bank}/sim/state`, goOn)
@@ -82,11 +87,11 @@ async function start(stage: Stage): Promise<string> {
     ['cabinet', 'cabinet'],
     ['gateway', 'serve'],
   ] as const) {
-    processes.start(name, [...watching, 'src/main.ts', command], env, end)
+    processes.start(name, [...watching, 'src/main.ts', command], onRoles(command, env), end)
   }
   await whenAnswering(`${pages.url}/api/hello`, goOn)
   await whenAnswering(`http://127.0.0.1:${ports.cabinet}/api/brand`, goOn)
-  return greeting(stage, pages, { key, databaseUrl: database.url })
+  return greeting(stage, pages, { key, databaseUrl: onRoles('op', env).DATABASE_URL })
 }
 
 type Ports = Awaited<ReturnType<typeof findPorts>>
@@ -117,6 +122,7 @@ function pagesOf({ gateway, cabinet, letters, bank }: Ports) {
 function environmentOf({ isWatched }: Stage, database: Database, ports: Ports, pages: Pages) {
   return {
     DATABASE_URL: database.url,
+    ...(isOneRole && { DATABASE_ROLES: 'one' }),
     LEDGER_SPOOL_DIRECTORY: join(state, 'spool'),
     UPSTREAM_URL: `http://127.0.0.1:${ports.vendor}`,
     UPSTREAM_KEY,

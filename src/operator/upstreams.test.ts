@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { upstreamDefaults } from '../../test/stages/data-plane.ts'
 import { createTestDatabase, quiet, type TestDatabase } from '../../test/support/harness.ts'
+import { onRoles } from '../../tools/program-roles.ts'
 import { systemClock } from '../platform/clock.ts'
 import { newInstanceId } from '../platform/ids.ts'
 import { Masked } from '../platform/masked.ts'
@@ -63,7 +64,7 @@ function op(args: string[], input = '') {
       ['src/main.ts', 'op', ...args],
       {
         cwd: root,
-        env: {
+        env: onRoles('op', {
           PATH: process.env.PATH ?? '',
           DATABASE_URL: at.database.url,
           LEDGER_SPOOL_DIRECTORY: join(at.directory, 'spool'),
@@ -71,7 +72,7 @@ function op(args: string[], input = '') {
           EAST_1: 'a',
           EAST_2: 'b',
           WEST: 'c',
-        },
+        }),
       },
       (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     )

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Agent } from 'undici'
 import { startVendor } from '../../stand-ins/vendor/vendor.ts'
+import { onRoles } from '../../tools/program-roles.ts'
 import { createGatewayStage } from '../stages/served/gateway.ts'
 import { startPaymentProcess } from '../stages/served/process.ts'
 import type { Drill } from '../support/drill.ts'
@@ -56,11 +57,12 @@ export const drill: Drill = async ({ isFull, say }) => {
 
 /** Starts a command that must end with code 2 and one line. */
 function refuse(args: readonly string[], env: Env, sentence: RegExp): Promise<void> {
+  const given = { PATH: process.env.PATH ?? '', ...env }
   return new Promise((resolve, reject) => {
     execFile(
       process.execPath,
       [join(root, 'src/main.ts'), ...args],
-      { cwd: root, env: { PATH: process.env.PATH ?? '', ...env }, timeout: REFUSED_MS_MAX },
+      { cwd: root, env: onRoles(args[0] ?? '', given), timeout: REFUSED_MS_MAX },
       (error, out, err) => {
         const isOneLine = err.trim().split('\n').length === 1
         if (error?.code === 2 && isOneLine && sentence.test(err)) return resolve()

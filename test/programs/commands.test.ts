@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { credits } from '../../src/units/credits.ts'
 import { startMailbox } from '../../stand-ins/mailbox/mailbox.ts'
+import { onRoles } from '../../tools/program-roles.ts'
 import { until } from '../stages/mail.ts'
 import { createTestDatabase, createTestLedger, type TestDatabase } from '../support/harness.ts'
 import { createLimitedDbUser } from '../support/limited-db-user.ts'
@@ -24,15 +25,15 @@ after(async () => {
   await rm(place.directory ?? '', { recursive: true, force: true })
 })
 
-function environment(extra: Record<string, string> = {}) {
-  return {
+function environment(command: string, extra: Record<string, string> = {}) {
+  return onRoles(command, {
     PATH: process.env.PATH ?? '',
     DATABASE_URL: place.database?.url ?? '',
     LEDGER_SPOOL_DIRECTORY: join(place.directory ?? '', 'spool'),
     METRICS_WORK_PORT: '0',
     METRICS_CABINET_PORT: '0',
     ...extra,
-  }
+  })
 }
 
 type User = { readonly uid?: number; readonly gid?: number }
@@ -42,7 +43,7 @@ function run(args: string[], extra: Record<string, string> = {}, input = '', use
     const child = execFile(
       process.execPath,
       [join(root, 'tools/node.mjs'), 'src/main.ts', ...args],
-      { cwd: root, env: environment(extra), ...user },
+      { cwd: root, env: environment(args[0] ?? '', extra), ...user },
       (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     )
     child.stdin?.end(input)
@@ -208,7 +209,7 @@ test('op leaves a record of an act during which it was killed', async () => {
   const mailbox = await startMailbox()
   mailbox.faults({ to: '*', do: 'hang', at: 'rcpt' })
   const args = ['src/main.ts', 'op', 'mail', 'test', 'me@example.org', '--yes']
-  const env = environment({ MAIL_SMTP_URL: mailbox.smtpUrl })
+  const env = environment('op', { MAIL_SMTP_URL: mailbox.smtpUrl })
   const child = spawn(process.execPath, args, { cwd: root, env, stdio: 'ignore' })
   const isBegun = async () =>
     (await db.query(`select from operator_acts where command like 'mail %'`)).rows.length > 0
@@ -225,7 +226,7 @@ test('op leaves a record of an act during which it was killed', async () => {
 async function startCommand(command: string, said: string, extra: Record<string, string> = {}) {
   const child = spawn(process.execPath, [join(root, 'src/main.ts'), command], {
     cwd: root,
-    env: environment(extra),
+    env: environment(command, extra),
   })
   const lines: string[] = []
   child.stdout.on('data', (data: Buffer) => lines.push(data.toString()))
@@ -252,7 +253,7 @@ test('work runs its jobs and ends on SIGTERM', async () => {
 })
 
 test('work waits for a connection at its start, and ends on SIGTERM while it waits', async () => {
-  const dbUser = await createLimitedDbUser(place.database as TestDatabase)
+  const dbUser = await createLimitedDbUser(place.database as TestDatabase, 'tollgate_worker')
   await dbUser.refuseConnections()
   const waits = await startCommand('work', 'the database is away', { DATABASE_URL: dbUser.url })
   assert.equal(await waits.stop(), 0, waits.printed())

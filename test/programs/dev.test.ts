@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
+import { onRoles } from '../../tools/program-roles.ts'
 
 const root = join(import.meta.dirname, '../..')
 const state = mkdtempSync(join(tmpdir(), 'tollgate-dev-'))
@@ -147,7 +148,7 @@ async function audit(printed: string): Promise<void> {
   const port = /PostgreSQL 18 in .*, port (\d+)/.exec(printed)?.[1]
   const DATABASE_URL = `postgres://postgres@127.0.0.1:${port}/tollgate`
   const LEDGER_SPOOL_DIRECTORY = join(state, 'audit-spool')
-  const env = { ...process.env, DATABASE_URL, LEDGER_SPOOL_DIRECTORY }
+  const env = onRoles('op', { ...process.env, DATABASE_URL, LEDGER_SPOOL_DIRECTORY })
   const parameters = [join(root, 'tools/node.mjs'), 'src/main.ts', 'op', 'audit']
   const { stdout } = await promisify(execFile)(process.execPath, parameters, { cwd: root, env })
   assert.match(stdout, /the ledger ties out/)

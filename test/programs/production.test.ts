@@ -6,6 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { onRoles } from '../../tools/program-roles.ts'
 import { writeDocuments } from '../stages/cabinet.ts'
 import { startServed } from '../stages/served/served.ts'
 import { createTestDatabase, keySettings, type TestDatabase } from '../support/harness.ts'
@@ -67,7 +68,8 @@ function environment(more: Environment, command = ''): Environment {
 
 /** Runs a command until it exits. One that serves instead is killed, and has no exit code. */
 function run(args: readonly string[], more: Environment = {}) {
-  const options = { cwd: root, env: environment(more, args[0]), timeout: REFUSAL_MS_MAX }
+  const env = onRoles(args[0] ?? '', environment(more, args[0]))
+  const options = { cwd: root, env, timeout: REFUSAL_MS_MAX }
   return new Promise<{ code: unknown; output: string }>((resolve) => {
     execFile(process.execPath, ['src/main.ts', ...args], options, (error, out, err) =>
       resolve({ code: error === null ? 0 : error.code, output: `${out}${err}` }),

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { onRoles } from '../../tools/program-roles.ts'
 import { createTestDatabase, onServer, serverUrl, type TestDatabase } from '../support/harness.ts'
 import { createLimitedDbUser } from '../support/limited-db-user.ts'
 import { pgBouncerVersion, startPgBouncer } from '../support/pgbouncer.ts'
@@ -25,7 +26,7 @@ const ROLES = [['serve'], ['work'], ['cabinet'], ['op', 'acts']]
 const STARTED_MS = 60_000
 
 function run(args: readonly string[], extra: Readonly<Record<string, string>>) {
-  const env = {
+  const env = onRoles(args[0] ?? '', {
     PATH: process.env.PATH ?? '',
     DATABASE_URL: at.database.url,
     LEDGER_SPOOL_DIRECTORY: join(at.directory, 'spool'),
@@ -36,7 +37,7 @@ function run(args: readonly string[], extra: Readonly<Record<string, string>>) {
     METRICS_WORK_PORT: '0',
     METRICS_CABINET_PORT: '0',
     ...extra,
-  }
+  })
   return new Promise<{ code: unknown; out: string; err: string }>((resolve) => {
     execFile(
       process.execPath,

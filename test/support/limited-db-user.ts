@@ -1,14 +1,16 @@
 // A database role whose connections a test can end and refuse (SQLSTATE 53300), as a server at its
 // connection limit does. The tests' own role is a superuser, and limits do not apply to it.
+import type { DatabaseRole } from '../../src/platform/db/roles.ts'
 import { newInstanceId } from '../../src/platform/ids.ts'
 import { onServer, type TestDatabase } from './harness.ts'
 
 export type LimitedDbUser = Awaited<ReturnType<typeof createLimitedDbUser>>
 
-export async function createLimitedDbUser(database: TestDatabase) {
+/** With the rights of a program's role; without one, of the owner. */
+export async function createLimitedDbUser(database: TestDatabase, role?: DatabaseRole) {
   const name = `tollgate_limited_${process.pid}_${newInstanceId().toString(36)}`
   await onServer((client) =>
-    client.query(`create role ${name} login in role postgres, tollgate_keeper`),
+    client.query(`create role ${name} login in role ${role ?? 'postgres, tollgate_keeper'}`),
   )
   const url = new URL(database.url)
   url.username = name

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { databaseRoles } from '../../src/platform/db/roles.ts'
 import { freePorts } from '../stages/served/gateway.ts'
 import { sleep } from './drill.ts'
 import { onServer } from './harness.ts'
@@ -31,7 +32,8 @@ export async function startPgBouncer(serverUrl: string, ignored: readonly string
   const server = new URL(serverUrl)
   const [port = 0] = await freePorts(1)
   const users = join(folder, 'users.txt')
-  await writeFile(users, `"${server.username}" ""\n`)
+  const names = [server.username, ...databaseRoles]
+  await writeFile(users, names.map((name) => `"${name}" ""\n`).join(''))
   const lines = [
     '[databases]',
     `* = host=${server.hostname} port=${server.port}`,

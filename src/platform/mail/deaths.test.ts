@@ -9,6 +9,7 @@ import { after, afterEach, before, test } from 'node:test'
 import { startMailbox } from '../../../stand-ins/mailbox/mailbox.ts'
 import { createMailStage, LONG_MS, type MailStage, until } from '../../../test/stages/mail.ts'
 import { onServer, quiet } from '../../../test/support/harness.ts'
+import { onRoles } from '../../../tools/program-roles.ts'
 import { systemClock } from '../clock.ts'
 import { startWorker } from '../worker/worker.ts'
 
@@ -111,14 +112,14 @@ test('resends with the same Message-ID after a kill between 250 and the commit',
   const id = await stage.posted()
   const worker = spawn(process.execPath, [join(root, 'src/main.ts'), 'work'], {
     cwd: root,
-    env: {
+    env: onRoles('work', {
       PATH: process.env.PATH ?? '',
       DATABASE_URL: stage.database.url,
       LEDGER_SPOOL_DIRECTORY: spool,
       METRICS_WORK_PORT: '0',
       MAIL_SMTP_URL: stage.mailbox.smtpUrl,
       MAIL_FROM: 'Gate <letters@gate.example>',
-    },
+    }),
     stdio: 'ignore',
   })
   assert.equal((await stage.mailbox.wait({}, LONG_MS)).length, 1)

@@ -12,6 +12,7 @@ import { Agent } from 'undici'
 import { isReadBy, PROGRAMS } from '../../../src/platform/programs.ts'
 import { listSettings } from '../../../src/platform/settings.ts'
 import { startVendor } from '../../../stand-ins/vendor/vendor.ts'
+import { onRoles } from '../../../tools/program-roles.ts'
 import { writeDocuments } from '../../stages/cabinet.ts'
 import { createAccounts, freePorts } from '../../stages/served/gateway.ts'
 import type { Drill } from '../../support/drill.ts'
@@ -36,14 +37,15 @@ export const drill: Drill = async ({ isFull, say }) => {
     say(`built by the steps of the Dockerfile: ${megabytes} MB with Node`)
     const [port = 0, metrics = 0, cabinet = 0, cabinetMetrics = 0, work = 0] = await freePorts(5)
     const environment = {
-      ...(await settings(folder, database.url, vendor.url, image.user)),
+      ...(await settings(folder, vendor.url, image.user)),
       GATEWAY_PORT: String(port),
       METRICS_PORT: String(metrics),
       CABINET_PORT: String(cabinet),
       METRICS_CABINET_PORT: String(cabinetMetrics),
       METRICS_WORK_PORT: String(work),
     }
-    const container = await openContainer(image, environment)
+    const databases = await databaseSettings(folder, database.url, image.user)
+    const container = await openContainer(image, environment, databases)
     say(
       container.isReadOnly
         ? 'files are read-only'
@@ -89,9 +91,8 @@ export const drill: Drill = async ({ isFull, say }) => {
 }
 
 /** The settings that production requires; secrets are files that only the image's user can read. */
-async function settings(folder: string, databaseUrl: string, upstreamUrl: string, user: string) {
+async function settings(folder: string, upstreamUrl: string, user: string) {
   const secrets: Record<string, string> = {
-    DATABASE_URL: databaseUrl,
     KEYS_TAG_SECRET: keySettings.tagSecret.reveal(),
     KEYS_LOOKUP_SECRET: keySettings.lookupSecret.reveal(),
     ACCOUNTS_SECRET: randomBytes(32).toString('hex'),
@@ -100,21 +101,13 @@ async function settings(folder: string, databaseUrl: string, upstreamUrl: string
     YOOKASSA_SECRET_KEY: 'live_none',
     UPSTREAM_KEY: 'stand-in-key-2',
   }
-  const directory = join(folder, 'secrets')
-  await mkdir(directory)
-  for (const [name, value] of Object.entries(secrets)) {
-    const path = join(directory, name)
-    await writeFile(path, `${value}\n`, { mode: 0o400 })
-    const [uid = 0, gid = 0] = user.split(':').map(Number)
-    if (process.getuid?.() === 0) await chown(path, uid, gid)
-  }
+  const files = await writeSecrets(join(folder, 'secrets'), secrets, user)
   // The image contains only the example's prices, which production refuses, and so is a copy.
   const example = await readFile(join(root, 'catalogue.example.yaml'), 'utf8')
   const own = example.replace('priceKopecks: 130000', 'priceKopecks: 140000')
   await writeFile(join(folder, 'catalogue.yaml'), own)
-  const files = Object.keys(secrets).map((name) => [`${name}_FILE`, join(directory, name)])
   return {
-    ...Object.fromEntries(files),
+    ...files,
     UPSTREAM_URL: upstreamUrl,
     BRAND_REQUISITES: 'Example Ltd',
     BRAND_DOCUMENTS_FILE: await writeDocuments(folder),
@@ -128,6 +121,33 @@ async function settings(folder: string, databaseUrl: string, upstreamUrl: string
     YOOKASSA_URL: 'https://api.yookassa.ru/v3',
     YOOKASSA_SHOP_ID: '123456',
   }
+}
+
+/** Each program has its own address of the database; `migrate` has the owner's. */
+async function databaseSettings(folder: string, url: string, user: string) {
+  const own = ['migrate', 'serve', 'cabinet', 'work', 'op'].map(async (command) => {
+    const env = onRoles(command, { DATABASE_URL: url } as Readonly<Record<string, string>>)
+    const { DATABASE_ROLES: roles = 'separate', ...urls } = env
+    const files = await writeSecrets(join(folder, `database of ${command}`), urls, user)
+    return [command, { ...files, DATABASE_ROLES: roles }] as const
+  })
+  return new Map(await Promise.all(own))
+}
+
+async function writeSecrets(
+  directory: string,
+  secrets: Readonly<Record<string, string>>,
+  user: string,
+) {
+  const [uid = 0, gid = 0] = user.split(':').map(Number)
+  await mkdir(directory)
+  const files = Object.entries(secrets).map(async ([name, value]) => {
+    const file = join(directory, name)
+    await writeFile(file, `${value}\n`, { mode: 0o400 })
+    if (process.getuid?.() === 0) await chown(file, uid, gid)
+    return [`${name}_FILE`, file] as const
+  })
+  return Object.fromEntries(await Promise.all(files))
 }
 
 /** Runs an operator command; its record names the image's user by number, as it has no name. */
@@ -147,13 +167,16 @@ async function operate(container: Container, image: Image): Promise<void> {
 type Container = Awaited<ReturnType<typeof openContainer>>
 
 /** As root: private mounts, read-only except for the spool, and the image's user. */
-async function openContainer(image: Image, environment: Readonly<Record<string, string>>) {
+async function openContainer(
+  image: Image,
+  environment: Readonly<Record<string, string>>,
+  databases: Awaited<ReturnType<typeof databaseSettings>>,
+) {
   const within = (value: string) => (value.startsWith('/app') ? `${image.root}${value}` : value)
   const own = Object.entries(image.environment).map(([name, value]) => [name, within(value)])
   const env = { PATH: process.env.PATH ?? '', ...Object.fromEntries(own), ...environment }
   const isReadOnly = process.getuid?.() === 0 && (await canMount())
   const node = join(image.root, 'usr/local/bin/node')
-  const options = { cwd: image.directory, env }
   const spool = join(image.directory, 'spool')
   const [user = '', group = ''] = image.user.split(':')
   const script = [
@@ -167,8 +190,10 @@ async function openContainer(image: Image, environment: Readonly<Record<string, 
   return {
     isReadOnly,
     /** The command line that runs Node in the container with these arguments. */
-    command(words: readonly string[]): [string, string[], typeof options] {
-      const given = { ...options, env: withOwnSecrets(env, words[1]) }
+    command(words: readonly string[]): [string, string[], { cwd: string; env: typeof env }] {
+      const program = words[1] ?? ''
+      const own = withOwnSecrets({ ...env, ...databases.get(program) }, program)
+      const given = { cwd: image.directory, env: own }
       if (!isReadOnly) return [node, [...words], given]
       const inside = ['sh', '-c', script, 'sh', node, ...words]
       return ['unshare', ['--mount', ...inside], given]

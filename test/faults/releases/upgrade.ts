@@ -35,6 +35,9 @@ export const drill: Drill = async ({ isFull, seed, say }) => {
   try {
     const serving = await stage.serve(
       {
+        // The versions before the roles run as the owner, and so does an installation that has not
+        // yet given its programs their roles.
+        DATABASE_ROLES: 'one',
         GATEWAY_PROCESSES: String(PROCESSES),
         GATEWAY_ADDRESS_HEADER: 'x-real-ip',
         UPSTREAM_URL: vendor.url,

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Clock } from '../../../src/platform/clock.ts'
 import { credits } from '../../../src/units/credits.ts'
+import { onRoles } from '../../../tools/program-roles.ts'
 import { ensure, sleep } from '../../support/drill.ts'
 import {
   createTestDatabase,
@@ -68,7 +69,7 @@ export async function createStageOn(database: TestDatabase, keys: readonly strin
     const [port, metricsPort] = await freePorts(2)
     const parent = spawn(process.execPath, [join(tree, 'src/main.ts'), 'serve'], {
       cwd: tree,
-      env: {
+      env: onRoles('serve', {
         PATH: process.env.PATH ?? '',
         DATABASE_URL: database.url,
         LEDGER_SPOOL_DIRECTORY: spoolDirectory,
@@ -77,7 +78,7 @@ export async function createStageOn(database: TestDatabase, keys: readonly strin
         GATEWAY_PORT: String(port),
         METRICS_PORT: String(metricsPort),
         ...env,
-      },
+      }),
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     children.push(parent)

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { onRoles } from '../../../tools/program-roles.ts'
 import { sleep } from '../../support/drill.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -46,7 +47,7 @@ export async function startPaymentProcess(
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-log-'))
   const file = openSync(join(folder, 'log'), 'a+')
   const child = spawn(process.execPath, ['src/main.ts', command], {
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: onRoles(command, { PATH: process.env.PATH ?? '', ...env }),
     cwd: root,
     stdio: ['ignore', file, file],
   })

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { onRoles } from '../../../tools/program-roles.ts'
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts')
 /** A start takes two seconds; beside a build on two cores, ten times that. */
@@ -22,7 +23,7 @@ export async function startServed(
   ready: RegExp,
 ): Promise<Served> {
   const child = spawn(process.execPath, [MAIN, command], {
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: onRoles(command, { PATH: process.env.PATH ?? '', ...env }),
     cwd: join(import.meta.dirname, '../../..'),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
