@@ -51,8 +51,8 @@ const DEVELOPMENT_ONLY = { isDevelopmentOnly: true }
  * Its prices are made up: main.ts refuses them in production when the database has no catalogue.
  */
 export const EXAMPLE_CATALOGUE = 'catalogue.example.yaml'
-/** Without the setting, all programs may share one role of the database. */
-const DATABASE_ROLES = 'one'
+/** Programs that share the owner's role must be told so: one SQL call of any then moves money. */
+const DATABASE_ROLES = 'separate'
 
 function whole(fallback: number, min: number, max: number, more: Partial<Traits> = {}) {
   return z
