@@ -53,6 +53,8 @@ const programs: Record<string, () => Promise<{ drill: Drill }>> = {
   'acts-erased': () => import('./acts-erased.ts'),
   edge: () => import('./edge/edge.ts'),
   'edge-node-dead': () => import('./edge/node-dead.ts'),
+  roles: () => import('./roles.ts'),
+  'forged-posting': () => import('./forged-posting.ts'),
   upgrade: () => import('./releases/upgrade.ts'),
   package: () => import('./releases/package.ts'),
 }
