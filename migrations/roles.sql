@@ -115,6 +115,7 @@ grant execute on function ledger_hold, ledger_hold_many, ledger_settle_request,
   to tollgate_gateway;
 grant insert on tariffs, quarantine to tollgate_gateway;
 grant select on quarantine, upstream_credentials, usage_marks, usage_sums to tollgate_gateway;
+grant select (book_id, kind, at) on postings to tollgate_gateway;
 grant select, insert, update on refused_requests, wrong_keys to tollgate_gateway;
 grant select, insert, update, delete on instances, upstream_views, upstream_credential_problems,
   busiest_accounts to tollgate_gateway;
