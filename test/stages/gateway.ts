@@ -1,5 +1,6 @@
 // A whole gateway for tests: real database, real ledger, keys and prices, the real vendor stand-in
-// over HTTP, and an account with credits and a key. Nothing of ours is imitated.
+// over HTTP, and an account with credits and a key. Nothing of ours is imitated. The gateway
+// connects to the database as its role; accounts are made, and entries audited, as the owner.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createGateway, type GatewayOptions } from '../../src/gateway/gateway.ts'
@@ -13,6 +14,7 @@ import { createPricing } from '../../src/pricing/pricing.ts'
 import { credits } from '../../src/units/credits.ts'
 import { createUpstreams, type UpstreamOptions } from '../../src/upstreams/upstreams.ts'
 import { startVendor, type Vendor } from '../../stand-ins/vendor/vendor.ts'
+import { urlAs } from '../../tools/program-roles.ts'
 import { createTestDatabase, createTestKeys, createTestLedger, quiet } from '../support/harness.ts'
 import { openWay, type UpstreamWay } from '../support/upstream-ways.ts'
 import { gatewayLimits, upstreamDefaults } from './data-plane.ts'
@@ -63,7 +65,12 @@ export async function createTestGateway(options: TestGatewayOptions = {}) {
   )
   const { way } = options
   const ways = await Promise.all(vendors.map((one) => way && openWay(way, one.url)))
-  const ledger = await createTestLedger(database.url, options.ledger)
+  const role = urlAs(database.url, 'tollgate_gateway')
+  const auditor = await createTestLedger(database.url, {}, { isStarted: false })
+  // One object: a test may replace a verb of the gateway's own ledger.
+  const ledger = Object.assign(await createTestLedger(role, options.ledger), {
+    audit: auditor.audit,
+  })
   const keys = createTestKeys(ledger.db, ledger)
   const log = logOf(options.logLines)
   const pricing = createPricing({ db: ledger.db, log, clock: systemClock })
@@ -158,6 +165,7 @@ export async function createTestGateway(options: TestGatewayOptions = {}) {
       pricing.stop()
       await upstreams.close()
       await ledger.end()
+      await auditor.end()
       for (const one of ways) await one?.close()
       for (const vendor of vendors) await vendor.close()
       await database.drop()

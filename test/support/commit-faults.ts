@@ -1,5 +1,6 @@
 // Makes commits slow or failing: a deferred trigger on books runs at the commit, when PostgreSQL
-// has already executed the statement and returned its row.
+// has already executed the statement and returned its row. It reads its table as the owner, whoever
+// commits.
 import type { Executor } from '../../src/platform/db/db.ts'
 
 export type CommitFaults = {
@@ -14,7 +15,7 @@ export async function installCommitFaults(db: Executor): Promise<CommitFaults> {
   await db.query(`
     create table commits (how text not null);
     insert into commits values ('quick');
-    create function commits_are() returns trigger language plpgsql as $$
+    create function commits_are() returns trigger language plpgsql security definer as $$
     declare
       v_how text := (select how from commits);
     begin
