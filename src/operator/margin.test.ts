@@ -87,7 +87,7 @@ for (const [kind, price, lower, loss] of [
     assert.equal(code, 1)
     assert.match(err, /^refused: \d+ prices are below cost$/m)
     assert.match(err, loss)
-    assert.equal(at.stage.pricing.current().version, 1)
+    assert.equal((await at.stage.pricing.refresh())?.version, 1)
     assert.equal((await at.stage.acts()).length, before.length)
   })
 }

@@ -31,6 +31,7 @@ const shared = {
 }
 const secrets: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgres://gate:password@db.example.com/gate',
+  DATABASE_KEEPER_URL: 'postgres://keeper:password@db.example.com/gate',
   KEYS_TAG_SECRET: `${LONG}-tag`,
   KEYS_LOOKUP_SECRET: `${LONG}-lookup`,
   ACCOUNTS_SECRET: `${LONG}-accounts`,

@@ -10,7 +10,7 @@ import type * as contract from '../../src/cabinet/contract/contract.ts'
 import { createGuards } from '../../src/guards/guards.ts'
 import { createKeys } from '../../src/keys/keys.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import type { Tx } from '../../src/platform/db/db.ts'
+import type { Db, Tx } from '../../src/platform/db/db.ts'
 import type { BookId } from '../../src/platform/ids.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createPricing } from '../../src/pricing/pricing.ts'
@@ -87,20 +87,22 @@ export async function createCabinetStage(options: StageOptions = {}) {
   const { instance } = ledger
   const upstreams = createUpstreams({ db, log, clock: systemClock, instance, upstreams: [] })
   const guards = createGuards({ db, ledger, mail, log, brand: ownBrand, ownerOf })
-  const accounts: Accounts = createAccounts({
-    ...{ db, mail, clock, log, brand: ownBrand },
-    settings: accountSettings,
-    async openBook(tx) {
-      const book = await ledger.createBook(tx)
-      await guards.open(tx, book)
-      return book
-    },
-    documents: documents.list,
-    closingHooks: openClosingHooks({
-      ...{ keys, ledger, guards, payments, mail },
-      emailOf: async (account) => (await accounts.find(account))?.email,
-    }),
-  })
+  /** The accounts module, as one more process would create it. */
+  const openAccounts = (on: { readonly db: Db } & Parameters<typeof openClosingHooks>[0]) =>
+    createAccounts({
+      ...{ db: on.db, mail, clock, log, brand: ownBrand },
+      settings: accountSettings,
+      async openBook(tx) {
+        const book = await ledger.createBook(tx)
+        await guards.open(tx, book)
+        return book
+      },
+      documents: documents.list,
+      closingHooks: openClosingHooks(on),
+    })
+  const emailOf: Parameters<typeof openClosingHooks>[0]['emailOf'] = async (account) =>
+    (await accounts.find(account))?.email
+  const accounts: Accounts = openAccounts({ db, keys, ledger, guards, payments, mail, emailOf })
   const cabinet = createCabinet({
     ...{ db, clock, log, payments, cell: 0 },
     metrics: { countAnswer: () => undefined },
@@ -147,7 +149,7 @@ export async function createCabinetStage(options: StageOptions = {}) {
   return {
     ...pay,
     ...{ accounts, keys, guards, pricing, cabinet, documents, lines, clockShift, url },
-    ...{ browser, person, upstreams, brand: ownBrand },
+    ...{ browser, person, upstreams, brand: ownBrand, openAccounts, emailOf },
 
     /** Buys a pack, pays it and waits until it is credited. */
     async buyPack(own: CabinetBrowser, pack = 'pack-35m'): Promise<contract.Order> {

@@ -1,17 +1,21 @@
 // A stage for operators: every module real, the bank's stand-in and a mailbox behind them, and a
 // terminal that keeps its lines and answers from a list. A command is run as typed,
-// in this process; a few tests run whole processes instead.
+// in this process; a few tests run whole processes instead. Commands have modules of their own,
+// which connect to the database as the operator's role; the stage's connect as the owner.
 
 import { createActs } from '../../src/acts/acts.ts'
+import { createKeys } from '../../src/keys/keys.ts'
 import { createOperator, type OperatorModules, type Terminal } from '../../src/operator/operator.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { newInstanceId } from '../../src/platform/ids.ts'
 import { createMail } from '../../src/platform/mail/mail.ts'
 import { Masked } from '../../src/platform/masked.ts'
+import { createPricing } from '../../src/pricing/pricing.ts'
 import { createUpstreams } from '../../src/upstreams/upstreams.ts'
 import { createVendorBill } from '../../src/vendor-bill/vendor-bill.ts'
 import { startMailbox } from '../../stand-ins/mailbox/mailbox.ts'
-import { quiet } from '../support/harness.ts'
+import { urlAs } from '../../tools/program-roles.ts'
+import { createTestLedger, keySettings, quiet } from '../support/harness.ts'
 import { createCabinetStage } from './cabinet.ts'
 import { upstreamDefaults } from './data-plane.ts'
 
@@ -23,20 +27,29 @@ class Ended extends Error {}
 export async function createOperatorStage() {
   const stage = await createCabinetStage()
   const mailbox = await startMailbox()
-  const { db } = stage
+  const url = urlAs(stage.database.url, 'tollgate_operator')
+  const { spoolDirectory } = stage.ledger
+  const ledger = await createTestLedger(url, { spoolDirectory }, { isStarted: false })
+  const { db } = ledger
+  const base = { db, clock: systemClock, log: quiet }
   const upstreams = createUpstreams({
     upstreams: ['east', 'west'].map((name) => ({
       ...upstreamDefaults,
       ...{ name, url: 'http://127.0.0.1:9', keys: [new Masked(`${name} secret`)] },
     })),
-    ...{ db, clock: systemClock, log: quiet, instance: newInstanceId() },
+    ...{ ...base, instance: newInstanceId() },
   })
   const mail = createMail({
-    ...{ db, clock: systemClock, log: quiet, from: 'Gate <letters@gate.example>' },
+    ...{ ...base, from: 'Gate <letters@gate.example>' },
     smtpUrl: new Masked(mailbox.smtpUrl),
   })
+  const keys = createKeys({ ...base, ledger, ...keySettings })
+  const pricing = createPricing(base)
+  const payments = stage.open({ db, ledger, mail })
+  const { guards, emailOf } = stage
+  const accounts = stage.openAccounts({ db, keys, ledger, guards, payments, mail, emailOf })
   const vendorBill = createVendorBill({
-    ...{ db, clock: systemClock, ledger: stage.ledger, pricing: stage.pricing },
+    ...{ db, clock: systemClock, ledger, pricing },
     ...{ url: 'none', key: new Masked('none'), upstreams: 'all', alarmPercent: 1 },
     vendorPricesFile: 'none',
   })
@@ -45,9 +58,8 @@ export async function createOperatorStage() {
     ...{ shipSeconds: 5, checkSeconds: 60 },
   })
   const modules: OperatorModules = {
-    ...stage,
-    acts,
-    ...{ clock: systemClock, mail, upstreams, vendorBill, vendorPricesFile: 'none' },
+    ...{ db, clock: systemClock, ledger, keys, accounts, payments, pricing, mail, upstreams },
+    ...{ acts, vendorBill, vendorPricesFile: 'none' },
     close: async () => undefined,
   }
 
@@ -101,7 +113,7 @@ export async function createOperatorStage() {
 
     /** What operators did, oldest first: outcome, command, detail. */
     async acts() {
-      const { rows } = await db.query(
+      const { rows } = await stage.db.query(
         `select id, of_act as of, acted_by as by, os_user as "osUser", command, outcome, detail
          from operator_acts order by id`,
       )
@@ -120,6 +132,7 @@ export async function createOperatorStage() {
       mail.close()
       await upstreams.close()
       await mailbox.close()
+      await ledger.end()
       await stage.end()
     },
   }
