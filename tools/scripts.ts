@@ -43,7 +43,7 @@ export const groups: readonly Group[] = [
       'web:build': 'build the pages of the cabinet into web/dist',
       'routes-table': 'write docs/cabinet-routes.md from what a real cabinet answers',
       'dump-schema': 'write migrations/schema.sql from a freshly migrated database',
-      'roles-table': 'write migrations/grants.txt and docs/database-roles.md by trying every right',
+      'roles-table': 'write docs/database-roles.md and migrations/grants.txt by trying',
     },
   },
 ]
