@@ -1,7 +1,7 @@
 // Somebody has the owner's password: posts a purchase that no order sold, alters what a purchase
 // posted and what an order sold, and switches a trigger off. Nothing refuses that; a real worker
-// finds each of them within a minute, and `op audit` shows them. The short form starts the jobs that
-// cron starts each minute.
+// finds each of them within a minute, and `op audit` shows them. The short form starts the jobs
+// that cron starts each minute.
 import type { OrderId } from '../../src/platform/ids.ts'
 import { createPaymentStage, type PaymentStage } from '../stages/served/payments.ts'
 import type { Drill } from '../support/drill.ts'
