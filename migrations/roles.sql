@@ -204,6 +204,8 @@ grant select on accounts, account_consents, guards, lots, postings, checkpoints,
   upstream_credential_problems, audit_marks, sweep_marks, act_chain, act_copies
   to tollgate_operator;
 grant insert on tariffs to tollgate_operator;
+-- `op days export` records its files.
+grant update (state, exported_at, rows, folder, digest) on days to tollgate_operator;
 grant select, insert, update on promo_codes, quarantine, vendor_bills, refunds, disputes,
   payment_reviews, payment_sweeps, payment_findings, mandates, upstream_settings
   to tollgate_operator;

@@ -224,7 +224,7 @@ test('throws the error of a wrong SQL statement, and no refusal', async () => {
   const { plain } = await activeKey()
   const empty = openDatabase(settingsOf(serverUrl), 'test', () => {})
   const { verify } = startProcess({ db: empty })
-  await assert.rejects(verify(plain, clientAddress), { name: 'error', code: '42P01' })
+  await assert.rejects(verify(plain, clientAddress), { name: 'error', code: '42883' })
   await empty.end()
 })
 

@@ -37,8 +37,8 @@ export async function readGrants(db: Executor): Promise<string[]> {
            where a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped
              and p.privilege in ('select', 'insert', 'update', 'references')
              and has_column_privilege(r.oid, t.oid, a.attnum,
-               case when p.privilege in ('select', 'insert', 'update', 'references')
-                 then p.privilege else 'select' end))
+               case when p.privilege in ('delete', 'truncate', 'trigger') then 'select'
+                 else p.privilege end))
          else '' end as columns
        from roles r cross join relations t
        cross join unnest(array['select', 'insert', 'update', 'delete', 'truncate', 'references',
@@ -106,8 +106,8 @@ async function wrongAttributes(db: Executor): Promise<string[]> {
      from pg_roles r cross join lateral (values
        (r.rolsuper, 'is a superuser'), (r.rolcreaterole, 'may make roles'),
        (r.rolcreatedb, 'may make databases'), (r.rolbypassrls, 'bypasses row level security'),
-       (r.rolreplication, 'may replicate'), (not r.rolcanlogin, 'may not log in')
-     ) as a (is_so, says)
+       (r.rolreplication, 'may replicate'), (not r.rolcanlogin, 'may not log in'))
+       as a (is_so, says)
      where r.rolname = any ($1) and a.is_so
      union all
      select m.rolname || ' is a member of ' || g.rolname

@@ -98,15 +98,16 @@ test('overloaded upstreams that ask for half a minute are asked once a second', 
 
 test('both refuse while drained, until the operator readmits one', async (t) => {
   const on = await create(t)
-  const { upstreams } = on.gateway
+  const { upstreams, database } = on.gateway
   for (const name of ['north', 'south']) {
-    await upstreams.change({ name, weight: null, isDrained: true, by: 'test' })
+    await upstreams.change({ name, weight: null, isDrained: true, by: 'test' }, database.db)
   }
   await upstreams.start()
   const answer = await on.ask('Hello')
   assert.deepEqual([answer.status, answer.headers['retry-after']], [529, '30'])
   assert.equal(on.codeOf(answer), 'upstream_unavailable')
-  await upstreams.change({ name: 'south', weight: null, isDrained: false, by: 'test' })
+  const readmitted = { name: 'south', weight: null, isDrained: false, by: 'test' }
+  await upstreams.change(readmitted, database.db)
   await upstreams.start()
   assert.equal((await on.ask('Hello')).status, 200)
   assert.deepEqual(on.counts(), [0, 1])
