@@ -35,6 +35,12 @@ alter role :"role" login nosuperuser nocreatedb nocreaterole noreplication nobyp
 SQL
 done
 
+# No program is the auditor, but `migrate` grants it its rights. Give it a password to use it.
+psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 <<'SQL'
+select 'create role tollgate_auditor login'
+where not exists (select from pg_roles where rolname = 'tollgate_auditor') \gexec
+SQL
+
 read_address keeper
 keeper=$role
 read_address migrate

@@ -59,12 +59,12 @@ test('a refund whose answer cannot be stored is explained, and completed by a wo
   await room.sim('pay', { orderId: id })
   await room.payments.check(id)
   // The e-mail about the refund is enqueued in the transaction that stores the answer.
-  await at.dbUser.run('revoke usage on schema graphile_worker from NAME')
+  await at.dbUser.run('revoke execute on function letters_queue from NAME')
 
   const { code, err } = await op('refund', id, '--reason', 'asked', '--yes')
   assert.equal(code, 1, err)
   const sentence = new RegExp(
-    `has answered about (rfd_\\w+), .*role ${at.dbUser.name} .*USAGE on schema graphile_worker` +
+    `has answered about (rfd_\\w+), .*role ${at.dbUser.name} .*EXECUTE on function letters_queue` +
       '.* a worker asks the provider again and completes it',
   )
   assert.match(err, sentence)
