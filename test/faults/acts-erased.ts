@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { markOf } from '../../src/acts/chain.ts'
 import type { ActRule } from '../../src/acts/verify.ts'
+import { onRoles } from '../../tools/program-roles.ts'
 import { tamper } from '../stages/acts.ts'
 import { freePorts } from '../stages/served/gateway.ts'
 import { type PaymentProcess, startPaymentProcess } from '../stages/served/process.ts'
@@ -269,7 +270,8 @@ async function runCommands({ env }: Stage, { commands, atOnce }: Size): Promise<
           : ['promo', 'create', `CODE${i}`, '1', '--times', '1', '--until', '2099-12-31']
       const note = i % 3 === 0 ? [] : ['--note', `asked by somebody${i}@example.org`]
       const args = ['src/main.ts', 'op', '--yes', ...typed, ...note]
-      const options = { cwd: root, env: { PATH: process.env.PATH ?? '', ...env } }
+      const own = onRoles('op', { PATH: process.env.PATH ?? '', ...env })
+      const options = { cwd: root, env: own }
       // The relay is away, so that test e-mails fail, and their records say so.
       await promisify(execFile)(process.execPath, args, options).catch((error: { code?: number }) =>
         ensure(error.code === 1, `op ends by itself: ${error}`),
