@@ -14,10 +14,11 @@ const OURS = /^tollgate_/
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The same database as another user. */
-export function urlAs(databaseUrl: string, role: DatabaseRole): string {
+/** The same database as another user, who needs no password here. */
+export function urlAs(databaseUrl: string, role: string): string {
   const url = new URL(databaseUrl)
   url.username = role
+  url.password = ''
   return url.href
 }
 

@@ -1,19 +1,17 @@
 // op upstreams against a real database, while another process serves.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { upstreamDefaults } from '../../test/stages/data-plane.ts'
 import { createTestDatabase, quiet, type TestDatabase } from '../../test/support/harness.ts'
-import { onRoles } from '../../tools/program-roles.ts'
+import { runProgram } from '../../test/support/run-to-end.ts'
 import { systemClock } from '../platform/clock.ts'
 import { newInstanceId } from '../platform/ids.ts'
 import { Masked } from '../platform/masked.ts'
 import { createUpstreams, type Upstreams } from '../upstreams/upstreams.ts'
 
-const root = join(import.meta.dirname, '../..')
 const at = {
   database: undefined as unknown as TestDatabase,
   serving: undefined as unknown as Upstreams,
@@ -58,26 +56,15 @@ after(async () => {
 })
 
 function op(args: string[], input = '') {
-  return new Promise<{ code: number; out: string; err: string }>((resolve) => {
-    const child = execFile(
-      process.execPath,
-      ['src/main.ts', 'op', ...args],
-      {
-        cwd: root,
-        env: onRoles('op', {
-          PATH: process.env.PATH ?? '',
-          DATABASE_URL: at.database.url,
-          LEDGER_SPOOL_DIRECTORY: join(at.directory, 'spool'),
-          UPSTREAM_FILE: join(at.directory, 'upstreams.yaml'),
-          EAST_1: 'a',
-          EAST_2: 'b',
-          WEST: 'c',
-        }),
-      },
-      (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-    )
-    child.stdin?.end(input)
-  })
+  const env = {
+    DATABASE_URL: at.database.url,
+    LEDGER_SPOOL_DIRECTORY: join(at.directory, 'spool'),
+    UPSTREAM_FILE: join(at.directory, 'upstreams.yaml'),
+    EAST_1: 'a',
+    EAST_2: 'b',
+    WEST: 'c',
+  }
+  return runProgram(['op', ...args], { env, input })
 }
 
 /** The operator's settings in the database: weight, drained, author. */

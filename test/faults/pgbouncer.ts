@@ -2,13 +2,11 @@
 // gateway, worker and cabinet serve behind it and every request is charged exactly once, though
 // PgBouncer's few sessions are shared by all pools. Without it, with a role whose commits can be
 // lost, or with another cell, every role refuses to start with one sentence.
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Agent } from 'undici'
 import { startVendor } from '../../stand-ins/vendor/vendor.ts'
-import { onRoles } from '../../tools/program-roles.ts'
 import { createGatewayStage } from '../stages/served/gateway.ts'
 import { startPaymentProcess } from '../stages/served/process.ts'
 import type { Drill } from '../support/drill.ts'
@@ -16,9 +14,9 @@ import { ensure, percentile, sleep } from '../support/drill.ts'
 import { onServer } from '../support/harness.ts'
 import { createLimitedDbUser } from '../support/limited-db-user.ts'
 import { type PgBouncer, pgBouncerVersion, startPgBouncer } from '../support/pgbouncer.ts'
+import { runProgram } from '../support/run-to-end.ts'
 import { call } from './support/gateway-caller.ts'
 
-const root = join(import.meta.dirname, '../..')
 const ROLES = [['serve'], ['work'], ['cabinet'], ['op', 'acts']]
 /**
  * A refusal takes two seconds on a quiet machine and twenty on a busy one. A role that starts in
@@ -56,20 +54,11 @@ export const drill: Drill = async ({ isFull, say }) => {
 }
 
 /** Starts a command that must end with code 2 and one line. */
-function refuse(args: readonly string[], env: Env, sentence: RegExp): Promise<void> {
-  const given = { PATH: process.env.PATH ?? '', ...env }
-  return new Promise((resolve, reject) => {
-    execFile(
-      process.execPath,
-      [join(root, 'src/main.ts'), ...args],
-      { cwd: root, env: onRoles(args[0] ?? '', given), timeout: REFUSED_MS_MAX },
-      (error, out, err) => {
-        const isOneLine = err.trim().split('\n').length === 1
-        if (error?.code === 2 && isOneLine && sentence.test(err)) return resolve()
-        reject(new Error(`${args.join(' ')} ended with ${error?.code}: ${err}${out}`))
-      },
-    )
-  })
+async function refuse(args: readonly string[], env: Env, sentence: RegExp): Promise<void> {
+  const { code, out, err } = await runProgram(args, { env, limitMs: REFUSED_MS_MAX })
+  const isOneLine = err.trim().split('\n').length === 1
+  if (code === 2 && isOneLine && sentence.test(err)) return
+  throw new Error(`${args.join(' ')} ended with ${code}: ${err}${out}`)
 }
 
 /** The short form starts every role once; the full one, every role in each case. */

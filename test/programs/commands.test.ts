@@ -1,6 +1,6 @@
 // Runs the commands as people type them: through npm, against a real database.
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
@@ -12,6 +12,7 @@ import { onRoles } from '../../tools/program-roles.ts'
 import { until } from '../stages/mail.ts'
 import { createTestDatabase, createTestLedger, type TestDatabase } from '../support/harness.ts'
 import { createLimitedDbUser } from '../support/limited-db-user.ts'
+import { runToEnd } from '../support/run-to-end.ts'
 
 const root = join(import.meta.dirname, '../..')
 const place: { database?: TestDatabase; directory?: string } = {}
@@ -39,14 +40,9 @@ function environment(command: string, extra: Record<string, string> = {}) {
 type User = { readonly uid?: number; readonly gid?: number }
 
 function run(args: string[], extra: Record<string, string> = {}, input = '', user: User = {}) {
-  return new Promise<{ code: number; out: string; err: string }>((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [join(root, 'tools/node.mjs'), 'src/main.ts', ...args],
-      { cwd: root, env: environment(args[0] ?? '', extra), ...user },
-      (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-    )
-    child.stdin?.end(input)
+  const program = [join(root, 'tools/node.mjs'), 'src/main.ts', ...args]
+  return runToEnd(process.execPath, program, {
+    ...{ env: environment(args[0] ?? '', extra), input, ...user },
   })
 }
 
@@ -279,13 +275,8 @@ test('cabinet answers, reports its readiness, and drains on SIGTERM', async () =
 
 test('runs our files on the pinned Node, not on the one of the path', async () => {
   // The launcher is plain JavaScript, so that the machine's own Node can read it.
-  const { code, out } = await new Promise<{ code: number; out: string }>((resolve) => {
-    execFile(
-      'node',
-      [join(root, 'tools/node.mjs'), 'tools/which.ts'],
-      { cwd: root },
-      (error, stdout) => resolve({ code: error === null ? 0 : Number(error.code), out: stdout }),
-    )
+  const { code, out } = await runToEnd('node', [join(root, 'tools/node.mjs'), 'tools/which.ts'], {
+    env: process.env,
   })
   assert.equal(code, 0)
   assert.equal(out.trim(), '26.10.0')

@@ -1,7 +1,6 @@
 // The files that we ship for deployment give each program its own database role and secrets, and no
 // other: above all, the gateway has nothing of payments, accounts and e-mail.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -23,6 +22,7 @@ import {
 } from '../support/deploy-files.ts'
 import { readDockerfile, readEnvironment } from '../support/dockerfile.ts'
 import { createTestDatabase, onServer } from '../support/harness.ts'
+import { runToEnd } from '../support/run-to-end.ts'
 
 const OWN_SECRETS: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgres://tollgate_role:password@database/tollgate',
@@ -141,12 +141,9 @@ test('the shipped files start in production once the owner’s values are filled
 })
 
 /** Runs the script of the service `roles`; undefined when psql is not installed. */
-function runRolesScript(env: Readonly<Record<string, string>>) {
-  return new Promise<{ code: unknown; err: string } | undefined>((resolve) => {
-    execFile('bash', [join(root, 'deploy/docker/roles.sh')], { env }, (error, _, err) =>
-      resolve(/psql: command not found/.test(err) ? undefined : { code: error?.code ?? 0, err }),
-    )
-  })
+async function runRolesScript(env: Readonly<Record<string, string>>) {
+  const ended = await runToEnd('bash', ['deploy/docker/roles.sh'], { env })
+  return /psql: command not found/.test(ended.err) ? undefined : ended
 }
 
 test('the script of compose makes ordinary roles, and the owner of the database', async (t) => {
@@ -162,7 +159,7 @@ test('the script of compose makes ordinary roles, and the owner of the database'
     await write(`${one}_database_url`, `postgres://${address}`)
   }
   const env = {
-    ...{ PATH: process.env.PATH ?? '', SECRETS_DIRECTORY: directory },
+    SECRETS_DIRECTORY: directory,
     ...{ PGHOST: server.hostname, PGPORT: server.port || '5432' },
     ...{ PGUSER: server.username, PGDATABASE: database.name },
   }

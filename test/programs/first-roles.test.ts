@@ -1,25 +1,15 @@
 // A server that has never had our roles, as a new installation starts: the script of compose makes
 // them, and `migrate` as the plain owner of the database grants each what it needs.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startPostgres } from '../../tools/postgres.ts'
 import { onServer } from '../support/harness.ts'
+import { runProgram, runToEnd } from '../support/run-to-end.ts'
 
-const root = join(import.meta.dirname, '../..')
 const ADDRESSES = ['migrate', 'keeper', 'gateway', 'cabinet', 'worker', 'operator']
-
-function run(command: string, args: readonly string[], env: Readonly<Record<string, string>>) {
-  const options = { cwd: root, env: { PATH: process.env.PATH ?? '', ...env }, timeout: 60_000 }
-  return new Promise<{ code: unknown; out: string; err: string }>((resolve) => {
-    execFile(command, [...args], options, (error, out, err) =>
-      resolve({ code: error === null ? 0 : error.code, out, err }),
-    )
-  })
-}
 
 test('after compose’s script a plain owner migrates, and each role has its rights', async (t) => {
   const server = await startPostgres()
@@ -33,14 +23,15 @@ test('after compose’s script a plain owner migrates, and each role has its rig
     for (const one of ADDRESSES) {
       await writeFile(join(directory, `${one}_database_url`), `${urlOf(one)}\n`)
     }
-    const made = await run('bash', ['deploy/docker/roles.sh'], {
+    const env = {
       ...{ SECRETS_DIRECTORY: directory, PGDATABASE: 'tollgate' },
       ...{ PGHOST: hostname, PGPORT: port, PGUSER: username },
-    })
+    }
+    const made = await runToEnd('bash', ['deploy/docker/roles.sh'], { env })
     if (/psql: command not found/.test(made.err)) return t.skip('psql is not installed')
     assert.equal(made.code, 0, made.err)
     const program = (one: string, ...words: string[]) =>
-      run(process.execPath, ['src/main.ts', ...words], { DATABASE_URL: urlOf(one) })
+      runProgram(words, { env: { DATABASE_URL: urlOf(one) } })
     const migrated = await program('migrate', 'migrate')
     assert.equal(migrated.code, 0, `${migrated.out}${migrated.err}`)
     const checked = await program('operator', 'op', 'roles', 'check')

@@ -1,15 +1,14 @@
 // What production refuses at its start, tested with real processes on an empty migrated database:
 // the example's prices, no seller, no legal pages, connections without TLS.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { onRoles } from '../../tools/program-roles.ts'
 import { writeDocuments } from '../stages/cabinet.ts'
 import { startServed } from '../stages/served/served.ts'
 import { createTestDatabase, keySettings, type TestDatabase } from '../support/harness.ts'
+import { runProgram } from '../support/run-to-end.ts'
 
 const root = join(import.meta.dirname, '../..')
 /** A refusal takes two seconds; while a build runs on the same two cores, ten times that. */
@@ -67,14 +66,10 @@ function environment(more: Environment, command = ''): Environment {
 }
 
 /** Runs a command until it exits. One that serves instead is killed, and has no exit code. */
-function run(args: readonly string[], more: Environment = {}) {
-  const env = onRoles(args[0] ?? '', environment(more, args[0]))
-  const options = { cwd: root, env, timeout: REFUSAL_MS_MAX }
-  return new Promise<{ code: unknown; output: string }>((resolve) => {
-    execFile(process.execPath, ['src/main.ts', ...args], options, (error, out, err) =>
-      resolve({ code: error === null ? 0 : error.code, output: `${out}${err}` }),
-    )
-  })
+async function run(args: readonly string[], more: Environment = {}) {
+  const given = { env: environment(more, args[0]), limitMs: REFUSAL_MS_MAX }
+  const { code, out, err } = await runProgram(args, given)
+  return { code, output: `${out}${err}` }
 }
 
 async function assertServes(more: Environment): Promise<void> {

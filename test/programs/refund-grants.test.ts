@@ -1,15 +1,14 @@
 // `op refund` as a database role that may not store what follows the provider's answer: the bank
 // has paid, the operator gets a sentence, and a worker with its grants completes the refund.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { createTestPayments, type TestPayments } from '../stages/payments.ts'
 import { createPlainDbUser, type PlainDbUser } from '../support/plain-db-user.ts'
+import { runProgram } from '../support/run-to-end.ts'
 
-const root = join(import.meta.dirname, '../..')
 const at = {
   room: undefined as unknown as TestPayments,
   dbUser: undefined as unknown as PlainDbUser,
@@ -29,21 +28,13 @@ after(async () => {
 function op(...args: readonly string[]) {
   const { bank } = at.room
   const env = {
-    PATH: process.env.PATH ?? '',
     DATABASE_URL: at.dbUser.url,
     LEDGER_SPOOL_DIRECTORY: join(at.directory, 'spool'),
     YOOKASSA_URL: bank.apiUrl,
     YOOKASSA_SHOP_ID: bank.shopId,
     YOOKASSA_SECRET_KEY: bank.secretKey,
   }
-  return new Promise<{ code: unknown; out: string; err: string }>((resolve) => {
-    execFile(
-      process.execPath,
-      [join(root, 'src/main.ts'), 'op', ...args],
-      { cwd: root, env, timeout: 60_000 },
-      (error, out, err) => resolve({ code: error === null ? 0 : error.code, out, err }),
-    )
-  })
+  return runProgram(['op', ...args], { env })
 }
 
 async function refundedAtBank(order: string): Promise<string | undefined> {

@@ -1,16 +1,14 @@
 // Every command refuses a database that is not as configured, with one sentence and code 2.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { onRoles } from '../../tools/program-roles.ts'
 import { createTestDatabase, onServer, serverUrl, type TestDatabase } from '../support/harness.ts'
 import { createLimitedDbUser } from '../support/limited-db-user.ts'
 import { pgBouncerVersion, startPgBouncer } from '../support/pgbouncer.ts'
+import { runProgram } from '../support/run-to-end.ts'
 
-const root = join(import.meta.dirname, '../..')
 const at = { database: undefined as unknown as TestDatabase, directory: '' }
 before(async () => {
   at.database = await createTestDatabase()
@@ -21,13 +19,11 @@ after(async () => {
   await rm(at.directory, { recursive: true, force: true })
 })
 
-/** The commands of every role; a server that starts is stopped after this time. */
+/** The commands of every role. */
 const ROLES = [['serve'], ['work'], ['cabinet'], ['op', 'acts']]
-const STARTED_MS = 60_000
 
 function run(args: readonly string[], extra: Readonly<Record<string, string>>) {
-  const env = onRoles(args[0] ?? '', {
-    PATH: process.env.PATH ?? '',
+  const env = {
     DATABASE_URL: at.database.url,
     LEDGER_SPOOL_DIRECTORY: join(at.directory, 'spool'),
     GATEWAY_PORT: '0',
@@ -37,15 +33,8 @@ function run(args: readonly string[], extra: Readonly<Record<string, string>>) {
     METRICS_WORK_PORT: '0',
     METRICS_CABINET_PORT: '0',
     ...extra,
-  })
-  return new Promise<{ code: unknown; out: string; err: string }>((resolve) => {
-    execFile(
-      process.execPath,
-      [join(root, 'src/main.ts'), ...args],
-      { cwd: root, env, timeout: STARTED_MS },
-      (error, out, err) => resolve({ code: error === null ? 0 : error.code, out, err }),
-    )
-  })
+  }
+  return runProgram(args, { env })
 }
 
 /** Every given command ends with code 2 and this one line. */

@@ -2,7 +2,7 @@
 // answers them. Shared by the tests and by the fault program `roles`.
 import pg from 'pg'
 import type { DatabaseRole } from '../../src/platform/db/roles.ts'
-import { urlAs } from './tries.ts'
+import { urlAs } from '../../tools/program-roles.ts'
 
 export type Forbidden = {
   readonly what: string

@@ -10,10 +10,10 @@ import { migrate } from '../../src/platform/db/migrate.ts'
 import { compareRoles, readGrants, readIntendedGrants } from '../../src/platform/db/role-grants.ts'
 import { UnfitDatabase } from '../../src/platform/db/session.ts'
 import { newInstanceId } from '../../src/platform/ids.ts'
+import { urlAs } from '../../tools/program-roles.ts'
 import { createTestDatabase, onServer, settingsOf, type TestDatabase } from '../support/harness.ts'
 import { tryForbidden } from './forbidden.ts'
 import { grantsText, rolesPage } from './table.ts'
-import { urlAs } from './tries.ts'
 
 const root = join(import.meta.dirname, '../..')
 const open = { database: undefined as unknown as TestDatabase }

@@ -3,6 +3,7 @@
 // other error, or none, means that it may. Each try is rolled back.
 import pg from 'pg'
 import { databaseRoles } from '../../src/platform/db/roles.ts'
+import { urlAs } from '../../tools/program-roles.ts'
 
 type Table = {
   readonly name: string
@@ -37,13 +38,6 @@ export async function tryEverything(url: string): Promise<string[]> {
 }
 
 const NO_SCHEMA = 'permission denied for schema graphile_worker'
-
-export function urlAs(url: string, role: string): string {
-  const as = new URL(url)
-  as.username = role
-  as.password = ''
-  return as.href
-}
 
 async function tryTable(client: pg.Client, role: string, table: Table): Promise<string[]> {
   const { sql, columns } = table
