@@ -1,10 +1,10 @@
 // The usage pages of an account with many requests: 200,000, or with --full five million, over a
 // year of daily partitions. The real job adds them up, and the pages are requested over HTTP, one
-// request at a time without other load. Every time must be below the limit, even the worst.
+// request at a time without other load. The median and the worst of 30 have a limit each.
 import type { BookId } from '../src/platform/ids.ts'
 import { requestIdOf } from '../src/platform/ids.ts'
 import { createCabinetStage, type Person } from '../test/stages/cabinet.ts'
-import { percentile, sleep } from '../test/support/drill.ts'
+import { sleep } from '../test/support/drill.ts'
 import { onServer } from '../test/support/harness.ts'
 import { insertPastRequests, models, preparePastUsage } from '../test/support/past-usage.ts'
 import { startPostgres } from '../tools/postgres.ts'
@@ -13,7 +13,8 @@ import { median, rounded } from './measure.ts'
 
 const DAYS = 364
 const DAY_MS = 86_400_000
-const LIMIT_MS = 100
+const MEDIAN_LIMIT_MS = 100
+const WORST_LIMIT_MS = 250
 const RUNS = 30
 /** The hourly limit of statements for an account, less the two that warm up. */
 const STATEMENT_RUNS = 28
@@ -38,10 +39,13 @@ export const bench: Bench = async ({ isFull, say }) => {
     const failed: string[] = []
     for (const [name, ask] of Object.entries(await questions(stage, own.book, requests))) {
       const times = await measure(stage.url, own, ask)
-      const [p50, p99] = [median(times), percentile(times, 0.99)]
-      Object.assign(figures, { [`${name}P50Ms`]: p50, [`${name}P99Ms`]: p99 })
-      say(`${name.padEnd(24)} ${p50.toFixed(1).padStart(7)} ${p99.toFixed(1).padStart(7)} ms`)
-      if (p99 > LIMIT_MS) failed.push(`${name} ${p99.toFixed(1)} ms > ${LIMIT_MS}`)
+      const [p50, worst] = [median(times), Math.max(...times)]
+      Object.assign(figures, { [`${name}P50Ms`]: p50, [`${name}WorstMs`]: worst })
+      say(`${name.padEnd(24)} ${p50.toFixed(1).padStart(7)} ${worst.toFixed(1).padStart(7)} ms`)
+      if (p50 > MEDIAN_LIMIT_MS) failed.push(`${name} ${p50.toFixed(1)} ms > ${MEDIAN_LIMIT_MS}`)
+      if (worst > WORST_LIMIT_MS) {
+        failed.push(`${name} ${worst.toFixed(1)} ms at worst > ${WORST_LIMIT_MS}`)
+      }
     }
     return { figures: rounded(figures), failed }
   } finally {
@@ -57,7 +61,7 @@ async function make(
   say: (text: string) => void,
 ) {
   const nowMs = Date.now()
-  await preparePastUsage(ledger, book, DAYS)
+  await preparePastUsage({ db, ledger }, book, DAYS)
   const plantedMs = await took(() =>
     insertPastRequests(db, { book, fromMs: nowMs - DAYS * DAY_MS + 60_000, toMs: nowMs, requests }),
   )
@@ -77,13 +81,18 @@ async function make(
   await onServer((client) => client.query('vacuum analyze'), database.url)
   const { rows } = await db.query(
     `select (select count(*)::int4 from usage_sums) as sums,
-       (select count(*)::int4 from usage_spans) as spans,
-       pg_total_relation_size('usage_sums')::int8 + pg_total_relation_size('usage_spans')::int8
-         as bytes`,
+       (select count(*)::int4 from usage_split_sums) as splits,
+       (select count(*)::int4 from usage_sessions where is_whole) as sessions,
+       (select count(*)::int4 from usage_spans) + (select count(*)::int4 from usage_split_spans)
+         as spans,
+       (select sum(pg_total_relation_size(oid))::int8 from pg_class
+         where relname like 'usage\\_%' and relkind = 'r') as bytes`,
   )
-  const { sums, spans, bytes } = rows[0] as { sums: number; spans: number; bytes: bigint }
-  say(`${sums} sums and ${spans} spans, ${(Number(bytes) / 2 ** 20).toFixed(0)} MB`)
-  return { addedPerSecond: requests / (addedMs / 1000), sums, spans, bytes: Number(bytes) }
+  const { bytes, ...counts } = rows[0] as Record<string, number> & { bytes: bigint }
+  const { sums, splits, sessions, spans } = counts
+  say(`${sums} sums, ${splits} by split, ${sessions} sessions, ${spans} spans`)
+  say(`${(Number(bytes) / 2 ** 20).toFixed(0)} MB`)
+  return { addedPerSecond: requests / (addedMs / 1000), ...counts, bytes: Number(bytes) }
 }
 
 /** The requests that the pages of an owner send. */
@@ -128,8 +137,49 @@ async function questions(stage: Stage, book: BookId, requests: number) {
     chartYearHalfHour: year('Asia/Kolkata'),
     chartHours: (n) => `/api/usage?from=${day(n + 13)}&to=${day(n)}&step=hour&${zone}`,
     chartHoursHalfHour: () => `/api/usage?from=${day(13)}&to=${day(0)}&step=hour&zone=Asia/Kolkata`,
+    ...explorerQuestions(day, requests),
     statementFirstByte: (n) => `/api/statement?from=${day(n * 10 + 30)}&to=${day(n * 10)}&${zone}`,
   } satisfies Record<string, Ask>
+}
+
+/** What the explorer, its files, sessions and the log by session ask. */
+function explorerQuestions(day: (ago: number) => string, requests: number): Record<string, Ask> {
+  const zone = 'zone=Europe/Moscow'
+  const asks: Record<string, Ask> = {}
+  const periods = { week: 363, day: 89, hour: 13 } as const
+  for (const split of ['model', 'ending', 'session', 'label']) {
+    for (const [step, days] of Object.entries(periods)) {
+      const query = `from=${day(days)}&to=${day(0)}&step=${step}&split=${split}&${zone}`
+      asks[`explore ${split} ${step}`] = () => `/api/usage?${query}&compare=1`
+    }
+    asks[`explore ${split} year`] = () =>
+      `/api/usage?from=${day(364)}&to=${day(0)}&split=${split}&${zone}`
+  }
+  const month = `from=${day(29)}&to=${day(0)}&${zone}`
+  asks['file csv'] = () => `/api/usage/file?${month}&split=session&format=csv`
+  asks['file json'] = () => `/api/usage/file?${month}&split=model&compare=1&format=json`
+  // Of the last 80 days: sessions are kept for 90.
+  const session = (n: number) => {
+    const request = requests * (1 - 0.22 * ((n * 0.618_034) % 1)) - 300
+    return `session-1-${Math.floor(request / 200) * 4 + (n % 4)}`
+  }
+  asks['sessions first'] = () => '/api/usage/sessions'
+  asks['sessions deep'] = (n) =>
+    `/api/usage/sessions?before=${requests - Math.floor((requests / 200) * n)}`
+  asks['labels first'] = () => '/api/usage/sessions?kind=label'
+  asks['one session'] = (n) => `/api/usage/session?id=${session(n)}`
+  asks['one label'] = (n) => `/api/usage/session?kind=label&id=label-${n % 5}`
+  asks['log session'] = (n) => `/api/log?session=${session(n)}`
+  asks['log agent'] = (n) => `/api/log?agent=${session(n)}-agent-${n % 2}`
+  asks['log label'] = (n) => `/api/log?label=label-${n % 5}`
+  asks['log label, day'] = (n) =>
+    `/api/log?label=label-${n % 5}&from=${day(n * 11)}&to=${day(n * 11)}&${zone}`
+  asks['log session, free'] = (n) => `/api/log?session=${session(n)}&ending=free`
+  asks['log label, free'] = (n) => `/api/log?label=label-${n % 5}&ending=free`
+  asks['log label, seldom model'] = (n) => `/api/log?label=label-${n % 5}&model=${models[3]}`
+  asks['log label, rare model'] = (n) => `/api/log?label=label-${n % 5}&model=${models[4]}`
+  asks['log label, model'] = (n) => `/api/log?label=label-${n % 5}&model=${models[1]}`
+  return asks
 }
 
 /** Numbers of requests: some whose holds are already deleted, some of this week. */

@@ -3,11 +3,13 @@
 -- `op roles check` compares a live database with it; docs/database-roles.md shows the result.
 --
 -- The owner is the role that runs `migrate`; no program runs as it. Money moves only by functions
--- that run with the owner's rights: no role below may write books, holds, entries, postings, lots,
--- or change or delete what operators did.
+-- that run with the owner's rights: no role below but the keeper may write books, holds, entries,
+-- postings, lots, or change or delete what operators did.
 --
---   tollgate_keeper    owns the partitioned tables; only the job that makes, detaches and drops
---                      partitions connects as it, because DETACH … CONCURRENTLY needs the owner
+--   tollgate_keeper    owns the partitioned tables, because DETACH … CONCURRENTLY needs the owner;
+--                      the worker's jobs on partitions and its sweeper of holds have a connection
+--                      of their own as it. The owner's functions write these tables and run their
+--                      triggers, so the keeper's password is worth the owner's: guard it as such
 --   tollgate_gateway   serve: holds, settles and voids; finds the key that a client presents
 --   tollgate_cabinet   cabinet: people, keys, purchases
 --   tollgate_worker    work: jobs, the sweeper, settlement with the payment provider
@@ -46,7 +48,7 @@ grant create on schema public to tollgate_keeper;
 
 -- `migrate` applies what stands above this line first, then gives the partitioned tables to the
 -- keeper, each in a transaction of its own: it needs a lock that stops requests. The rest is one
--- transaction, which locks no table.
+-- transaction, whose locks stop no request.
 -- § rights
 
 -- Nobody has what is not granted below.
@@ -104,7 +106,7 @@ alter default privileges for role tollgate_keeper in schema public
 grant select on cell, kysely_migration, catalogue_versions, tariffs, books, holds, entries,
   stops_beneath, refused_requests, upstream_settings, upstream_views
   to tollgate_gateway, tollgate_cabinet, tollgate_worker, tollgate_operator, tollgate_auditor;
-grant execute on function ledger_now, ledger_headroom
+grant execute on function ledger_now, ledger_headroom, usage_latency_step, usage_cache_saved
   to tollgate_gateway, tollgate_cabinet, tollgate_worker, tollgate_operator, tollgate_auditor;
 grant execute on function catalogue_apply_first
   to tollgate_gateway, tollgate_cabinet, tollgate_worker, tollgate_operator;
@@ -114,7 +116,8 @@ grant execute on function ledger_hold, ledger_hold_many, ledger_settle_request,
   ledger_settle_requests, ledger_void_request, ledger_void_requests, keys_candidates
   to tollgate_gateway;
 grant insert on tariffs, quarantine to tollgate_gateway;
-grant select on quarantine, upstream_credentials, usage_marks, usage_sums to tollgate_gateway;
+grant select on quarantine, upstream_credentials, usage_marks, usage_spans, usage_sums,
+  usage_split_marks, usage_split_sums, usage_split_spans, usage_sessions to tollgate_gateway;
 grant select (book_id, kind, at) on postings to tollgate_gateway;
 grant select, insert, update on refused_requests, wrong_keys to tollgate_gateway;
 grant select, insert, update, delete on instances, upstream_views, upstream_credential_problems,
@@ -125,21 +128,23 @@ grant select, insert, update, delete on account_codes, account_consents, account
   account_throttles, credentials, email_changes, passkeys, registrations, second_factors, sessions
   to tollgate_cabinet;
 grant select, insert, update on accounts, guards to tollgate_cabinet;
+grant execute on function accounts_secret_id to tollgate_cabinet;
 -- The cabinet: keys and the owner's own limits and stops.
 grant select, insert, update, delete on keys to tollgate_cabinet;
 grant execute on function keys_candidates, ledger_open, ledger_fence_raise, ledger_limits_set,
   ledger_block, ledger_resume, ledger_lots to tollgate_cabinet;
 -- The cabinet: what it shows.
-grant select on lots, postings, usage_marks, usage_spans, usage_sums, payment_checks, promo_codes,
-  promo_attempts, promo_redemptions, disputes, upstream_credentials, upstream_credential_problems,
-  top_ups, top_up_consents to tollgate_cabinet;
+grant select on lots, postings, usage_marks, usage_spans, usage_sums, usage_split_marks,
+  usage_split_sums, usage_split_spans, usage_sessions, payment_checks, promo_codes, promo_attempts,
+  promo_redemptions, disputes, upstream_credentials, upstream_credential_problems, top_ups,
+  top_up_consents to tollgate_cabinet;
 -- The cabinet: purchases. Only orders_credit writes credited_at, credited_by and lot.
 grant select on orders to tollgate_cabinet;
 grant insert (id, book_id, attempt, provider, method, state, pack_id, pack_title, credits,
   price_kopecks, catalogue_version, email, locale, receipt, request_body, is_top_up, saves_method,
   consent_id, next_at, shop, charge_after) on orders to tollgate_cabinet;
 grant update (state, provider_payment_id, confirmation_kind, confirmation, payable_until,
-  request_body, polled_from, looks, looked_at, next_at, cancel_reason, receipt_state, captured_at,
+  request_body, polled_from, looks, looked_at, next_at, cancel_reason, receipt_state,
   refunded_kopecks, email, posted_at, paid_at, charge_after) on orders to tollgate_cabinet;
 grant select, insert, update on payment_notices, payment_reviews, payment_sweeps, payment_findings,
   refunds, promo_attempts, mandates, top_up_settings, saved_methods to tollgate_cabinet;
@@ -157,11 +162,14 @@ grant execute on function letters_queue to tollgate_cabinet;
 grant execute on function ledger_settle_request, ledger_settle_requests, ledger_void_request,
   ledger_void_requests, ledger_hold_lock, ledger_hold_refuse, ledger_lots, ledger_block
   to tollgate_worker;
-grant select on lots, postings, checkpoints, checkpoint_sums, days, entries_unverified
+grant select on lots, postings, checkpoints, checkpoint_sums, days, entries_unverified, backups
   to tollgate_worker;
 grant insert on tariffs to tollgate_worker;
 grant select, insert, update on audit_marks, sweep_marks, usage_marks, usage_spans, usage_sums,
-  usage_rounds, quarantine, vendor_bills to tollgate_worker;
+  usage_rounds, usage_split_marks, usage_split_sums, usage_split_spans, usage_sessions, quarantine,
+  vendor_bills to tollgate_worker;
+grant delete on usage_split_sums, usage_sessions to tollgate_worker;
+grant execute on function usage_histogram_add to tollgate_worker;
 grant select, insert, update, delete on instances, refused_requests to tollgate_worker;
 -- The worker: erasing people.
 grant select, update on accounts to tollgate_worker;
@@ -173,7 +181,7 @@ grant insert (id, book_id, attempt, provider, method, state, pack_id, pack_title
   price_kopecks, catalogue_version, email, locale, receipt, request_body, is_top_up, saves_method,
   consent_id, next_at, shop, charge_after) on orders to tollgate_worker;
 grant update (state, provider_payment_id, confirmation_kind, confirmation, payable_until,
-  request_body, polled_from, looks, looked_at, next_at, cancel_reason, receipt_state, captured_at,
+  request_body, polled_from, looks, looked_at, next_at, cancel_reason, receipt_state,
   refunded_kopecks, email, posted_at, paid_at, charge_after) on orders to tollgate_worker;
 grant select, insert, update on payment_reviews, payment_sweeps, payment_checks, refunds,
   guards to tollgate_worker;
@@ -196,10 +204,11 @@ grant execute on function ledger_gift, ledger_adjust_up, ledger_adjust_down, led
   ledger_refund_reverse, ledger_forced_debit, ledger_block, ledger_resume, ledger_fence_raise,
   ledger_lots, ledger_settle_request, ledger_settle_requests, ledger_void_request,
   ledger_void_requests, ledger_hold_lock, ledger_hold_refuse, orders_credit, keys_candidates,
-  letters_queue to tollgate_operator;
+  letters_queue, accounts_secret_uses to tollgate_operator;
 grant select, insert on operator_acts, catalogue_versions, letters to tollgate_operator;
 grant select on accounts, account_consents, guards, lots, postings, checkpoints, checkpoint_sums,
-  days, entries_unverified, usage_marks, usage_spans, usage_sums, promo_attempts, promo_purchases,
+  days, entries_unverified, usage_marks, usage_spans, usage_sums, usage_split_marks,
+  usage_split_sums, usage_split_spans, usage_sessions, promo_attempts, promo_purchases,
   promo_redemptions, payment_checks, payment_notices, busiest_accounts,
   upstream_credential_problems, audit_marks, sweep_marks, act_chain, act_copies
   to tollgate_operator;
@@ -213,8 +222,14 @@ grant select, insert, update, delete on keys, upstream_credentials, instances, s
   to tollgate_operator;
 grant select, insert on payment_payers to tollgate_operator;
 grant select on orders, top_ups, top_up_consents, top_up_settings to tollgate_operator;
+-- `op restore repair` writes orders again that a restore lost; only orders_credit credits them.
+grant insert (id, book_id, attempt, provider, shop, method, state, pack_id, pack_title, credits,
+  price_kopecks, catalogue_version, email, locale, is_top_up, saves_method) on orders
+  to tollgate_operator;
+grant execute on function ledger_holds_restore, ledger_fence_restore, ledger_books_skip
+  to tollgate_operator;
 grant update (state, provider_payment_id, confirmation_kind, confirmation, payable_until,
-  request_body, polled_from, looks, looked_at, next_at, cancel_reason, receipt_state, captured_at,
+  request_body, polled_from, looks, looked_at, next_at, cancel_reason, receipt_state,
   refunded_kopecks, paid_at) on orders to tollgate_operator;
 
 -- The auditor: everything but what proves who somebody is.
@@ -223,9 +238,10 @@ grant select on account_consents, accounts, act_chain, act_copies, audit_marks, 
   disputes, entries_unverified, guards, instances, lots, mandates, operator_acts, orders,
   payment_checks, payment_findings, payment_notices, payment_payers, payment_reviews,
   payment_sweeps, postings, promo_attempts, promo_codes, promo_purchases, promo_redemptions,
-  quarantine, refunds, sweep_marks, top_up_consents, top_up_settings, top_ups,
+  quarantine, refunds, sweep_marks, top_up_consents, top_up_settings, top_ups, backups,
   upstream_credentials, upstream_credential_problems, usage_marks, usage_rounds, usage_spans,
-  usage_sums, vendor_bills, busiest_accounts to tollgate_auditor;
+  usage_sums, usage_split_marks, usage_split_sums, usage_split_spans, usage_sessions, vendor_bills,
+  busiest_accounts to tollgate_auditor;
 grant select (id, book_id, state, fence, last4, created_at, activated_at, revoked_at)
   on keys to tollgate_auditor;
 grant select (id, kind, recipient, subject, state, attempts, last_error, posted_at, ended_at)

@@ -116,6 +116,14 @@ CREATE TYPE refund_state AS ENUM (
     'canceled'
 );
 
+CREATE TYPE usage_split AS ENUM (
+    'model',
+    'ending',
+    'session',
+    'label',
+    'agent'
+);
+
 CREATE SEQUENCE books_serial
     START WITH 1
     INCREMENT BY 1
@@ -269,6 +277,15 @@ WITH (fillfactor='70');
 
 ALTER TABLE ONLY audit_marks
     ADD CONSTRAINT audit_marks_pkey PRIMARY KEY (book_id);
+
+CREATE TABLE backups (
+    finished_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    kind text NOT NULL,
+    CONSTRAINT backups_are_of_a_kind CHECK ((kind = ANY (ARRAY['full'::text, 'diff'::text, 'incr'::text])))
+);
+
+ALTER TABLE ONLY backups
+    ADD CONSTRAINT backups_pkey PRIMARY KEY (finished_at);
 
 CREATE TABLE books (
     id bigint NOT NULL,
@@ -750,6 +767,7 @@ CREATE TABLE keys (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     activated_at timestamp with time zone,
     revoked_at timestamp with time zone,
+    secret_id smallint,
     CONSTRAINT keys_are_kept_only_as_argon2id CHECK (((hash ~~ '$argon2id$v=19$%'::text) AND ((length(hash) >= 60) AND (length(hash) <= 255)))),
     CONSTRAINT keys_ids_are_cell_and_public_id CHECK ((id ~ '^key_[A-Za-z0-9_-]{14}$'::text)),
     CONSTRAINT keys_lookups_are_digests CHECK ((length(lookup) = 16)),
@@ -783,7 +801,8 @@ ALTER TABLE ONLY keys
 --     elsif (old.state, new.state) in (('pending', 'active'), ('active', 'revoked'))
 --       and (old.id, old.book_id, old.last4, old.hash, old.created_at)
 --         = (new.id, new.book_id, new.last4, new.hash, new.created_at)
---       and (old.lookup, old.lookup_slot) is not distinct from (new.lookup, new.lookup_slot)
+--       and (old.lookup, old.lookup_slot, old.secret_id)
+--         is not distinct from (new.lookup, new.lookup_slot, new.secret_id)
 --       and (old.state = 'pending'
 --         or (old.fence, old.activated_at) = (new.fence, new.activated_at)) then
 --       return new;
@@ -973,6 +992,7 @@ ALTER TABLE ONLY operator_acts
 --     new.command := acts_without_addresses(new.command, 2000);
 --     new.detail := acts_without_addresses(new.detail, 1000);
 --     select number + 1, digest into strict new.number, v_before from act_chain for update;
+--     select coalesce(max(id), 0) + 1 into new.id from operator_acts;
 --     new.at := clock_timestamp();
 --     new.digest := sha256(v_before || convert_to(acts_text(new), 'UTF8'));
 --     update act_chain set number = new.number, digest = new.digest;
@@ -1568,7 +1588,8 @@ CREATE TABLE sessions (
     code_at timestamp with time zone,
     recovery_at timestamp with time zone,
     passkey_at timestamp with time zone,
-    is_private boolean DEFAULT false NOT NULL
+    is_private boolean DEFAULT false NOT NULL,
+    secret_id smallint
 );
 
 ALTER TABLE ONLY sessions
@@ -1821,6 +1842,39 @@ CREATE TABLE usage_rounds (
 ALTER TABLE ONLY usage_rounds
     ADD CONSTRAINT usage_rounds_pkey PRIMARY KEY (is_only);
 
+CREATE TABLE usage_sessions (
+    book_id bigint NOT NULL,
+    first_at timestamp with time zone NOT NULL,
+    last_at timestamp with time zone NOT NULL,
+    last_seq bigint NOT NULL,
+    requests bigint NOT NULL,
+    free bigint NOT NULL,
+    errors bigint NOT NULL,
+    input bigint NOT NULL,
+    output bigint NOT NULL,
+    cache_read bigint NOT NULL,
+    cache_write_5m bigint NOT NULL,
+    cache_write_1h bigint NOT NULL,
+    spent bigint NOT NULL,
+    cache_saved bigint NOT NULL,
+    busy_ms bigint NOT NULL,
+    split usage_split NOT NULL,
+    is_whole boolean NOT NULL,
+    id text NOT NULL COLLATE pg_catalog."C",
+    agent text NOT NULL COLLATE pg_catalog."C",
+    parent_agent text,
+    models text[] NOT NULL,
+    CONSTRAINT usage_sessions_are_sessions_or_labels CHECK ((split = ANY (ARRAY['session'::usage_split, 'label'::usage_split])))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY usage_sessions
+    ADD CONSTRAINT usage_sessions_pkey PRIMARY KEY (book_id, split, id, is_whole, agent);
+
+CREATE INDEX usage_sessions_by_age ON usage_sessions USING btree (last_at);
+
+CREATE INDEX usage_sessions_by_last ON usage_sessions USING btree (book_id, split, last_seq) WHERE is_whole;
+
 CREATE TABLE usage_spans (
     book_id bigint NOT NULL,
     block bigint NOT NULL,
@@ -1837,6 +1891,68 @@ WITH (fillfactor='80');
 
 ALTER TABLE ONLY usage_spans
     ADD CONSTRAINT usage_spans_pkey PRIMARY KEY (book_id, model, ending, block, day);
+
+CREATE TABLE usage_split_marks (
+    book_id bigint NOT NULL,
+    seq bigint NOT NULL,
+    day date NOT NULL,
+    is_complete boolean DEFAULT false NOT NULL,
+    CONSTRAINT usage_split_marks_are_not_negative CHECK ((seq >= 0))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY usage_split_marks
+    ADD CONSTRAINT usage_split_marks_pkey PRIMARY KEY (book_id);
+
+CREATE TABLE usage_split_spans (
+    book_id bigint NOT NULL,
+    block bigint NOT NULL,
+    first_seq bigint NOT NULL,
+    last_seq bigint NOT NULL,
+    requests integer NOT NULL,
+    day date NOT NULL,
+    split usage_split NOT NULL,
+    key text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT usage_split_spans_come_from_entries CHECK (((requests >= 1) AND (requests <= ((last_seq - first_seq) + 1)))),
+    CONSTRAINT usage_split_spans_stay_in_their_block CHECK ((((first_seq >> 10) = block) AND ((last_seq >> 10) = block)))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY usage_split_spans
+    ADD CONSTRAINT usage_split_spans_pkey PRIMARY KEY (book_id, split, key, block, day);
+
+CREATE INDEX usage_split_spans_by_day ON usage_split_spans USING btree (book_id, day);
+
+CREATE TABLE usage_split_sums (
+    book_id bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    requests bigint NOT NULL,
+    free bigint NOT NULL,
+    errors bigint NOT NULL,
+    known bigint NOT NULL,
+    input bigint NOT NULL,
+    output bigint NOT NULL,
+    cache_read bigint NOT NULL,
+    cache_write_5m bigint NOT NULL,
+    cache_write_1h bigint NOT NULL,
+    spent bigint NOT NULL,
+    cache_saved bigint NOT NULL,
+    minutes smallint NOT NULL,
+    split usage_split NOT NULL,
+    key text NOT NULL COLLATE pg_catalog."C",
+    first_byte integer[] NOT NULL,
+    total integer[] NOT NULL,
+    CONSTRAINT usage_split_sums_have_four_steps CHECK ((minutes = ANY (ARRAY[15, 60, 180, 1440]))),
+    CONSTRAINT usage_split_sums_parts_are_of_the_requests CHECK (((requests > 0) AND ((free >= 0) AND (free <= requests)) AND ((known >= 0) AND (known <= requests)) AND ((errors >= 0) AND (errors <= free))))
+)
+WITH (fillfactor='80');
+
+ALTER TABLE ONLY usage_split_sums
+    ADD CONSTRAINT usage_split_sums_pkey PRIMARY KEY (book_id, split, minutes, at, key);
+
+CREATE INDEX usage_split_sums_by_age ON usage_split_sums USING btree (at) WHERE ((split = ANY (ARRAY['session'::usage_split, 'label'::usage_split])) AND (key <> ''::text));
+
+CREATE INDEX usage_split_sums_by_key ON usage_split_sums USING btree (book_id, split, key, minutes, at);
 
 CREATE TABLE usage_sums (
     book_id bigint NOT NULL,
@@ -1889,6 +2005,8 @@ ALTER TABLE ONLY wrong_keys
 -- Every function, and the file with its text:
 --   accounts_pseudonym → src/accounts/sql/pseudonym.sql
 --   accounts_refuse_reserved_email → src/accounts/sql/addresses.sql
+--   accounts_secret_id → src/accounts/sql/secrets.sql
+--   accounts_secret_uses → src/accounts/sql/secrets.sql
 --   acts_text → src/acts/sql/acts.sql
 --   acts_without_addresses → src/acts/sql/acts.sql
 --   books_keep_rules → src/ledger/sql/rules.sql
@@ -1919,12 +2037,14 @@ ALTER TABLE ONLY wrong_keys
 --   ledger_audit_triggers → src/ledger/sql/audit.sql
 --   ledger_audited_entries → src/ledger/sql/audit.sql
 --   ledger_block → src/ledger/sql/book.sql
+--   ledger_books_skip → src/ledger/sql/restore.sql
 --   ledger_cost → src/ledger/sql/audit.sql
 --   ledger_credit → src/ledger/sql/post.sql
 --   ledger_day_checkpoint → src/ledger/sql/partitions.sql
 --   ledger_entries_day_make → src/ledger/sql/partitions.sql
 --   ledger_entries_detach → src/ledger/sql/partitions.sql
 --   ledger_fence_raise → src/ledger/sql/book.sql
+--   ledger_fence_restore → src/ledger/sql/restore.sql
 --   ledger_forced_debit → src/ledger/sql/post.sql
 --   ledger_gift → src/ledger/sql/post.sql
 --   ledger_grant → src/ledger/sql/hold.sql
@@ -1935,6 +2055,7 @@ ALTER TABLE ONLY wrong_keys
 --   ledger_hold_many → src/ledger/sql/hold.sql
 --   ledger_hold_refuse → src/ledger/sql/void.sql
 --   ledger_hold_stored → src/ledger/sql/hold.sql
+--   ledger_holds_restore → src/ledger/sql/restore.sql
 --   ledger_holds_week_make → src/ledger/sql/partitions.sql
 --   ledger_limits_set → src/ledger/sql/book.sql
 --   ledger_lock → src/ledger/sql/arrays.sql
@@ -1973,3 +2094,6 @@ ALTER TABLE ONLY wrong_keys
 --   orders_refuse_charge_without_mandate → src/payments/sql/mandates.sql
 --   promos_credit → src/payments/sql/promos.sql
 --   top_ups_write_mandate → src/payments/sql/mandates.sql
+--   usage_cache_saved → src/ledger/sql/usage.sql
+--   usage_histogram_add → src/ledger/sql/usage.sql
+--   usage_latency_step → src/ledger/sql/usage.sql

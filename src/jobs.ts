@@ -70,6 +70,7 @@ export function createJobs(modules: {
     job('audit-all', '20 3 * * *', 60, () => audit('all')),
     job('quarantine', EACH_MINUTE, 1, () => ledger.quarantine.retryDue()),
     job('usage', EACH_MINUTE, 1, () => ledger.aggregateUsage()),
+    job('usage-sessions', '15 3 * * *', 10, () => ledger.removeOldSessions()),
     job('partitions', '7 * * * *', 1, rotatePartitions),
     job('refused-requests', '10 3 * * *', 10, () => ledger.usage.refused.removeOld()),
     {

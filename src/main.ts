@@ -8,26 +8,32 @@ import { checkDatabase, checkDatabaseSessions, claimDatabase } from './database.
 import { createFleet, isFleetMember, joinFleet, REFUSED_CODE } from './fleet/fleet.ts'
 import { createJobs } from './jobs.ts'
 import { createOperator, type OperatorModules } from './operator/operator.ts'
-import { type Config, describeConfig, loadConfig } from './platform/config.ts'
+import { systemClock } from './platform/clock.ts'
+import { type Config, describeConfig, loadConfig, passedSocket } from './platform/config.ts'
 import { addressesOf } from './platform/db/addresses.ts'
 import { isDatabaseUnavailable } from './platform/db/database-errors.ts'
 import { migrate } from './platform/db/migrate.ts'
 import { missingGrantText } from './platform/db/missing-grants.ts'
 import { createDatabaseRetry } from './platform/db/retry.ts'
 import { UnfitDatabase } from './platform/db/session.ts'
+import { rereadSettings, watchHangup } from './platform/hangup.ts'
 import { createLog } from './platform/log.ts'
 import { createMetricsServer, listenForMetrics, serveMetrics } from './platform/metrics/metrics.ts'
 import { PROGRAMS, type Program } from './platform/programs.ts'
+import { secretVersionsOf } from './platform/secret-versions.ts'
 import { EXAMPLE_CATALOGUE } from './platform/settings.ts'
 import { createIntervalLoops } from './platform/worker/interval-loops.ts'
 import { startWorker } from './platform/worker/worker.ts'
 import { readUpstreams } from './upstream-options.ts'
+import { watchReencryption } from './watch-secrets.ts'
 import { type Modules, watchAsWorker, wire } from './wiring.ts'
 
 /** Twelve checks in the 60 seconds after which a silent process is considered dead. */
 const SWEEP_MS = 5_000
 /** A look of the sweeper also reads the holds since the last summary. */
 const SUMMARIZE_MS = 60_000
+/** A run re-encrypts up to 1,000 second factors; without a succession it is one query. */
+const REENCRYPT_MS = 60_000
 /** Time for the ledger to finish its batches after SIGTERM. */
 const STOP_MS = 20_000
 /** An operator's command has nothing pending in the ledger's batches. */
@@ -56,6 +62,8 @@ program
   .command('migrate')
   .description('bring the database up to date')
   .action(async () => {
+    // A closed terminal must not end a migration.
+    watchHangup()
     const applied = await migrateAll(loadConfigOrExit('migrate'))
     console.log(applied.length === 0 ? 'nothing to apply' : `applied ${applied.join(', ')}`)
   })
@@ -83,8 +91,12 @@ await program.parseAsync().catch((error: unknown) => {
   throw error
 })
 
+function load(of: Program) {
+  return loadConfig({ file: program.opts().config, program: of })
+}
+
 function loadConfigOrExit(of: Program): Config {
-  const loaded = loadConfig({ file: program.opts().config, program: of })
+  const loaded = load(of)
   if ('problems' in loaded) exitWithProblems(loaded.problems)
   return loaded.config
 }
@@ -97,10 +109,29 @@ function exitWithProblems(problems: readonly string[]): never {
 async function migrateAll(config: Config): Promise<string[]> {
   const { direct } = addressesOf(config.database)
   const { roles } = config.database
-  await exitIfUnfit(checkDatabaseSessions(config))
+  // Standard output is for the result.
+  const log = createLog({ ...config.log, destination: process.stderr }).child({ role: 'migrate' })
+  const never = new Promise<void>(() => undefined)
+  await startWithDatabase({ log, clock: systemClock }, never, () =>
+    exitIfUnfit(checkDatabaseSessions(config)),
+  )
   const applied = await exitIfUnfit(migrate(direct, { roles, print: console.log }))
   if (await exitIfUnfit(claimDatabase(config))) applied.push(`cell ${config.cell}`)
   return applied
+}
+
+/**
+ * Repeats `start`, which must be repeatable, while the database is unavailable. Returns false when
+ * `stopped` resolved first.
+ */
+function startWithDatabase(
+  { log, clock }: Pick<Modules, 'log' | 'clock'>,
+  stopped: Promise<void>,
+  start: () => Promise<void>,
+): Promise<boolean> {
+  const ending = new AbortController()
+  void stopped.then(() => ending.abort())
+  return createDatabaseRetry({ log, clock, signal: ending.signal }).retryUntilAvailable(start)
 }
 
 /** Exits with one sentence if the database is not as configured. */
@@ -128,6 +159,10 @@ async function operatorModules(): Promise<OperatorModules> {
   return {
     ...modules,
     vendorPricesFile: config.catalogue.vendorPricesFile,
+    keySecrets: {
+      tag: secretVersionsOf(config.keys.tagSecret),
+      lookup: secretVersionsOf(config.keys.lookupSecret),
+    },
     async close() {
       await modules.payments.stop()
       modules.mail.close()
@@ -191,17 +226,18 @@ function requireDocuments({ documents, config: { mode, allow, brand } }: Modules
 /** Runs the parent of the fleet or, in a process of the fleet, the gateway. */
 async function serve(config: Config): Promise<void> {
   if (isFleetMember()) return serveAsMember(config)
+  const ended = stopSignal()
   const log = createLog({ ...config.log, slug: config.vendor.slug }).child({ role: 'fleet' })
+  const { processes, host, port } = config.gateway
+  const fleet = createFleet({ count: processes === 0 ? availableParallelism() : processes, log })
+  watchHangup().act = () => void fleet.replaceAll()
   // Each process checks again when it starts; here, the sentence is printed once for all of them.
   await exitIfUnfit(checkDatabase(config)).catch((error: unknown) => {
     if (!isDatabaseUnavailable(error)) throw error
   })
-  const { processes, host, port } = config.gateway
-  const fleet = createFleet({ count: processes === 0 ? availableParallelism() : processes, log })
-  process.on('SIGHUP', () => void fleet.replaceAll())
   const metrics = createMetricsServer({ text: fleet.metricsText, health: fleet.health })
   listenForMetrics(metrics, { port: config.metrics.port, host, log })
-  const code = await fleet.run({ host, port, ended: stopSignal() })
+  const code = await fleet.run({ host, port, fd: passedSocket(), ended })
   if (code === 0) log.info('stopped')
   process.exit(code)
 }
@@ -211,25 +247,34 @@ async function serveAsMember(config: Config): Promise<void> {
   // Ctrl-C in a terminal reaches the whole process group; the parent decides when each process
   // drains.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined)
-  await exitIfUnfit(checkDatabase(config))
   const modules = await buildModules(config, 'gateway')
   const { ledger, log, gateway, upstreams } = modules
-  await ledger.start()
-  await startPricing(modules)
-  await upstreams.start()
-  log.info({ process: process.pid, instance: ledger.instance }, 'serving')
-  await fleet.serve({
-    take: gateway.take,
-    listen: () => gateway.listen(config.gateway.port, config.gateway.host),
-    health: () => ({
-      isDatabaseAway: ledger.health().isUnavailable,
-      areUpstreamsAway: upstreams.areAllAway(),
-    }),
-    metrics: () => modules.metrics.registry.getMetricsAsJSON(),
+  const hasStarted = await startWithDatabase(modules, fleet.drained, async () => {
+    try {
+      await exitIfUnfit(checkDatabase(config))
+      await ledger.start()
+      await startPricing(modules)
+      await upstreams.start()
+    } catch (error) {
+      if (isDatabaseUnavailable(error)) fleet.reportWait()
+      throw error
+    }
   })
-  await fleet.drained
-  const { drainSeconds, drainIdleSeconds } = config.gateway
-  await gateway.drain({ idleMs: drainIdleSeconds * 1_000, limitMs: drainSeconds * 1_000 })
+  if (hasStarted) {
+    log.info({ process: process.pid, instance: ledger.instance }, 'serving')
+    await fleet.serve({
+      take: gateway.take,
+      listen: () => gateway.listen(config.gateway.port, config.gateway.host),
+      health: () => ({
+        isDatabaseAway: ledger.health().isUnavailable,
+        areUpstreamsAway: upstreams.areAllAway(),
+      }),
+      metrics: () => modules.metrics.registry.getMetricsAsJSON(),
+    })
+    await fleet.drained
+    const { drainSeconds, drainIdleSeconds } = config.gateway
+    await gateway.drain({ idleMs: drainIdleSeconds * 1_000, limitMs: drainSeconds * 1_000 })
+  }
   await ledger.stop(STOP_MS)
   modules.pricing.stop()
   await upstreams.close()
@@ -247,16 +292,15 @@ function stopSignal(): Promise<void> {
 }
 
 async function work(config: Config): Promise<void> {
-  const ending = new AbortController()
   const stopped = stopSignal() // before the log says `working`: a signal may follow at once
-  void stopped.then(() => ending.abort())
+  const hangup = watchHangup()
   const modules = await buildModules(config, 'worker')
-  const { ledger, mail, log, clock } = modules
+  const { ledger, mail, log } = modules
+  hangup.act = () => rereadSettings(modules, load('work'))
   watchAsWorker(modules.metrics, modules, config.ledger)
   const address = { port: config.metrics.workPort, host: config.gateway.host }
   const metrics = serveMetrics(modules, address, modules.blockedWork.health)
-  const databaseRetry = createDatabaseRetry({ log, clock, signal: ending.signal })
-  const hasStarted = await databaseRetry.retryUntilAvailable(async () => {
+  const hasStarted = await startWithDatabase(modules, stopped, async () => {
     await exitIfUnfit(checkDatabase(config))
     await ledger.start()
     await startPricing(modules) // top-ups need the current packs
@@ -317,25 +361,38 @@ async function runUntilStopped(
 
 async function serveCabinet(config: Config): Promise<void> {
   const stopped = stopSignal()
-  await exitIfUnfit(checkDatabase(config))
+  const hangup = watchHangup()
   const modules = await buildModules(config, 'cabinet')
-  const { cabinet, log } = modules
+  const { cabinet, log, accounts, payments } = modules
+  hangup.act = () => rereadSettings(modules, load('cabinet'))
   requireDocuments(modules)
-  await modules.accounts.check()
-  await startPricing(modules)
   const { host, drainSeconds } = config.cabinet
-  const state = { isServing: true }
-  modules.payments.exportWatch() // the same numbers as a worker's, which may be away
-  const metrics = serveMetrics(modules, { port: config.metrics.cabinetPort, host }, () =>
-    state.isServing ? { isReady: true, why: 'ready' } : { isReady: false, why: 'draining' },
-  )
-  const port = await cabinet.listen(config.cabinet.port, host)
-  log.info({ host, port }, 'serving the cabinet')
-  await stopped
-  state.isServing = false
+  const state = { isReady: false, why: 'starting' }
+  const metrics = serveMetrics(modules, { port: config.metrics.cabinetPort, host }, () => state)
+  const hasStarted = await startWithDatabase(modules, stopped, async () => {
+    await exitIfUnfit(checkDatabase(config))
+    await accounts.check()
+    await startPricing(modules)
+  })
+  if (hasStarted) {
+    watchReencryption(modules.metrics, accounts)
+    payments.exportWatch() // the same numbers as a worker's, which may be away
+    const port = await cabinet.listen(config.cabinet.port, host, passedSocket())
+    Object.assign(state, { isReady: true, why: 'ready' })
+    const reencryption = {
+      ...{ name: 'reencrypt', everyMs: REENCRYPT_MS, isImmediate: true },
+      run: () => accounts.reencrypt(),
+    }
+    const loops = createIntervalLoops([reencryption], log)
+    loops.start()
+    log.info({ host, port }, 'serving the cabinet')
+    await stopped
+    Object.assign(state, { isReady: false, why: 'draining' })
+    await loops.stop()
+  }
   await cabinet.close({ limitMs: drainSeconds * 1_000 })
   modules.pricing.stop()
-  await modules.payments.stop()
+  await payments.stop()
   metrics.close()
   await modules.ledger.stop(STOP_MS)
   await modules.db.end()

@@ -35,6 +35,7 @@ import { createBlockedWork } from './platform/worker/blocked-work.ts'
 import { createPricing, type Pricing } from './pricing/pricing.ts'
 import { createUpstreams, type UpstreamOptions, type Upstreams } from './upstreams/upstreams.ts'
 import { createVendorBill } from './vendor-bill/vendor-bill.ts'
+import { watchSecrets } from './watch-secrets.ts'
 
 /** Builds the modules without starting them; main.ts starts those that a command needs. */
 export async function wire(
@@ -63,14 +64,15 @@ export async function wire(
     ...config.ledger,
   })
   const { slug } = config.vendor
-  const { cell } = config
-  const keys = createKeys({ ...base, ledger, slug, cell, ...config.keys })
+  const { cell, brand } = config
+  const keys = createKeys({ ...base, ledger, slug, cell, ...keyWaits(config), ...config.keys })
   const mail = createMail({ ...base, ...config.mail })
   const metrics = createMetrics()
   // Called when an e-mail is due or a payment arrives; `accounts` has been built by then.
   const owners = ownersOf(() => accounts)
-  const guards = createGuards({ ...base, ledger, mail, brand: config.brand, ...owners })
   const payments = wirePayments(config, { ...base, mail, ledger, metrics, pricing, ...owners })
+  const { lastPack: lastPackOf } = payments
+  const guards = createGuards({ ...base, ledger, mail, brand, ...owners, lastPackOf })
   const documents = openDocuments(config.brand.documentsFile)
   const accounts: Accounts = wireAccounts(config, {
     ...{ ...base, mail, ledger, keys, guards, payments, documents },
@@ -99,12 +101,18 @@ export async function wire(
     },
   })
   watch(metrics, { ledger, keys, upstreams })
+  watchSecrets(metrics, config, role)
   return {
     ...base,
     config,
     ...{ pricing, ledger, keys, mail, guards, payments, accounts, upstreams, metrics },
     ...{ vendorBill, documents, acts, gateway, cabinet },
   }
+}
+
+/** A request waits for the database as long for its key as for its hold. */
+function keyWaits({ ledger }: Config) {
+  return { unavailableWaitMs: ledger.holdWaitMs }
 }
 
 /** There is one provider today; an order stays with the provider and shop it was made with. */
@@ -140,6 +148,7 @@ export function wirePayments(
     provider: 'yookassa',
     acceptsTestPayments: money === 'auto' ? config.mode !== 'production' : money === 'test',
     packOf: (id) => soldPack(pricing, id),
+    packSold: soldPacks(pricing),
   })
 }
 
@@ -148,6 +157,17 @@ function soldPack(pricing: Pricing, id: string) {
   const { version: catalogueVersion, packs } = pricing.current()
   const pack = packs.find((one) => one.id === id)
   return pack && { ...pack, title: pack.name.ru, catalogueVersion }
+}
+
+/** Packs of any version of the catalogue. A version never changes, so each is read once. */
+function soldPacks(pricing: Pricing): PaymentsOptions['packSold'] {
+  const versions = new Map<number, Awaited<ReturnType<Pricing['version']>>>()
+  return async (version, id) => {
+    const catalogue = versions.get(version) ?? (await pricing.version(version))
+    if (catalogue !== undefined) versions.set(version, catalogue)
+    const pack = catalogue?.packs.find((one) => one.id === id)
+    return pack && { ...pack, title: pack.name.ru }
+  }
 }
 
 /** The accounts module imports no other: it receives the functions of others that it needs. */
@@ -230,6 +250,11 @@ function watch(
     'gateway_ledger_refused',
     'Charges that the database refuses, on disk and sent again',
     () => ledger.health().refused.waiting,
+  )
+  metrics.counter(
+    'gateway_charge_log_lost_total',
+    'Lines of the charge log that were not written',
+    () => ledger.health().logLinesLost,
   )
   metrics.counter(
     'gateway_ledger_refusals_total',
@@ -341,6 +366,11 @@ export function watchAsWorker(
   metrics.asyncGauge('gateway_lost_spools', 'Spools of lost processes, out of reach', async () => ({
     spools: (await ledger.lostSpools()).length,
   }))
+  metrics.asyncGauge(
+    'gateway_backup_age_seconds',
+    'Since the last backup, and since WAL was last archived; -1: never',
+    ledger.backupAge,
+  )
   metrics.asyncGauge(
     'gateway_partition_days_ahead',
     'Days with a partition of entries',

@@ -162,8 +162,8 @@ async function launch(plan: Launch): Promise<Postgres> {
 const LOG = 'server.log'
 
 function spawnServer(plan: Launch, name: string): ChildProcess {
-  const fixed = { listen_addresses: '127.0.0.1', unix_socket_directories: '', cluster_name: name }
-  const settings = Object.entries({ ...plan.settings, ...fixed, port: `${plan.port}` })
+  const fixed = { listen_addresses: '127.0.0.1', cluster_name: name, port: `${plan.port}` }
+  const settings = Object.entries({ unix_socket_directories: '', ...plan.settings, ...fixed })
   const log = fs.openSync(join(plan.dataDirectory, LOG), 'a')
   const server = spawn(
     join(plan.binaries, 'postgres'),

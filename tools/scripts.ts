@@ -42,7 +42,7 @@ export const groups: readonly Group[] = [
     scripts: {
       'web:build': 'build the pages of the cabinet into web/dist',
       'routes-table': 'write docs/cabinet-routes.md from what a real cabinet answers',
-      'dump-schema': 'write migrations/schema.sql from a freshly migrated database',
+      'dump-schema': 'write migrations/schema.sql and migrations/definitions.txt',
       'roles-table': 'write docs/database-roles.md and migrations/grants.txt by trying',
     },
   },

@@ -29,6 +29,12 @@ const DEEDS = [
 ] as const
 const PROMO = { code: 'WELCOME-2M', credits: credits(2_000_000) }
 
+/** The worker marks the total spent twice a week; without marks a month counts as one day. */
+const PACE_MARKS = [
+  [7, 'pace'],
+  [3, 'mark'],
+] as const
+
 type Month = {
   readonly tx: Tx
   readonly owner: Owner
@@ -51,9 +57,7 @@ export async function seedMonth(modules: Modules, owner: Owner, snapshot: Snapsh
     const payments = paymentsInside(modules, tx, moment)
     const month = { tx, owner, snapshot, payments, moment }
     await turn(month, nowMs)
-    for (let day = MONTH_DAYS; day >= 0; day--) {
-      await tx.query('select ledger_partitions_make($1)', [dateAt(nowMs - day * DAY_MS)])
-    }
+    await makePartitions(tx, nowMs)
     // No request comes before the first purchase.
     const boughtMs = hourOf(nowMs, DEEDS[0].daysAgo, DEEDS[0].hour)
     const used = usageOf(nowMs).filter(({ startMs }) => startMs > boughtMs)
@@ -64,10 +68,36 @@ export async function seedMonth(modules: Modules, owner: Owner, snapshot: Snapsh
       await turn(month, atMs)
       await (what === 'promo' ? redeem(month) : buy(modules, month, what))
     }
+    for (const [daysAgo, mark] of PACE_MARKS) {
+      const atMs = nowMs - daysAgo * DAY_MS
+      const next = used.findIndex(({ endMs }) => endMs > atMs)
+      await askAll(modules, month, used.splice(0, next))
+      await turn(month, atMs)
+      await markPace(month, mark)
+    }
     await askAll(modules, month, used)
     await payments.stop()
     await tx.query(real)
   })
+}
+
+/** As the keeper: the worker's upkeep needs the partitions to be his. */
+async function makePartitions(tx: Tx, nowMs: number): Promise<void> {
+  await tx.query('grant execute on function ledger_partitions_make to tollgate_keeper')
+  await tx.query('set local role tollgate_keeper')
+  for (let day = MONTH_DAYS; day >= 0; day--) {
+    await tx.query('select ledger_partitions_make($1)', [dateAt(nowMs - day * DAY_MS)])
+  }
+  await tx.query('reset role')
+  await tx.query('revoke execute on function ledger_partitions_make from tollgate_keeper')
+}
+
+async function markPace({ tx, owner }: Month, mark: 'pace' | 'mark'): Promise<void> {
+  await tx.query(
+    `update guards set ${mark}_at = ledger_now(),
+       ${mark}_spent = (select spent_total from books where id = $1) where book_id = $1`,
+    [owner.book],
+  )
 }
 
 /** The definition of the clock function, which the schema must have again afterwards. */
@@ -165,6 +195,19 @@ function rowOf(one: Used, model: Model, filed: { readonly tariff: number; readon
     floor: worstCase({ ...bound, maxTokens: FLOOR_TOKENS }),
     priced: costOfTokens(counts, model.price),
     estimated: ending === 'client_left',
+    ...detailsOf(one),
+  }
+}
+
+/** The details of a request in the order in which ledger/details.ts sends them. */
+function detailsOf({ firstByteMs, totalMs, ending, sent }: Used) {
+  const stopReason = ending === 'complete' ? 'end_turn' : null
+  return {
+    numbers: [null, firstByteMs, totalMs, null, null, null, null, null, 1],
+    texts: [
+      ...[stopReason, null, null, null, null],
+      ...[sent.sessionId, sent.agentId, sent.parentAgentId, sent.label].map((id) => id ?? null),
+    ],
   }
 }
 
@@ -179,7 +222,7 @@ const SEED_ASK = `
     for a in select * from jsonb_to_recordset(p_asked) as t (id uuid, day int4, tariff int4,
       start_at text, end_at text, worst int8, floor int8, input int8, output int8,
       "cacheRead" int8, "cacheWrite5m" int8, "cacheWrite1h" int8, priced int8, ending ending,
-      estimated boolean) loop
+      estimated boolean, numbers int4[], texts text[]) loop
       perform set_config('tollgate.seed_at', a.start_at, true);
       select outcome into v_outcome from ledger_hold(true, p_instance, 3900, a.day, a.id, p_book,
         a.tariff, p_fence, a.worst, a.floor);
@@ -188,10 +231,10 @@ const SEED_ASK = `
       if a.ending in ('complete', 'client_left') then
         select outcome into v_outcome from ledger_settle_request(true, a.day, a.id, p_book,
           a.input, a.output, a."cacheRead", a."cacheWrite5m", a."cacheWrite1h", a.priced,
-          a.ending, a.estimated, 'msg_' || replace(a.id::text, '-', ''), null, null);
+          a.ending, a.estimated, 'msg_' || replace(a.id::text, '-', ''), a.numbers, a.texts);
       else
         select outcome into v_outcome from ledger_void_request(true, p_instance, a.day, a.id,
-          p_book, a.tariff, a.ending, 'seeded', null, null);
+          p_book, a.tariff, a.ending, 'seeded', a.numbers, a.texts);
       end if;
       assert v_outcome in ('settled', 'voided'), v_outcome;
     end loop;

@@ -1,7 +1,7 @@
 // Plans a month of requests of a small team: coding agents in working hours, a nightly script, a
 // few on weekends; some replies fail and some streams are closed early. The random seed is fixed,
 // so every demo shows the same month. Nothing here uses a database.
-import type { Ending } from '../src/ledger/ledger.ts'
+import type { Ending, RequestDetails } from '../src/ledger/ledger.ts'
 import { noTokens, type TokenCounts, tokens } from '../src/units/tokens.ts'
 
 export type Used = {
@@ -10,6 +10,10 @@ export type Used = {
   readonly endMs: number
   readonly counts: TokenCounts
   readonly ending: Ending
+  readonly firstByteMs: number
+  readonly totalMs: number
+  /** The ids that the client sent with it. */
+  readonly sent: Pick<RequestDetails, 'sessionId' | 'agentId' | 'parentAgentId' | 'label'>
 }
 
 export const MONTH_DAYS = 30
@@ -20,6 +24,8 @@ const ZONE_MS = 3 * HOUR_MS
 /** When sessions of a working day begin, in hours; one more begins on busy days. */
 const SESSION_HOURS = [9.6, 11.2, 12.4, 15, 16.6, 18.1]
 const BREAK_MS = 45_000
+/** Every third session starts two agents, which take turns until the last fifth of it. */
+const SUBAGENT_SESSIONS = 3
 
 type Draw = () => number
 
@@ -57,6 +63,7 @@ function dayOf(day: number, draw: Draw): Used[] {
 /** An agent's conversation: each turn reads what earlier turns wrote into the cache. */
 function session(startMs: number, turns: number, draw: Draw): Used[] {
   const model = ['model-medium', 'model-medium', 'model-large', 'model-small'][pick(draw, 4)] ?? ''
+  const sentAt = idsOf(startMs, turns)
   const used: Used[] = []
   let cached = 11_000 + pick(draw, 9_000)
   let clockMs = startMs
@@ -69,7 +76,7 @@ function session(startMs: number, turns: number, draw: Draw): Used[] {
       cacheRead: tokens(turn === 0 ? 0 : cached),
       cacheWrite5m: tokens(turn === 0 ? cached + written : written),
     }
-    const one = asked({ model, startMs: clockMs, counts }, draw)
+    const one = asked({ model, startMs: clockMs, counts, sent: sentAt(turn) }, draw)
     used.push(one)
     clockMs = one.endMs + 2_000 + pick(draw, BREAK_MS)
     if (one.ending === 'complete') cached += written
@@ -77,22 +84,44 @@ function session(startMs: number, turns: number, draw: Draw): Used[] {
   return used
 }
 
+/** The ids of each turn of a session, as coding agents send them. */
+function idsOf(startMs: number, turns: number): (turn: number) => Used['sent'] {
+  // Drawn from the time of the session, so that they change nothing else of the month.
+  const draw = drawFrom(startMs)
+  const hex = (digits: number) =>
+    Array.from({ length: digits }, () => pick(draw, 16).toString(16)).join('')
+  const sessionId = `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`
+  const agents = [`a${hex(16)}`, `a${hex(16)}`]
+  const hasAgents = pick(draw, SUBAGENT_SESSIONS) === 0
+  return (turn) => {
+    const isMain = !hasAgents || turn < turns / 4 || turn > (turns * 4) / 5
+    const agentId = isMain ? undefined : agents[turn % agents.length]
+    return agentId === undefined ? { sessionId } : { sessionId, agentId }
+  }
+}
+
 /** A nightly script: short, without a cache, one request after the other. */
 function script(startMs: number, draw: Draw): Used[] {
   return Array.from({ length: 4 + pick(draw, 4) }, (_, i) => {
     const input = tokens(3_000 + pick(draw, 9_000))
     const counts = { ...noTokens, input, output: tokens(150 + pick(draw, 350)) }
-    return asked({ model: 'model-small', startMs: startMs + i * 40_000, counts }, draw)
+    const sent = { label: 'nightly-report' }
+    return asked({ model: 'model-small', startMs: startMs + i * 40_000, counts, sent }, draw)
   })
 }
 
-function asked(ask: Pick<Used, 'model' | 'startMs' | 'counts'>, draw: Draw): Used {
+function asked(ask: Pick<Used, 'model' | 'startMs' | 'counts' | 'sent'>, draw: Draw): Used {
   const ending = endingOf(draw())
   const { counts } = ask
   // A client that disconnects has received a part of the reply; 40 tokens a second is usual.
   const output = ending === 'client_left' ? tokens(counts.output / 3n) : counts.output
-  const endMs = ask.startMs + 900 + Math.round(Number(output) * 25)
-  return { ...ask, counts: { ...counts, output }, endMs, ending }
+  const totalMs = 900 + Math.round(Number(output) * 25)
+  // A prompt of 50,000 tokens is read in about a third of a second when it is cached.
+  const firstByteMs = 420 + Math.round(Number(counts.input + counts.cacheRead) / 150)
+  return {
+    ...{ ...ask, counts: { ...counts, output }, ending },
+    ...{ endMs: ask.startMs + totalMs, totalMs, firstByteMs: Math.min(firstByteMs, totalMs) },
+  }
 }
 
 function endingOf(chance: number): Ending {

@@ -30,7 +30,12 @@ try {
   const plain = (await isInForce(modules, known, book)) ? known : await made(modules, book)
   if (plain !== known) writeFileSync(file, `${plain}\n`, { mode: 0o600 })
   const isEmpty = (await modules.ledger.balance(book))?.seq === 0n
-  if (isEmpty) await seedMonth(modules, { book, email: SIGN_IN.email }, await prices(modules))
+  if (isEmpty) {
+    await seedMonth(modules, { book, email: SIGN_IN.email }, await prices(modules))
+    // The worker does this once an hour; until then it would report that nobody compares payments.
+    await modules.payments.jobs.tie()
+    await modules.payments.jobs.compareDays()
+  }
   await fill(modules, book)
   console.log(plain)
 } finally {
@@ -69,13 +74,6 @@ async function account({ accounts, config, db }: Modules): Promise<BookId> {
   await db.query(`update accounts set created_at = created_at - interval '30 days' where id = $1`, [
     made.id,
   ])
-  // The guard starts at the account's creation; otherwise a month's usage counts as one day's.
-  await db.query(
-    `update guards
-     set pace_at = pace_at - interval '30 days', mark_at = mark_at - interval '30 days'
-     where book_id = $1`,
-    [made.book],
-  )
   return made.book
 }
 

@@ -5,6 +5,7 @@
 export const paths = {
   home: '/',
   usage: '/usage',
+  sessions: '/sessions',
   packs: '/packs',
   order: '/orders/$id',
   payments: '/payments',

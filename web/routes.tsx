@@ -15,13 +15,23 @@ import { GuestFrame } from './frame/GuestFrame.tsx'
 import { SiteFrame } from './frame/SiteFrame.tsx'
 import { ErrorPage, NotFound } from './pages/ErrorPages.tsx'
 import { calculatorSearchOf } from './pages/prices/estimate.ts'
+import { sessionsSearchOf } from './pages/sessions/search.ts'
 import { usageSearchOf } from './pages/usage/period.ts'
 import { paths, safeNext } from './paths.ts'
+import { loadChunk } from './runtime/chunk.ts'
 import { homeQuery, meQuery } from './runtime/queries.ts'
 import { Skeleton } from './ui/parts.tsx'
 
 type Context = { readonly client: QueryClient }
 type SignInSearch = { readonly next?: string }
+
+/** A component that is loaded when its page is first opened; a failed load shows ErrorPage. */
+function lazyPage<Module extends Record<string, unknown>, Name extends keyof Module>(
+  importer: () => Promise<Module>,
+  name: Name,
+) {
+  return lazyRouteComponent(() => loadChunk(importer), name)
+}
 
 const root = createRootRouteWithContext<Context>()({
   component: Root,
@@ -42,9 +52,9 @@ const guest = createRoute({ getParentRoute: () => root, id: 'guest', component: 
 
 const site = createRoute({ getParentRoute: () => root, id: 'site', component: SiteFrame })
 
-const OwnerFrame = lazyRouteComponent(() => import('./frame/OwnerFrame.tsx'), 'OwnerFrame')
-const Home = lazyRouteComponent(() => import('./pages/home/Home.tsx'), 'Home')
-const Front = lazyRouteComponent(() => import('./pages/Front.tsx'), 'Front')
+const OwnerFrame = lazyPage(() => import('./frame/OwnerFrame.tsx'), 'OwnerFrame')
+const Home = lazyPage(() => import('./pages/home/Home.tsx'), 'Home')
+const Front = lazyPage(() => import('./pages/Front.tsx'), 'Front')
 
 const owner = createRoute({
   getParentRoute: () => root,
@@ -104,23 +114,23 @@ const signIn = createRoute({
   path: paths.signIn,
   validateSearch: signInSearchOf,
   beforeLoad: redirectOwners,
-  component: lazyRouteComponent(() => import('./pages/sign-in/SignIn.tsx'), 'SignIn'),
+  component: lazyPage(() => import('./pages/sign-in/SignIn.tsx'), 'SignIn'),
 })
 const register = createRoute({
   getParentRoute: () => guest,
   path: paths.register,
   beforeLoad: redirectOwners,
-  component: lazyRouteComponent(() => import('./pages/sign-in/Register.tsx'), 'Register'),
+  component: lazyPage(() => import('./pages/sign-in/Register.tsx'), 'Register'),
 })
 const mail = createRoute({
   getParentRoute: () => guest,
   path: paths.mail,
-  component: lazyRouteComponent(() => import('./pages/sign-in/CheckInbox.tsx'), 'CheckInbox'),
+  component: lazyPage(() => import('./pages/sign-in/CheckInbox.tsx'), 'CheckInbox'),
 })
 const confirm = createRoute({
   getParentRoute: () => guest,
   path: paths.confirm,
-  component: lazyRouteComponent(
+  component: lazyPage(
     () => import('./pages/sign-in/ConfirmRegistration.tsx'),
     'ConfirmRegistration',
   ),
@@ -128,63 +138,54 @@ const confirm = createRoute({
 const forgot = createRoute({
   getParentRoute: () => guest,
   path: paths.forgot,
-  component: lazyRouteComponent(
-    () => import('./pages/sign-in/ForgotPassword.tsx'),
-    'ForgotPassword',
-  ),
+  component: lazyPage(() => import('./pages/sign-in/ForgotPassword.tsx'), 'ForgotPassword'),
 })
 const reset = createRoute({
   getParentRoute: () => guest,
   path: paths.reset,
-  component: lazyRouteComponent(() => import('./pages/sign-in/ResetPassword.tsx'), 'ResetPassword'),
+  component: lazyPage(() => import('./pages/sign-in/ResetPassword.tsx'), 'ResetPassword'),
 })
 const email = createRoute({
   getParentRoute: () => guest,
   path: paths.email,
-  component: lazyRouteComponent(
-    () => import('./pages/sign-in/ConfirmEmailChange.tsx'),
-    'ConfirmEmailChange',
-  ),
+  component: lazyPage(() => import('./pages/sign-in/ConfirmEmailChange.tsx'), 'ConfirmEmailChange'),
 })
 const undoEmail = createRoute({
   getParentRoute: () => guest,
   path: paths.undoEmail,
-  component: lazyRouteComponent(
-    () => import('./pages/sign-in/UndoEmailChange.tsx'),
-    'UndoEmailChange',
-  ),
+  component: lazyPage(() => import('./pages/sign-in/UndoEmailChange.tsx'), 'UndoEmailChange'),
 })
 const legal = createRoute({
   getParentRoute: () => site,
   path: paths.document,
-  component: lazyRouteComponent(() => import('./pages/LegalDocument.tsx'), 'LegalDocument'),
+  component: lazyPage(() => import('./pages/LegalDocument.tsx'), 'LegalDocument'),
 })
 const docs = createRoute({
   getParentRoute: () => site,
   path: paths.docs,
-  component: lazyRouteComponent(() => import('./pages/Docs.tsx'), 'Docs'),
+  component: lazyPage(() => import('./pages/Docs.tsx'), 'Docs'),
 })
 
 const prices = createRoute({
   getParentRoute: () => site,
   path: paths.prices,
   validateSearch: calculatorSearchOf,
-  component: lazyRouteComponent(() => import('./pages/prices/Prices.tsx'), 'Prices'),
+  component: lazyPage(() => import('./pages/prices/Prices.tsx'), 'Prices'),
 })
 const charging = createRoute({
   getParentRoute: () => site,
   path: paths.charging,
-  component: lazyRouteComponent(() => import('./pages/Charging.tsx'), 'Charging'),
+  component: lazyPage(() => import('./pages/Charging.tsx'), 'Charging'),
 })
 const start = createRoute({
   getParentRoute: () => site,
   path: paths.start,
-  component: lazyRouteComponent(() => import('./pages/QuickStart.tsx'), 'QuickStart'),
+  component: lazyPage(() => import('./pages/QuickStart.tsx'), 'QuickStart'),
 })
 const status = createRoute({
   getParentRoute: () => site,
   path: paths.status,
-  component: lazyRouteComponent(() => import('./pages/Status.tsx'), 'Status'),
+  component: lazyPage(() => import('./pages/Status.tsx'), 'Status'),
 })
 
 // ---- Pages of the owner -------------------------------------------------------------------------
@@ -207,58 +208,64 @@ const usage = createRoute({
   getParentRoute: () => owner,
   path: paths.usage,
   validateSearch: usageSearchOf,
-  component: lazyRouteComponent(() => import('./pages/usage/Usage.tsx'), 'Usage'),
+  component: lazyPage(() => import('./pages/usage/Usage.tsx'), 'Usage'),
+})
+const sessions = createRoute({
+  getParentRoute: () => owner,
+  path: paths.sessions,
+  validateSearch: sessionsSearchOf,
+  component: lazyRouteComponent(() => import('./pages/sessions/Sessions.tsx'), 'Sessions'),
 })
 const packs = createRoute({
   getParentRoute: () => owner,
   path: paths.packs,
   validateSearch: packsSearchOf,
-  component: lazyRouteComponent(() => import('./pages/packs/Packs.tsx'), 'Packs'),
+  component: lazyPage(() => import('./pages/packs/Packs.tsx'), 'Packs'),
 })
 const order = createRoute({
   getParentRoute: () => owner,
   path: paths.order,
-  component: lazyRouteComponent(() => import('./pages/payments/Order.tsx'), 'Order'),
+  component: lazyPage(() => import('./pages/payments/Order.tsx'), 'Order'),
 })
 const payments = createRoute({
   getParentRoute: () => owner,
   path: paths.payments,
-  component: lazyRouteComponent(() => import('./pages/payments/Payments.tsx'), 'Payments'),
+  component: lazyPage(() => import('./pages/payments/Payments.tsx'), 'Payments'),
 })
 const key = createRoute({
   getParentRoute: () => owner,
   path: paths.key,
-  component: lazyRouteComponent(() => import('./pages/key/Key.tsx'), 'Key'),
+  component: lazyPage(() => import('./pages/key/Key.tsx'), 'Key'),
 })
 const settings = createRoute({
   getParentRoute: () => owner,
   path: paths.settings,
-  component: lazyRouteComponent(() => import('./pages/settings/Settings.tsx'), 'Settings'),
+  component: lazyPage(() => import('./pages/settings/Settings.tsx'), 'Settings'),
 })
 const security = createRoute({
   getParentRoute: () => owner,
   path: paths.security,
-  component: lazyRouteComponent(() => import('./pages/settings/Security.tsx'), 'Security'),
+  component: lazyPage(() => import('./pages/settings/Security.tsx'), 'Security'),
 })
 const privacy = createRoute({
   getParentRoute: () => owner,
   path: paths.privacy,
-  component: lazyRouteComponent(() => import('./pages/settings/Privacy.tsx'), 'Privacy'),
+  component: lazyPage(() => import('./pages/settings/Privacy.tsx'), 'Privacy'),
 })
 const review = createRoute({
   getParentRoute: () => owner,
   path: paths.review,
-  component: lazyRouteComponent(() => import('./pages/settings/Review.tsx'), 'Review'),
+  component: lazyPage(() => import('./pages/settings/Review.tsx'), 'Review'),
 })
 const limits = createRoute({
   getParentRoute: () => owner,
   path: paths.limits,
-  component: lazyRouteComponent(() => import('./pages/limits/Limits.tsx'), 'Limits'),
+  component: lazyPage(() => import('./pages/limits/Limits.tsx'), 'Limits'),
 })
 const topUp = createRoute({
   getParentRoute: () => owner,
   path: paths.topUp,
-  component: lazyRouteComponent(() => import('./pages/top-up/TopUp.tsx'), 'TopUp'),
+  component: lazyPage(() => import('./pages/top-up/TopUp.tsx'), 'TopUp'),
 })
 
 // -------------------------------------------------------------------------------------------------
@@ -267,7 +274,7 @@ const tree = root.addChildren([
   guest.addChildren([signIn, register, mail, confirm, forgot, reset, email, undoEmail]),
   site.addChildren([prices, charging, start, status, legal, docs]),
   owner.addChildren([
-    ...[home, usage, packs, order, payments, key],
+    ...[home, usage, sessions, packs, order, payments, key],
     ...[settings, security, review, limits, topUp, privacy],
   ]),
 ])

@@ -4,11 +4,12 @@
 import type { Db, Executor, Tx } from '../platform/db/db.ts'
 import type { AccountId, BookId } from '../platform/ids.ts'
 import type { Mail } from '../platform/mail/mail.ts'
+import { secretVersionsOf } from '../platform/secret-versions.ts'
 import type { Auth } from './auth/auth.ts'
 import { createAuthHandler, isOwnOrigin } from './auth-handler.ts'
 import type { AuthRouteTable } from './auth-route.ts'
 import { type ClosingHooks, createClosing } from './closing/closing.ts'
-import { createCookies } from './cookies.ts'
+import { cookiesOf, createCookies } from './cookies.ts'
 import type { AccountsSettings, Dependencies, LegalDocument } from './dependencies.ts'
 import type { AccountEmail } from './emails/email-kinds.ts'
 import { type Brand, createEmails } from './emails/emails.ts'
@@ -26,6 +27,9 @@ import { createPasswordChange, type PasswordChange } from './sign-in/password-ch
 import { createResetReview } from './sign-in/reset-review.ts'
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts'
 import { createStepUp } from './sign-in/step-up.ts'
+import { createCookieSignatures } from './succession/cookie-signatures.ts'
+import { accountsSecretUses } from './succession/queries.ts'
+import { createReencryption } from './succession/succession.ts'
 import { type Allowance, type AttemptCount, createThrottle } from './throttle.ts'
 
 export type { AccountCode } from './answers.ts'
@@ -64,12 +68,13 @@ export const neededProofs = (error: unknown): readonly Proof[] | undefined =>
 
 export function createAccounts(options: AccountsOptions) {
   const { db, brand, settings, clock, log } = options
+  const versions = secretVersionsOf(settings.secret)
   const dependencies: Dependencies = {
     ...{ db, clock, log, settings },
     openBook: options.openBook,
     documents: options.documents,
     passwords: createPasswords({ waitingMax: settings.passwordQueue }),
-    throttle: createThrottle({ db, secret: settings.secret }),
+    throttle: createThrottle({ db, versions }),
     emails: createEmails({ mail: options.mail, brand }),
   }
   const { passwords, throttle, emails } = dependencies
@@ -87,12 +92,14 @@ export function createAccounts(options: AccountsOptions) {
       },
     })
   })
-  const sessions = createSessions(dependencies, auth)
+  const signatures = createCookieSignatures(versions, cookiesOf(brand).cookiePrefix)
+  const sessions = createSessions(dependencies, auth, signatures)
+  const reencryption = createReencryption({ db, log, throttle, versions })
   const closing = createClosing(dependencies, options.closingHooks)
   const { origin } = new URL(brand.cabinetUrl)
   const handle = createAuthHandler({
     ...{ clock, log, settings, auth, sessions, throttle, origin },
-    cookies: createCookies(brand),
+    ...{ cookies: createCookies(brand), signatures },
     routes: authRoutes(dependencies, signIn, passwordChange),
   })
 
@@ -164,8 +171,13 @@ export function createAccounts(options: AccountsOptions) {
     /** `close`, `requireClosable`, `copy`, `sweep` and `erase`. */
     ...closing,
 
+    /** Encrypts with the current secret what another one encrypted. May be repeated. */
+    reencrypt: reencryption.run,
+    /** For operators: how many things each accounts secret made. */
+    secretUses: () => accountsSecretUses(db),
+
     /** For metrics. */
-    stats: () => ({ passwords: passwords.stats() }),
+    stats: () => ({ passwords: passwords.stats(), reencryption: reencryption.stats() }),
   }
 }
 

@@ -16,6 +16,7 @@ import { type AccountsSettings, ADDRESS_HEADER, BASE_PATH } from './dependencies
 import type { Proof } from './levels.ts'
 import type { PasswordRefusalCode } from './refusals.ts'
 import { missingFor, type Session, type Sessions } from './sessions.ts'
+import type { CookieSignatures } from './succession/cookie-signatures.ts'
 import type { Throttle } from './throttle.ts'
 import { deviceName } from './user-agent.ts'
 
@@ -45,10 +46,12 @@ export type AuthHandlerOptions = {
   readonly routes: AuthRouteTable
   readonly origin: string
   readonly cookies: Cookies
+  readonly signatures: CookieSignatures
 }
 
 export function createAuthHandler(options: AuthHandlerOptions) {
   const { clock, log, settings, auth, sessions, throttle, routes, origin, cookies } = options
+  const { resign } = options.signatures
 
   async function callBetterAuth(request: Request, headers: Headers, path: string, body: object) {
     const { search } = new URL(request.url)
@@ -79,7 +82,7 @@ export function createAuthHandler(options: AuthHandlerOptions) {
     path: string,
     body: AuthRequest['body'],
   ) {
-    const headers = innerHeaders(request, address)
+    const headers = resign(innerHeaders(request, address))
     const sent = request.headers.get('cookie') ?? ''
     return {
       headers,

@@ -7,6 +7,7 @@ import type { Dependencies } from './dependencies.ts'
 import { type Action, levels, type Missing, missingProofs, type Proof } from './levels.ts'
 import * as queries from './queries.ts'
 import { StepUpNeeded, sessionRefusal } from './refusals.ts'
+import type { CookieSignatures } from './succession/cookie-signatures.ts'
 import { deviceName } from './user-agent.ts'
 
 export type Session = {
@@ -26,13 +27,18 @@ export type Session = {
   readonly cookies: readonly string[]
 }
 
-export function createSessions(dependencies: Dependencies, auth: () => Promise<Auth>) {
+export function createSessions(
+  dependencies: Dependencies,
+  auth: () => Promise<Auth>,
+  { resign }: CookieSignatures,
+) {
   const { db, clock, settings } = dependencies
 
   return {
     /** The session of a cookie. Reads the database each time: a revoked session ends at once. */
-    async read(headers: Headers): Promise<Session | undefined> {
-      if (!headers.has('cookie')) return undefined
+    async read(given: Headers): Promise<Session | undefined> {
+      if (!given.has('cookie')) return undefined
+      const headers = resign(given)
       const { api } = await auth()
       const { response, headers: responseHeaders } = await withDatabaseFailure(
         () => api.getSession({ headers, returnHeaders: true }),

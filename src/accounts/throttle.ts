@@ -4,7 +4,7 @@
 import { createHmac } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Db } from '../platform/db/db.ts'
-import type { Masked } from '../platform/masked.ts'
+import type { SecretVersions } from '../platform/secret-versions.ts'
 import * as queries from './queries.ts'
 
 /** A process that dies keeps a lease for this long; the longest work is a few password hashes. */
@@ -23,21 +23,38 @@ export type AttemptCount = {
   readonly retryAfterSeconds: number
 }
 
-export function createThrottle(options: { readonly db: Db; readonly secret: Masked<string> }) {
-  const { db, secret } = options
+/**
+ * What is counted: a key, or one for each accounts secret. While processes have different secrets,
+ * before and after a step of a succession, they still share one of them, and so one count.
+ */
+export type ThrottleKey = string | readonly string[]
 
-  /** Counts one attempt and says whether it is allowed. In one statement: races lose no count. */
-  async function countAttempt(key: string, { max, seconds }: Allowance): Promise<AttemptCount> {
-    const { hits, leftSeconds } = await queries.throttleIncrement(db, { key, seconds, max })
+export function createThrottle(options: { readonly db: Db; readonly versions: SecretVersions }) {
+  const { db, versions } = options
+
+  /**
+   * Counts one attempt and says whether it is allowed: under every key. In one statement for each:
+   * races lose no count.
+   */
+  async function countAttempt(key: ThrottleKey, allowance: Allowance): Promise<AttemptCount> {
+    const counts = []
+    for (const one of [key].flat()) {
+      counts.push(await queries.throttleIncrement(db, { key: one, ...allowance }))
+    }
+    const hits = Math.max(...counts.map((one) => one.hits))
+    const highest = counts.filter((one) => one.hits === hits)
+    const leftSeconds = Math.max(...highest.map((one) => one.leftSeconds))
     return {
-      isAllowed: hits <= max,
-      isFirstRefused: hits === max + 1,
+      isAllowed: hits <= allowance.max,
+      isFirstRefused: hits === allowance.max + 1,
       retryAfterSeconds: Math.max(1, Math.ceil(leftSeconds)),
     }
   }
 
   /** Resets the count, after a success. */
-  const clear = (key: string): Promise<void> => queries.throttleDelete(db, key)
+  async function clear(key: ThrottleKey): Promise<void> {
+    for (const one of [key].flat()) await queries.throttleDelete(db, one)
+  }
 
   return {
     countAttempt,
@@ -59,9 +76,12 @@ export function createThrottle(options: { readonly db: Db; readonly secret: Mask
       return undefined
     },
 
-    /** For use in a key: hides an e-mail address, or an address together with a device cookie. */
-    keyedDigest: (text: string): string =>
-      createHmac('sha256', secret.reveal()).update(`throttle ${text}`).digest('base64url'),
+    /** A key that hides an e-mail address, or an address together with a device cookie. */
+    digestKey: (kind: string, text: string): ThrottleKey =>
+      versions.map(({ secret }) => {
+        const digest = createHmac('sha256', secret.reveal()).update(`throttle ${text}`)
+        return `${kind} ${digest.digest('base64url')}`
+      }),
   }
 }
 

@@ -6,22 +6,24 @@ import type { Db, Executor } from '../platform/db/db.ts'
 import type { Log } from '../platform/log.ts'
 import type { Masked } from '../platform/masked.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
+import type { BlockedWork } from '../platform/worker/blocked-work.ts'
 import { createIntervalLoops } from '../platform/worker/interval-loops.ts'
 import { type Mark, START } from './chain.ts'
 import { openCopy } from './copies/copies.ts'
 import {
   type About,
   type ActRow,
-  actChanges,
   actInsert,
   actList,
-  type Changes,
   chainEnd,
   copyFind,
+  type TableCounts,
+  tableCounts,
   unshippedSeconds,
 } from './queries.ts'
 import { createShipping } from './shipping.ts'
-import { verifyTriggers } from './triggers.ts'
+import { verifyDefinitions, verifyFunctions, verifyTriggers } from './triggers.ts'
+import { changedTables, UNCHANGING } from './unchanged.ts'
 import { type ActFinding, type ActRule, actRules, verifyChain, verifyMark } from './verify.ts'
 
 export type { Outcome } from './chain.ts'
@@ -37,6 +39,7 @@ export type ActsOptions = {
   readonly shipSecret: Masked<string>
   readonly shipSeconds: number
   readonly checkSeconds: number
+  readonly blockedWork?: BlockedWork
 }
 
 /** The texts are cut by the database, after it has replaced addresses: half of one would stay. */
@@ -45,7 +48,14 @@ const TEXT_MAX = 20_000
 const WHOLE_MS = 24 * 3_600_000
 
 /** What a check saw, in this process's memory, where nobody with a password can change it. */
-type Seen = { readonly mark: Mark; readonly changes: Changes; readonly wholeMs: number }
+type Seen = {
+  readonly mark: Mark
+  readonly counts: readonly TableCounts[]
+  readonly wholeMs: number
+}
+
+/** Where the copy ends, or why it was not read. */
+type CopyRead = { readonly last?: Mark; readonly unread?: string }
 
 export function createActs(options: ActsOptions) {
   const { db, clock, log } = options
@@ -56,6 +66,8 @@ export function createActs(options: ActsOptions) {
     /** Of the last check. */
     findings: [] as readonly ActFinding[],
     checkedMs: clock.spanMs(),
+    /** When the definitions were compared last. */
+    definedMs: clock.spanMs(),
     isShipping: true,
   }
   // From zero on: Prometheus sees no increase in a number that appears.
@@ -66,41 +78,56 @@ export function createActs(options: ActsOptions) {
     for (const { rule, subject } of findings) {
       if (!old.has(`${rule} ${subject}`)) counts.set(rule, (counts.get(rule) ?? 0) + 1)
     }
-    for (const finding of findings) log.fatal({ ...finding }, 'the list of acts was tampered with')
+    for (const finding of findings) log.fatal({ ...finding }, 'acts or triggers were tampered with')
   }
 
-  /** What the copy has; undefined if it has nothing, cannot be read or does not answer now. */
-  async function copyLast(): Promise<Mark | undefined> {
-    const last = await copy?.last().catch(() => undefined)
-    return last === 'unreadable' ? undefined : last
+  /** What the copy has, or why that is not known. `sent` is the last act that was sent to it. */
+  async function readCopy(sent: Mark | undefined): Promise<CopyRead> {
+    if (copy === undefined) return { unread: 'there is none' }
+    try {
+      const last = await copy.last()
+      if (last === 'unreadable') return { unread: 'it cannot be read back' }
+      if (last !== undefined || (sent?.number ?? 0n) === 0n) return { last: last ?? START }
+      return { unread: `it is empty, and act ${sent?.number} was sent to it` }
+    } catch (error) {
+      return { unread: error instanceof Error ? error.message : String(error) }
+    }
   }
 
   /**
-   * Checks triggers, marks, and the chain after what this process has seen, or all of it, at one
-   * moment of the database.
+   * Checks definitions; then triggers, marks, and the chain after what this process has seen, or
+   * all of it, at one moment of the database.
    */
   async function verify(seen: Mark | undefined, isWhole: boolean) {
+    const sent = await copyFind(db, options.shipTo)
+    const copied = await readCopy(sent)
     const marks: [string, Mark | undefined][] = [
-      ['the copy', await copyLast()],
-      ['the record of what was sent', await copyFind(db, options.shipTo)],
+      ['the copy', copied.last],
+      ['the record of what was sent', sent],
     ]
+    const defined = await verifyDefinitions(db)
+    if (defined.isCompared) state.definedMs = clock.spanMs()
     return db.snapshot(async (tx) => {
-      const found = await verifyTriggers(tx)
+      const found = [
+        ...(await verifyTriggers(tx)),
+        ...(await verifyFunctions(tx)),
+        ...defined.findings,
+      ]
       for (const [seenBy, mark] of marks) found.push(...(await verifyMark(tx, mark, seenBy)))
       const contradictions = await verifyMark(tx, seen, 'this process')
       const from = isWhole || contradictions.length > 0 ? undefined : seen
       const { last, findings } = await verifyChain(tx, from)
-      return { last, findings: distinct([...found, ...contradictions, ...findings]) }
+      return { last, copied, findings: distinct([...found, ...contradictions, ...findings]) }
     })
   }
 
   /**
-   * Whether rows were touched that no check would read: PostgreSQL counts updates, deletions and
-   * inserts of a table also while its triggers are off. A rolled-back act counts too.
+   * Whether acts were touched that no check would read. A rolled-back act counts as an insert.
    */
   function hasChanged(seen: Seen, now: Omit<Seen, 'wholeMs'>): boolean {
-    const inserted = now.changes.inserted - seen.changes.inserted
-    const isSame = now.changes.changed === seen.changes.changed && inserted >= 0n
+    const [before, after] = [actCounts(seen.counts), actCounts(now.counts)]
+    const inserted = after.inserted - before.inserted
+    const isSame = after.changed === before.changed && after.file === before.file && inserted >= 0n
     return !isSame || inserted > now.mark.number - seen.mark.number
   }
 
@@ -111,20 +138,21 @@ export function createActs(options: ActsOptions) {
   async function check(): Promise<readonly ActFinding[]> {
     const { seen } = state
     const nowMs = clock.spanMs()
-    const changes = await actChanges(db)
+    const counts = await tableCounts(db, ['operator_acts', ...UNCHANGING])
     const end = (await chainEnd(db)) ?? START
     const isWhole =
       seen === undefined ||
       state.findings.length > 0 ||
       nowMs - seen.wholeMs > WHOLE_MS ||
-      hasChanged(seen, { changes, mark: end })
-    const { last, findings } = await verify(seen?.mark, isWhole)
+      hasChanged(seen, { counts, mark: end })
+    const { last, findings: broken } = await verify(seen?.mark, isWhole)
+    const findings = [...broken, ...changedTables(seen?.counts ?? [], counts)]
     count(findings, state.findings)
     state.findings = findings
     state.checkedMs = clock.spanMs()
     // What was seen before something was found stays what the next checks compare with.
     const wholeMs = isWhole ? nowMs : seen.wholeMs
-    if (findings.length === 0) state.seen = { mark: last, changes, wholeMs }
+    if (findings.length === 0) state.seen = { mark: last, counts, wholeMs }
     return findings
   }
 
@@ -151,6 +179,7 @@ export function createActs(options: ActsOptions) {
       { name: 'acts-ship', everyMs: options.shipSeconds * 1_000, isImmediate: true, run: ship },
     ],
     log,
+    options.blockedWork,
   )
 
   return {
@@ -170,9 +199,11 @@ export function createActs(options: ActsOptions) {
     }): Promise<ActRow[]> => actList(db, p),
 
     /** For an operator: every act, the triggers, and the copy if this machine can read it. */
-    async audit(): Promise<{ readonly acts: bigint; readonly findings: readonly ActFinding[] }> {
-      const { last, findings } = await verify(undefined, true)
-      return { acts: last.number, findings }
+    async audit() {
+      const { last, copied, findings } = await verify(undefined, true)
+      const { unread } = copied
+      const copyRead = { copiedTo: copied.last?.number ?? null, copyUnread: unread ?? null }
+      return { acts: last.number, findings, ...copyRead }
     },
 
     check,
@@ -188,6 +219,7 @@ export function createActs(options: ActsOptions) {
       asyncGauge('acts_watch', help, async () => ({
         findings: state.findings.length,
         checked_seconds: (clock.spanMs() - state.checkedMs) / 1_000,
+        definitions_seconds: (clock.spanMs() - state.definedMs) / 1_000,
         unshipped_seconds: copy === undefined ? 0 : await unshippedSeconds(db, options.shipTo),
       }))
       counter('acts_findings_total', 'What the check of operators’ acts found, by rule', () =>
@@ -203,4 +235,10 @@ export type Acts = ReturnType<typeof createActs>
 function distinct(findings: readonly ActFinding[]): ActFinding[] {
   const byKey = new Map(findings.map((one) => [`${one.rule} ${one.subject}`, one]))
   return [...byKey.values()]
+}
+
+/** PostgreSQL has counted nothing yet if the table is not in the list. */
+function actCounts(counts: readonly TableCounts[]) {
+  const found = counts.find(({ table }) => table === 'operator_acts')
+  return found ?? { inserted: 0n, changed: 0n, file: '' }
 }

@@ -5,6 +5,8 @@ import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, test } from 'node:test'
 import { createTestActs, type TestActs } from '../../test/stages/acts.ts'
 import { until } from '../../test/stages/mail.ts'
+import { onServer } from '../../test/support/harness.ts'
+import { urlAs } from '../../tools/program-roles.ts'
 import { lineOf, markOf } from './chain.ts'
 import { actListChained } from './queries.ts'
 
@@ -25,7 +27,8 @@ test('concurrent acts form one chain without gaps', async () => {
     'select count(*)::int4 as acts, max(number)::int4 as last from operator_acts',
   )
   assert.deepEqual(rows, [{ acts: 60, last: 60 }])
-  assert.deepEqual(await acts.audit(), { acts: 60n, findings: [] })
+  const { acts: count, findings } = await acts.audit()
+  assert.deepEqual([count, findings], [60n, []])
 })
 
 test('an act that is rolled back takes its number back', async () => {
@@ -37,7 +40,8 @@ test('an act that is rolled back takes its number back', async () => {
   })
   await assert.rejects(undone, /roll back/)
   await act('three')
-  assert.deepEqual(await acts.audit(), { acts: 2n, findings: [] })
+  const { acts: count, findings } = await acts.audit()
+  assert.deepEqual([count, findings], [2n, []])
 })
 
 test('a writer cannot choose the number, the digest or the time', async () => {
@@ -52,6 +56,20 @@ test('a writer cannot choose the number, the digest or the time', async () => {
   )
   assert.deepEqual(rows, [{ number: 1n, isOwn: true }])
   assert.deepEqual((await acts.audit()).findings, [])
+})
+
+test('a writer cannot take the ids of later acts', async () => {
+  const { db, act, acts } = at.stage
+  const first = await act('one')
+  await db.query(
+    `insert into operator_acts (id, acted_by, os_user, command, outcome, detail)
+     overriding system value
+     select $1::int8 + n, 'a', 'b', 'c', 'done', '' from generate_series(2, 9) as n`,
+    [first],
+  )
+  for (const name of ['two', 'three', 'four', 'five']) await act(name)
+  const { acts: count, findings } = await acts.audit()
+  assert.deepEqual([count, findings], [13n, []])
 })
 
 test('a line of a copy can be verified with nothing but SHA-256', async () => {
@@ -191,6 +209,81 @@ test('triggers that are switched off or removed are found', async () => {
     'trigger_disabled operator_acts.operator_acts_are_append_only',
     'trigger_missing operator_acts.operator_acts_join_the_chain',
   ])
+})
+
+test('a row that never changes was changed, and its trigger is on again', async () => {
+  const { db } = at.stage
+  await db.query(
+    `insert into tariffs (catalogue_version, model, coefficient, cache_read, cache_write_5m,
+       cache_write_1h)
+     values (1, 'a model', 5000000, 100000, 1250000, 2000000)`,
+  )
+  assert.deepEqual(await found(), [])
+  await db.transaction(async (tx) => {
+    await tx.query('alter table tariffs disable trigger tariffs_never_change')
+    await tx.query('update tariffs set input = input')
+    await tx.query('alter table tariffs enable trigger tariffs_never_change')
+  })
+  // PostgreSQL counts up to a second later.
+  await until('it is found', async () => (await found()).includes('rows_changed tariffs'))
+  assert.deepEqual(await found(), ['rows_changed tariffs'], 'it stays found')
+})
+
+test('a rewritten table of acts is read whole, one that never changes is reported', async () => {
+  const { db, act, partition } = at.stage
+  for (let i = 1; i <= 5; i++) await act(`act ${i}`)
+  const name = await partition()
+  assert.deepEqual(await found(), [])
+  await db.query(
+    `alter table operator_acts alter detail type text
+       using case when number = 3 then 'nothing' else detail end`,
+  )
+  await db.query('alter table entries alter note type text using note || note')
+  const after = await found()
+  assert.ok(after.includes('act_altered act 3'), after.join())
+  assert.ok(after.includes(`table_rewritten ${name}`), after.join())
+})
+
+test('a function of the keeper is found, which his trigger would run as the owner', async () => {
+  const { db, database } = at.stage
+  assert.deepEqual(await found(), [])
+  await onServer(
+    async (keeper) => {
+      await keeper.query(
+        `create function more() returns trigger language plpgsql as
+       'begin update books set available = available + 1; return null; end'`,
+      )
+      await keeper.query('create trigger more after insert on entries execute function more()')
+    },
+    urlAs(database.url, 'tollgate_keeper'),
+  )
+  await db.query('insert into books (id) values (1)')
+  await db.query(`select ledger_gift(1, 'op gift', 5, '')`)
+  const { rows } = await db.query('select available from books')
+  assert.deepEqual(rows, [{ available: 6n }], 'it ran as the owner')
+  assert.deepEqual(await found(), [
+    'function_added more() of tollgate_keeper',
+    'definition_changed function more',
+    'definition_changed trigger entries.more',
+  ])
+})
+
+test('another table took the place of a partition of entries', async () => {
+  const { db, partition } = at.stage
+  assert.deepEqual(await found(), [])
+  const name = await partition()
+  await db.transaction(async (tx) => {
+    const { rows } = await tx.query(
+      `select pg_get_expr(relpartbound, oid) as bound from pg_class where relname = $1`,
+      [name],
+    )
+    await tx.query(`alter table entries detach partition ${name}`)
+    await tx.query(`alter table ${name} rename to put_aside`)
+    await tx.query(`create table ${name} (like put_aside including all)`)
+    const { bound } = rows[0] as { bound: string }
+    await tx.query(`alter table entries attach partition ${name} ${bound}`)
+  })
+  assert.ok((await found()).includes(`table_replaced ${name}`))
 })
 
 test('the metrics say what was found, and count it once', async () => {

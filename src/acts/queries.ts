@@ -90,15 +90,31 @@ export async function digestFind(db: Executor, number: bigint): Promise<Buffer |
   return (rows[0] as { digest: Buffer } | undefined)?.digest
 }
 
-/** PostgreSQL's own count of changes of the table: it rises also when the triggers are off. */
-export type Changes = { readonly inserted: bigint; readonly changed: bigint }
+/** PostgreSQL's own counts of a table's rows: they rise also while its triggers are off. */
+export type TableCounts = {
+  readonly table: string
+  /** Another number under the same name is another table. */
+  readonly oid: string
+  /** Another file has the rows after ALTER TABLE … TYPE, TRUNCATE or VACUUM FULL. */
+  readonly file: string
+  readonly inserted: bigint
+  /** Updated or deleted, also by transactions that were rolled back. */
+  readonly changed: bigint
+}
 
-export async function actChanges(db: Executor): Promise<Changes> {
+/** The counts of these tables and of their partitions. */
+export async function tableCounts(db: Executor, tables: readonly string[]): Promise<TableCounts[]> {
   const { rows } = await db.query(
-    `select n_tup_ins as inserted, n_tup_upd + n_tup_del as changed
-     from pg_stat_user_tables where relid = 'operator_acts'::regclass`,
+    `select c.relname::text as table, c.oid::text as oid,
+       pg_relation_filenode(c.oid)::text as file,
+       pg_stat_get_tuples_inserted(c.oid) as inserted,
+       pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid) as changed
+     from pg_class c left join pg_inherits i on i.inhrelid = c.oid
+     where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
+       and coalesce(i.inhparent, c.oid) = any ($1::regclass[])`,
+    [tables],
   )
-  return (rows[0] as Changes | undefined) ?? { inserted: 0n, changed: 0n }
+  return rows as TableCounts[]
 }
 
 /** A trigger of a table or of one of its partitions; the trigger is null for a table without. */
@@ -109,24 +125,24 @@ export type TriggerRow = {
   readonly isOn: boolean
 }
 
-/** The triggers of these tables and of their partitions. */
-export async function triggerList(db: Executor, tables: readonly string[]): Promise<TriggerRow[]> {
+/** The triggers of all tables and of their partitions. */
+export async function triggerList(db: Executor): Promise<TriggerRow[]> {
   const { rows } = await db.query(
-    `with recursive guarded as (
+    `with recursive kept as (
        select c.oid, c.relname::text as root, c.relname::text as table
        from pg_class c
-       where c.relname = any ($1) and c.relnamespace = 'public'::regnamespace
+       where c.relkind in ('r', 'p') and not c.relispartition
+         and c.relnamespace = 'public'::regnamespace
        union all
-       select c.oid, g.root, c.relname::text
-       from guarded g
-       join pg_inherits i on i.inhparent = g.oid
+       select c.oid, k.root, c.relname::text
+       from kept k
+       join pg_inherits i on i.inhparent = k.oid
        join pg_class c on c.oid = i.inhrelid
      )
-     select g.root, g.table, t.tgname::text as trigger,
+     select k.root, k.table, t.tgname::text as trigger,
        coalesce(t.tgenabled in ('O', 'A'), false) as "isOn"
-     from guarded g left join pg_trigger t on t.tgrelid = g.oid
+     from kept k left join pg_trigger t on t.tgrelid = k.oid
      order by 1, 2, 3`,
-    [tables],
   )
   return rows as TriggerRow[]
 }
@@ -168,4 +184,15 @@ export async function unshippedSeconds(db: Executor, name: string): Promise<numb
     [name],
   )
   return (rows[0] as { seconds: number }).seconds
+}
+
+/** Functions that belong to a program's role: migrate alone makes functions. */
+export async function functionListOf(db: Executor, roles: readonly string[]): Promise<string[]> {
+  const { rows } = await db.query(
+    `select p.oid::regprocedure || ' of ' || r.rolname as name
+     from pg_proc p join pg_roles r on r.oid = p.proowner
+     where r.rolname = any ($1) order by 1`,
+    [roles],
+  )
+  return (rows as { name: string }[]).map(({ name }) => name)
 }

@@ -1,6 +1,7 @@
 // Sends new acts to the copy, in order and at least once. What the copy itself says that it has
-// decides where the next run begins; the mark in the database is for a copy that cannot be read,
-// and shows that a copy lost something.
+// decides where the next run begins. For a copy that cannot be read, this process remembers what it
+// has sent: the mark in the database decides only its first run, because a thief of the worker's
+// database password can move it. The mark also shows that a copy lost something.
 import type { Clock } from '../platform/clock.ts'
 import type { Db, Tx } from '../platform/db/db.ts'
 import { lineOf, type Mark, START } from './chain.ts'
@@ -26,11 +27,16 @@ export function createShipping(options: {
   readonly name: string
 }) {
   const { db, clock, copy, name } = options
+  const memory = { sent: undefined as Mark | undefined }
 
   /** Where to begin, and a finding if the copy has less than was sent to it. */
   async function startOf(mark: Mark): Promise<{ from: Mark; findings: ActFinding[] }> {
     const last = await copy.last()
-    if (last === 'unreadable') return { from: mark, findings: [] }
+    if (last === 'unreadable') {
+      const { sent = mark } = memory
+      // Another worker may have moved the mark: its acts are sent twice.
+      return { from: sent.number < mark.number ? sent : mark, findings: [] }
+    }
     const from = last ?? START
     if (from.number >= mark.number) return { from, findings: [] }
     const detail = `act ${mark.number} was sent to it, and it ends with act ${from.number}`
@@ -64,6 +70,7 @@ export function createShipping(options: {
         const contradictions = await verifyMark(tx, from, 'the copy')
         if (contradictions.length > 0) return { sent: 0, findings: contradictions }
         const { sent, last } = await sendAfter(tx, from)
+        memory.sent = last
         if (last.number !== mark.number) await copyStore(tx, name, last)
         return { sent, findings }
       })

@@ -11,6 +11,11 @@ export const actRules = [
   'chain_end_wrong',
   'chain_rewritten',
   'copy_shorter',
+  'rows_changed',
+  'table_replaced',
+  'table_rewritten',
+  'function_added',
+  'definition_changed',
   'trigger_disabled',
   'trigger_missing',
 ] as const

@@ -80,6 +80,7 @@ export const statuses = {
   email_change_recent: 409,
   review_not_due: 409,
   request_unknown: 404,
+  usage_session_unknown: 404,
   document_unknown: 404,
   consent_unknown: 404,
 

@@ -21,6 +21,7 @@ export const cabinetRefusalCodes = [
   'closing_waits',
   'review_not_due',
   'request_unknown',
+  'usage_session_unknown',
   'document_unknown',
   'consent_unknown',
 ] as const

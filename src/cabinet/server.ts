@@ -102,9 +102,11 @@ export function createServer(options: ServerOptions, plugins: readonly Plugin[])
   for (const plugin of plugins) app.register(async (scope) => plugin(scope))
 
   return {
-    /** Resolves with the port. */
-    async listen(port: number, host: string): Promise<number> {
-      await app.listen({ port, host })
+    /** Resolves with the port. `fd` is a listening socket to use instead of a new one. */
+    async listen(port: number, host: string, fd?: number): Promise<number> {
+      // Fastify passes `fd` on to net.Server, which then ignores the host. For the host `localhost`
+      // Fastify would open a second socket.
+      await app.listen(fd === undefined ? { port, host } : { host: '127.0.0.1', ...{ fd } })
       const address = app.server.address()
       return typeof address === 'object' && address !== null ? address.port : port
     },

@@ -19,7 +19,7 @@ async function listen(t: TestContext, connectionsMax?: number) {
     ...{ log, clock },
     ...(connectionsMax === undefined ? {} : { connectionsMax }),
   })
-  const port = await connections.listen(0, '127.0.0.1')
+  const port = await connections.listen({ port: 0, host: '127.0.0.1' })
   t.after(() => connections.close())
   const sent: { slot: number; isInherited: boolean }[] = []
   return {

@@ -21,6 +21,13 @@ const WAITING_MS_MAX = 30_000
 /** After four dead processes that answered nothing, the connection may be what kills them. */
 const PASSES_MAX = 4
 
+export type ListenAddress = {
+  readonly host: string
+  readonly port: number
+  /** A listening socket that somebody else opened; host and port are then not used. */
+  readonly fd?: number | undefined
+}
+
 type Connection = {
   readonly socket: Socket
   /** How many processes got it since a request of it was answered. */
@@ -141,13 +148,16 @@ export function createConnections({ log, clock, connectionsMax = MARKS }: Connec
   return {
     counts: () => ({ ...counts, waiting: waiting.length }),
 
-    /** Opens the port; resolves with its number. It stays open whatever happens to processes. */
-    listen: (port: number, host: string): Promise<number> =>
+    /**
+     * Opens the port, or uses the open socket `fd`; resolves with the port's number. It stays open
+     * whatever happens to processes.
+     */
+    listen: ({ port, host, fd }: ListenAddress): Promise<number> =>
       new Promise((resolve, reject) => {
         const server = createServer({ pauseOnConnect: true, noDelay: true, allowHalfOpen: true })
         server.on('connection', accept)
         server.once('error', reject)
-        server.listen(port, host, () => {
+        server.listen(fd === undefined ? { port, host } : { fd }, () => {
           server.off('error', reject)
           server.on('error', (error) => log.warn({ err: error }, 'a connection was not accepted'))
           const taken = server.address()

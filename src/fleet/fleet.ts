@@ -8,7 +8,7 @@ import type { Log } from '../platform/log.ts'
 import { standardOutput } from '../platform/log-output.ts'
 import { createFleetMetrics } from '../platform/metrics/fleet-metrics.ts'
 import type { Health } from '../platform/metrics/metrics.ts'
-import { createConnections } from './connections.ts'
+import { createConnections, type ListenAddress } from './connections.ts'
 import { createMember } from './member.ts'
 import { isParentOlder, joinOlderParent } from './older-parent.ts'
 import { createProcesses, type DeathCause, TICK_MS } from './processes.ts'
@@ -101,13 +101,13 @@ export function createFleet({ count, log }: { readonly count: number; readonly l
     metricsText: () => metrics.text(processes.askMetrics),
     replaceAll: serialized(processes.replaceAll),
     /** Resolves with the exit code of the parent: 0 after `ended`. */
-    async run(options: {
-      readonly host: string
-      readonly port: number
-      /** Resolves when the fleet should end. */
-      readonly ended: Promise<void>
-    }): Promise<number> {
-      const ended = options.ended.then(() => {
+    async run(
+      address: ListenAddress & {
+        /** Resolves when the fleet should end. */
+        readonly ended: Promise<void>
+      },
+    ): Promise<number> {
+      const ended = address.ended.then(() => {
         state.isEnding = true
       })
       setInterval(() => {
@@ -117,10 +117,10 @@ export function createFleet({ count, log }: { readonly count: number; readonly l
       processes.startAll()
       const first = await Promise.race([firstReady.promise, refused.promise, ended])
       if (first === 'refused') return REFUSED_CODE
-      if (!state.isEnding && !(await listen(options.port, options.host))) return 1
+      if (!state.isEnding && !(await listen(address))) return 1
       await Promise.race([allReady.promise, ended])
       if (!state.isEnding) {
-        log.info({ processes: count, host: options.host, port: state.port }, 'the fleet is ready')
+        log.info({ processes: count, host: address.host, port: state.port }, 'the fleet is ready')
       }
       await ended
       connections.close()
@@ -129,11 +129,12 @@ export function createFleet({ count, log }: { readonly count: number; readonly l
     },
   }
 
-  async function listen(port: number, host: string): Promise<boolean> {
+  async function listen(address: ListenAddress): Promise<boolean> {
     try {
-      state.port = await connections.listen(port, host)
+      state.port = await connections.listen(address)
       return true
     } catch (error) {
+      const { host, port } = address
       log.fatal({ err: error, host, port }, 'the port cannot be opened')
       return false
     }

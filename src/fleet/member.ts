@@ -90,6 +90,9 @@ export function createMember() {
       send({ kind: 'ready' })
       setInterval(() => send({ kind: 'beat', health: serving.health() }), BEAT_MS).unref()
     },
+    /** It has not started yet, because the database does not answer. */
+    reportWait: () =>
+      send({ kind: 'beat', health: { isDatabaseAway: true, areUpstreamsAway: false } }),
     /** The last report, so that the parent's sums have all that the process counted. */
     leave: () => reportMetrics(0),
   }

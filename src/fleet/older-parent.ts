@@ -34,6 +34,7 @@ export function joinOlderParent() {
       await serving.listen()
       process.send?.('ready')
     },
+    reportWait: () => undefined,
     leave: async () => undefined,
   }
 }

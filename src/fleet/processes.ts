@@ -19,7 +19,10 @@ const FROZEN_TICKS = 10
 /** Between two starts, doubled with each process that dies before it is ready. */
 const RESTART_MS = 1_000
 const RESTART_MS_MAX = 30_000
-/** A process that is not ready by then is killed; the one that it should replace keeps serving. */
+/**
+ * A process that is not ready by then is killed; the one that it should replace keeps serving. Its
+ * time begins again whenever it reports that it waits for the database.
+ */
 const READY_MS = 60_000
 
 const HEALTHY: ProcessHealth = { isDatabaseAway: false, areUpstreamsAway: false }
@@ -31,6 +34,7 @@ type Process = {
   readonly receiver: Receiver
   readonly startedMs: number
   readonly ready: PromiseWithResolvers<Process>
+  readonly readyTimer: NodeJS.Timeout
   stage: Stage
   ticksSilent: number
   health: ProcessHealth
@@ -88,17 +92,17 @@ export function createProcesses(options: ProcessesOptions) {
     )
     const one: Process = {
       ...{ worker, receiver, startedMs: clock.spanMs(), ready: Promise.withResolvers<Process>() },
+      readyTimer: setTimeout(() => kill(one, 'late'), READY_MS),
       ...{ stage: 'starting', ticksSilent: 0, health: HEALTHY, killedAs: undefined },
     }
     processes.add(one)
-    const timer = setTimeout(() => kill(one, 'late'), READY_MS)
     worker.on('message', (message: ProcessMessage) => receive(one, message))
     // A message was sent to a process that is dying; its exit is logged below.
     worker.on('error', (error) =>
       log.warn({ process: worker.process.pid, err: error }, 'a message did not reach a process'),
     )
     worker.once('exit', (code, signal) => bury(one, code, signal))
-    return one.ready.promise.finally(() => clearTimeout(timer))
+    return one.ready.promise.finally(() => clearTimeout(one.readyTimer))
   }
 
   function receive(one: Process, message: ProcessMessage): void {
@@ -113,6 +117,7 @@ export function createProcesses(options: ProcessesOptions) {
     } else if (message.kind === 'beat') {
       one.ticksSilent = 0
       one.health = message.health
+      if (one.stage === 'starting') one.readyTimer.refresh()
       if (one.stage === 'serving' && !one.receiver.isTaking) {
         connections.setTaking(one.receiver, true)
       }

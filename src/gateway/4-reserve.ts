@@ -106,7 +106,7 @@ async function holdFor(
   const asked = { id: exchange.id, book, tariff, fence, worst, floor }
   const granted = await hold(asked, exchange, caller, modules)
   return {
-    ...{ book, tariff, tariffs, granted },
+    ...{ book, fence, tariff, tariffs, granted },
     ...loweredOf(ask, worst, granted, request.shape.serverTools),
     isTemperatureRemoved: isTemperatureRemoved(exchange.version, request),
   }

@@ -52,7 +52,7 @@ class SettleOnce implements Settlement {
     this.exchange.ending = ending
     const { ledger, log, metrics, clock } = this.modules
     const { id, requestId } = this.exchange
-    const { book, granted, tariffs } = this.reserved
+    const { book, fence, granted, tariffs } = this.reserved
     this.note(metered)
     metrics.countEnding(ending)
     metrics.observeTokens(this.model, 'input', Number(metered.counts.input))
@@ -72,6 +72,7 @@ class SettleOnce implements Settlement {
     const settled = await ledger.settle({
       ...{ id, book, ending, counts, priced, isEstimated, messageId },
       ...charge,
+      caller: { key: this.exchange.journal.keyId ?? null, fence },
     })
     this.exchange.journal.settledMs = clock.spanMs()
     return settled

@@ -8,13 +8,19 @@ import { createLoopLoad } from '../platform/loop-load.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import type { Refusal } from '../platform/refusal.ts'
 import { createShares, type Shares } from '../platform/shares.ts'
-import { createSlots } from '../platform/slots.ts'
+import { createSlots, type Slot, type Slots } from '../platform/slots.ts'
 import type { Upstreams } from '../upstreams/upstreams.ts'
 import type { Exchange } from './exchange.ts'
 import { gatewayRefusal } from './refusals.ts'
 
-/** Calls of count_tokens, models and me that run at a time in a process; further ones wait. */
+/** Free calls that run at a time in a process; further ones wait. */
 const FREE_MAX = 32
+/**
+ * Free calls of them that read the request log or the usage, which may take the database 100 ms.
+ * They use the pool (8 connections by default), as the first check of each key does: half of it is
+ * always left for those. Holds and charges have connections of their own.
+ */
+const READS_MAX = 4
 /**
  * While the event loop is short of time and other accounts send messages, a call of an account that
  * has more than FREE_UNPACED under way keeps its slot for FREE_MS_MIN, so that such an account gets
@@ -42,6 +48,48 @@ export function createAdmission(options: {
   const bodies = createShares({ capacity: waitBytesMax, least: settings.bodyBytesMax, spanMs })
   const free = createShares({ capacity: freeMax, least: FREE_LEAST, spanMs })
   const freeSlots = createSlots(free, waiting)
+  const reads = createShares({ capacity: READS_MAX, least: 1, spanMs })
+  const readSlots = createSlots(reads, waiting)
+
+  /** Resolves when the request has a slot. Refuses: waiting_exhausted, request_shed. */
+  async function enter(slots: Slots, exchange: Exchange, book: BookId): Promise<Slot> {
+    const turn = Promise.withResolvers<void>()
+    exchange.onShed = () => turn.reject(requestShed())
+    const slot = slots.take(book, exchange, () => {
+      exchange.onShed = undefined
+      turn.resolve()
+    })
+    if (slot === undefined) {
+      exchange.onShed = undefined
+      throw waitingExhausted()
+    }
+    try {
+      await turn.promise
+      return slot
+    } catch (error) {
+      slot.close()
+      throw error
+    }
+  }
+
+  /** Does the work of a free endpoint when its turn has come. Refuses like `waitFor`. */
+  async function inFreeSlot<T>(
+    exchange: Exchange,
+    book: BookId,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const slot = await enter(freeSlots, exchange, book)
+    const isPaced = free.usedBy(book) > FREE_UNPACED && bodies.hasOther(book) && isLoopBusy()
+    const untilMs = spanMs() + FREE_MS_MIN
+    try {
+      return await work()
+    } finally {
+      exchange.onShed = undefined
+      // `unref`: a process that has answered its last request may end.
+      if (isPaced) setTimeout(() => slot.close(), Math.max(0, untilMs - spanMs())).unref()
+      else slot.close()
+    }
+  }
 
   return {
     bodies,
@@ -52,6 +100,7 @@ export function createAdmission(options: {
       body_bytes: bodies,
       waiting,
       free,
+      reads,
       ...Object.fromEntries(
         [...upstreams.connections()].map(([name, shares]) => [`connections ${name}`, shares]),
       ),
@@ -87,30 +136,15 @@ export function createAdmission(options: {
       }
     },
 
-    /** Does the work of a free endpoint when its turn has come. Refuses like `waitFor`. */
-    async inFreeSlot<T>(exchange: Exchange, book: BookId, work: () => Promise<T>): Promise<T> {
-      const turn = Promise.withResolvers<void>()
-      exchange.onShed = () => turn.reject(requestShed())
-      const slot = freeSlots.take(book, exchange, () => {
-        exchange.onShed = undefined
-        turn.resolve()
-      })
-      if (slot === undefined) turn.reject(waitingExhausted())
+    inFreeSlot,
+
+    /** The same for a free endpoint that reads the request log or the usage. */
+    async inReadSlot<T>(exchange: Exchange, book: BookId, work: () => Promise<T>): Promise<T> {
+      const slot = await enter(readSlots, exchange, book)
       try {
-        await turn.promise
-      } catch (error) {
-        slot?.close()
-        throw error
-      }
-      const isPaced = free.usedBy(book) > FREE_UNPACED && bodies.hasOther(book) && isLoopBusy()
-      const untilMs = spanMs() + FREE_MS_MIN
-      try {
-        return await work()
+        return await inFreeSlot(exchange, book, work)
       } finally {
-        exchange.onShed = undefined
-        // `unref`: a process that has answered its last request may end.
-        if (isPaced) setTimeout(() => slot?.close(), Math.max(0, untilMs - spanMs())).unref()
-        else slot?.close()
+        slot.close()
       }
     },
   }

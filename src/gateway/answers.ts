@@ -53,6 +53,7 @@ export const refusalAnswers = {
   field_invalid: { status: 400, type: 'invalid_request_error', level: 'info' },
   thread_unsupported: { status: 400, type: 'invalid_request_error', level: 'info' },
   model_unknown: { status: 404, type: 'not_found_error', level: 'info' },
+  request_unknown: { status: 404, type: 'not_found_error', level: 'info' },
   feature_unpriced: { status: 400, type: 'invalid_request_error', level: 'info' },
   // Every target is drained, has weight 0, or has a credential that cannot be read or has expired:
   // the operator must act.

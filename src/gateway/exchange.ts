@@ -110,6 +110,8 @@ export type Parsed<Request> = {
 /** Step 4: the hold for it. */
 export type Reserved = {
   readonly book: BookId
+  /** The fence with which the key was verified. */
+  readonly fence: bigint
   /** The tariff of each price list by which the reply may be charged, by the list's name. */
   readonly tariffs: ReadonlyMap<string, number>
   /** The tariff of the list that applies by default. */

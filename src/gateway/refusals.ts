@@ -15,6 +15,7 @@ export const gatewayRefusalCodes = [
   'field_invalid',
   'thread_unsupported',
   'model_unknown',
+  'request_unknown',
   'feature_unpriced',
   'upstream_unavailable',
   'upstream_limited',

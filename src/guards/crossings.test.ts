@@ -71,7 +71,7 @@ test('days that are left are told once, and a pace that wavers is no news', () =
 })
 
 test('the pace is that of the last days, and of no less than one', () => {
-  const daysLeft = (status: BookStatus) => checkBalance(guard, status).daysLeft
+  const daysLeft = (status: BookStatus) => checkBalance(guard, status).pace.daysLeft
   const hour = { now: new Date(start + DAY_MS / 24) }
   assert.equal(daysLeft(statusOf(3_000, { spentTotal: credits(1_000), ...hour })), 3)
   assert.equal(daysLeft(statusOf(3_000, { spentTotal: credits(0) })), null)
@@ -87,10 +87,25 @@ test('the pace is that of the last days, and of no less than one', () => {
   }
   const last = { spentTotal: credits(40_400), now: new Date(start + 12 * DAY_MS) }
   assert.equal(
-    checkBalance(now, statusOf(1_000, last)).daysLeft,
+    checkBalance(now, statusOf(1_000, last)).pace.daysLeft,
     10,
     '400 in four days, 1000 are left',
   )
+})
+
+test('an owner who begins after idle days has the pace of the days since then', () => {
+  // The guard is checked every day; the first request comes on day 6.
+  let now: Guard = guard
+  for (const day of [1, 2, 3, 4, 5, 6]) {
+    const status = { spentTotal: credits(0), now: new Date(start + day * DAY_MS) }
+    now = { ...now, ...checkBalance(now, statusOf(6_000, status)).after }
+  }
+  const begun = { spentTotal: credits(1_000), now: new Date(start + 6.5 * DAY_MS) }
+  assert.deepEqual(checkBalance(now, statusOf(5_000, begun)).pace, {
+    perDay: credits(1_000),
+    overDays: 1,
+    daysLeft: 5,
+  })
 })
 
 test('nothing left is told apart, once until credits come', () => {

@@ -28,20 +28,34 @@ export type Guard = Thresholds & PaceMarks & SentState & { readonly book: BookId
 
 export type Crossing = 'low-balance' | 'balance-empty' | 'day-limit-reached'
 
+/** How fast a book spends. The only formula: e-mails, the notice and the overview show it. */
+export type Pace = {
+  readonly perDay: Credits
+  /** The days that it is an average of, rounded; 1 at least. */
+  readonly overDays: number
+  /** Whole days that the balance lasts at this pace; null when nothing was spent. */
+  readonly daysLeft: number | null
+}
+
 export type BalanceCheck = {
   readonly crossings: readonly Crossing[]
   readonly after: PaceMarks & SentState
-  /** Whole days that the balance lasts at the recent pace; null when nothing was spent. */
-  readonly daysLeft: number | null
+  readonly pace: Pace
 }
 
 const DAY_MS = 86_400_000
 /** The pace covers the last 3.5 to 7 days: weekends count, last month does not. */
 const MARK_MS = 3.5 * DAY_MS
+/**
+ * While nothing is spent, the marks move every day, so that the pace of an owner who begins or
+ * returns is an average of the days since then. One write per idle book and day.
+ */
+const IDLE_MARK_MS = DAY_MS
 
 export function checkBalance(guard: Guard, status: BookStatus): BalanceCheck {
   const marks = marksAt(guard, status)
-  const perDay = paceOf(marks, status)
+  const pace = paceSince(marks, status)
+  const { perDay } = pace
   const isLow = thresholdBelow(guard, status, perDay, UNSCALED) !== null
   // Armed again above 1.1 times the credits and 1.5 times the days: more for days, as pace varies.
   const isNear =
@@ -62,7 +76,7 @@ export function checkBalance(guard: Guard, status: BookStatus): BalanceCheck {
       isEmptySent: status.isOutOfCredits,
       dayLimitSentOn: isDayLimitCrossed ? status.day : guard.dayLimitSentOn,
     },
-    daysLeft: perDay === 0n ? null : Number(status.balance > 0n ? status.balance / perDay : 0n),
+    pace,
   }
 }
 
@@ -77,18 +91,34 @@ export function isSameState(before: PaceMarks & SentState, after: PaceMarks & Se
 
 function marksAt(
   { paceAt, paceSpent, markAt, markSpent }: PaceMarks,
-  status: BookStatus,
+  { now, spentTotal }: BookStatus,
 ): PaceMarks {
-  if (status.now.getTime() - markAt.getTime() < MARK_MS) {
-    return { paceAt, paceSpent, markAt, markSpent }
+  const ms = now.getTime() - markAt.getTime()
+  const fresh = { markAt: now, markSpent: spentTotal }
+  if (spentTotal === paceSpent && ms >= IDLE_MARK_MS) {
+    return { paceAt: now, paceSpent: spentTotal, ...fresh }
   }
-  return { paceAt: markAt, paceSpent: markSpent, markAt: status.now, markSpent: status.spentTotal }
+  if (ms < MARK_MS) return { paceAt, paceSpent, markAt, markSpent }
+  return { paceAt: markAt, paceSpent: markSpent, ...fresh }
 }
 
-/** Credits a day. Within the first day the pace is what was spent so far. */
-function paceOf({ paceAt, paceSpent }: PaceMarks, { spentTotal, now }: BookStatus): Credits {
+/** The pace now, computed as for the e-mail. */
+export function paceOf(guard: Guard, status: BookStatus): Pace {
+  return paceSince(marksAt(guard, status), status)
+}
+
+/** Within the first day the pace is what was spent so far. */
+function paceSince(
+  { paceAt, paceSpent }: PaceMarks,
+  { spentTotal, balance, now }: BookStatus,
+): Pace {
   const ms = Math.max(DAY_MS, now.getTime() - paceAt.getTime())
-  return micro(((spentTotal - paceSpent) * BigInt(DAY_MS)) / BigInt(ms))
+  const perDay = micro(((spentTotal - paceSpent) * BigInt(DAY_MS)) / BigInt(ms))
+  return {
+    perDay,
+    overDays: Math.round(ms / DAY_MS),
+    daysLeft: perDay === 0n ? null : Number(balance > 0n ? balance / perDay : 0n),
+  }
 }
 
 type Ratio = readonly [bigint, bigint]
@@ -100,7 +130,7 @@ const UNSCALED = { credits: [1n, 1n], days: [1n, 1n] } as const
 
 /** The threshold that the balance is below now, computed as for the e-mail; null: none. */
 export function thresholdReached(guard: Guard, status: BookStatus): ThresholdKind | null {
-  return thresholdBelow(guard, status, paceOf(marksAt(guard, status), status), UNSCALED)
+  return thresholdBelow(guard, status, paceOf(guard, status).perDay, UNSCALED)
 }
 
 /** Compares the balance with each threshold times its ratio. Null before the first request. */

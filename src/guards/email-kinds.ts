@@ -15,7 +15,7 @@ export type EmailFacts = {
     /** What the refused request could cost, and what was left of the limit then. */
     readonly needed: Credits | null
     readonly left: Credits | null
-    readonly nextDayMs: number
+    readonly resetsAtMs: number
   }
   'velocity-stopped': Velocity
   'limits-loosened': Limits & { readonly atMs: number; readonly address: string }
@@ -31,6 +31,8 @@ export type TemplateContext = {
   readonly brand: string
   page(name: 'limits' | 'packs' | 'key' | 'security'): string
   time(atMs: number): string
+  /** An amount of credits, with roubles if the owner has bought a pack. */
+  credits(amount: Credits): string
 }
 
 export type EmailTemplates = {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { credits, micro } from '../units/credits.ts'
+import { kopecks } from '../units/kopecks.ts'
 import type { GuardEmail } from './email-kinds.ts'
 import { composeGuardEmail } from './emails.ts'
 import { english } from './templates-en.ts'
@@ -17,7 +18,7 @@ const facts = {
   dayLimit: credits(5_000_000),
   needed: micro(1_291_000_001n),
   left: micro(868_999_999n),
-  nextDayMs: Date.UTC(2026, 10, 15),
+  resetsAtMs: Date.UTC(2026, 10, 15),
   limit: credits(1_000_000),
   minutes: 10,
   velocity: { limit: credits(1_000_000), minutes: 10 },
@@ -51,8 +52,8 @@ test('every letter says its reason in both languages, and leads to our own pages
 test('the letter about the daily limit says what the request could cost and what was left', () => {
   const email: GuardEmail = { kind: 'day-limit-reached', facts }
   const [ru, en] = [composeGuardEmail(email, 'ru', brand), composeGuardEmail(email, 'en', brand)]
-  assert.match(en.text, /could cost 1,292 credits\. You had 868 credits left today/)
-  assert.match(ru.text, /мог стоить 1\s292\sкредита, а на сегодня оставалось 868\sкредитов/)
+  assert.match(en.text, /could cost 1,292 credits\. You had 868 credits left of your daily limit/)
+  assert.match(ru.text, /мог стоить 1\s292\sкредита, а от дневного лимита оставалось 868\sкредитов/)
   const older = { ...facts, needed: null, left: null }
   for (const language of ['ru', 'en'] as const) {
     const { text } = composeGuardEmail({ ...email, facts: older }, language, brand)
@@ -64,14 +65,40 @@ test('the letter about the daily limit says what the request could cost and what
 test('times are in the zone of the owner, or in UTC when it is none', () => {
   const email: GuardEmail = { kind: 'day-limit-reached', facts }
   const [here, nowhere] = ['Asia/Vladivostok', 'Mars/Olympus'].map(
-    (zone) => composeGuardEmail(email, 'ru', brand, zone).text,
+    (zone) => composeGuardEmail(email, 'ru', brand, { zone }).text,
   )
   assert.match(here ?? '', /15 ноября 2026.* 10:00 UTC\+10\. Поднять его можно/)
   assert.match(nowhere ?? '', /15 ноября 2026.* 00:00 UTC, это 03:00 по Москве\. Поднять его можно/)
   assert.match(
-    composeGuardEmail(email, 'en', brand, 'America/New_York').text,
+    composeGuardEmail(email, 'en', brand, { zone: 'America/New_York' }).text,
     /14 November.*19:00 UTC-5/,
   )
+})
+
+test('no letter calls the day of a limit today: it is a UTC day, not that of the owner', () => {
+  for (const language of ['ru', 'en'] as const) {
+    for (const email of emails) {
+      const { text } = composeGuardEmail(email, language, brand)
+      assert.doesNotMatch(text, /today|сегодня/i, email.kind)
+    }
+  }
+})
+
+test('letters show credits in roubles at the price of the last pack, if there is one', () => {
+  const pack = { credits: credits(35_000_000), priceKopecks: kopecks(130_000) }
+  const text = (kind: string, language: 'ru' | 'en', price?: typeof pack) =>
+    composeGuardEmail({ kind, facts } as unknown as GuardEmail, language, brand, {
+      pack: price,
+    }).text.replaceAll('\u00a0', ' ')
+  assert.match(
+    text('low-balance', 'en', pack),
+    /You have 1,234,567 credits \(about RUB 45\.86\) left\./,
+  )
+  assert.match(text('low-balance', 'ru', pack), /осталось 1 234 567 кредитов \(около 45,86 ₽\)\./)
+  assert.match(text('day-limit-reached', 'en', pack), /5,000,000 credits \(about RUB 185\.72\)/)
+  assert.match(text('velocity-stopped', 'ru', pack), /1 000 000 кредитов \(около 37,15 ₽\) за 10/)
+  assert.match(text('limits-loosened', 'ru', pack), /5 000 000 кредитов \(около 185,72 ₽\)/)
+  assert.match(text('low-balance', 'en'), /You have 1,234,567 credits left\./)
 })
 
 test('a stop names the speed and the page where one click lifts it', () => {

@@ -1,6 +1,8 @@
 // Composes an e-mail in the owner's language, with links to pages of the cabinet. The
 // layout is in platform/mail/email.ts, sending in platform/mail/mail.ts.
 import { composeEmail, type EmailContent, momentsIn } from '../platform/mail/email.ts'
+import { creditsInMoney } from '../units/email-amounts.ts'
+import type { PackPrice } from '../units/pack-price.ts'
 import type { EmailTemplates, GuardEmail, Language, TemplateContext } from './email-kinds.ts'
 import { english } from './templates-en.ts'
 import { russian } from './templates-ru.ts'
@@ -18,7 +20,10 @@ export function composeGuardEmail(
   { kind, facts }: GuardEmail,
   language: Language,
   brand: Brand,
-  zone: string | null = null,
+  {
+    zone = null,
+    pack,
+  }: { readonly zone?: string | null; readonly pack?: PackPrice | undefined } = {},
 ) {
   const { locale, signature, templates } = languages[language]
   // The kind selects both the sentences and the type of the facts; TypeScript cannot express that.
@@ -30,6 +35,7 @@ export function composeGuardEmail(
     brand: brand.name,
     page: (name) => `${brand.cabinetUrl}/${name}`,
     time: momentsIn(locale, zone).time,
+    credits: (amount) => creditsInMoney(amount, pack, language),
   })
   return composeEmail(sentences, signature(brand.name, brand.supportEmail), language)
 }

@@ -15,6 +15,7 @@ import type { BookId } from '../platform/ids.ts'
 import { createMail } from '../platform/mail/mail.ts'
 import { Masked } from '../platform/masked.ts'
 import { credits } from '../units/credits.ts'
+import { kopecks } from '../units/kopecks.ts'
 import { createGuards, type Guards } from './guards.ts'
 
 const brand = { name: 'Gate', supportEmail: 'help@example.org', cabinetUrl: 'https://c.example' }
@@ -23,6 +24,7 @@ const at = {
   ledger: undefined as unknown as TestLedger,
   guards: undefined as unknown as Guards,
 }
+const pack = { credits: credits(1_000), priceKopecks: kopecks(500) }
 const none = { dayLimit: null, velocity: null }
 const by = { atMs: 0, address: '203.0.113.7', allowLooser: () => undefined }
 
@@ -33,7 +35,8 @@ function open(): Guards {
   const mail = createMail({ db, smtpUrl, from: 'a@example.org', log: quiet, clock: systemClock })
   const ownerOf = async (book: BookId) =>
     ({ email: `${book}@example.org`, language: 'ru' }) as const
-  return createGuards({ db, ledger: at.ledger, mail, brand, log: quiet, ownerOf })
+  const lastPackOf = async () => pack
+  return createGuards({ db, ledger: at.ledger, mail, brand, log: quiet, ownerOf, lastPackOf })
 }
 before(async () => {
   at.database = await createTestDatabase()
@@ -65,6 +68,27 @@ async function lettersTo({ book }: LedgerCustomer): Promise<string[]> {
   )
   return (rows as { kind: string }[]).map(({ kind }) => kind)
 }
+
+test('a guard made for an account with a history counts only what is spent since', async () => {
+  const one = await createLedgerCustomer(at.ledger, 10_000)
+  await spend(one, 9_000)
+  await at.guards.read(one.book)
+  await spend(one, 100)
+  const { pace, lowBy } = await at.guards.warnings(one.book)
+  assert.deepEqual([pace.perDay, pace.daysLeft, lowBy], [credits(100), 9, null])
+})
+
+test('the letter about a low balance has roubles at the price of the last pack', async () => {
+  const one = await customer(1_000)
+  await at.guards.setThresholds(one.book, { lowCredits: credits(500), lowDays: null })
+  await spend(one, 600)
+  await at.guards.jobs.checkBalances()
+  const { rows } = await at.database.db.query(
+    'select body_text as text from letters where recipient = $1',
+    [`${one.book}@example.org`],
+  )
+  assert.match((rows[0] as { text: string }).text, /400\sкредитов \(около\s2,00\s₽\)/)
+})
 
 test('ten looks at once write one letter', async () => {
   const one = await customer(1_000)
@@ -133,8 +157,10 @@ test('the limit of the day is told once a day, and a granted hold leaves no mark
   await at.guards.jobs.checkBalances()
   assert.deepEqual(await lettersTo(one), ['day-limit-reached'])
   const beyond = async () => (await at.guards.warnings(one.book)).beyondDayLimit
+  const { resetsAtMs = 0, ...figures } = (await beyond()) ?? {}
   const needed = { needed: credits(50), left: credits(40) }
-  assert.deepEqual(await beyond(), { dayLimit: credits(100), ...needed })
+  assert.deepEqual(figures, { dayLimit: credits(100), ...needed })
+  assert.equal(resetsAtMs % 86_400_000, 0, 'midnight UTC')
   await turnClock(at.database.db, '1 day')
   assert.equal(await beyond(), null, 'a new day')
   await spend(one, 60)

@@ -9,12 +9,15 @@ import type { Log } from '../platform/log.ts'
 import type { Mail } from '../platform/mail/mail.ts'
 import type { BlockedWork } from '../platform/worker/blocked-work.ts'
 import { createIntervalLoops } from '../platform/worker/interval-loops.ts'
-import { type Credits, creditsText } from '../units/credits.ts'
+import { type Credits, creditsText, micro } from '../units/credits.ts'
+import type { PackPrice } from '../units/pack-price.ts'
 import {
   type BalanceCheck,
   type Crossing,
   checkBalance,
   isSameState,
+  type Pace,
+  paceOf,
   type ThresholdKind,
   type Thresholds,
   thresholdReached,
@@ -24,7 +27,7 @@ import { type Brand, composeGuardEmail } from './emails.ts'
 import { isLooser, type Limits } from './limits.ts'
 import * as queries from './queries.ts'
 
-export type { ThresholdKind, Thresholds } from './crossings.ts'
+export type { Pace, ThresholdKind, Thresholds } from './crossings.ts'
 export type { Limits } from './limits.ts'
 
 export type GuardsOptions = {
@@ -39,7 +42,12 @@ export type GuardsOptions = {
   readonly blockedWork?: BlockedWork
   /** The recipient; undefined for a book without an owner, or with a closed account. */
   ownerOf(book: BookId): Promise<Owner | undefined>
+  /** The pack bought last: e-mails show credits in roubles at its price; undefined: none. */
+  lastPackOf(book: BookId): Promise<PackPrice | undefined>
 }
+
+/** Where an e-mail goes, in which language, and at what price it shows credits in roubles. */
+type Recipient = Owner & { readonly pack: PackPrice | undefined }
 
 type Owner = {
   readonly email: string
@@ -57,11 +65,14 @@ export type GuardView = Limits &
 /** The owner's thresholds, the one that the balance is below, and today's refusal, if any. */
 export type Warnings = Thresholds & {
   readonly lowBy: ThresholdKind | null
+  readonly pace: Pace
   readonly beyondDayLimit: {
     readonly dayLimit: Credits
     /** What the day's first refused request could cost; more than what is left now. */
     readonly needed: Credits
     readonly left: Credits
+    /** When the limit's day, a UTC day, ends. */
+    readonly resetsAtMs: number
   } | null
 }
 
@@ -75,23 +86,33 @@ const MINUTE_SECONDS = 60
 const DAY_MS = 86_400_000
 
 /** A book that an older version of the program opened has no guard row. */
-const UNGUARDED = { lowCredits: null, lowDays: null, lowBy: null, beyondDayLimit: null }
+const UNGUARDED = {
+  ...{ lowCredits: null, lowDays: null, lowBy: null, beyondDayLimit: null },
+  pace: { perDay: micro(0n), overDays: 1, daysLeft: null },
+}
 
 export function createGuards(options: GuardsOptions) {
   const { db, ledger, mail, brand, log } = options
   /** Stops whose e-mail was sent, by their time: the database is not asked about them again. */
   const announcedStops = new Map<BookId, number>()
 
-  async function post(tx: Tx, owner: Owner, content: GuardEmail, once?: string): Promise<void> {
-    const composed = composeGuardEmail(content, owner.language, brand, owner.zone)
+  async function recipientOf(book: BookId): Promise<Recipient | undefined> {
+    const owner = await options.ownerOf(book)
+    return owner && { ...owner, pack: await options.lastPackOf(book) }
+  }
+
+  async function post(tx: Tx, to: Recipient, content: GuardEmail, once?: string): Promise<void> {
+    const composed = composeGuardEmail(content, to.language, brand, to)
     const { kind } = content
-    await mail.post(tx, { to: owner.email, kind, ...composed, ...(once !== undefined && { once }) })
+    await mail.post(tx, { to: to.email, kind, ...composed, ...(once !== undefined && { once }) })
   }
 
   async function read(book: BookId): Promise<GuardView> {
-    await queries.guardInsert(db, book)
-    const [found, guard] = await Promise.all([ledger.balance(book), queries.guardFind(db, book)])
-    assert(found && guard, `the book ${book} is not there`)
+    const found = await ledger.balance(book)
+    assert(found, `the book ${book} is not there`)
+    await queries.guardInsert(db, book, found.spentTotal)
+    const guard = await queries.guardFind(db, book)
+    assert(guard, `the book ${book} has no guard`)
     const { lowCredits, lowDays } = guard
     return {
       ...limitsOf(found),
@@ -111,7 +132,7 @@ export function createGuards(options: GuardsOptions) {
     limits: Limits,
     by: { readonly atMs: number; readonly address: string; allowLooser(): void },
   ): Promise<void> {
-    const owner = await options.ownerOf(book)
+    const owner = await recipientOf(book)
     await db.transaction(async (tx) => {
       await queries.guardLock(tx, book)
       const before = await ledger.balance(book, tx)
@@ -153,7 +174,7 @@ export function createGuards(options: GuardsOptions) {
     status: Parameters<typeof checkBalance>[1],
     check: BalanceCheck,
   ): Promise<number> {
-    const owner = check.crossings.length === 0 ? undefined : await options.ownerOf(guard.book)
+    const owner = check.crossings.length === 0 ? undefined : await recipientOf(guard.book)
     return db.transaction(async (tx) => {
       if (!(await queries.guardUpdateState(tx, guard, check.after))) return 0
       if (owner === undefined) return 0
@@ -179,7 +200,7 @@ export function createGuards(options: GuardsOptions) {
 
   async function announceStop(stop: StoppedBook): Promise<number> {
     const { book, until, velocityLimit: limit, velocitySeconds } = stop
-    const owner = await options.ownerOf(book)
+    const owner = await recipientOf(book)
     const isFirst = await db.transaction(async (tx) => {
       if (!(await queries.guardMarkStopAnnounced(tx, book, until))) return false
       const facts = { limit, minutes: Math.ceil(velocitySeconds / MINUTE_SECONDS) }
@@ -199,7 +220,7 @@ export function createGuards(options: GuardsOptions) {
 
   return {
     /** Inserts the guard of a new book, in the caller's transaction. May be repeated. */
-    open: (tx: Tx, book: BookId): Promise<void> => queries.guardInsert(tx, book),
+    open: (tx: Tx, book: BookId): Promise<void> => queries.guardInsert(tx, book, micro(0n)),
 
     read,
     setLimits,
@@ -218,7 +239,8 @@ export function createGuards(options: GuardsOptions) {
       if (guard === undefined || status === undefined) return UNGUARDED
       const { lowCredits, lowDays } = guard
       const lowBy = thresholdReached(guard, status)
-      return { lowCredits, lowDays, lowBy, beyondDayLimit: beyondDayLimit(status) }
+      const pace = paceOf(guard, status)
+      return { lowCredits, lowDays, lowBy, pace, beyondDayLimit: beyondDayLimit(status) }
     },
 
     /** Refuses requests from the next hold on; running ones continue. May be repeated. */
@@ -256,7 +278,12 @@ export type Guards = ReturnType<typeof createGuards>
 function beyondDayLimit(status: Parameters<typeof checkBalance>[1]): Warnings['beyondDayLimit'] {
   const { isDayLimitMet, dayLimit, dayLimitNeeded: needed, dayLeft: left } = status
   if (!isDayLimitMet || dayLimit === null || needed === null || left === null) return null
-  return needed > left ? { dayLimit, needed, left } : null
+  return needed > left ? { dayLimit, needed, left, resetsAtMs: dayEndMs(status) } : null
+}
+
+/** The ledger counts a limit's day in UTC. */
+function dayEndMs({ day }: { readonly day: string }): number {
+  return Date.parse(day) + DAY_MS
 }
 
 function limitsOf(book: {
@@ -272,9 +299,9 @@ function limitsOf(book: {
 function emailOf(
   kind: Crossing,
   status: Parameters<typeof checkBalance>[1],
-  { daysLeft }: BalanceCheck,
+  { pace: { daysLeft } }: BalanceCheck,
 ): GuardEmail {
-  const { balance, dayLimit, dayLimitNeeded: needed, dayLimitLeft: left, day } = status
+  const { balance, dayLimit, dayLimitNeeded: needed, dayLimitLeft: left } = status
   switch (kind) {
     case 'low-balance':
       return { kind, facts: { balance, daysLeft } }
@@ -282,6 +309,6 @@ function emailOf(
       return { kind, facts: { balance } }
     case 'day-limit-reached':
       assert(dayLimit !== null, 'a limit that was met is there')
-      return { kind, facts: { dayLimit, needed, left, nextDayMs: Date.parse(day) + DAY_MS } }
+      return { kind, facts: { dayLimit, needed, left, resetsAtMs: dayEndMs(status) } }
   }
 }

@@ -2,6 +2,7 @@
 // row, then the ledger's book.
 import type { Executor, Tx } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
+import type { Credits } from '../units/credits.ts'
 import type { BalanceCheck, Guard, Thresholds } from './crossings.ts'
 
 const COLUMNS = `
@@ -10,9 +11,16 @@ const COLUMNS = `
   to_char(day_told, 'YYYY-MM-DD') as "dayLimitSentOn",
   pace_at as "paceAt", pace_spent as "paceSpent", mark_at as "markAt", mark_spent as "markSpent"`
 
-/** Inserts a book's guard with default values. May be repeated. Locks the new row. */
-export async function guardInsert(db: Executor, book: BookId): Promise<void> {
-  await db.query('insert into guards (book_id) values ($1) on conflict do nothing', [book])
+/**
+ * Inserts a book's guard with default values; its pace counts what is spent beyond `spentTotal`.
+ * May be repeated. Locks the new row.
+ */
+export async function guardInsert(db: Executor, book: BookId, spentTotal: Credits): Promise<void> {
+  await db.query(
+    `insert into guards (book_id, pace_spent, mark_spent) values ($1, $2, $2)
+     on conflict do nothing`,
+    [book, spentTotal],
+  )
 }
 
 /** Reads without a lock; undefined for a book that an older version opened. */

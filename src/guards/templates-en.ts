@@ -1,16 +1,12 @@
 // E-mails about a balance and its limits, in English. Each gives the reason, then what to do.
-import { type Credits, roundedUp } from '../units/credits.ts'
-import { creditsPhrase } from '../units/email-amounts.ts'
+import { roundedUp } from '../units/credits.ts'
 import type { EmailTemplates } from './email-kinds.ts'
-
-const credits = (amount: Credits) => creditsPhrase(amount, 'en')
-const creditsUp = (amount: Credits) => creditsPhrase(roundedUp(amount), 'en')
 
 export const english: EmailTemplates = {
   locale: 'en-GB',
   signature: (brand, support) => `${brand}. Questions: ${support}`,
   templates: {
-    'low-balance': ({ balance, daysLeft }, { brand, page }) => ({
+    'low-balance': ({ balance, daysLeft }, { brand, page, credits }) => ({
       subject: `Your ${brand} credits are running low`,
       lines: [
         `You have ${credits(balance)} left.`,
@@ -21,7 +17,7 @@ export const english: EmailTemplates = {
       button: { label: 'Top up', link: page('packs') },
       more: [`Change when you get this alert: ${page('limits')}`],
     }),
-    'balance-empty': ({ balance }, { brand, page }) => ({
+    'balance-empty': ({ balance }, { brand, page, credits }) => ({
       subject: `You are out of ${brand} credits`,
       lines: [
         balance > 0n
@@ -31,19 +27,22 @@ export const english: EmailTemplates = {
       ],
       button: { label: 'Top up', link: page('packs') },
     }),
-    'day-limit-reached': ({ dayLimit, needed, left, nextDayMs }, { brand, page, time }) => ({
+    'day-limit-reached': (
+      { dayLimit, needed, left, resetsAtMs },
+      { brand, page, time, credits },
+    ) => ({
       subject: `A request exceeded your ${brand} daily limit`,
       lines: [
         needed === null || left === null
-          ? 'A request was rejected: it could cost more than what is left today of your daily ' +
-            `limit of ${credits(dayLimit)}.`
-          : `A request was rejected: it could cost ${creditsUp(needed)}. You had ` +
-            `${credits(left)} left today, of a daily limit of ${credits(dayLimit)}.`,
-        `The limit resets on ${time(nextDayMs)}. You can raise it at any time.`,
+          ? 'A request was rejected: it could cost more than what is left of your daily limit ' +
+            `of ${credits(dayLimit)}.`
+          : `A request was rejected: it could cost ${credits(roundedUp(needed))}. You had ` +
+            `${credits(left)} left of your daily limit of ${credits(dayLimit)}.`,
+        `The limit resets on ${time(resetsAtMs)}. You can raise it at any time.`,
       ],
       button: { label: 'View limits', link: page('limits') },
     }),
-    'velocity-stopped': ({ limit, minutes }, { brand, page }) => ({
+    'velocity-stopped': ({ limit, minutes }, { brand, page, credits }) => ({
       subject: `${brand} requests stopped: unusually high spending`,
       lines: [
         'Your spending rate limit was exceeded: ' +
@@ -53,7 +52,7 @@ export const english: EmailTemplates = {
       button: { label: 'View limits', link: page('limits') },
       more: [`If this was not you, reissue the key: ${page('key')}`],
     }),
-    'limits-loosened': ({ dayLimit, velocity, atMs, address }, { brand, page, time }) => ({
+    'limits-loosened': ({ dayLimit, velocity, atMs, address }, { brand, page, time, credits }) => ({
       subject: `Your ${brand} spending limits were relaxed`,
       lines: [
         'Your spending limits were relaxed on ' +

@@ -1,16 +1,12 @@
 // E-mails about a balance and its limits, in Russian. The reason first, then what to do.
-import { type Credits, roundedUp } from '../units/credits.ts'
-import { creditsPhrase } from '../units/email-amounts.ts'
+import { roundedUp } from '../units/credits.ts'
 import type { EmailTemplates } from './email-kinds.ts'
-
-const credits = (amount: Credits) => creditsPhrase(amount, 'ru')
-const creditsUp = (amount: Credits) => creditsPhrase(roundedUp(amount), 'ru')
 
 export const russian: EmailTemplates = {
   locale: 'ru-RU',
   signature: (brand, support) => `${brand}. Вопросы: ${support}`,
   templates: {
-    'low-balance': ({ balance, daysLeft }, { brand, page }) => ({
+    'low-balance': ({ balance, daysLeft }, { brand, page, credits }) => ({
       subject: `Заканчиваются кредиты в ${brand}`,
       lines: [
         `На балансе осталось ${credits(balance)}.`,
@@ -19,7 +15,7 @@ export const russian: EmailTemplates = {
       button: { label: 'Пополнить баланс', link: page('packs') },
       more: [`Настроить это уведомление: ${page('limits')}`],
     }),
-    'balance-empty': ({ balance }, { brand, page }) => ({
+    'balance-empty': ({ balance }, { brand, page, credits }) => ({
       subject: `Кредиты в ${brand} закончились`,
       lines: [
         balance > 0n
@@ -29,19 +25,22 @@ export const russian: EmailTemplates = {
       ],
       button: { label: 'Пополнить баланс', link: page('packs') },
     }),
-    'day-limit-reached': ({ dayLimit, needed, left, nextDayMs }, { brand, page, time }) => ({
+    'day-limit-reached': (
+      { dayLimit, needed, left, resetsAtMs },
+      { brand, page, time, credits },
+    ) => ({
       subject: `Запрос превысил дневной лимит в ${brand}`,
       lines: [
         needed === null || left === null
-          ? 'Запрос отклонён: он мог стоить больше, чем осталось на сегодня. ' +
+          ? 'Запрос отклонён: он мог стоить больше, чем осталось от дневного лимита. ' +
             `Дневной лимит: ${credits(dayLimit)}.`
-          : `Запрос отклонён: он мог стоить ${creditsUp(needed)}, а на сегодня ` +
-            `оставалось ${credits(left)}. Дневной лимит: ${credits(dayLimit)}.`,
-        `Лимит обновится ${moscow(time(nextDayMs))}. Поднять его можно в любой момент.`,
+          : `Запрос отклонён: он мог стоить ${credits(roundedUp(needed))}, а от дневного ` +
+            `лимита оставалось ${credits(left)}. Дневной лимит: ${credits(dayLimit)}.`,
+        `Лимит обновится ${moscow(time(resetsAtMs))}. Поднять его можно в любой момент.`,
       ],
       button: { label: 'Открыть лимиты', link: page('limits') },
     }),
-    'velocity-stopped': ({ limit, minutes }, { brand, page }) => ({
+    'velocity-stopped': ({ limit, minutes }, { brand, page, credits }) => ({
       subject: `Запросы остановлены: расход в ${brand} резко вырос`,
       lines: [
         'Превышен ваш лимит скорости расхода: ' +
@@ -51,7 +50,7 @@ export const russian: EmailTemplates = {
       button: { label: 'Открыть лимиты', link: page('limits') },
       more: [`Если это были не вы, перевыпустите ключ: ${page('key')}`],
     }),
-    'limits-loosened': ({ dayLimit, velocity, atMs, address }, { brand, page, time }) => ({
+    'limits-loosened': ({ dayLimit, velocity, atMs, address }, { brand, page, time, credits }) => ({
       subject: `Лимиты расхода в ${brand} ослаблены`,
       lines: [
         `Лимиты расхода ослаблены: ${time(atMs)}${address === '' ? '' : ` (${address})`}.`,

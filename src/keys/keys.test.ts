@@ -210,6 +210,20 @@ test('refuses with ledger_unavailable while the database is unavailable', async 
   await nowhere.end()
 })
 
+test('checks a key that it does not know when the database is back', async () => {
+  const { plain } = await activeKey()
+  const nowhere = openDatabase(settingsOf('postgres://postgres@localhost:1/none'), 'test', () => {})
+  const state = { attempts: 0 }
+  const query: Db['query'] = (text, values) => {
+    state.attempts += 1
+    return (state.attempts < 3 ? nowhere : at.database.db).query(text, values)
+  }
+  const { verify } = startProcess({ db: { ...at.database.db, query }, unavailableWaitMs: 20_000 })
+  assert.equal(await codeOf(verify(plain, clientAddress)), 'verified')
+  assert.equal(state.attempts, 3)
+  await nowhere.end()
+})
+
 test('refuses with ledger_unavailable while the table is locked', async () => {
   const { plain } = await activeKey()
   const { verify } = startProcess()

@@ -47,6 +47,8 @@ export type KeysOptions = {
   readonly wrongMax: number
   readonly verifyQueue: number
   readonly wrongPerMinute: number
+  /** How long a key that this process does not know waits for the database; by default not. */
+  readonly unavailableWaitMs?: number
 }
 
 export function createKeys(options: KeysOptions) {
@@ -54,7 +56,8 @@ export function createKeys(options: KeysOptions) {
   const secrets = createSecrets(options)
   const hashing = createHashing({ waitingMax: options.verifyQueue })
   const lifecycle = createLifecycle({ ledger: options.ledger, secrets, hashing })
-  const lookup = createLookup({ db, hashing })
+  const { clock, unavailableWaitMs = 0 } = options
+  const lookup = createLookup({ db, hashing, clock, unavailableWaitMs })
   const attempts = createAttempts({ clock: options.clock, perMinute: options.wrongPerMinute })
   const shared = createSharedAttempts({ ...options, attempts })
   const verdicts = createVerdictCache<Caller>(options)
@@ -148,6 +151,14 @@ export function createKeys(options: KeysOptions) {
     /** For operators: keys with this id or these last four characters, revoked ones too. */
     async search(text: string, limit: number): Promise<FoundKey[]> {
       const rows = await queries.keySearch(db, text, limit)
+      return rows.map((row) => ({ ...viewOf(row), book: row.book, state: row.state }))
+    },
+
+    /** For operators: how many current keys each secret made. */
+    secretUses: () => queries.keySecretUses(db),
+    /** For operators: the current keys that one secret made, oldest first. */
+    async listBySecret(p: Parameters<typeof queries.keyListBySecret>[1]): Promise<FoundKey[]> {
+      const rows = await queries.keyListBySecret(db, p)
       return rows.map((row) => ({ ...viewOf(row), book: row.book, state: row.state }))
     },
 

@@ -36,12 +36,12 @@ export function createLifecycle(options: {
   }
 
   async function issue(tx: Tx, book: BookId): Promise<NewKey> {
-    const key = secrets.generate()
+    const { secretId, ...key } = secrets.generate()
     // Hash before locking: the lock must not be held while the hash waits for a core.
     const hash = await hashing.hash(key.plain, 'issued')
     await queries.bookKeysLock(tx, book)
     const { keyId, last4 } = key
-    await storePending(tx, { keyId, book, last4, hash, lookup: null, slot: null })
+    await storePending(tx, { keyId, book, last4, hash, lookup: null, slot: null, secretId })
     return key
   }
 
@@ -81,21 +81,22 @@ export function createLifecycle(options: {
     if (parsed.kind !== 'imported') {
       throw keyImportRefusal('key_malformed', 'Not a key of the imported format, or too short.')
     }
-    const { lookup } = parsed
+    const [{ secretId, digest: lookup }] = parsed.lookups
     await queries.bookKeysLock(tx, book)
-    await queries.lookupLock(tx, lookup)
-    const candidates = await queries.keyListByLookup(tx, lookup)
+    await queries.lookupsLock(tx, parsed.lookups)
+    const candidates = await queries.keyListByLookups(tx, parsed.lookups)
     const same = candidates.length === 0 ? undefined : await hashing.findMatch(plain, candidates)
     if (same?.book === book && same.state === 'active') return { ...viewOf(same), isRepeat: true }
     const refuse = (sentence: string) => keyImportRefusal('key_import_refused', sentence, { book })
     if (same !== undefined) throw refuse('This key was imported before.')
-    if (candidates.length >= CANDIDATES_MAX) throw refuse('Too many keys begin like this one.')
+    const slot = candidates.filter((row) => row.secretId === secretId).length + 1
+    if (slot > CANDIDATES_MAX) throw refuse('Too many keys begin like this one.')
     const current = await queries.keyListCurrent(tx, book)
     if (current.some((row) => row.state === 'active')) throw refuse('The account has a key.')
 
     const key = { keyId: secrets.generateId(), book, last4: last4Of(plain) }
     const hash = await hashing.hash(plain, 'imported')
-    await storePending(tx, { ...key, hash, lookup, slot: candidates.length + 1 })
+    await storePending(tx, { ...key, hash, lookup, slot, secretId })
     await activate(tx, book, key.keyId)
     return { keyId: key.keyId, last4: key.last4, isRepeat: false }
   }

@@ -1,10 +1,13 @@
 // Checks a key against the database, then with Argon2id. Only a completed check is a verdict: while
-// the database is unavailable a key is refused with ledger_unavailable, never as unknown.
+// the database is unavailable a key waits as long as a hold does, and is then refused with
+// ledger_unavailable, never as unknown.
+import { setTimeout as pause } from 'node:timers/promises'
 import { assert } from '../platform/assert.ts'
+import type { Clock } from '../platform/clock.ts'
 import { isDatabaseUnavailable } from '../platform/db/database-errors.ts'
 import type { Executor } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
-import type { Refusal } from '../platform/refusal.ts'
+import { Refusal } from '../platform/refusal.ts'
 import type { Hashing } from './hashing.ts'
 import { viewOf } from './lifecycle.ts'
 import * as queries from './queries.ts'
@@ -14,8 +17,16 @@ import type { Verdict } from './verdict-cache.ts'
 
 type Caller = ReturnType<typeof callerOf>
 
-export function createLookup(options: { readonly db: Executor; readonly hashing: Hashing }) {
-  const { db, hashing } = options
+/** Between attempts while the database is unavailable. */
+const PAUSE_MS = 250
+
+export function createLookup(options: {
+  readonly db: Executor
+  readonly hashing: Hashing
+  readonly clock: Clock
+  readonly unavailableWaitMs: number
+}) {
+  const { db, hashing, clock } = options
   const counts = { queries: 0 }
 
   async function check(
@@ -24,8 +35,11 @@ export function createLookup(options: { readonly db: Executor; readonly hashing:
   ): Promise<Verdict<Caller>> {
     const rows =
       parsed.kind === 'issued'
-        ? await queryOrRefuse(queries.keyFind(db, parsed.keyId).then((row) => (row ? [row] : [])))
-        : await queryOrRefuse(queries.keyListByLookup(db, parsed.lookup))
+        ? await queryOrWait(async () => {
+            const row = await queries.keyFind(db, parsed.keyId)
+            return row ? [row] : []
+          })
+        : await queryOrWait(() => queries.keyListByLookups(db, parsed.lookups))
     const [first] = rows
     if (first === undefined) return { kind: 'unknown' }
     // The tag proves that we issued the key, so a pending or revoked one needs no Argon2id.
@@ -44,6 +58,24 @@ export function createLookup(options: { readonly db: Executor; readonly hashing:
     const row = await queryOrRefuse(queries.keyFind(db, caller.keyId))
     if (row?.state !== 'active') throw revokedRefusal(caller.book)
     return callerOf(row)
+  }
+
+  /**
+   * Without this wait a process that does not know a key yet, because it has just started, would
+   * refuse it during a failover, while a process that knows it lets the request wait for its hold.
+   */
+  async function queryOrWait<T>(query: () => Promise<T>): Promise<T> {
+    const startedMs = clock.spanMs()
+    for (;;) {
+      try {
+        return await queryOrRefuse(query())
+      } catch (error) {
+        const isRefused = error instanceof Refusal && error.code === 'ledger_unavailable'
+        const waitedMs = clock.spanMs() - startedMs + PAUSE_MS
+        if (!isRefused || waitedMs > options.unavailableWaitMs) throw error
+      }
+      await pause(PAUSE_MS)
+    }
   }
 
   async function queryOrRefuse<T>(answer: Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 // The SQL of keys. A row goes from pending to active to revoked; the table refuses other changes.
 import type { Executor, Tx } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
-import type { KeyId } from './secret.ts'
+import type { KeyId, Lookup } from './secret.ts'
 
 export type KeyState = 'pending' | 'active' | 'revoked'
 
@@ -13,11 +13,14 @@ export type KeyRow = {
   readonly fence: bigint | null
   readonly last4: string
   readonly hash: string
+  /** Of the tag secret of an issued key, of the lookup secret of an imported one. */
+  readonly secretId: number
   readonly createdAt: Date
 }
 
 const COLUMNS = `
-  id as "keyId", book_id as book, state, fence, last4, hash, created_at as "createdAt"`
+  id as "keyId", book_id as book, state, fence, last4, hash,
+  coalesce(secret_id, 1)::int4 as "secretId", created_at as "createdAt"`
 
 /**
  * Locks the keys of this book until the transaction ends. An advisory lock, because a book without
@@ -30,11 +33,15 @@ export async function bookKeysLock(tx: Tx, book: BookId): Promise<void> {
   ])
 }
 
-/** The same for the keys that share a lookup: two imports of one key must see each other. */
-export async function lookupLock(tx: Tx, lookup: Buffer): Promise<void> {
+/**
+ * The same for the keys that share a lookup: two imports of one key must see each other. In the
+ * order of the digests: processes may list their secrets in another order.
+ */
+export async function lookupsLock(tx: Tx, lookups: readonly Lookup[]): Promise<void> {
   await tx.query(
-    `select pg_advisory_xact_lock(hashtextextended('keys of lookup ' || encode($1, 'hex'), 0))`,
-    [lookup],
+    `select pg_advisory_xact_lock(hashtextextended('keys of lookup ' || encode(lookup, 'hex'), 0))
+     from (select lookup from unnest($1::bytea[]) as given (lookup) order by lookup) as ordered`,
+    [lookups.map(({ digest }) => digest)],
   )
 }
 
@@ -48,12 +55,13 @@ export async function keyInsert(
     readonly hash: string
     readonly lookup: Buffer | null
     readonly slot: number | null
+    readonly secretId: number
   },
 ): Promise<void> {
   await tx.query(
-    `insert into keys (id, book_id, state, last4, hash, lookup, lookup_slot)
-     values ($1, $2, 'pending', $3, $4, $5, $6)`,
-    [key.keyId, key.book, key.last4, key.hash, key.lookup, key.slot],
+    `insert into keys (id, book_id, state, last4, hash, lookup, lookup_slot, secret_id)
+     values ($1, $2, 'pending', $3, $4, $5, $6, $7)`,
+    [key.keyId, key.book, key.last4, key.hash, key.lookup, key.slot, key.secretId],
   )
 }
 
@@ -103,9 +111,15 @@ export async function keyFind(db: Executor, keyId: KeyId): Promise<KeyRow | unde
   return rows[0] as KeyRow | undefined
 }
 
-/** Imported keys with this lookup, at most four, active ones first. Reads as above. */
-export async function keyListByLookup(db: Executor, lookup: Buffer): Promise<KeyRow[]> {
-  const { rows } = await db.query(`select ${COLUMNS} from keys_candidates(null, $1)`, [lookup])
+/** Imported keys with these lookups, at most four of each. Reads as above, in one round trip. */
+export async function keyListByLookups(
+  db: Executor,
+  lookups: readonly Lookup[],
+): Promise<KeyRow[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from unnest($1::bytea[]) as given (wanted), keys_candidates(null, wanted)`,
+    [lookups.map(({ digest }) => digest)],
+  )
   return rows as KeyRow[]
 }
 
@@ -129,6 +143,36 @@ export async function keyListCurrent(db: Executor, book: BookId): Promise<KeyRow
     `select ${COLUMNS} from keys
      where book_id = $1 and (state = 'active' or state = 'pending')`,
     [book],
+  )
+  return rows as KeyRow[]
+}
+
+/**
+ * How many active and pending keys each secret made: tag secrets those that we issued, lookup
+ * secrets those that were imported. Reads every row, without a lock: only operators ask.
+ */
+export async function keySecretUses(
+  db: Executor,
+): Promise<{ readonly secret: 'tag' | 'lookup'; readonly id: number; readonly count: number }[]> {
+  const { rows } = await db.query(
+    `select case when lookup is null then 'tag' else 'lookup' end as secret,
+       coalesce(secret_id, 1)::int4 as id, count(*)::int4 as count
+     from keys where state <> 'revoked'
+     group by 1, 2 order by 1 desc, 2`,
+  )
+  return rows as { secret: 'tag' | 'lookup'; id: number; count: number }[]
+}
+
+/** The current keys that one secret made, oldest first. Reads as above. */
+export async function keyListBySecret(
+  db: Executor,
+  p: { readonly secret: 'tag' | 'lookup'; readonly id: number; readonly limit: number },
+): Promise<KeyRow[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from keys
+     where state <> 'revoked' and (lookup is null) = ($1 = 'tag') and coalesce(secret_id, 1) = $2
+     order by created_at, id limit $3`,
+    [p.secret, p.id, p.limit],
   )
   return rows as KeyRow[]
 }

@@ -92,7 +92,7 @@ test('looks imported keys up by a keyed digest of their first twelve characters'
   const lookup = (plain: string) => {
     const parsed = secrets().parse(plain)
     assert.equal(parsed.kind, 'imported')
-    return 'lookup' in parsed ? parsed.lookup.toString('hex') : ''
+    return 'lookups' in parsed ? parsed.lookups[0].digest.toString('hex') : ''
   }
   const sum = createHmac('sha256', 'a lookup secret').update('abcdefghijkl').digest()
   assert.equal(lookup(imported), sum.subarray(0, 16).toString('hex'))

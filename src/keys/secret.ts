@@ -12,6 +12,7 @@ import {
 import { assert } from '../platform/assert.ts'
 import { CELL_MAX } from '../platform/ids.ts'
 import type { Masked } from '../platform/masked.ts'
+import { secretVersionsOf } from '../platform/secret-versions.ts'
 
 declare const brand: unique symbol
 /** `key_`, two characters of the cell, twelve of the public id. Not secret. */
@@ -19,10 +20,14 @@ export type KeyId = string & { readonly [brand]: 'key' }
 
 export type NewKey = { readonly keyId: KeyId; readonly plain: string; readonly last4: string }
 
+/** A digest for the search of an imported key, and the id of the lookup secret that made it. */
+export type Lookup = { readonly secretId: number; readonly digest: Buffer }
+
 export type ParsedKey =
   /** The format and the tag are right: we issued this key, or our tag secret leaked. */
   | { readonly kind: 'issued'; readonly keyId: KeyId }
-  | { readonly kind: 'imported'; readonly lookup: Buffer }
+  /** One lookup for each secret; the first is that of a new key. */
+  | { readonly kind: 'imported'; readonly lookups: readonly [Lookup, ...Lookup[]] }
   /** The format of an issued key, with a wrong tag. */
   | { readonly kind: 'forged' }
   | { readonly kind: 'malformed' }
@@ -69,8 +74,8 @@ export function createSecrets(options: {
   const cellText = ALPHABET.charAt(cell >> 6) + ALPHABET.charAt(cell & 63)
   const issuedPrefix = `sk-${options.slug}-api03-`
   const importedPrefix = `sk-${options.slug}-03-`
-  const tagKey = keyObject(options.tagSecret)
-  const lookupKey = keyObject(options.lookupSecret)
+  const tagKeys = keyObjects(options.tagSecret)
+  const lookupKeys = keyObjects(options.lookupSecret)
   // A new one in each process: the digests in its cache are useless outside it.
   const digestKey = randomBytes(32).toString('base64url')
 
@@ -79,7 +84,7 @@ export function createSecrets(options: {
   }
 
   /** Includes the prefix, so that a key of another slug with the same secret is refused. */
-  function tagOf(untagged: string): Buffer {
+  function tagOf(untagged: string, { key: tagKey }: SecretKey): Buffer {
     const tag = createHmac('sha256', tagKey).update(untagged).digest().subarray(0, TAG_BYTES)
     return Buffer.from(tag.toString('base64url'), 'latin1')
   }
@@ -89,30 +94,38 @@ export function createSecrets(options: {
     if (body.length !== BODY_LENGTH || !BASE64URL.test(body)) return { kind: 'malformed' }
     // Compare the text: base64url can spell one value in several ways, and we issue only one.
     const given = Buffer.from(body.slice(-TAG_LENGTH), 'latin1')
-    if (!timingSafeEqual(given, tagOf(plain.slice(0, -TAG_LENGTH)))) return { kind: 'forged' }
+    // The format has no place for the id of a secret, so each secret is tried.
+    const untagged = plain.slice(0, -TAG_LENGTH)
+    const isOurs = tagKeys.some((key) => timingSafeEqual(given, tagOf(untagged, key)))
+    if (!isOurs) return { kind: 'forged' }
     return { kind: 'issued', keyId: `key_${body.slice(0, ID_LENGTH)}` as KeyId }
   }
 
   function parseImported(plain: string): ParsedKey {
     const secret = plain.slice(importedPrefix.length)
     if (secret.length < IMPORTED_SECRET_MIN || !BASE64URL.test(secret)) return { kind: 'malformed' }
-    const lookup = createHmac('sha256', lookupKey).update(secret.slice(0, LOOKUP_LENGTH)).digest()
-    return { kind: 'imported', lookup: lookup.subarray(0, LOOKUP_BYTES) }
+    const start = secret.slice(0, LOOKUP_LENGTH)
+    const lookups = lookupKeys.map(({ id: secretId, key }): Lookup => {
+      const digest = createHmac('sha256', key).update(start).digest().subarray(0, LOOKUP_BYTES)
+      return { secretId, digest }
+    })
+    return { kind: 'imported', lookups: lookups as [Lookup, ...Lookup[]] }
   }
 
   return {
     /** A new key of this cell. Its plain value is returned and never stored. */
-    generate(): NewKey {
+    generate(): NewKey & { readonly secretId: number } {
+      const [maker] = tagKeys
       const id = publicId()
       const untagged = issuedPrefix + id + randomBytes(SECRET_BYTES).toString('base64url')
-      const plain = untagged + tagOf(untagged).toString('latin1')
-      return { keyId: `key_${id}` as KeyId, plain, last4: last4Of(plain) }
+      const plain = untagged + tagOf(untagged, maker).toString('latin1')
+      return { keyId: `key_${id}` as KeyId, plain, last4: last4Of(plain), secretId: maker.id }
     },
 
     /** An id for an imported key, whose text has no public id. */
     generateId: () => `key_${publicId()}` as KeyId,
 
-    /** Parses the text of a key. Costs at most one HMAC, about 3 µs. */
+    /** Parses the text of a key. Costs at most one HMAC, about 3 µs, for each secret. */
     parse(plain: string): ParsedKey {
       if (plain.length > KEY_LENGTH_MAX) return { kind: 'malformed' }
       if (plain.startsWith(issuedPrefix)) return parseIssued(plain)
@@ -136,6 +149,12 @@ export function last4Of(plain: string): string {
   return plain.slice(-4)
 }
 
-function keyObject(secret: Masked<string>): KeyObject {
-  return createSecretKey(Buffer.from(secret.reveal(), 'utf8'))
+type SecretKey = { readonly id: number; readonly key: KeyObject }
+
+/** The first makes; all are accepted. */
+function keyObjects(text: Masked<string>): readonly [SecretKey, ...SecretKey[]] {
+  return secretVersionsOf(text).map(({ id, secret }) => ({
+    id,
+    key: createSecretKey(Buffer.from(secret.reveal(), 'utf8')),
+  })) as unknown as readonly [SecretKey, ...SecretKey[]]
 }

@@ -6,6 +6,7 @@ import { createHmac, createSecretKey } from 'node:crypto'
 import type { Executor } from '../platform/db/db.ts'
 import type { Log } from '../platform/log.ts'
 import type { Masked } from '../platform/masked.ts'
+import { oldestOf, secretVersionsOf } from '../platform/secret-versions.ts'
 import type { Attempts, SenderCount } from './attempts.ts'
 import * as queries from './queries.ts'
 
@@ -24,7 +25,10 @@ export function createSharedAttempts(options: {
   readonly lookupSecret: Masked<string>
 }) {
   const { db, log, attempts } = options
-  const secret = createSecretKey(Buffer.from(options.lookupSecret.reveal(), 'utf8'))
+  // Processes of two steps of a succession share the oldest. When that is withdrawn, a sender gets
+  // its allowance once more, of one minute.
+  const { secret: shared } = oldestOf(secretVersionsOf(options.lookupSecret))
+  const secret = createSecretKey(Buffer.from(shared.reveal(), 'utf8'))
   /** One statement at a time; `isWaiting`: the next one has been scheduled. */
   const state = { isSharing: false, isWaiting: false, isFailing: false }
 

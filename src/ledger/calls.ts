@@ -6,26 +6,11 @@ import type { BookId, HoldId } from '../platform/ids.ts'
 import { dayOfHold } from '../platform/ids.ts'
 import type { ChargeParts } from '../units/charge.ts'
 import type { Credits } from '../units/credits.ts'
+import type { FreeEnding, PaidEnding } from '../units/endings.ts'
 import type { TokenCounts } from '../units/tokens.ts'
 import { int4Array, int8Array, textArray, uuidArray, wordArray } from './arrays.ts'
 import { numbersOf, type RequestDetails, textsOf } from './details.ts'
 import { partsText } from './parts.ts'
-
-/** The endings with a charge. */
-export const paidEndings = ['complete', 'client_left', 'client_slow'] as const
-export const freeEndings = [
-  'refused',
-  'upstream_failed',
-  'process_lost',
-  'given_up',
-  'overdue',
-  'drained',
-  'shed',
-] as const
-export const endings = [...paidEndings, ...freeEndings] as const
-export type PaidEnding = (typeof paidEndings)[number]
-export type FreeEnding = (typeof freeEndings)[number]
-export type Ending = PaidEnding | FreeEnding
 
 export type HoldInput = {
   readonly id: HoldId
@@ -52,6 +37,8 @@ export type SettleInput = {
   readonly isEstimated: boolean
   /** The upstream's id of the reply, if one was seen. */
   readonly messageId: string | null
+  /** The key that was used and the fence of its hold, for the charge log only. */
+  readonly caller?: { readonly key: string | null; readonly fence: bigint }
 }
 
 export type VoidInput = {

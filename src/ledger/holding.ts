@@ -91,7 +91,8 @@ function refusalOf(outcome: string, input: HoldInput, headroom: Credits): Error 
         'day_limit_reached',
         headroom < MICRO
           ? 'Your daily credit limit is used up.'
-          : `Your daily credit limit: this request could cost ${needed}; ${left} are left today.`,
+          : `Your daily credit limit: this request could cost ${needed}; ` +
+              `${left} are left until midnight UTC.`,
       )
     case 'velocity_stopped':
     case 'owner_suspended':

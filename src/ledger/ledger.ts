@@ -15,6 +15,7 @@ import { type Batcher, createBatcher } from './batch/batch.ts'
 import { type Connection, createConnection } from './batch/connection.ts'
 import type { SettleInput, VoidInput } from './calls.ts'
 import { voidVerb } from './calls.ts'
+import { createChargeLog } from './charge-log/charge-log.ts'
 import { createHolding } from './holding.ts'
 import { createPostingReads } from './posting-queries.ts'
 import * as postings from './postings.ts'
@@ -25,6 +26,8 @@ import * as queries from './queries.ts'
 import { postRefusal } from './refusals.ts'
 import { createReplay } from './replay.ts'
 import { createRequests } from './request-queries.ts'
+import { backupAge } from './restore/queries.ts'
+import { createRestore } from './restore/restore.ts'
 import { createSettlement } from './settlement.ts'
 import { createSpool } from './spool/spool.ts'
 import { createStops } from './stops.ts'
@@ -38,13 +41,15 @@ import { createDayCounts } from './usage/day-counts.ts'
 import { createRequestLog } from './usage/log.ts'
 import { chargeFindFirst } from './usage/queries.ts'
 import { createRefused } from './usage/refused.ts'
-import { createRollup } from './usage/rollup.ts'
+import { createRollup } from './usage/rollup/rollup.ts'
+import { createSessions } from './usage/sessions.ts'
 import { unlistedList } from './usage/unlisted-queries.ts'
 import { createUsage } from './usage/usage.ts'
 import { bookListStatus, bookListStopped } from './watch-queries.ts'
 
 export type { ChargeParts } from '../units/charge.ts'
-export type { Ending, HoldInput, PaidEnding, SettleInput, VoidInput } from './calls.ts'
+export type { Ending, PaidEnding } from '../units/endings.ts'
+export type { HoldInput, SettleInput, VoidInput } from './calls.ts'
 export type { RequestDetails } from './details.ts'
 export type { Posting } from './posting-queries.ts'
 export type { QuarantineRow } from './quarantine/queries.ts'
@@ -52,15 +57,19 @@ export type { BlockedReason, Book, Contra, Entry, EntryKind, Lot } from './queri
 export type { DayRefusalCode, HoldRefusalCode, PostRefusalCode } from './refusals.ts'
 export type { Replayed } from './replay.ts'
 export type { RequestFacts } from './request-queries.ts'
+export type { Missing, MissingOfBook, RestoreScope } from './restore/restore.ts'
 export type { Settled } from './settlement.ts'
 export type { Tariff } from './tariff-queries.ts'
 export type { Day } from './upkeep/days/day-queries.ts'
 export type { LostSpool } from './upkeep/upkeep.ts'
-export type { ModelUsage } from './usage/buckets.ts'
 export type { CountCertainty, DayCounts } from './usage/day-counts-queries.ts'
+export type { UsageFigures } from './usage/figures.ts'
 export type { RefusedOfBook, RefusedRequests } from './usage/refused-queries.ts'
+export type { SessionKind } from './usage/session-queries.ts'
+export type { SessionFigures, UsageAgent, UsageSession } from './usage/sessions.ts'
+export type { UsageSplit } from './usage/sum-queries.ts'
 export type { UnlistedUsage } from './usage/unlisted-queries.ts'
-export type { UsageDay, UsageStep } from './usage/usage.ts'
+export type { UsageBucket, UsageDay, UsagePeriod, UsageSeries, UsageStep } from './usage/usage.ts'
 export type { BookStatus, StoppedBook } from './watch-queries.ts'
 
 /** How often the time limits of waiting operations are checked. */
@@ -98,8 +107,12 @@ export type LedgerOptions = {
   readonly holdWaitMs: number
   readonly spoolDirectory: string
   readonly spoolAfterMs: number
+  /** For how many days the charge log beside the spool is kept; 0: none is written. */
+  readonly chargeLogDays: number
   /** Where old days of entries are exported; `none`: nowhere. */
   readonly exportDirectory: string
+  /** For how many days sessions and labels are kept apart. */
+  readonly sessionsKeptDays: number
 }
 
 /**
@@ -122,9 +135,13 @@ export async function createLedger(options: LedgerOptions) {
     ...{ clock: options.clock, log },
   })
   const beatConnection = openConnection()
-  const { spool, quarantine, settlement, replay } = await openSettlement(batcher, options)
+  const { spool, quarantine, settlement, replay, chargeLog } = await openSettlement(
+    batcher,
+    options,
+  )
   const refused = createRefused(options)
-  const usage = { ...createUsage(db), ...createRequestLog(db), refused }
+  const sessions = createSessions(options)
+  const usage = { ...createUsage(options), ...createRequestLog(db), refused, sessions }
   const rollup = createRollup(options)
   const void_ = voidVerb(instance)
   const timers: NodeJS.Timeout[] = []
@@ -187,6 +204,7 @@ export async function createLedger(options: LedgerOptions) {
       await Promise.all([batcher.close(), beatConnection.close()])
       const hasSettles = spool.size() > 0
       await spool.close()
+      await chargeLog.close()
       if (wasStarted && !hasSettles) await replay.report(String(instance)).catch(() => undefined)
     },
 
@@ -208,34 +226,28 @@ export async function createLedger(options: LedgerOptions) {
     async raiseFence(tx: Tx, book: BookId): Promise<bigint> {
       const fence = await queries.fenceRaise(tx, book)
       if (fence === null) throw postRefusal('book_unknown', 'There is no such account.', { book })
+      // Before its commit: after a rollback the line only makes a restore revoke one key more.
+      chargeLog.fenceRaised(book, fence)
       return fence
     },
 
     /** Sets the owner's daily limit and velocity limit; null removes a limit. */
     setLimits: queries.bookSetLimits,
 
-    ...{ ...createTariffs(options), ...createStops(options), ...createRequests(options) },
+    ...createTariffs({ ...options, onKnown: chargeLog.tariffsKnown }),
+    ...{ ...createStops(options), ...createRequests(options) },
 
-    /** With a transaction as executor, its own uncommitted changes are included. */
-    balance: (book: BookId, executor: Executor = db) => queries.bookFind(executor, book),
-    balances: (books: readonly BookId[]) => queries.balanceList(db, books),
-    lots: (book: BookId) => queries.lotList(db, book),
-    firstChargeAt: (book: BookId) => chargeFindFirst(db, book),
-    statement: (p: { book: BookId; beforeSeq: bigint | null; limit: number }) =>
-      queries.entryList(db, p),
+    ...createReads(db),
 
-    /** Usage by days or hours of a time zone, the request log, counts of refused requests. */
+    /** Usage by hours, days or weeks of a time zone, sessions, the log, refused requests. */
     usage,
     /** Adds new entries to the usage sums; false when some were left for the next run. */
     aggregateUsage: rollup.aggregate,
     aggregationLagSeconds: rollup.lagSeconds,
-    /** Usage that replies of the last days reported and the catalogue does not list. */
-    unlistedUsage: (days: number) => unlistedList(db, days),
+    /** Removes the sums of sessions and labels that are no longer kept. */
+    removeOldSessions: rollup.removeOldSessions,
     /** What all requests of a day (UTC) used, for the comparison with the vendor's bill. */
     dayCounts: createDayCounts(options),
-    /** For guards: the status of up to 256 books, and the books that spent too fast. */
-    listStatus: (books: readonly BookId[]) => bookListStatus(db, books),
-    listStopped: (max: number) => bookListStopped(db, max),
 
     /** The audit's findings; empty when every rule holds. */
     audit: createAudit(options),
@@ -246,6 +258,8 @@ export async function createLedger(options: LedgerOptions) {
     /** An operator has made sure that nothing is left of this spool. */
     forgetSpool: (lost: InstanceId) => replay.report(String(lost)),
     replayDirectory: replay.replayDirectory,
+    /** After the database was restored to an earlier moment: what it lacks, and its repair. */
+    restore: createRestore({ ...options, settlement, replay, quarantine }),
     ...createPartitions({ ...options, keeper: keeper.db }),
     /** Old days of entries: takes them out of the ledger, exports and restores them. */
     days: createDays({ ...options, keeper, aggregateUsage: rollup.aggregate }),
@@ -258,7 +272,27 @@ export async function createLedger(options: LedgerOptions) {
       isSpoolWritable: spool.isWritable(),
       spooled: spool.size() + spool.left(),
       refused: settlement.refused(),
+      logLinesLost: chargeLog.lost(),
     }),
+  }
+}
+
+function createReads(db: Db) {
+  return {
+    /** With a transaction as executor, its own uncommitted changes are included. */
+    balance: (book: BookId, executor: Executor = db) => queries.bookFind(executor, book),
+    balances: (books: readonly BookId[]) => queries.balanceList(db, books),
+    lots: (book: BookId) => queries.lotList(db, book),
+    firstChargeAt: (book: BookId) => chargeFindFirst(db, book),
+    statement: (p: { book: BookId; beforeSeq: bigint | null; limit: number }) =>
+      queries.entryList(db, p),
+    /** Usage that replies of the last days reported and the catalogue does not list. */
+    unlistedUsage: (days: number) => unlistedList(db, days),
+    /** For guards: the status of up to 256 books, and the books that spent too fast. */
+    listStatus: (books: readonly BookId[]) => bookListStatus(db, books),
+    listStopped: (max: number) => bookListStopped(db, max),
+    /** Seconds since the last backup, and since WAL was last archived; -1: never. */
+    backupAge: () => backupAge(db),
   }
 }
 
@@ -307,10 +341,13 @@ async function openSettlement(batcher: Batcher, options: LedgerOptions) {
   const quarantine = createQuarantine(options)
   const hasSettledLately = () => queries.holdHasSettledLately(db)
   const rule = createQuarantineRule({ clock, hasSettledLately })
-  const settlement = createSettlement({ batcher, spool, quarantine, rule, ...options })
+  const chargeLog = createChargeLog({
+    ...{ directory: options.spoolDirectory, owner, days: options.chargeLogDays, clock, log },
+  })
+  const settlement = createSettlement({ batcher, spool, quarantine, chargeLog, rule, ...options })
   const report = (process: string) => spoolClaimed(db, process)
   const replay = { ...createReplay({ settlement, spool, owner, clock, log, report }), report }
-  return { spool, quarantine, settlement, replay }
+  return { spool, quarantine, settlement, replay, chargeLog }
 }
 
 /**

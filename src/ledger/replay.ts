@@ -66,6 +66,8 @@ export function createReplay(options: {
         await other.close()
       }
     },
+
+    waitFor,
   }
 
   /** Resolves with the number of settles that are neither charged nor in quarantine. */

@@ -2,7 +2,7 @@
 import type { Executor } from '../platform/db/db.ts'
 import { type BookId, dayOfHold, type HoldId } from '../platform/ids.ts'
 import type { Credits } from '../units/credits.ts'
-import type { Ending } from './calls.ts'
+import type { Ending } from '../units/endings.ts'
 
 export type RequestFacts = {
   readonly id: HoldId

@@ -1,10 +1,11 @@
-// Encodes a settle as a line of text, and decodes it, for the spool and the quarantine. A version
-// reads the lines of the one before and of the one after: elements are only added at the end, and a
-// reader ignores those it does not know.
+// Encodes a settle as a line of text, and decodes it, for the spool, the quarantine and the charge
+// log. A version reads the lines of the one before and of the one after: elements are only added at
+// the end, and a reader ignores those it does not know.
 import type { BookId, HoldId } from '../platform/ids.ts'
 import type { Credits } from '../units/credits.ts'
+import type { PaidEnding } from '../units/endings.ts'
 import { tokens } from '../units/tokens.ts'
-import type { PaidEnding, SettleInput } from './calls.ts'
+import type { SettleInput } from './calls.ts'
 import { cleanDetails, type RequestDetails } from './details.ts'
 import { partsOf, storedParts } from './parts.ts'
 

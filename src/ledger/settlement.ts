@@ -11,6 +11,7 @@ import type { Batcher } from './batch/batch.ts'
 import type { Operation } from './batch/queue.ts'
 import type { SettleInput, SettleResult } from './calls.ts'
 import { settleVerb } from './calls.ts'
+import type { ChargeLog } from './charge-log/charge-log.ts'
 import { reasonOf } from './printable.ts'
 import type { Quarantine } from './quarantine/quarantine.ts'
 import type { QuarantineRule } from './quarantine/rule.ts'
@@ -57,12 +58,13 @@ export function createSettlement(options: {
   readonly cell: number
   readonly spool: Spool
   readonly quarantine: Quarantine
+  readonly chargeLog: Pick<ChargeLog, 'charged'>
   readonly clock: Clock
   readonly log: Log
   readonly spoolAfterMs: number
   readonly rule: QuarantineRule
 }) {
-  const { batcher, quarantine, rule, clock, log } = options
+  const { batcher, quarantine, chargeLog, rule, clock, log } = options
   const pending = new Set<Pending>()
   const state = { refusals: 0 }
 
@@ -88,7 +90,7 @@ export function createSettlement(options: {
       return
     }
     rule.accepted()
-    forget(one)
+    forget(one, result.amount as Credits)
     one.deferred.resolve({
       isSpooled: false,
       amount: result.amount as Credits,
@@ -129,7 +131,7 @@ export function createSettlement(options: {
     one.isQuarantining = true
     try {
       await quarantine.add({ input: one.input, reason: one.verdict ?? '' })
-      forget(one)
+      forget(one, one.input.priced)
       one.deferred.resolve({ isSpooled: true })
     } catch (error) {
       log.error({ err: error }, 'the quarantine cannot be written: the settle stays in the spool')
@@ -138,8 +140,9 @@ export function createSettlement(options: {
     }
   }
 
-  function forget(one: Pending): void {
+  function forget(one: Pending, charged: Credits): void {
     pending.delete(one)
+    chargeLog.charged(one.input, charged)
     if (one.saved === undefined) return
     one.saved.spool.done(one.saved.ticket).catch((error: unknown) => {
       log.error({ err: error }, 'a settle stays in the spool; it will be repeated')

@@ -20,10 +20,12 @@ export function createTariffs({
   db,
   clock,
   holdWaitMs,
+  onKnown,
 }: {
   readonly db: Executor
   readonly clock: Clock
   readonly holdWaitMs: number
+  readonly onKnown?: (model: ModelTariffs, ids: TariffIds) => void
 }) {
   // By the array of the catalogue in memory: when another catalogue is in force, nothing is left.
   const known = new WeakMap<readonly NamedPrice[], Promise<TariffIds>>()
@@ -33,7 +35,9 @@ export function createTariffs({
     const startedMs = clock.spanMs()
     for (;;) {
       try {
-        return checked(p, await tariffsEnsure(db, p))
+        const ids = checked(p, await tariffsEnsure(db, p))
+        onKnown?.(p, ids)
+        return ids
       } catch (error) {
         if (!isTransient(error)) throw error
         if (clock.spanMs() - startedMs + PAUSE_MS > holdWaitMs) {

@@ -1,6 +1,7 @@
 // op audit: checks the whole ledger and ties it to the orders, verifies the chain of acts, and
 // prints what breaks a rule, the open findings of the settlement watch, the charges in quarantine,
 // and the spools out of reach. Changes nothing.
+import type { Acts } from '../acts/acts.ts'
 import { formatCount } from './desk/amounts.ts'
 import { EXIT_DONE, EXIT_FAILED } from './desk/command-error.ts'
 import type { Desk } from './desk/desk.ts'
@@ -23,13 +24,25 @@ export async function audit({ modules, say }: Desk): Promise<number> {
   const otherLines = [...money, ...chain.findings].map(
     ({ rule, subject, detail }) => `${rule}  ${subject}  ${detail}`,
   )
-  const state = chain.findings.length === 0 ? 'as they were recorded' : 'tampered with'
-  say({ findings, money, acts: chain.findings, settles, quarantine: rows.map(rowJson), spools }, [
-    ...[...lines, sum, ...otherLines, `operators’ acts: ${formatCount(chain.acts)}, ${state}`],
+  const { copiedTo, copyUnread } = chain
+  const copy = { copiedTo, copyUnread }
+  const json = { findings, money, acts: chain.findings, copy, settles }
+  say({ ...json, quarantine: rows.map(rowJson), spools }, [
+    ...[...lines, sum, ...otherLines, actsLine(chain)],
     ...quarantineLines(rows, settles),
     ...spoolLines(spools),
   ])
   const broken = findings.length + money.length + chain.findings.length
   const isFine = broken + settles + spools.length === 0
   return isFine ? EXIT_DONE : EXIT_FAILED
+}
+
+/** Without the copy, acts that the owner of the database wrote anew would look as recorded. */
+function actsLine({ acts, findings, copiedTo, copyUnread }: Awaited<ReturnType<Acts['audit']>>) {
+  const state = findings.length === 0 ? 'as they were recorded' : 'tampered with'
+  const compared =
+    copiedTo === null
+      ? `the copy was not read: ${copyUnread}`
+      : `compared with the copy up to act ${formatCount(copiedTo)}`
+  return `operators’ acts: ${formatCount(acts)}, ${state}; ${compared}`
 }

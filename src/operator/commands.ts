@@ -27,7 +27,9 @@ import { listReviews, resolveReview } from './money/reviews.ts'
 import { listSignals } from './money/signals.ts'
 import { listQuarantine, retryQuarantine, writeOffQuarantine } from './quarantine.ts'
 import { listRefused } from './refused.ts'
+import { checkRestore, repairRestore } from './restore.ts'
 import { checkRoles, printRolesSql } from './roles.ts'
+import { listSecretKeys, listSecrets } from './secrets.ts'
 import { adoptSpools, forgetSpool, listSpools } from './spools.ts'
 import { showUpstreamCosts } from './upstream-costs.ts'
 import { addCredential, removeCredential, rotateCredential } from './upstream-credentials.ts'
@@ -52,6 +54,7 @@ const VENDOR = [
 ] as const
 const LIMIT = ['--limit <n>', 'how many, newest first'] as const
 const FROM = ['--from <day>', 'from the beginning of this day, UTC, or from a moment'] as const
+const SINCE = ['--since <moment>', 'the restored moment, or an earlier one', 'needed'] as const
 const TO = ['--to <day>', 'to the end of this day, UTC, or to a moment'] as const
 
 /** Descriptions of the first words of two-word commands. */
@@ -65,9 +68,11 @@ export const families: Readonly<Record<string, string>> = {
   disputes: 'payers who went to their bank',
   quarantine: 'charges that the database refused',
   spool: 'charges on the disks of lost processes',
+  restore: 'after the database went back to an earlier moment',
   usage: 'what requests were refused, and what replies reported without a price',
   'vendor-bill': 'what the vendor bills, compared with what we count and sell',
   roles: 'who may do what in the database',
+  secrets: 'secrets and their successors: what still depends on which',
   days: 'old days of entries: which left the ledger, and their files',
 }
 
@@ -307,6 +312,18 @@ export const commands: readonly OperatorCommand[] = [
     run: forgetSpool,
   },
   {
+    usage: 'restore check <directories...>',
+    description: 'what spool directories and the provider know and the database lost; exit 1',
+    options: [SINCE],
+    run: checkRestore,
+  },
+  {
+    usage: 'restore repair <directories...>',
+    description: 'bring it back: payments, then charges, each once; revoke replaced keys',
+    options: [SINCE],
+    run: repairRestore,
+  },
+  {
     usage: 'usage refused [whom]',
     description: 'refused requests by reason: of an account, or the most of all accounts',
     options: [['--days <n>', 'of how many days; 7 without it'], LIMIT],
@@ -343,6 +360,17 @@ export const commands: readonly OperatorCommand[] = [
     usage: 'roles sql',
     description: 'the SQL that makes the roles and grants their rights',
     run: printRolesSql,
+  },
+  {
+    usage: 'secrets list',
+    description: 'how much each secret made; exit 1 when keys are under one that is not accepted',
+    run: listSecrets,
+  },
+  {
+    usage: 'secrets keys <secret> <id>',
+    description: 'the current keys that a secret made, oldest first: tag or lookup, and its id',
+    options: [['--limit <n>', 'how many; 100 without it']],
+    run: listSecretKeys,
   },
   {
     usage: 'days list',

@@ -29,9 +29,11 @@ test('lists how many days have partitions while no day has left', async () => {
 })
 
 test('exports a day when a directory is set, and restores it beside the ledger', async () => {
-  const { db, ledger } = at.stage
+  const { db } = at.stage
   await turnClock(db, '2 days')
-  await ledger.days.retire(0)
+  const owner = await createTestLedger(at.stage.database.url)
+  await owner.days.retire(0)
+  await owner.end()
   const { days } = await at.stage.json<{ days: { day: string; state: string }[] }>('days')
   assert.deepEqual(days.at(-2)?.day, today)
   assert.deepEqual(days.at(-2)?.state, 'detached')

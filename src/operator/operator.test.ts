@@ -100,7 +100,7 @@ test('op audit reports an act that was changed past the triggers', async () => {
   const { code, out } = await at.stage.op(['audit'])
   assert.equal(code, 1)
   assert.match(out, /^act_altered {2}act \d+ {2}it, .* is not as it was recorded$/m)
-  assert.match(out, /^operators’ acts: \d+, tampered with$/m)
+  assert.match(out, /^operators’ acts: \d+, tampered with; the copy was not read: there is none$/m)
   await change(detail)
   assert.equal((await at.stage.op(['audit'])).code, 0)
 })
@@ -165,7 +165,7 @@ test('--json prints the same members each time', async () => {
     [['reviews'], 'reviews'],
     [['disputes'], 'disputes'],
     [['reconcile'], 'providers'],
-    [['audit'], 'findings money acts settles quarantine spools'],
+    [['audit'], 'findings money acts copy settles quarantine spools'],
     [['quarantine'], 'settles quarantine'],
     [['spool'], 'spools'],
     [['days'], 'daysAhead days'],

@@ -108,7 +108,10 @@ function addFamily(op: Command, name: string, says: string): Command {
 
 /** Commander passes the arguments, then the options, then the command. */
 function argsOf(given: readonly unknown[]): string[] {
-  return given.slice(0, -2).filter((one): one is string => typeof one === 'string')
+  return given
+    .slice(0, -2)
+    .flat()
+    .filter((one): one is string => typeof one === 'string')
 }
 
 type Options = Readonly<Record<string, unknown>>

@@ -41,7 +41,7 @@ test('the audit says that the quarantine is empty and every spool can be reached
   const { code, out } = await at.stage.op(['audit'])
   assert.deepEqual(out.split('\n'), [
     'the ledger ties out',
-    'operators’ acts: 0, as they were recorded',
+    'operators’ acts: 0, as they were recorded; the copy was not read: there is none',
     'the quarantine is empty',
     'no spool is out of reach',
   ])

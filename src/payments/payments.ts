@@ -26,6 +26,7 @@ import type { Answer, Provider } from './port.ts'
 import { createPromos } from './promos/promos.ts'
 import { createProviders, type Providers } from './providers.ts'
 import { createApply } from './purchase/apply.ts'
+import { createLostOrders } from './purchase/lost-orders.ts'
 import { notificationDeleteOld } from './purchase/notification-queries.ts'
 import { createNotifications, type Notifications } from './purchase/notifications.ts'
 import { createOrders, type Orders } from './purchase/purchase.ts'
@@ -43,6 +44,7 @@ import { createReviews } from './reviews/reviews.ts'
 import { createSearch } from './reviews/search.ts'
 import { payerErase, payerListByBook } from './signals/queries.ts'
 import { createSignals } from './signals/signals.ts'
+import type { TieOptions } from './watch/ties.ts'
 import { createWatch, type Watch } from './watch/watch.ts'
 import { createYookassaShops, type YookassaOptions } from './yookassa/yookassa.ts'
 
@@ -50,6 +52,7 @@ export type { BuyInput, OrderState, OrderView } from './order/order.ts'
 export type { Review } from './order/review-queries.ts'
 export type { Confirmation, Locale, Method, Provider } from './port.ts'
 export type { Promo } from './promos/queries.ts'
+export type { LostPayments } from './purchase/lost-orders.ts'
 export type { NotificationInput } from './purchase/notifications.ts'
 export type { DisputeInput } from './refunds/disputes.ts'
 export type { Dispute, Refund } from './refunds/queries.ts'
@@ -106,7 +109,8 @@ export type PaymentsOptions = {
   /** The key of the digests of addresses and cards. */
   readonly digestSecret: Masked<string>
 } & Pick<MandateOptions, 'hasTopUps' | 'packOf' | 'ownerOf'> &
-  Pick<ClosedBookOptions, 'isClosed'>
+  Pick<ClosedBookOptions, 'isClosed'> &
+  Pick<TieOptions, 'packSold'>
 
 /**
  * The YooKassa adapters of a shop and of earlier shops, whose orders are still read and refunded.
@@ -171,6 +175,9 @@ export function createPayments(options: PaymentsOptions) {
     /** Whether any order of the book was ever credited; only then it may have a key. */
     hasPurchased: orders.hasPurchased,
 
+    /** Credits and price of the pack that was credited last, for credits in roubles. */
+    lastPack: orders.lastPack,
+
     /** Asks the provider about one order now; at most every two seconds. Refuses: order_unknown. */
     check: orders.check,
 
@@ -203,6 +210,9 @@ export function createPayments(options: PaymentsOptions) {
 
     /** Compares our orders of a period with the provider's payments. Changes nothing. */
     reconcile: watch.reconcile,
+
+    /** After a restore to an earlier moment: payments that the database lost, and their repair. */
+    lost: createLostOrders({ ...shared, reread, reconcile: watch.reconcile }),
 
     /** What the settlement watch found and still holds. */
     findings: watch.list,

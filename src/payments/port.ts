@@ -1,7 +1,7 @@
 // What the payments module requires of a provider. An adapter calls the provider and returns
 // snapshots; it never decides about an order. Every call has a time limit and one of a few typed
 // results, so that an unknown outcome can never be mistaken for a refusal.
-import type { OrderId, RefundId } from '../platform/ids.ts'
+import type { BookId, OrderId, RefundId } from '../platform/ids.ts'
 import type { Credits } from '../units/credits.ts'
 import type { Kopecks } from '../units/kopecks.ts'
 
@@ -16,12 +16,21 @@ export type PaymentStatus = 'pending' | 'authorized' | 'succeeded' | 'canceled'
 /** A payment method that the provider saved for us. The title may be shown and logged. */
 export type SavedMethod = { readonly id: string; readonly title: string }
 
+/** Which pack of which version of the catalogue was sold to which book. */
+export type Sale = {
+  readonly book: BookId
+  readonly packId: string
+  readonly catalogueVersion: number
+}
+
 /** A payment as the provider reported it at one moment. */
 export type Snapshot = {
   readonly provider: string
   readonly paymentId: string
   /** Our order's id, which we write into the payment; null when the payment names none. */
   readonly orderRef: string | null
+  /** What the order sold, as we wrote it into the payment; absent when it does not say. */
+  readonly sale?: Sale | undefined
   readonly shopRef: string
   readonly status: PaymentStatus
   /** Null when the text is not an amount with exactly two decimals. */
@@ -89,6 +98,7 @@ export function whyOf(answer: Answer<unknown> | Withheld): string {
 
 export type PaymentDraft = {
   readonly order: OrderId
+  readonly sale: Sale
   readonly price: Kopecks
   readonly method: Method
   readonly title: string
@@ -164,6 +174,8 @@ export type Provider = {
     readonly body: string
     readonly receipt: Record<string, unknown> | null
   }
+  /** The saved method that stored bytes charge, or null; undefined: no draft of this adapter. */
+  savedMethodOf(body: string): string | null | undefined
   /**
    * Repeatable with the same key and body for `idempotencyKeySeconds`. Sending takes at most 35 s,
    * not counting the wait in the limiter. `confirmSend` is called after every wait, immediately
@@ -184,6 +196,8 @@ export type Provider = {
   listSettled(period: Period, cursor: string | null): Promise<Answer<Page<Snapshot>>>
 
   draftRefund(draft: RefundDraft): string
+  /** Whether stored bytes are a draft that returns this amount of this payment and nothing else. */
+  isRefundDraftOf(body: string, of: Pick<RefundDraft, 'paymentId' | 'amount'>): boolean
   createRefund(key: RefundId, body: string): Promise<Answer<RefundSnapshot>>
   fetchRefund(refundId: string): Promise<Answer<RefundSnapshot>>
   listRefunds(

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { inspect } from 'node:util'
-import { describeConfig, type Loaded, loadConfig } from './config.ts'
+import { describeConfig, type Loaded, loadConfig, passedSocket } from './config.ts'
 import { DOTS } from './masked.ts'
 import { listSettings, valueAt } from './settings.ts'
 import { earlierShopsOf } from './shops.ts'
@@ -348,6 +348,13 @@ test('secrets never appear in a description, a problem or a printed configuratio
   ].join('\n')
   assert.equal(printed.includes('canary'), false)
   assert.ok(printed.includes(DOTS))
+})
+
+test('a socket that systemd passed is for the process that it names', () => {
+  assert.equal(passedSocket({ LISTEN_FDS: '1', LISTEN_PID: '7' }, 7), 3)
+  assert.equal(passedSocket({ LISTEN_FDS: '1', LISTEN_PID: '7' }, 8), undefined)
+  assert.equal(passedSocket({ LISTEN_FDS: '0', LISTEN_PID: '7' }, 7), undefined)
+  assert.equal(passedSocket({}, 7), undefined)
 })
 
 test('the configuration cannot be changed after it is read', () => {

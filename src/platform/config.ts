@@ -6,6 +6,7 @@ import { randomText } from './ids.ts'
 import { Masked } from './masked.ts'
 import { errorsBetween } from './nearest.ts'
 import { foreignSecretProblem, isHarmless, isReadBy, type Program } from './programs.ts'
+import { describeVersions, secretVersionsOf } from './secret-versions.ts'
 import {
   listSettings,
   type Setting,
@@ -267,12 +268,43 @@ export function describeConfig({ config, origins }: Loaded): string {
   const lines = rows.map(
     ([name = '', value = '', from]) => `${name.padEnd(names)}  ${value.padEnd(values)}  ${from}`,
   )
-  return [...lines, ...(config.database.roles === 'one' ? [ONE_ROLE] : [])].join('\n')
+  const oneRole = config.database.roles === 'one' ? [ONE_ROLE] : []
+  return [...lines, ...successionsOf(config), ...oneRole].join('\n')
+}
+
+/** A line for each secret that has a successor now. */
+function successionsOf(config: Config): string[] {
+  return listSettings().flatMap(({ name, path, hasVersions }) => {
+    if (!hasVersions) return []
+    const text = describeVersions(secretVersionsOf(valueAt(config, path) as Masked<string>))
+    return text === undefined ? [] : [`${name} is in succession: ${text}`]
+  })
+}
+
+/** The names of the settings that differ, secrets included, except those of other programs. */
+export function changedSettings(before: Config, { config: after, origins }: Loaded): string[] {
+  const plain = (value: unknown) => (value instanceof Masked ? value.reveal() : value)
+  return listSettings()
+    .filter(({ name }) => origins.get(name)?.source !== 'not read')
+    .filter(({ path }) => plain(valueAt(before, path)) !== plain(valueAt(after, path)))
+    .map(({ name }) => name)
 }
 
 const ONE_ROLE =
   'database.roles is one: all programs share one database role, and each of them can do what any ' +
   'of them can'
+
+/** systemd passes descriptors from this number on. */
+const PASSED_FD = 3
+
+/** The listening socket that systemd opened for this process; undefined if it opened none. */
+export function passedSocket(
+  env: Environment = process.env,
+  pid: number = process.pid,
+): number | undefined {
+  // Children inherit the variables, but the socket is not theirs.
+  return env.LISTEN_PID === String(pid) && Number(env.LISTEN_FDS) > 0 ? PASSED_FD : undefined
+}
 
 /** Keys and tokens have up to some kilobytes; a file with more is not the right one. */
 export const SECRET_BYTES_MAX = 65_536

@@ -128,3 +128,19 @@ export function newInstanceId(): InstanceId {
 export function randomText(bytes: number): string {
   return Buffer.from(randomFrom(bytes)).toString('base64url')
 }
+
+/** No 0, 1, i, l, o: people copy these texts from paper. */
+const UNMISTAKABLE = '23456789abcdefghjkmnpqrstuvwxyz'
+
+/** Random characters that do not look alike; 4.95 bits each. */
+export function randomReadableText(length: number): string {
+  const { length: count } = UNMISTAKABLE
+  // A byte above the last multiple of 31 would make the first characters more likely.
+  const usable = 256 - (256 % count)
+  const text: string[] = []
+  while (text.length < length) {
+    const [byte = 0] = randomFrom(1)
+    if (byte < usable) text.push(UNMISTAKABLE.charAt(byte % count))
+  }
+  return text.join('')
+}

@@ -64,6 +64,17 @@ test('lines below the level are not written', () => {
   assert.deepEqual([log.isEnabled('info'), log.isEnabled('warn')], [false, true])
 })
 
+test('a new level applies to a log, its children and the log that it is a child of', () => {
+  const { log, text } = capture({ level: 'silent' })
+  const child = log.child({ room: 'keys' })
+  child.fatal('quiet')
+  child.child({ a: 1 }).setLevel('debug')
+  log.debug('one')
+  child.record('debug', {}, 'two')
+  child.trace('quiet')
+  assert.deepEqual(text().match(/"msg":"\w+"/g), ['"msg":"one"', '"msg":"two"'])
+})
+
 test('no secret is logged under any spelling of its name, at any depth, or by a child', () => {
   const { log, text } = capture()
   const headers = {

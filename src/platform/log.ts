@@ -12,6 +12,7 @@ export type RecordFields = Readonly<Record<string, string | number | boolean | u
 type Verb = { (message: string): void; (fields: LogFields, message?: string): void }
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
 export type Level = (typeof levels)[number]
+export type LevelSetting = Level | 'silent'
 
 /** Fields first, then a sentence. The sentence takes no placeholders: values belong in fields. */
 export type Log = Readonly<Record<Level, Verb>> & {
@@ -25,10 +26,12 @@ export type Log = Readonly<Record<Level, Verb>> & {
   record(level: Level, fields: RecordFields, message: string): void
   /** A log that adds these fields to every line. */
   child(fields: LogFields): Log
+  /** From now on, for this log, the one that it is a child of, and all other children. */
+  setLevel(level: LevelSetting): void
 }
 
 type LogOptions = {
-  readonly level: Level | 'silent'
+  readonly level: LevelSetting
   /** Lines for people instead of JSON. */
   readonly pretty?: boolean
   /**
@@ -50,7 +53,7 @@ export function createLog({
   const scrub = scrubber(slug)
   const root = pino(
     {
-      level,
+      level: 'trace', // `threshold` decides: a child of pino would keep the level it was made with
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
@@ -61,7 +64,8 @@ export function createLog({
     },
     stream,
   )
-  const log = wrapped(root, (line) => void stream.write(scrub(line)), '')
+  const threshold = { lowest: lowestOf(level) }
+  const log = wrapped(root, threshold, (line) => void stream.write(scrub(line)), '')
   if (destination === undefined) {
     standardOutput.onDropped = (lines) =>
       log.warn({ lines }, 'log lines were dropped: nobody read the log')
@@ -69,21 +73,34 @@ export function createLog({
   return log
 }
 
+/** The place in `levels` of the lowest level that is written. */
+const lowestOf = (level: LevelSetting): number =>
+  level === 'silent' ? levels.length : levels.indexOf(level)
+
 /** `bound`: the fields of a child, as they are in a line of `record`. */
-function wrapped(logger: pino.Logger, write: (line: string) => void, bound: string): Log {
+function wrapped(
+  logger: pino.Logger,
+  threshold: { lowest: number },
+  write: (line: string) => void,
+  bound: string,
+): Log {
+  const isEnabled = (level: Level) => levels.indexOf(level) >= threshold.lowest
   const verb =
     (level: Level): Verb =>
     (first: string | LogFields, message?: string) => {
-      if (!logger.isLevelEnabled(level)) return
+      if (!isEnabled(level)) return
       if (typeof first === 'string') logger[level](first)
       else logger[level](plainFields(first), message)
     }
   const verbs = Object.fromEntries(levels.map((level) => [level, verb(level)]))
   return {
     ...(verbs as Record<Level, Verb>),
-    isEnabled: (level) => logger.isLevelEnabled(level),
+    isEnabled,
+    setLevel(level) {
+      threshold.lowest = lowestOf(level)
+    },
     record(level, fields, message) {
-      if (!logger.isLevelEnabled(level)) return
+      if (!isEnabled(level)) return
       const time = dateAt(systemClock.nowMs()).toISOString()
       const members = JSON.stringify(fields).slice(1, -1)
       const rest = members === '' ? '' : `,${members}`
@@ -94,7 +111,8 @@ function wrapped(logger: pino.Logger, write: (line: string) => void, bound: stri
     child(fields) {
       const plain = plainFields(fields)
       const members = JSON.stringify(plain).slice(1, -1)
-      return wrapped(logger.child(plain), write, members === '' ? bound : `${bound},${members}`)
+      const rest = members === '' ? bound : `${bound},${members}`
+      return wrapped(logger.child(plain), threshold, write, rest)
     },
   }
 }

@@ -5,6 +5,7 @@
 import { readSmtpUrl } from './mail/smtp-url.ts'
 import { Masked } from './masked.ts'
 import { isLoopback } from './networks.ts'
+import { secretVersionsOf } from './secret-versions.ts'
 import { earlierShopsOf } from './shops.ts'
 import type { KeyPath } from './yaml.ts'
 
@@ -24,6 +25,7 @@ type SettingValue = {
   readonly isDevelopmentOnly?: boolean
   readonly refusal?: { readonly sentence: string; readonly flag: string }
   readonly bytesMin?: number
+  readonly hasVersions?: boolean
 }
 
 type CheckedConfig = {
@@ -62,17 +64,27 @@ function refuseDevelopment(
   settings: readonly SettingValue[],
   reportProblem: ReportProblem,
 ): void {
-  for (const { path, fallback, isDevelopmentOnly, refusal, bytesMin = 0, ...found } of settings) {
-    const value = found.value instanceof Masked ? found.value.reveal() : found.value
-    if (isDevelopmentOnly && value === fallback) {
+  for (const setting of settings) {
+    const { path, fallback, isDevelopmentOnly, refusal, bytesMin = 0 } = setting
+    const values = plainValuesOf(setting)
+    if (isDevelopmentOnly && values.includes(fallback)) {
       const { sentence = 'is the development default', flag } = refusal ?? {}
       if (flag !== undefined && allow[flag]) continue
       const or = flag === undefined ? '' : `, or set allow.${flag}`
       reportProblem(path, `${sentence}, which production refuses; set your own${or}`)
-    } else if (typeof value === 'string' && Buffer.byteLength(value) < bytesMin) {
+    } else if (values.some((one) => typeof one === 'string' && Buffer.byteLength(one) < bytesMin)) {
       reportProblem(path, `is shorter than ${bytesMin} bytes, which production refuses`)
     }
   }
+}
+
+/** Of a secret with a successor, both. */
+function plainValuesOf({ value, hasVersions }: SettingValue): unknown[] {
+  if (!(value instanceof Masked)) return [value]
+  const masked = value as Masked<string>
+  return hasVersions
+    ? secretVersionsOf(masked).map(({ secret }) => secret.reveal())
+    : [masked.reveal()]
 }
 
 /** Payments without TLS, or a shop that takes test money for real credits. */

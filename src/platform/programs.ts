@@ -9,7 +9,7 @@ const DATABASE = ['database.url', 'database.directUrl']
 const KEYS = ['keys.tagSecret', 'keys.lookupSecret']
 const PAYMENTS = ['payments.digestSecret', 'yookassa.secretKey', 'yookassa.earlierShops']
 /** What jobs and operators' commands share: audits, old days, e-mail, the vendor's bill, acts. */
-const UPKEEP = [
+const WORK_AND_OP = [
   ...['database.standbyUrl', 'database.keeperUrl', 'mail.smtpUrl', 'vendorBill.key'],
   'acts.shipSecret',
 ]
@@ -18,8 +18,8 @@ export const SECRETS: Readonly<Record<Program, readonly string[]>> = {
   serve: [...DATABASE, ...KEYS, 'upstream.key', 'upstream.proxyLogin'],
   // It posts e-mails to the outbox in the database; `work` sends them.
   cabinet: [...DATABASE, ...KEYS, ...PAYMENTS, 'accounts.secret'],
-  work: [...DATABASE, ...PAYMENTS, ...UPKEEP],
-  op: [...DATABASE, ...KEYS, ...PAYMENTS, ...UPKEEP],
+  work: [...DATABASE, ...PAYMENTS, ...WORK_AND_OP],
+  op: [...DATABASE, ...KEYS, ...PAYMENTS, ...WORK_AND_OP],
   migrate: DATABASE,
 }
 

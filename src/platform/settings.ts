@@ -7,6 +7,7 @@ import { CELL_MAX } from './ids.ts'
 import { Masked } from './masked.ts'
 import { refuseInProduction, STAND_IN } from './production.ts'
 import { isReadBy, type Program } from './programs.ts'
+import { secretVersionsProblem } from './secret-versions.ts'
 import {
   copyAddress,
   databaseUrl,
@@ -35,6 +36,8 @@ type Traits = {
   readonly refusal?: { readonly sentence: string; readonly flag: string }
   /** Production refuses a shorter secret. */
   readonly bytesMin?: number
+  /** A secret that may have a successor; secret-versions.ts reads its text. */
+  readonly hasVersions?: boolean
   /** Short environment names that hosting platforms set; the derived name takes precedence. */
   readonly aliases?: readonly string[]
 }
@@ -47,6 +50,7 @@ export type Setting = Traits & {
 
 const traits = z.registry<Traits>()
 const DEVELOPMENT_ONLY = { isDevelopmentOnly: true }
+const OWN_SECRET = { hasVersions: true, ...DEVELOPMENT_ONLY }
 /**
  * Its prices are made up: main.ts refuses them in production when the database has no catalogue.
  */
@@ -115,6 +119,20 @@ function secret(fallback: string, bytesMin = 1, shape = z.string().min(1)) {
     .register(traits, { kind: 'text', fallback, isSecret: true, bytesMin, ...DEVELOPMENT_ONLY })
 }
 
+/** A secret of ours that may have a successor: `1:old,2:new`. */
+function ownSecret(fallback: string) {
+  return z
+    .string()
+    .min(1)
+    .superRefine((value, context) => {
+      const message = secretVersionsProblem(value)
+      if (message !== undefined) context.addIssue({ code: 'custom', message })
+    })
+    .default(fallback)
+    .transform((value) => new Masked(value))
+    .register(traits, { kind: 'text', fallback, isSecret: true, bytesMin: 32, ...OWN_SECRET })
+}
+
 /** A secret that production may leave at `none`. */
 function optionalSecret(shape: z.ZodString) {
   return shape
@@ -159,16 +177,19 @@ const settings = z.strictObject({
   ledger: z.strictObject({
     spoolDirectory: text('.tollgate/spool', DEVELOPMENT_ONLY),
     spoolAfterMs: whole(10_000, 100, 300_000),
+    // Holds leave the ledger after a week; a charge without its hold looks like a missing one.
+    chargeLogDays: whole(6, 0, 6),
     holdWaitMs: whole(30_000, 0, 300_000),
     requestSecondsMax: whole(3_600, 1, DAY_SECONDS),
     holdSeconds: whole(3_900, 2, 2 * DAY_SECONDS),
     entriesKeptDays: whole(400, 1, 36_500),
+    sessionsKeptDays: whole(90, 1, 400),
     exportDirectory: text('none'),
     sweepDeadSeconds: whole(60, 1, 3_600),
   }),
   keys: z.strictObject({
-    tagSecret: secret('development tag secret: never use it in production', 32),
-    lookupSecret: secret('development lookup secret: never use it in production', 32),
+    tagSecret: ownSecret('development tag secret: never use it in production'),
+    lookupSecret: ownSecret('development lookup secret: never use it in production'),
     verifiedMax: whole(100_000, 1, 10_000_000),
     wrongMax: whole(100_000, 1, 10_000_000),
     verifyQueue: whole(64, 0, 10_000),
@@ -198,7 +219,7 @@ const settings = z.strictObject({
     pagesDirectory: text('web/dist'),
   }),
   accounts: z.strictObject({
-    secret: secret('development accounts secret: never use it in production', 32),
+    secret: ownSecret('development accounts secret: never use it in production'),
     sessionDays: whole(30, 1, 365),
     freshMinutes: whole(10, 1, 1_440),
     answerMs: whole(500, 1, 10_000),

@@ -271,7 +271,8 @@ test('describes changes of prices, models and packs in words', () => {
   assert.deepEqual(differences(before, after), [
     'model model-large: coefficient 5 → 4.5',
     'model model-small-20260115 is removed',
-    'model model-tiny is added: display name Small, 15 January 2026, created 2026-01-15, ' +
+    'model model-tiny is added: display name Small, 15 January 2026, ' +
+      'display name (ru) Малая от 15 января 2026, created 2026-01-15, ' +
       'context window 200000, output ceiling 32000, weight of input 1, coefficient 5, ' +
       'weight of cache reads 0.1, weight of 5-minute cache writes 1.25, ' +
       'weight of 1-hour cache writes 2, ' +
@@ -281,8 +282,19 @@ test('describes changes of prices, models and packs in words', () => {
 })
 
 test('describes a name that gets a Russian text as that alone', () => {
-  const named = exampleText.replace('displayName: Large', 'displayName: { ru: Большая, en: Large }')
-  assert.deepEqual(differences(read(exampleText), read(named)), [
+  const nameless = exampleText.replace('{ ru: Большая, en: Large }', 'Large')
+  assert.deepEqual(differences(read(nameless), read(exampleText)), [
     'model model-large: display name (ru) none → Большая',
   ])
+})
+
+test('the shipped catalogues name every pack and every model in Russian too', () => {
+  const fullText = readFileSync(
+    join(import.meta.dirname, '../../catalogue.full.example.yaml'),
+    'utf8',
+  )
+  for (const { models, packs } of [read(exampleText), read(fullText)]) {
+    const names = [...packs.map(({ name }) => name), ...models.map((model) => model.displayName)]
+    for (const { ru, en } of names) assert.match(ru, /[а-я]/i, `${en} has no Russian name`)
+  }
 })

@@ -52,7 +52,7 @@ export async function versionInsert(
     `insert into catalogue_versions (version, applied_by, note, body, digest)
      select $1::int4, $2, $3, $4, $5
       where $1::int4 = 1 + coalesce((select max(version) from catalogue_versions), 0)
-         on conflict (version) do nothing
+         on conflict do nothing
      returning version`,
     [row.version, row.by, row.note, row.body, row.digest],
   )

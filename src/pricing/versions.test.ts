@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { systemClock } from '../platform/clock.ts'
 import { createLog } from '../platform/log.ts'
@@ -17,8 +18,18 @@ const exampleText = readFileSync(join(root, 'catalogue.example.yaml'), 'utf8')
 const server = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
 const name = `tollgate_pricing_${randomBytes(6).toString('hex')}`
 const admin = new pg.Client({ connectionString: server })
-const db = new pg.Pool({ connectionString: server, database: name, max: 4 })
+const db = new pg.Pool({ connectionString: urlOf(name), max: 6 })
+
+function urlOf(database: string): string {
+  const url = new URL(server)
+  url.pathname = `/${database}`
+  return url.href
+}
+
 const who = { by: 'olga', note: 'spring prices' }
+
+// Dropping the database ends connections that are still open.
+db.on('error', () => undefined)
 
 before(async () => {
   await admin.connect()
@@ -91,7 +102,7 @@ test('loads a new version at a poll', async (t) => {
 })
 
 test('notifies the channel catalogue with the version of an insert', async (t) => {
-  const listener = new pg.Client({ connectionString: server, database: name })
+  const listener = new pg.Client({ connectionString: urlOf(name) })
   t.after(() => listener.end())
   await listener.connect()
   await listener.query('listen catalogue')
@@ -116,14 +127,27 @@ test('stores a return to earlier prices as a new version', async () => {
 })
 
 test('stores the same catalogue once when four processes start together', async () => {
-  const answers = await Promise.all(
-    Array.from({ length: 4 }, () => pricing().apply(catalogue(), who)),
-  )
-  assert.deepEqual(
-    answers.map(({ version }) => version),
-    [1, 1, 1, 1],
-  )
-  assert.equal(answers.filter(({ isNew }) => isNew).length, 1)
+  // All four reach the insert, then go on at the same moment; of 200 times 12 failed before.
+  await db.query(`create or replace function wait_at_gate() returns trigger language plpgsql as $$
+      begin perform pg_advisory_xact_lock_shared(1); return new; end $$;
+    create trigger wait_at_gate before insert on catalogue_versions for each row
+      execute function wait_at_gate()`)
+  const gate = await db.connect()
+  for (let round = 0; round < 80; round++) {
+    await gate.query(`alter table catalogue_versions disable trigger all;
+      delete from catalogue_versions; alter table catalogue_versions enable trigger all`)
+    await gate.query('select pg_advisory_lock(1)')
+    const applied = Array.from({ length: 4 }, () => pricing().apply(catalogue(), who))
+    await setTimeout(15)
+    await gate.query('select pg_advisory_unlock(1)')
+    const answers = await Promise.all(applied)
+    assert.deepEqual(
+      answers.map(({ version }) => version),
+      [1, 1, 1, 1],
+    )
+    assert.equal(answers.filter(({ isNew }) => isNew).length, 1)
+  }
+  gate.release()
 })
 
 test('gives two operators who apply different prices at once different versions', async () => {
@@ -178,7 +202,7 @@ test('keeps its prices when a newer version cannot be read, and logs one error',
 
 test('keeps its prices while the database is unavailable', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
-  const database = new pg.Pool({ connectionString: server, database: name, max: 1 })
+  const database = new pg.Pool({ connectionString: urlOf(name), max: 1 })
   const logged = Promise.withResolvers<void>()
   const here = pricing({
     database,

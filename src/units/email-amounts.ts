@@ -3,6 +3,7 @@
 import type { Credits } from './credits.ts'
 import { groupDigits, wholeCredits } from './credits.ts'
 import type { Kopecks } from './kopecks.ts'
+import { kopecksFor, kopecksPerMillion, type PackPrice } from './pack-price.ts'
 
 type Locale = 'ru' | 'en'
 
@@ -21,6 +22,24 @@ export function creditsPhrase(amount: Credits, locale: Locale): string {
   // Plural rules read only the last two digits, so the remainder is enough and fits a Number.
   const rule = new Intl.PluralRules('ru').select(Number(whole % 1_000_000n))
   return `${digits(whole, 'ru')}\u00a0${endings[rule] ?? 'кредитов'}`
+}
+
+/** `1,234,567 credits (about RUB 45.86)` at the price of a pack; without a pack credits alone. */
+export function creditsInMoney(
+  amount: Credits,
+  pack: PackPrice | undefined,
+  locale: Locale,
+): string {
+  const counted = creditsPhrase(amount, locale)
+  if (pack === undefined || amount <= 0n) return counted
+  const money = moneyPhrase(kopecksFor(amount, pack), locale)
+  return `${counted} (${locale === 'ru' ? 'около' : 'about'}\u00a0${money})`
+}
+
+/** `RUB 37.15 per million credits`: the price of a pack for comparisons. */
+export function perMillionPhrase(pack: PackPrice, locale: Locale): string {
+  const money = moneyPhrase(kopecksPerMillion(pack), locale)
+  return locale === 'ru' ? `${money} за миллион кредитов` : `${money} per million credits`
 }
 
 function digits(whole: bigint, locale: Locale): string {

@@ -5,7 +5,7 @@ import type { Finding, Import, Repository, Rule, SourceFile } from './tree.ts'
 import { matches } from './tree.ts'
 
 /** Files of src itself: they build the modules and may import every one of them. */
-export const TOP = ['main', 'wiring', 'jobs', 'database', 'upstream-options']
+export const TOP = ['main', 'wiring', 'jobs', 'database', 'upstream-options', 'watch-secrets']
 const OUTER = ['gateway', 'cabinet', 'operator']
 /** Modules without an entry file: other modules may import each of their files. */
 const WITHOUT_ENTRY_FILE = ['platform', 'units', 'wire']
@@ -49,6 +49,7 @@ export const tableOwners: Readonly<Record<string, string>> = {
   tariffs: 'ledger',
   instances: 'ledger',
   quarantine: 'ledger',
+  backups: 'ledger',
   checkpoints: 'ledger',
   audit_marks: 'ledger',
   sweep_marks: 'ledger',
@@ -58,6 +59,10 @@ export const tableOwners: Readonly<Record<string, string>> = {
   usage_sums: 'ledger',
   usage_spans: 'ledger',
   usage_rounds: 'ledger',
+  usage_split_marks: 'ledger',
+  usage_split_sums: 'ledger',
+  usage_split_spans: 'ledger',
+  usage_sessions: 'ledger',
   refused_requests: 'ledger',
   days: 'ledger',
   entries_unverified: 'ledger',

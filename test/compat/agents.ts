@@ -27,15 +27,17 @@ type Agent = {
 
 const INSTALL_MS_MAX = 300_000
 
+export const claudeCode: Agent = {
+  package: '@anthropic-ai/claude-code',
+  version: '2.1.325',
+  program: 'claude',
+  keyVariables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
+  parameters: (prompt) => ['-p', prompt, '--model', MODEL],
+  tool: (folder) => `Read ${JSON.stringify({ file_path: join(folder, 'note.txt') })}`,
+}
+
 const agents: readonly Agent[] = [
-  {
-    package: '@anthropic-ai/claude-code',
-    version: '2.1.325',
-    program: 'claude',
-    keyVariables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
-    parameters: (prompt) => ['-p', prompt, '--model', MODEL],
-    tool: (folder) => `Read ${JSON.stringify({ file_path: join(folder, 'note.txt') })}`,
-  },
+  claudeCode,
   {
     package: '@qwen-code/qwen-code',
     version: '0.24.4',
@@ -96,7 +98,7 @@ export async function runAgents(): Promise<boolean> {
     for (const agent of agents) {
       const name = `${agent.package} ${agent.version}`
       const prefix = join(folder, agent.program)
-      const problem = await install(agent, prefix, environment)
+      const problem = await installAgent(agent, prefix, environment)
       if (problem !== undefined) {
         console.log(`${name}: not run: ${problem}`)
         continue
@@ -124,14 +126,15 @@ export async function runAgents(): Promise<boolean> {
 }
 
 /** For npm, which needs its own settings; taken before the stage forgets keys and addresses. */
-function ownEnvironment(): Record<string, string> {
+export function ownEnvironment(): Record<string, string> {
   const entries = Object.entries(process.env).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   )
   return Object.fromEntries(entries)
 }
 
-async function install(
+/** Installs an agent into `prefix`; returns why that is not possible. */
+export async function installAgent(
   agent: Agent,
   prefix: string,
   env: Record<string, string>,

@@ -113,7 +113,7 @@ const scenarios: readonly Scenario[] = [
     name: 'a daily limit that only the worst case exceeds: the person sees both figures',
     dayLimit: 868,
     check: ({ code, out }, sent) => {
-      assert.match(out, /: this request could cost \d[\d,]+; 868 are left today\. /)
+      assert.match(out, /: this request could cost \d[\d,]+; 868 are left until midnight UTC\. /)
       assert.ok(out.trim().endsWith(' Raise the limit at https://cabinet.example/limits'), out)
       assert.deepEqual([code, sent.length], [1, 1])
     },

@@ -8,7 +8,7 @@ import { inspect } from 'node:util'
 import type { Provider } from '../../src/payments/payments.ts'
 import { createYookassa } from '../../src/payments/yookassa/yookassa.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { newOrderId, newRefundId } from '../../src/platform/ids.ts'
+import { type BookId, newOrderId, newRefundId } from '../../src/platform/ids.ts'
 import { Masked } from '../../src/platform/masked.ts'
 import { credits } from '../../src/units/credits.ts'
 import { kopecks } from '../../src/units/kopecks.ts'
@@ -63,6 +63,7 @@ function draftOf(provider: Provider, changes: { readonly price?: number } = {}) 
   const order = newOrderId(0, Date.now())
   const { body } = provider.draftPayment({
     order,
+    sale: { book: 1n as BookId, packId: 'pack-35m', catalogueVersion: 1 },
     price: kopecks(changes.price ?? 130_000),
     method: 'card',
     title: '35 млн кредитов',

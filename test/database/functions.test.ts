@@ -21,11 +21,12 @@ before(async () => {
 })
 after(() => open.database.drop())
 
-/** Every function of our schema as PostgreSQL writes it, by name. */
+/** Every function of our schema as PostgreSQL writes it, by name; with all its forms, in turn. */
 async function definitions(db: Executor): Promise<Map<string, string>> {
   const { rows } = await db.query(
-    `select p.proname as name, pg_get_functiondef(p.oid) as text
-     from pg_proc p where p.pronamespace = 'public'::regnamespace and p.prokind = 'f'`,
+    `select p.proname as name, string_agg(pg_get_functiondef(p.oid), '' order by p.oid) as text
+     from pg_proc p where p.pronamespace = 'public'::regnamespace and p.prokind = 'f'
+     group by p.proname`,
     [],
   )
   return new Map((rows as { name: string; text: string }[]).map(({ name, text }) => [name, text]))
@@ -84,6 +85,7 @@ const FOR_THE_VERSION_BEFORE = [
   'ledger_audit_mark',
   'ledger_audit_postings',
   'ledger_audit_sums',
+  'ledger_audit_triggers',
   'ledger_entries_detach',
   'ledger_partitions_make',
   'ledger_settle',

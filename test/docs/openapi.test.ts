@@ -60,7 +60,8 @@ async function ask(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const bare = path.split('?')[0] ?? ''
-  const known = document.paths[bare] ?? document.paths['/v1/models/{id}']
+  const template = bare.replace(/^(\/v1\/(?:models|requests))\/.+$/, '$1/{id}')
+  const known = document.paths[template]
   const operation = known?.[method.toLowerCase()]
   assert.ok(operation, `${method} ${bare} is described`)
   const text = await response.text()
@@ -96,8 +97,7 @@ test('every route is described, and everything described is a route', () => {
   const described = operations.map(({ path, method }) => {
     return `${method.toUpperCase()} ${path.replace(/^\/v1(?=\/)/, '')}`
   })
-  // One path has a parameter and is not in the table.
-  const served = [...routes.map(({ method, path }) => `${method} ${path}`), 'GET /models/{id}']
+  const served = routes.map(({ method, path }) => `${method} ${path}`)
   assert.deepEqual(described.toSorted(), served.toSorted())
 })
 
@@ -190,6 +190,17 @@ test('the account and the models have the members described', async () => {
   for (const path of ['/v1/me', '/v1/models', '/v1/models?limit=1', '/v1/models/model-small']) {
     assert.equal((await ask('GET', path)).status, 200, path)
   }
+})
+
+test('requests and usage have the members described', async () => {
+  const sent = await ask('POST', '/v1/messages', question)
+  const id = sent.headers.get('request-id')
+  const groups = ['model', 'ending', 'session', 'label'].map((name) => `/v1/usage?group=${name}`)
+  for (const path of ['/v1/requests', `/v1/requests/${id}`, '/v1/usage?step=month', ...groups]) {
+    assert.equal((await ask('GET', path)).status, 200, path)
+  }
+  assert.equal((await ask('GET', '/v1/requests/req_0')).status, 404)
+  assert.equal((await ask('GET', '/v1/usage?step=year')).status, 400)
 })
 
 test('a model has its tiers, multipliers and tools in its prices, and one line', async () => {

@@ -71,7 +71,7 @@ test('every example prints what the page shows', async (t) => {
 })
 
 test('every metric is explained, and every line of the log is one that is written', () => {
-  const sources = ['platform/metrics/metrics.ts', 'wiring.ts', 'fleet/fleet.ts']
+  const sources = ['platform/metrics/metrics.ts', 'wiring.ts', 'watch-secrets.ts', 'fleet/fleet.ts']
   const metrics = [...sources, 'gateway/gateway.ts', 'gateway/admission.ts', 'acts/acts.ts']
     .map((path) => `src/${path}`)
     .flatMap((path) => [...source(path).matchAll(/'((?:gateway|gen_ai|acts)_\w+)'/g)])
@@ -93,6 +93,7 @@ test('every metric is explained, and every line of the log is one that is writte
     'src/gateway/request-log.ts',
   ]
   files.push('src/main.ts', 'src/platform/db/retry.ts', 'src/platform/log.ts')
+  files.push('src/platform/hangup.ts')
   const modules = [
     'src/acts/acts.ts',
     'src/keys/shared-attempts.ts',

@@ -9,9 +9,12 @@ import { differenceReasons } from '../../src/payments/order/decide.ts'
 import { REFUND_REFUSED } from '../../src/payments/refunds/closed.ts'
 import { alarmsOf } from '../../src/payments/reviews/alarms.ts'
 import {
+  backingRule,
   eventRules,
+  packRule,
   paymentRules,
   refundRules,
+  shopRule,
   tieRules,
 } from '../../src/payments/watch/findings.ts'
 
@@ -66,7 +69,8 @@ test('every reason for a review is explained', () => {
 })
 
 test('every finding of the settlement watch is explained', () => {
-  const rules = [...eventRules, ...tieRules, ...paymentRules, ...refundRules]
+  const compared = [...tieRules, shopRule, packRule, backingRule, ...paymentRules]
+  const rules = [...eventRules, ...compared, ...refundRules]
   assert.deepEqual(namesOf('The settlement watch').toSorted(), rules.toSorted())
 })
 

@@ -84,7 +84,7 @@ export const drill: Drill = async ({ isFull, seed, say }) => {
 async function recordPosts({ db }: PaymentStage): Promise<void> {
   await db.query(`
     create table drill_posts (order_id text, at timestamptz, ended_at timestamptz);
-    create function drill_post() returns trigger language plpgsql as $$
+    create function drill_post() returns trigger language plpgsql security definer as $$
     begin
       insert into drill_posts
       select new.id, ledger_now(), (select ended_at from mandates where id = new.consent_id);

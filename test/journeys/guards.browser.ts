@@ -115,7 +115,7 @@ test('a request beyond the daily limit shows both figures until the limit is rai
     await stage.signIn(page, owner, '/')
     await page.getByText(home.notice.dayLimit).waitFor()
     await page
-      .getByText(/мог стоить 1\s292\sкредита, а на сегодня осталось 868\sкредитов/)
+      .getByText(/мог стоить 1\s292\sкредита .*, а от дневного лимита осталось 868\sкредитов/)
       .waitFor()
     await assertFitsAndAccessible(page, 'beyond the daily limit')
     await limit(1_292)

@@ -95,7 +95,7 @@ test('op audit passes on a correct ledger and reports a wrong one', async () => 
   assert.equal(clean.code, 0)
   assert.deepEqual(clean.out.trim().split('\n'), [
     'the ledger ties out',
-    'operators’ acts: 0, as they were recorded',
+    'operators’ acts: 0, as they were recorded; the copy was not read: there is none',
     'the quarantine is empty',
     'no spool is out of reach',
   ])

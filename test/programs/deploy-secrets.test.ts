@@ -19,6 +19,7 @@ import {
   root,
   type Tree,
   UNITS,
+  unitFile,
 } from '../support/deploy-files.ts'
 import { readDockerfile, readEnvironment } from '../support/dockerfile.ts'
 import { createTestDatabase, onServer } from '../support/harness.ts'
@@ -50,7 +51,7 @@ const givenSecrets: Readonly<Record<string, (program: Program) => string[]>> = {
       const text = read('deploy/systemd/tollgate-op')
       return [...text.matchAll(/^export (\w+_FILE)=\$secrets/gm)].map(([, name]) => name as string)
     }
-    const text = read(`deploy/systemd/tollgate-${UNITS[program]}.service`)
+    const text = read(unitFile(UNITS[program]))
     const named = [...text.matchAll(/^Environment=(\w+_FILE)=%d\/(\S+)$/gm)]
     const loaded = [...text.matchAll(/^LoadCredential=([^:]+):/gm)].map(([, name]) => name)
     assert.deepEqual(named.map(([, , name]) => name).sort(), loaded.sort(), program)
@@ -90,12 +91,12 @@ test('a program has the database address of its own role, and no other', () => {
     const service = at(compose, 'services', COMPOSED[program])
     const mounted = (at(service, 'secrets') as string[]).filter((one) => /database/.test(one))
     assert.deepEqual(mounted.sort(), expected.map((one) => `${one}_database_url`).sort(), program)
-    const file = program === 'op' ? 'tollgate-op' : `tollgate-${UNITS[program]}.service`
-    const named = [...read(`deploy/systemd/${file}`).matchAll(/\/(\w+)-database-url$/gm)]
+    const file = program === 'op' ? 'deploy/systemd/tollgate-op' : unitFile(UNITS[program])
+    const named = [...read(file).matchAll(/\/(\w+)-database-url$/gm)]
     assert.deepEqual(named.map(([, role]) => role).sort(), expected.toSorted(), file)
     const roles = at(service, 'environment', 'DATABASE_ROLES')
     assert.equal(roles, 'separate', program)
-    assert.match(read(`deploy/systemd/${file}`), /\bDATABASE_ROLES=separate$/m)
+    assert.match(read(file), /\bDATABASE_ROLES=separate$/m)
   }
   assert.equal(at(manifest('ConfigMap', 'tollgate'), 'data', 'DATABASE_ROLES'), 'separate')
 })

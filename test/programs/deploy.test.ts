@@ -1,6 +1,7 @@
 // The files that we ship for deployment agree with the code: versions, ports, names of
 // settings and of metrics, and times that must fit each other. Other programs run them:
-// the edge by `faults -- edge`, the image by `faults -- package`.
+// the edge by `faults -- edge`, the image by `faults -- package`, the database's cluster by
+// `faults -- failover`.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
@@ -10,9 +11,20 @@ import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import { createFleet } from '../../src/fleet/fleet.ts'
 import { loadConfig } from '../../src/platform/config.ts'
+import { databaseRoles } from '../../src/platform/db/roles.ts'
 import { listSettings } from '../../src/platform/settings.ts'
+import { watchReencryption } from '../../src/watch-secrets.ts'
 import { watchAsWorker, wire } from '../../src/wiring.ts'
-import { at, COMPOSED, compose, manifest, read, root, type Tree } from '../support/deploy-files.ts'
+import {
+  at,
+  COMPOSED,
+  compose,
+  manifest,
+  read,
+  root,
+  type Tree,
+  unitFile,
+} from '../support/deploy-files.ts'
 import { readCopy, readDockerfile, readEnvironment } from '../support/dockerfile.ts'
 import { createTestDatabase } from '../support/harness.ts'
 
@@ -123,14 +135,18 @@ test('the worker may write to the places for exported days that the README names
   const component = (file: string) => parse(read(`deploy/kubernetes/exports/${file}.yaml`)) as Tree
   assert.equal(component('kustomization').kind, 'Component')
   assert.deepEqual(at(component('volume'), 'spec', 'accessModes'), ['ReadWriteMany'])
-  const pod = at(component('worker'), 'spec', 'template', 'spec')
-  const container = at(pod, 'containers', 0)
-  assert.equal(at(container, 'name'), 'worker')
-  const setting = listSettings().find(({ env }) => env === at(container, 'env', 0, 'name'))
-  assert.equal(setting?.env, 'LEDGER_EXPORT_DIRECTORY')
-  assert.equal(at(container, 'env', 0, 'value'), at(container, 'volumeMounts', 0, 'mountPath'))
-  const claim = at(pod, 'volumes', 0, 'persistentVolumeClaim', 'claimName')
-  assert.equal(claim, at(component('volume'), 'metadata', 'name'))
+  const patches = at(component('kustomization'), 'patches')
+  assert.deepEqual(patches, [{ path: 'worker.yaml' }, { path: 'operator.yaml' }])
+  for (const program of ['worker', 'operator']) {
+    const pod = at(component(program), 'spec', 'template', 'spec')
+    const container = at(pod, 'containers', 0)
+    assert.equal(at(container, 'name'), program)
+    const setting = listSettings().find(({ env }) => env === at(container, 'env', 0, 'name'))
+    assert.equal(setting?.env, 'LEDGER_EXPORT_DIRECTORY')
+    assert.equal(at(container, 'env', 0, 'value'), at(container, 'volumeMounts', 0, 'mountPath'))
+    const claim = at(pod, 'volumes', 0, 'persistentVolumeClaim', 'claimName')
+    assert.equal(claim, at(component('volume'), 'metadata', 'name'))
+  }
 })
 
 test('every stop timeout is longer than the drain of its process', () => {
@@ -148,7 +164,7 @@ test('every stop timeout is longer than the drain of its process', () => {
     assert.deepEqual(wait, ['sleep', String(PRE_STOP_SECONDS)])
     const stop = at(compose, 'services', role, 'stop_grace_period') as string
     assert.ok(Number.parseInt(stop, 10) >= seconds, `compose: ${role} ${stop}`)
-    const unit = read(`deploy/systemd/tollgate-${role}.service`)
+    const unit = read(unitFile(role))
     const limit = Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])
     assert.ok(limit >= seconds, `systemd: ${role} ${limit}`)
   }
@@ -247,9 +263,55 @@ test('the database cluster loses no data with a node', () => {
   )
 })
 
+test('instances of a unit share its socket, and are named by ports that Prometheus asks', () => {
+  const script = read('deploy/systemd/tollgate-restart')
+  const asked = at(parse(read('deploy/prometheus/prometheus.yml')), 'scrape_configs') as Tree[]
+  for (const [role, port, metricsPort, setting] of [
+    ['gateway', config.gateway.port, config.metrics.port, 'METRICS_PORT'],
+    ['cabinet', config.cabinet.port, config.metrics.cabinetPort, 'METRICS_CABINET_PORT'],
+  ] as const) {
+    const socket = read(`deploy/systemd/tollgate-${role}.socket`)
+    assert.match(socket, new RegExp(`^ListenStream=127\\.0\\.0\\.1:${port}$`, 'm'))
+    assert.match(socket, new RegExp(`^Service=tollgate-${role}@${metricsPort}\\.service$`, 'm'))
+    const unit = read(unitFile(role))
+    assert.match(unit, new RegExp(`^Sockets=tollgate-${role}\\.socket$`, 'm'))
+    assert.match(unit, new RegExp(`^Environment=${setting}=%i$`, 'm'))
+    const ports = new RegExp(`${role}\\) ports='([\\d ]+)'`).exec(script)?.[1]?.split(' ') ?? []
+    assert.equal(ports[0], String(metricsPort))
+    const job = asked.find(({ job_name }) => job_name === role)
+    const targets = at(job, 'static_configs', 0, 'targets')
+    assert.deepEqual(
+      targets,
+      ports.map((one) => `127.0.0.1:${one}`),
+    )
+  }
+})
+
+test('a node of the database cluster can start and rejoin', () => {
+  const file = parse(read('deploy/patroni/patroni.yml')) as Tree
+  const rules = at(file, 'postgresql', 'pg_hba') as string[]
+  assert.ok(rules.some((rule) => rule.startsWith('hostssl')))
+  // PostgreSQL ignores hostssl lines while ssl is off, and then refuses every program.
+  assert.equal(at(file, 'postgresql', 'parameters', 'ssl'), 'on')
+  const allowed = rules.flatMap((rule) => rule.split(' ')[2]?.split(',') ?? [])
+  for (const user of ['superuser', 'replication', 'rewind']) {
+    const name = at(file, 'postgresql', 'authentication', user, 'username') as string
+    assert.ok(allowed.includes(name), `pg_hba has a line for ${name}`)
+  }
+  const script = at(file, 'bootstrap', 'post_bootstrap') as string
+  assert.equal(script, '/etc/patroni/roles.sh')
+  const made = /^for role in (.*); do$/m.exec(read('deploy/patroni/roles.sh'))?.[1]?.split(' ')
+  const roles = ['tollgate_migrate', ...databaseRoles].sort()
+  assert.deepEqual(made?.map((name) => `tollgate_${name}`).sort(), roles)
+  for (const role of roles) assert.ok(allowed.includes(role), `pg_hba has a line for ${role}`)
+  assert.equal(at(file, 'bootstrap', 'dcs', 'postgresql', 'parameters', 'archive_mode'), 'on')
+})
+
 test('systemd units are valid', async (t) => {
-  const units = globSync('deploy/systemd/*.service', { cwd: root }).map((file) => join(root, file))
-  assert.equal(units.length, 4)
+  const units = globSync('deploy/systemd/*.{service,socket}', { cwd: root }).map((file) =>
+    join(root, file),
+  )
+  assert.equal(units.length, 6)
   const verified = await promisify(execFile)('systemd-analyze', ['verify', ...units]).then(
     ({ stderr }) => stderr,
     (error: { code?: unknown; stderr?: string }) =>
@@ -282,6 +344,7 @@ async function metricNames(): Promise<Set<string>> {
   const modules = await wire(own.config, [], 'test')
   try {
     watchAsWorker(modules.metrics, modules, own.config.ledger)
+    watchReencryption(modules.metrics, modules.accounts)
     const fleet = createFleet({ count: 1, log: modules.log })
     const text = `${await modules.metrics.registry.metrics()}${await fleet.metricsText()}`
     return new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name as string))

@@ -93,24 +93,6 @@ test('serves while its port of metrics is taken, and has it when it is free', as
   assert.equal(await serving.stop(), 0)
 })
 
-test('waits for the database at its start, unready, and then serves', async (t) => {
-  const proxy = await createDatabaseProxy((place.stage as Stage).database.url)
-  t.after(() => proxy.end())
-  proxy.cut()
-  const [metricsPort = 0] = await freePorts(1)
-  const starting = serve({ DATABASE_URL: proxy.url, METRICS_PORT: String(metricsPort) })
-  const metricsUrl = `http://127.0.0.1:${metricsPort}`
-  const asked = { metricsUrl } as Serving
-  await until(asked, '/metrics', (_, body) =>
-    /^gateway_process_deaths_total\{of="died"\} [1-9]/m.test(body),
-  )
-  await until(asked, '/readyz', (status, body) => status === 503 && body === 'starting\n')
-  proxy.restore()
-  const serving = await starting
-  await until(asked, '/readyz', (status, body) => status === 200 && body === 'ready\n')
-  assert.equal(await serving.stop(), 0)
-})
-
 for (const [kind, startProxy] of [
   ['an HTTP proxy', startConnectProxy],
   ['a SOCKS5 proxy', startSocksProxy],

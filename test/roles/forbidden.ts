@@ -10,6 +10,10 @@ export type Forbidden = {
   readonly sql: string
 }
 
+/**
+ * Not the keeper: who owns the entries can change them, and a trigger of its own on them runs with
+ * the owner's rights. Its password is worth the owner's, and the check of acts must find its use.
+ */
 const PROGRAMS: readonly DatabaseRole[] = [
   'tollgate_gateway',
   'tollgate_cabinet',

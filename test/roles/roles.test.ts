@@ -24,15 +24,20 @@ after(() => open.database.drop())
 
 /** Runs as one role; the code of the error, or what it returned. */
 async function as(role: string, sql: string): Promise<unknown> {
-  const client = new pg.Client({ connectionString: urlAs(open.database.url, role) })
-  await client.connect()
-  try {
-    return (await client.query(sql)).rows
-  } catch (error) {
-    return (error as { code?: string }).code
-  } finally {
-    await client.end()
-  }
+  return onServer((client) => client.query(sql), urlAs(open.database.url, role)).then(
+    ({ rows }) => rows,
+    (error: { code?: string }) => error.code,
+  )
+}
+
+/** A code for one redemption. */
+async function promoCode(code: string, purchasesMin = 0): Promise<void> {
+  await open.database.db.query(
+    `insert into promo_codes
+       (code, credits, redemptions_max, purchases_min, starts_at, ends_at, created_by, note)
+     values ($1, 5, 1, $2, now() - interval '1 hour', now() + interval '1 hour', 'olga', '')`,
+    [code, purchasesMin],
+  )
 }
 
 test('every table and function was tried as each role, and the matrix is checked in', async () => {
@@ -96,11 +101,7 @@ test('an order is credited with its own credits, once, and only while it is paya
 test('a code’s credits need its redemption, within the code’s limits', async () => {
   const { db } = open.database
   await db.query('insert into books (id) values (11), (12), (13)')
-  await db.query(
-    `insert into promo_codes
-       (code, credits, redemptions_max, starts_at, ends_at, created_by, note)
-     values ('SPRING', 5, 1, now() - interval '1 hour', now() + interval '1 hour', 'olga', '')`,
-  )
+  await promoCode('SPRING')
   const credit = (book: number) =>
     as('tollgate_cabinet', `select outcome from promos_credit('SPRING', ${book})`)
   const redeem = (book: number) =>
@@ -116,6 +117,66 @@ test('a code’s credits need its redemption, within the code’s limits', async
   assert.deepEqual(await credit(12), [{ outcome: 'not_redeemed' }], 'one more than the code has')
   const raise = `update promo_codes set credits = 1000`
   assert.equal(await as('tollgate_cabinet', raise), '42501')
+})
+
+test('a code for one redemption is credited once, also by twenty who come at once', async () => {
+  const { db, url } = open.database
+  await db.query('insert into books (id) select 100 + n from generate_series(1, 20) n')
+  await promoCode('ONCE')
+  const clients = await Promise.all(
+    Array.from({ length: 20 }, async (_, i) => {
+      const client = new pg.Client({ connectionString: urlAs(url, 'tollgate_cabinet') })
+      await client.connect()
+      await client.query('begin')
+      await client.query(
+        `insert into promo_redemptions (code, book_id) values ('ONCE', ${101 + i})`,
+      )
+      return client
+    }),
+  )
+  const outcomes = await Promise.all(
+    clients.map(async (client, i) => {
+      const { rows } = await client.query(`select outcome from promos_credit('ONCE', ${101 + i})`)
+      await client.query('commit')
+      await client.end()
+      return (rows[0] as { outcome: string }).outcome
+    }),
+  )
+  assert.equal(outcomes.filter((one) => one === 'posted').length, 1, outcomes.join())
+})
+
+test('an unpaid order, or another book’s, opens no code', async () => {
+  const { db } = open.database
+  await db.query('insert into books (id) values (21), (22)')
+  await promoCode('LOYAL', 1)
+  const [unpaid, others] = ['3', '4'].map((n) => `pay_${n.repeat(32)}`)
+  for (const [id, book] of [
+    [unpaid, 21],
+    [others, 22],
+  ]) {
+    await db.query(
+      `insert into orders (id, book_id, attempt, provider, method, state, pack_id, pack_title,
+         credits, price_kopecks, catalogue_version, email, locale)
+       values ($1, $2, $1, 'bank', 'card', 'pending', 'pack', 'Pack', 35, 1300, 1, 'a@b.c', 'ru')`,
+      [id, book],
+    )
+  }
+  const pay = (id: string | undefined) =>
+    as(
+      'tollgate_cabinet',
+      `select outcome from orders_credit('${id}', '${id}', now(), null, 'poll')`,
+    )
+  const opens = (id: string | undefined) =>
+    as('tollgate_cabinet', `insert into promo_purchases values ('${id}', 'LOYAL', 21)`)
+  const credit = () => as('tollgate_cabinet', `select outcome from promos_credit('LOYAL', 21)`)
+  await as('tollgate_cabinet', `insert into promo_redemptions (code, book_id) values ('LOYAL', 21)`)
+  await pay(others)
+  await opens(others)
+  assert.deepEqual(await credit(), [{ outcome: 'not_redeemed' }], 'it is another book’s')
+  await opens(unpaid)
+  assert.deepEqual(await credit(), [{ outcome: 'not_redeemed' }], 'it is not paid')
+  await pay(unpaid)
+  assert.deepEqual(await credit(), [{ outcome: 'posted' }])
 })
 
 test('op roles check sees rights too much and lost, strange owners and loose paths', async () => {
@@ -146,6 +207,63 @@ test('op roles check sees rights too much and lost, strange owners and loose pat
   } finally {
     await database.drop()
   }
+})
+
+test('op roles check sees what others were granted, now or by default', async () => {
+  const database = await createTestDatabase()
+  const { db } = database
+  const user = `tollgate_other_${newInstanceId().toString(36)}`
+  await onServer((client) => client.query(`create role ${user}`))
+  const jobs = 'graphile_worker._private_jobs'
+  try {
+    for (const [sql, ...lines] of [
+      [`grant select on books to ${user}`, `too much: ${user} select books`],
+      [`grant update (email) on orders to ${user}`, `too much: ${user} update orders (email)`],
+      [`grant execute on function ledger_gift to ${user}`, `too much: ${user} execute ledger_gift`],
+      [`grant create on schema public to ${user}`, `too much: ${user} create schema public`],
+      [`grant execute on function ledger_gift to public`, 'too much: PUBLIC execute ledger_gift'],
+      [
+        'grant select on lots to tollgate_worker with grant option',
+        'wrong: tollgate_worker may pass on select lots',
+      ],
+      [
+        'alter default privileges grant execute on functions to tollgate_gateway',
+        'too much: tollgate_gateway execute functions that postgres will make',
+      ],
+      [
+        `alter default privileges in schema public grant select on tables to ${user}`,
+        `too much: ${user} select tables that postgres will make`,
+      ],
+      [`create policy everybody on ${jobs} using (true)`, `wrong: the policy everybody on ${jobs}`],
+      [`drop policy tollgate_worker on ${jobs}`, `missing: the policy tollgate_worker on ${jobs}`],
+      [
+        `drop policy tollgate_worker on ${jobs};
+         create policy tollgate_worker on ${jobs} to tollgate_worker, ${user} using (true)`,
+        `missing: the policy tollgate_worker on ${jobs}`,
+        `wrong: the policy tollgate_worker on ${jobs}`,
+      ],
+      ['alter table books enable row level security', 'wrong: public.books has row level security'],
+    ] as const) {
+      const tx = db.transaction(async (one) => {
+        await one.query(sql)
+        const found = await compareRoles(one)
+        for (const line of lines) assert.ok(found.includes(line), `${sql}:\n${found.join('\n')}`)
+        throw new Error('roll back')
+      })
+      await assert.rejects(tx, /^Error: roll back$/)
+    }
+    assert.deepEqual(await compareRoles(db), [])
+  } finally {
+    await database.drop()
+    await onServer((client) => client.query(`drop role ${user}`))
+  }
+})
+
+test('a day that was restored for reading is no difference', async () => {
+  const { db } = open.database
+  await as('tollgate_keeper', 'create table entries_restored_20250101 (like entries)')
+  assert.deepEqual(await compareRoles(db), [])
+  await db.query('drop table entries_restored_20250101')
 })
 
 test('a user who may not make roles gets the SQL, and nothing is applied', async () => {

@@ -27,7 +27,7 @@ function isUntried(line: string): boolean {
 
 const PAGE = `# What each database role may do
 
-For operators and for whoever checks us: the rights of each role on each table, and the functions
+For operators and security reviewers: the rights of each role on each table, and the functions
 that it may call. \`npm run roles-table\` writes this page by connecting as each role and trying
 everything, and a test compares it. [Decision 0045](decisions/0045-database-roles.md) says why;
 \`op roles check\` compares your database with it.

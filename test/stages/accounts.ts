@@ -3,11 +3,11 @@
 import { createHmac } from 'node:crypto'
 import { type Accounts, type AccountsOptions, createAccounts } from '../../src/accounts/accounts.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import type { Executor } from '../../src/platform/db/db.ts'
+import { type Executor, openDatabase } from '../../src/platform/db/db.ts'
 import type { BookId } from '../../src/platform/ids.ts'
 import { createMail } from '../../src/platform/mail/mail.ts'
 import { Masked } from '../../src/platform/masked.ts'
-import { createTestDatabase, quiet } from '../support/harness.ts'
+import { createTestDatabase, quiet, settingsOf } from '../support/harness.ts'
 
 export const CABINET = 'https://cabinet.example.org'
 export const PASSWORD = 'a quiet evening in may'
@@ -48,17 +48,19 @@ export type Browser = ReturnType<Stage['browser']>
 export async function createStage() {
   const database = await createTestDatabase()
   const { db } = database
+  // The modules connect as the programs do; tests prepare and look as the owner.
+  const own = openDatabase(settingsOf(database.stageUrl), 'test', () => undefined)
   // Nothing listens on that port: what works here works without a mail server.
   const smtpUrl = new Masked('smtp://127.0.0.1:1?starttls=never')
   const from = 'letters@example.org'
-  const mail = createMail({ db, smtpUrl, from, log: quiet, clock: systemClock })
+  const mail = createMail({ db: own, smtpUrl, from, log: quiet, clock: systemClock })
 
   type AccountsChanges = Partial<Omit<AccountsOptions, 'settings'>> & {
     settings?: Partial<AccountsOptions['settings']>
   }
   function createAccountsWith({ settings, ...changes }: AccountsChanges = {}): Accounts {
     return createAccounts({
-      db,
+      db: own,
       mail,
       clock: systemClock,
       log: quiet,
@@ -109,6 +111,7 @@ export async function createStage() {
     ...{ lastEmail, emailsTo, emailedCode, browser, person },
     async end() {
       mail.close()
+      await own.end()
       await database.drop()
     },
   }

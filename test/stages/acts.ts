@@ -1,12 +1,11 @@
 // A stage for operators' acts: a real database, the module with a copy of the test's choice, and a
 // person who has the owner's password and switches the triggers off before tampering.
-import pg from 'pg'
 import { createActs } from '../../src/acts/acts.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import type { Db, Executor } from '../../src/platform/db/db.ts'
 import { Masked } from '../../src/platform/masked.ts'
 import { createMetrics } from '../../src/platform/metrics/metrics.ts'
-import { createTestDatabase, quiet } from '../support/harness.ts'
+import { createTestDatabase, onServer, quiet } from '../support/harness.ts'
 
 export type TestActs = Awaited<ReturnType<typeof createTestActs>>
 
@@ -65,13 +64,12 @@ export async function createTestActs(shipTo = 'none', shipSecret = 'none') {
 
 /** Runs statements as a superuser without triggers, and ends the session. */
 export async function tamper(url: string, statements: readonly string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  await client.query(TAMPER_CHAIN)
-  await client.query('set session_replication_role = replica')
-  for (const statement of statements) await client.query(statement)
-  await client.query('drop function tamper_chain')
-  await client.end()
+  await onServer(async (client) => {
+    await client.query(TAMPER_CHAIN)
+    await client.query('set session_replication_role = replica')
+    for (const statement of statements) await client.query(statement)
+    await client.query('drop function tamper_chain')
+  }, url)
 }
 
 /** Notes the statements of snapshots. */

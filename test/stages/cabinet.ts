@@ -13,7 +13,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import type { Db, Tx } from '../../src/platform/db/db.ts'
 import type { BookId } from '../../src/platform/ids.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { createPricing } from '../../src/pricing/pricing.ts'
+import { createPricing, type Pricing } from '../../src/pricing/pricing.ts'
 import { createUpstreams } from '../../src/upstreams/upstreams.ts'
 import { keySettings } from '../support/harness.ts'
 import { AGENT, accountSettings, CABINET, PASSWORD } from './accounts.ts'
@@ -77,16 +77,16 @@ export async function createCabinetStage(options: StageOptions = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'tollgate-cabinet-'))
   const documents = openDocuments(await writeDocuments(directory))
 
-  const keys = createKeys({ db, ledger, clock: systemClock, log, ...keySettings })
-  const pricing = createPricing({ db, log, clock: systemClock })
-  const example = join(import.meta.dirname, '../../catalogue.example.yaml')
-  const read = pricing.parse(options.catalogueText ?? (await readFile(example, 'utf8')))
-  if ('problems' in read) throw new Error(read.problems.join('\n'))
-  await pricing.apply(read.catalogue, { by: 'a test', note: '' })
+  // The modules connect as the programs do; tests prepare and look as the owner.
+  const { db: own } = ledger
+  const keys = createKeys({ db: own, ledger, clock: systemClock, log, ...keySettings })
+  const pricing = createPricing({ db: own, log, clock: systemClock })
+  await applyPrices(pricing, options.catalogueText)
   // Without upstreams of its own: it reads what the gateway's processes have recorded.
   const { instance } = ledger
-  const upstreams = createUpstreams({ db, log, clock: systemClock, instance, upstreams: [] })
-  const guards = createGuards({ db, ledger, mail, log, brand: ownBrand, ownerOf })
+  const upstreams = createUpstreams({ db: own, log, clock: systemClock, instance, upstreams: [] })
+  const lastPackOf = payments.lastPack
+  const guards = createGuards({ db: own, ledger, mail, log, brand: ownBrand, ownerOf, lastPackOf })
   /** The accounts module, as one more process would create it. */
   const openAccounts = (on: { readonly db: Db } & Parameters<typeof openClosingHooks>[0]) =>
     createAccounts({
@@ -102,15 +102,16 @@ export async function createCabinetStage(options: StageOptions = {}) {
     })
   const emailOf: Parameters<typeof openClosingHooks>[0]['emailOf'] = async (account) =>
     (await accounts.find(account))?.email
-  const accounts: Accounts = openAccounts({ db, keys, ledger, guards, payments, mail, emailOf })
+  const modules = { keys, ledger, guards, payments, mail }
+  const accounts: Accounts = openAccounts({ db: own, ...modules, emailOf })
   const cabinet = createCabinet({
-    ...{ db, clock, log, payments, cell: 0 },
+    ...{ db: own, clock, log, payments, cell: 0 },
     metrics: { countAnswer: () => undefined },
     addressHeader: options.addressHeader ?? 'x-real-ip',
     trustedProxies: '127.0.0.1',
     pagesDirectory: options.pagesDirectory ?? 'none',
     api: {
-      ...{ accounts, keys, ledger, guards, payments, pricing, documents, upstreams, mail },
+      ...{ ...modules, accounts, pricing, documents, upstreams },
       brand: { ...brand, requisites: ['ООО «Пример»', 'ИНН 7700000000'] },
       cabinetUrl,
       apiUrl: 'https://api.example.org',
@@ -185,6 +186,14 @@ export async function createCabinetStage(options: StageOptions = {}) {
       await rm(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** Without a text, the prices of the example. */
+async function applyPrices(pricing: Pricing, text?: string): Promise<void> {
+  const example = join(import.meta.dirname, '../../catalogue.example.yaml')
+  const read = pricing.parse(text ?? (await readFile(example, 'utf8')))
+  if ('problems' in read) throw new Error(read.problems.join('\n'))
+  await pricing.apply(read.catalogue, { by: 'a test', note: '' })
 }
 
 type RequestOptions = { readonly origin?: string | null; readonly headers?: Record<string, string> }

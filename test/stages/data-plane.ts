@@ -59,6 +59,7 @@ export async function startDataPlane({ db, ledger, keys, pricing }: StageModules
   const port = await gateway.listen(0, '127.0.0.1')
   return {
     url: `http://127.0.0.1:${port}`,
+    vendor,
     async end() {
       gateway.closeAll()
       await gateway.drain({ idleMs: 0, limitMs: 0 })

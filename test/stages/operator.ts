@@ -10,6 +10,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { newInstanceId } from '../../src/platform/ids.ts'
 import { createMail } from '../../src/platform/mail/mail.ts'
 import { Masked } from '../../src/platform/masked.ts'
+import { secretVersionsOf } from '../../src/platform/secret-versions.ts'
 import { createPricing } from '../../src/pricing/pricing.ts'
 import { createUpstreams } from '../../src/upstreams/upstreams.ts'
 import { createVendorBill } from '../../src/vendor-bill/vendor-bill.ts'
@@ -24,8 +25,8 @@ export type Typed = { readonly code: number; readonly out: string; readonly err:
 
 class Ended extends Error {}
 
-export async function createOperatorStage() {
-  const stage = await createCabinetStage()
+export async function createOperatorStage(options: Parameters<typeof createCabinetStage>[0] = {}) {
+  const stage = await createCabinetStage(options)
   const mailbox = await startMailbox()
   const url = urlAs(stage.database.url, 'tollgate_operator')
   const { spoolDirectory } = stage.ledger
@@ -60,6 +61,10 @@ export async function createOperatorStage() {
   const modules: OperatorModules = {
     ...{ db, clock: systemClock, ledger, keys, accounts, payments, pricing, mail, upstreams },
     ...{ acts, vendorBill, vendorPricesFile: 'none' },
+    keySecrets: {
+      tag: secretVersionsOf(keySettings.tagSecret),
+      lookup: secretVersionsOf(keySettings.lookupSecret),
+    },
     close: async () => undefined,
   }
 

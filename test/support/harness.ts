@@ -17,6 +17,7 @@ import { newInstanceId } from '../../src/platform/ids.ts'
 import type { Log } from '../../src/platform/log.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { Masked } from '../../src/platform/masked.ts'
+import { urlAs } from '../../tools/program-roles.ts'
 
 export const serverUrl =
   process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
@@ -39,7 +40,7 @@ function urlOf(server: string, database: string): string {
   return url.href
 }
 
-/** Runs one statement on the server itself, outside any test database. */
+/** Connects as the owner outside any test database, or to the address given, and disconnects. */
 export async function onServer<T>(
   work: (client: pg.Client) => Promise<T>,
   server: string = serverUrl,
@@ -78,8 +79,22 @@ async function ensureTemplate(server: string): Promise<string> {
       await client.query(`alter database ${half} rename to ${name}`)
       await dropOld(client, name)
     }
+    await ensureStageRole(client)
   }, server)
   return name
+}
+
+/**
+ * The database role of modules that play several programs in one process: it may do what they may,
+ * and nothing that only the owner may, who prepares the database and looks at it.
+ */
+const STAGE_ROLE = 'tollgate_stage'
+
+async function ensureStageRole(client: pg.Client): Promise<void> {
+  const { rows } = await client.query('select from pg_roles where rolname = $1', [STAGE_ROLE])
+  if (rows.length > 0) return
+  const programs = 'tollgate_gateway, tollgate_cabinet, tollgate_worker, tollgate_operator'
+  await client.query(`create role ${STAGE_ROLE} login in role ${programs}`)
 }
 
 /** Drops the templates of earlier days, except those in use. */
@@ -94,7 +109,15 @@ async function dropOld(client: pg.Client, name: string): Promise<void> {
   }
 }
 
-export type TestDatabase = { url: string; name: string; db: Db; drop(): Promise<void> }
+export type TestDatabase = {
+  /** The owner's. */
+  readonly url: string
+  /** For modules that play several programs in one process. */
+  readonly stageUrl: string
+  readonly name: string
+  readonly db: Db
+  drop(): Promise<void>
+}
 
 /** A migrated database of the test's own; with `base`, a copy of that database. */
 export async function createTestDatabase(
@@ -108,6 +131,7 @@ export async function createTestDatabase(
   const db = openDatabase(settingsOf(url), 'test', () => undefined)
   return {
     url,
+    stageUrl: urlAs(url, STAGE_ROLE),
     name,
     db,
     async drop() {
@@ -149,7 +173,9 @@ export async function createTestLedger(
     holdSeconds: 3_900,
     holdWaitMs: 30_000,
     spoolAfterMs: 10_000,
+    chargeLogDays: 6,
     exportDirectory: 'none',
+    sessionsKeptDays: 90,
     ...changes,
     spoolDirectory,
   })

@@ -1,8 +1,9 @@
 // A customer for ledger tests: a book with credits, and requests in whole credits.
-import type { FreeEnding, HoldInput, SettleInput } from '../../src/ledger/calls.ts'
+import type { HoldInput, SettleInput } from '../../src/ledger/calls.ts'
 import type { BookId, HoldId } from '../../src/platform/ids.ts'
 import { newHoldId } from '../../src/platform/ids.ts'
 import { credits, wholeCredits } from '../../src/units/credits.ts'
+import type { FreeEnding } from '../../src/units/endings.ts'
 import { ONE } from '../../src/units/price.ts'
 import { noTokens, tokens } from '../../src/units/tokens.ts'
 import type { TestLedger } from './harness.ts'

@@ -1,23 +1,27 @@
 // Past usage of a book: requests spread evenly over past days, inserted directly into the ledger's
 // tables with correct chain, tariffs and partitions, so that the audit finds nothing. Only for
-// measurements and for tests of reports; nothing else may insert entries.
+// measurements and for tests of reports; nothing else may insert entries. Four sessions of about 50
+// requests run at a time, each with two subagents; some requests have no session, some no label.
+import type { Ledger } from '../../src/ledger/ledger.ts'
 import type { Db } from '../../src/platform/db/db.ts'
 import type { BookId } from '../../src/platform/ids.ts'
 import { credits } from '../../src/units/credits.ts'
 import { millionths } from '../../src/units/price.ts'
-import { type TestLedger, turnClock } from './harness.ts'
+import { turnClock } from './harness.ts'
 
 /** Rare ones last: two of three requests are for the first, one of about 50,000 for the last. */
 export const models = ['model-medium', 'model-small', 'model-large', 'model-old', 'model-rare']
 const PER_DAY_MS = 86_400_000
 
-/** Posts a large purchase `days` ago; creates the partitions since then and the models' tariffs. */
+/**
+ * Posts a large purchase `days` ago; creates the partitions since then and the models' tariffs.
+ * `db` is the owner's.
+ */
 export async function preparePastUsage(
-  ledger: TestLedger,
+  { db, ledger }: { readonly db: Db; readonly ledger: Pick<Ledger, 'credit' | 'tariff'> },
   book: BookId,
   days: number,
 ): Promise<void> {
-  const { db } = ledger
   await db.query(
     'select ledger_entries_day_make(current_date - i) from generate_series(0, $1::int4) as i',
     [days],
@@ -39,12 +43,24 @@ export async function preparePastUsage(
   }
 }
 
-/** Inserts requests at equal intervals, one statement a day. The seed varies them. */
+/**
+ * Inserts requests at equal intervals, one statement a day. The seed varies them. `ids`: `own`
+ * gives each request a session, an agent and a label of its own; `agent` one session with an agent
+ * for
+ * each request.
+ */
 export async function insertPastRequests(
   db: Db,
-  p: { book: BookId; fromMs: number; toMs: number; requests: number; seed?: number },
+  p: {
+    book: BookId
+    fromMs: number
+    toMs: number
+    requests: number
+    seed?: number
+    ids?: 'own' | 'agent'
+  },
 ): Promise<void> {
-  const { book, fromMs, toMs, requests, seed = 1 } = p
+  const { book, fromMs, toMs, requests, seed = 1, ids: clientIds = 'shared' } = p
   const { rows } = await db.query('select id, model from tariffs where model = any ($1)', [models])
   const ids = models.map(
     (model) => (rows as { id: number; model: string }[]).find((one) => one.model === model)?.id,
@@ -56,7 +72,8 @@ export async function insertPastRequests(
     while (dayOf(end - 1) > dayOf(i)) end -= Math.max(1, Math.floor((end - i) / 50))
     await db.transaction(async (tx) => {
       await tx.query('set local synchronous_commit = off')
-      await tx.query(PLANT, [book, i, end, fromMs, (toMs - fromMs) / requests, ids, seed])
+      const values = [book, i, end, fromMs, (toMs - fromMs) / requests, ids, seed, clientIds]
+      await tx.query(PLANT, values)
       // With the day as a constant PostgreSQL plans for one partition instead of a year of them.
       const day = new Date(timeOf(i)).toISOString().slice(0, 10)
       await tx.query(MOVE, [book, end - i, day])
@@ -70,13 +87,15 @@ const PLANT = `
   with drawn as (
     select b.seq + 1 + i - $2::int4 as seq, b.available + b.held - b.debt as balance,
       to_timestamp(($4::float8 + $5::float8 * i) / 1000) as at, i,
-      abs(hashint8extended(i, $7)) as h, abs(hashint8extended(i, $7 + 1)) as g
+      abs(hashint8extended(i, $7)) as h, abs(hashint8extended(i, $7 + 1)) as g,
+      'session-' || $7 || '-' || i / 200 * 4 + abs(hashint8extended(i, $7 + 2)) % 4 as session
     from books b, generate_series($2::int4, $3::int4 - 1) as i where b.id = $1
   ), chosen as (
     select d.*, ($6::int4[])[case when h % 50000 = 0 then 5 when h % 500 = 0 then 4
         when h % 30 < 3 then 3 when h % 30 < 10 then 2 else 1 end] as tariff,
       (case when g % 100000 = 0 then 'overdue' when g % 1000 = 1 then 'refused'
-        when g % 100 = 2 then 'upstream_failed' when g % 40 = 3 then 'client_left'
+        when g % 100 = 2 then 'upstream_failed' when g % 500 = 4 then 'given_up'
+        when g % 40 = 3 then 'client_left'
         else 'complete' end)::ending as ending
     from drawn d
   ), priced as (
@@ -95,7 +114,8 @@ const PLANT = `
   )
   insert into entries (book_id, seq, amount, balance, at, hold_id, input, output, cache_read,
     cache_write_5m, cache_write_1h, priced, written_off, day, tariff, kind, contra, ending,
-    estimated, message_id, note)
+    estimated, message_id, note, first_byte_ms, total_ms, streamed, session_id, agent_id,
+    parent_agent_id, label)
   select $1, seq, -coalesce(cost - off, 0),
     balance - sum(coalesce(cost - off, 0)) over (order by seq), at,
     (lpad(to_hex((extract(epoch from at) * 1000)::int8 - 1500), 12, '0') || '70008'
@@ -106,7 +126,17 @@ const PLANT = `
     (at at time zone 'UTC')::date, tariff, (case when is_charged then 'charge' else 'void'
     end)::entry_kind, (case when is_charged then 'revenue' else 'none' end)::contra, ending,
     case when is_charged then ending = 'client_left' end,
-    case when is_charged then 'msg_' || seq end, case when not is_charged then 'a test' end
+    case when is_charged then 'msg_' || seq end, case when not is_charged then 'a test' end,
+    case when is_charged then 150 + h % 97 * (g % 61) end,
+    case when ending <> 'overdue' then 150 + h % 97 * (g % 61) + g % 901 * 17 end,
+    is_charged and h % 5 > 0,
+    case when $8 = 'own' then 'session-' || seq when $8 = 'agent' then 'session-' || $7
+      when h % 19 > 0 then session end,
+    case when $8 <> 'shared' then 'agent-' || seq
+      when h % 19 > 0 and g % 10 < 4 then session || '-agent-' || g % 2 end,
+    case when $8 = 'shared' and h % 19 > 0 and g % 10 < 4 and g % 2 = 1
+      then session || '-agent-0' end,
+    case when $8 = 'own' then 'label-' || seq when g % 7 > 0 then 'label-' || h % 5 end
   from taken`
 
 const MOVE = `

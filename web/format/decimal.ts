@@ -27,3 +27,26 @@ export function decimalOf(millionths: bigint): string {
 export function creditsOf(microcredits: bigint): Credits {
   return { whole: String(microcredits / MILLION), exact: decimalOf(microcredits) }
 }
+
+export function sumOf(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((sum, one) => sum + one, 0n)
+}
+
+/**
+ * Rounds parts to whole units that add up to `total` units: first all are rounded down, then those
+ * with the largest remainders up. Rounded one by one, two halves would be 0 + 0 = 1.
+ */
+export function roundedParts(
+  parts: readonly bigint[],
+  unit: bigint,
+  total: bigint = sumOf(parts) / unit,
+): readonly bigint[] {
+  const rounded = parts.map((part) => part / unit)
+  const byRemainder = parts
+    .map((part, index) => ({ index, remainder: part % unit }))
+    .sort((a, b) => Number(b.remainder - a.remainder) || a.index - b.index)
+  const missing = Number(total - sumOf(rounded))
+  for (const { index } of byRemainder.slice(0, missing))
+    rounded[index] = (rounded[index] ?? 0n) + 1n
+  return rounded
+}

@@ -91,6 +91,9 @@ export function createFormat(language: Language, timeZone: string) {
     day: (time: Time) => day().format(new Date(time)),
     /** 15 нояб.; for a calendar day such as 2026-11-15, which has no time zone. */
     calendarDay: (text: string) => calendarDay().format(new Date(`${text}T00:00:00Z`)),
+    /** 9–15 нояб.; two calendar days. */
+    calendarDays: (from: string, to: string) =>
+      calendarDay().formatRange(new Date(`${from}T00:00:00Z`), new Date(`${to}T00:00:00Z`)),
     dayShort: (time: Time) => dayShort().format(new Date(time)),
     /** 15 нояб., 04:15:07; for lines of a log, where the period names the year. */
     second: (time: Time) => second().format(new Date(time)),
@@ -98,6 +101,8 @@ export function createFormat(language: Language, timeZone: string) {
     moment: momentOf,
     /** 04:15 */
     clock: (time: Time) => clock().format(new Date(time)),
+    /** 03:00: when the days of limits begin, which are UTC days. */
+    utcMidnight: (nowMs: number = Date.now()) => clock().format(nowMs - (nowMs % DAY_MS)),
     /** 5 мин назад within a day, then the moment. */
     ago: (time: Time, nowMs: number = Date.now()) => {
       const ms = nowMs - Date.parse(time)

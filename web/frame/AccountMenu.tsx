@@ -1,5 +1,5 @@
 // The account menu: the owner's e-mail, settings, language, theme and sign-out.
-import { useNavigate } from '@tanstack/react-router'
+import { useLocation, useNavigate } from '@tanstack/react-router'
 import { CircleUser, LogOut, Settings, ShieldCheck } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 import { paths } from '../paths.ts'
@@ -10,6 +10,7 @@ import { chooseTheme, type Theme, themes, useTheme } from '../runtime/theme.ts'
 import { Button } from '../ui/Button.tsx'
 import { Menu, MenuChoice, MenuItem, MenuLine } from '../ui/Menu.tsx'
 import { useErrorToast } from '../ui/Toasts.tsx'
+import { useIsInSettings } from './Navigation.tsx'
 
 export function AccountMenu() {
   const { t } = useTranslation()
@@ -19,20 +20,38 @@ export function AccountMenu() {
   const choose = useChooseLanguage()
   const showError = useErrorToast()
   const theme = useTheme()
+  const { pathname } = useLocation()
+  const isInSettings = useIsInSettings()
   return (
     <Menu
       trigger={
-        <Button tone="quiet" isSmall aria-label={t('menu.account')} title={t('menu.account')}>
+        <Button
+          tone="quiet"
+          isSmall
+          aria-label={t('menu.account')}
+          title={t('menu.account')}
+          // Below `lg` the navigation has no settings, and this menu is the way to them.
+          aria-current={isInSettings ? 'true' : undefined}
+          className="max-lg:aria-[current]:bg-tint max-lg:aria-[current]:text-accent-deep"
+        >
           <CircleUser aria-hidden className="size-5" />
         </Button>
       }
     >
       <p className="max-w-72 px-3 py-1.5 font-medium wrap-anywhere">{me.email}</p>
       <MenuLine />
-      <MenuItem icon={Settings} onSelect={() => void navigate({ to: paths.settings })}>
+      <MenuItem
+        icon={Settings}
+        isCurrent={isInSettings && pathname !== paths.security}
+        onSelect={() => void navigate({ to: paths.settings })}
+      >
         {t('nav.settings')}
       </MenuItem>
-      <MenuItem icon={ShieldCheck} onSelect={() => void navigate({ to: paths.security })}>
+      <MenuItem
+        icon={ShieldCheck}
+        isCurrent={pathname === paths.security}
+        onSelect={() => void navigate({ to: paths.security })}
+      >
         {t('menu.security')}
       </MenuItem>
       <MenuLine />

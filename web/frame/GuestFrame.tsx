@@ -1,7 +1,7 @@
 // The frame of the pages without a session: logo, language and theme switches, one narrow sheet,
 // footer.
 import { Outlet } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { createContext, type ReactNode, useContext } from 'react'
 import { classes } from '../ui/classes.ts'
 import { useArrival } from '../ui/Page.tsx'
 import { BrandMark } from './BrandMark.tsx'
@@ -18,13 +18,23 @@ export function GuestFrame() {
   )
 }
 
-/** The frame around a page that has no route, such as the one for unknown addresses. */
+/** Whether a frame is around: an error page inside the account's frame must not add a guest's. */
+const FramedContext = createContext(false)
+
+/** Marks what is inside a frame. */
+export function Framed({ children }: { readonly children: ReactNode }) {
+  return <FramedContext value={true}>{children}</FramedContext>
+}
+
+/** The frame around a page that may have none, such as the one for unknown addresses. */
 export function GuestShell(props: {
   readonly children: ReactNode
   /** Adds the navigation of the public pages. */
   readonly isSite?: boolean
 }) {
   const { children, isSite = false } = props
+  const isFramed = useContext(FramedContext)
+  if (isFramed) return <div className="grid w-full justify-items-center">{children}</div>
   return (
     <div className="flex min-h-dvh flex-col">
       <SkipLink />
@@ -48,7 +58,7 @@ export function GuestShell(props: {
         className="mx-auto grid w-full max-w-6xl flex-1 content-start justify-items-center px-4 pt-4
           pb-12 sm:px-6 sm:pt-10"
       >
-        {children}
+        <Framed>{children}</Framed>
       </main>
       <Footer />
     </div>

@@ -7,7 +7,7 @@ import { paths } from '../paths.ts'
 
 const sections = [
   { to: paths.home, name: 'nav.home', icon: House, also: undefined },
-  { to: paths.usage, name: 'nav.usage', icon: ChartColumn, also: undefined },
+  { to: paths.usage, name: 'nav.usage', icon: ChartColumn, also: /^\/sessions$/ },
   { to: paths.packs, name: 'nav.packs', icon: PackagePlus, also: undefined },
   { to: paths.payments, name: 'nav.payments', icon: ReceiptText, also: /^\/(?:orders\/|top-up$)/ },
   { to: paths.key, name: 'nav.key', icon: KeyRound, also: undefined },
@@ -15,7 +15,7 @@ const sections = [
     to: paths.settings,
     name: 'nav.settings',
     icon: Settings,
-    also: /^\/(?:security|limits|privacy)$/,
+    also: /^\/(?:security|limits|privacy|review)$/,
   },
 ] as const
 
@@ -26,6 +26,11 @@ function useSections() {
     const isCurrent = pathname === section.to || also?.test(pathname) === true
     return { ...section, current: isCurrent ? ({ 'aria-current': 'page' } as const) : {} }
   })
+}
+
+/** Whether the page is one of the settings, to which a phone's navigation has no link. */
+export function useIsInSettings(): boolean {
+  return useSections().some(({ to, current }) => to === paths.settings && 'aria-current' in current)
 }
 
 export function TopNavigation() {

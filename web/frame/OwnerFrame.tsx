@@ -12,6 +12,7 @@ import { homeQuery } from '../runtime/queries.ts'
 import { AccountMenu } from './AccountMenu.tsx'
 import { BrandMark } from './BrandMark.tsx'
 import { Footer } from './Footer.tsx'
+import { Framed } from './GuestFrame.tsx'
 import { BottomNavigation, TopNavigation } from './Navigation.tsx'
 import { Offline } from './Offline.tsx'
 import { SkipLink } from './SkipLink.tsx'
@@ -38,7 +39,9 @@ export function OwnerFrame() {
       <main id="content" className="mx-auto w-full max-w-6xl flex-1 px-4 py-6 sm:px-6 sm:py-10">
         <ConsentBanner />
         <ReviewBanner />
-        <Outlet />
+        <Framed>
+          <Outlet />
+        </Framed>
       </main>
       <Footer />
       <BottomNavigation />

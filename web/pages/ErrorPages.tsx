@@ -1,4 +1,5 @@
-// The error pages: unknown address, server unavailable, unexpected error.
+// The error pages: unknown address, no connection, server unavailable, unexpected error. Inside a
+// frame they keep it.
 import { useQuery } from '@tanstack/react-query'
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { useEffect } from 'react'
@@ -12,22 +13,15 @@ import { Banner } from '../ui/Banner.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 
 export function NotFound() {
-  return (
-    <GuestShell>
-      <NotFoundSheet />
-    </GuestShell>
-  )
-}
-
-/** The same for pages that already have a frame. */
-export function NotFoundSheet() {
   const { t } = useTranslation()
   return (
-    <GuestSheet title={t('notFound.title')} lead={t('notFound.text')}>
-      <ButtonLink to={paths.home} tone="main">
-        {t('nav.toHome')}
-      </ButtonLink>
-    </GuestSheet>
+    <GuestShell>
+      <GuestSheet title={t('notFound.title')} lead={t('notFound.text')}>
+        <ButtonLink to={paths.home} tone="main">
+          {t('nav.toHome')}
+        </ButtonLink>
+      </GuestSheet>
+    </GuestShell>
   )
 }
 
@@ -49,10 +43,13 @@ function ServerUnavailable({ error }: { readonly error: unknown }) {
     const timer = window.setTimeout(() => void router.invalidate(), RETRY_MS)
     return () => window.clearTimeout(timer)
   }, [router, error])
+  const isOffline = isApiRefusal(error, 'offline')
   return (
     <GuestShell>
-      <GuestSheet title={t('away.title')} lead={t('away.text')}>
-        {isApiRefusal(error, 'offline') && <p>{errorText(error)}</p>}
+      <GuestSheet
+        title={isOffline ? t('away.offline') : t('away.title')}
+        lead={isOffline ? errorText(error) : t('away.text')}
+      >
         <Button onClick={() => void router.invalidate()}>{t('action.again')}</Button>
       </GuestSheet>
     </GuestShell>

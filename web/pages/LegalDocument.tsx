@@ -8,14 +8,14 @@ import { documentQuery } from '../runtime/queries.ts'
 import { Markdown } from '../ui/markdown/Markdown.tsx'
 import { Page } from '../ui/Page.tsx'
 import { QueryView } from '../ui/QueryView.tsx'
-import { NotFoundSheet } from './ErrorPages.tsx'
+import { NotFound } from './ErrorPages.tsx'
 
 export function LegalDocument() {
   const { t } = useTranslation()
   const { document = '' } = useParams({ strict: false })
   const language = currentLanguage()
   const query = useQuery(documentQuery(document, language))
-  if (isApiRefusal(query.error, 'document_unknown')) return <NotFoundSheet />
+  if (isApiRefusal(query.error, 'document_unknown')) return <NotFound />
   const title = query.data?.title[language] ?? t('footer.documents')
   const version = query.data?.version
   return (

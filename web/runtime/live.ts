@@ -5,7 +5,15 @@ import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react
 import { useEffect } from 'react'
 import type { LiveEvents, OrderWithRefunds } from '../../src/cabinet/contract/contract.ts'
 import { addressOf } from './api.ts'
-import { homeQuery, keyQuery, meQuery, orderQuery, ordersQuery, requestsKey } from './queries.ts'
+import {
+  homeQuery,
+  keyQuery,
+  meQuery,
+  orderQuery,
+  ordersQuery,
+  requestsKey,
+  usageSessionsKey,
+} from './queries.ts'
 import { useZone } from './zone.ts'
 
 /** Browsers reopen a broken stream by themselves, but not one that the server refused. */
@@ -59,7 +67,11 @@ function listen(client: QueryClient, zone: string): () => void {
     }
     on('home', (home) => void replaceAnswer(homeQuery.queryKey, home))
     on('key', (key) => void replaceAnswer(keyQuery.queryKey, key))
-    on('requests', (requests) => void replaceAnswer(requestsKey, requests))
+    on('requests', (requests) => {
+      void replaceAnswer(requestsKey, requests)
+      // Read again only by an open page of sessions.
+      void client.invalidateQueries({ queryKey: usageSessionsKey })
+    })
     on('order', (order) => {
       client.setQueryData<OrderWithRefunds>(orderQuery(order.id).queryKey, (before) =>
         before === undefined ? undefined : { ...before, ...order },

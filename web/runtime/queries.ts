@@ -7,6 +7,7 @@ import {
   queryOptions,
 } from '@tanstack/react-query'
 import type { Me } from '../../src/cabinet/contract/contract.ts'
+import type { SessionKind } from '../../src/cabinet/contract/sessions.ts'
 import { call, isApiRefusal, isTransient, type QueryOf } from './api.ts'
 import { currentZone, type Language } from './preferences.ts'
 
@@ -76,6 +77,26 @@ export const loggedRequestQuery = (id: string) =>
     queryFn: ({ signal }) => call('GET /api/log/:id', { params: { id }, signal }),
     // An entry of the ledger never changes.
     staleTime: Infinity,
+  })
+
+/** What live.ts invalidates when requests arrive. */
+export const usageSessionsKey = ['usage-sessions'] as const
+/** The latest first, page by page. */
+export const usageSessionsQuery = (kind: SessionKind) =>
+  infiniteQueryOptions({
+    queryKey: [...usageSessionsKey, kind],
+    queryFn: ({ pageParam, signal }) =>
+      call('GET /api/usage/sessions', {
+        query: { kind, ...(pageParam === null ? {} : { before: pageParam }) },
+        signal,
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next,
+  })
+export const usageSessionQuery = (query: QueryOf<'GET /api/usage/session'>) =>
+  queryOptions({
+    queryKey: [...usageSessionsKey, 'one', query],
+    queryFn: ({ signal }) => call('GET /api/usage/session', { query, signal }),
   })
 
 export const statusQuery = queryOptions({

@@ -3,6 +3,7 @@
 import { Check, type LucideIcon } from 'lucide-react'
 import { DropdownMenu as Radix } from 'radix-ui'
 import type { ReactNode } from 'react'
+import { classes } from './classes.ts'
 
 const itemClasses =
   'flex min-h-10 w-full items-center gap-3 rounded-part px-3 py-1.5 text-start outline-none ' +
@@ -27,12 +28,18 @@ export function Menu(props: { readonly trigger: ReactNode; readonly children: Re
 
 export function MenuItem(props: {
   readonly icon?: LucideIcon
+  /** It leads to the section that is open. */
+  readonly isCurrent?: boolean
   readonly onSelect: () => void
   readonly children: ReactNode
 }) {
-  const { icon: Icon, onSelect, children } = props
+  const { icon: Icon, isCurrent = false, onSelect, children } = props
   return (
-    <Radix.Item onSelect={onSelect} className={itemClasses}>
+    <Radix.Item
+      onSelect={onSelect}
+      aria-current={isCurrent ? 'page' : undefined}
+      className={classes(itemClasses, isCurrent && 'font-medium text-accent-deep')}
+    >
       {Icon !== undefined && <Icon aria-hidden className="size-4 shrink-0 text-soft" />}
       {children}
     </Radix.Item>

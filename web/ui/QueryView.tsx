@@ -8,9 +8,14 @@ import { Banner } from './Banner.tsx'
 import { Button } from './Button.tsx'
 import { Skeleton } from './parts.tsx'
 
+/** What useQuery and useInfiniteQuery both return. */
+type Asked<T> = Pick<UseQueryResult<T>, 'data' | 'error' | 'isPending' | 'isFetching'> & {
+  readonly refetch: () => unknown
+}
+
 /** `<QueryView query={useQuery(homeQuery)}>{(home) => …}</QueryView>` */
 export function QueryView<T>(props: {
-  readonly query: UseQueryResult<T>
+  readonly query: Asked<T>
   readonly lines?: number
   readonly children: (answer: T) => ReactNode
 }) {

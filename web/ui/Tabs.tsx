@@ -59,7 +59,8 @@ export function TabLinks(props: {
         <Link
           key={label}
           {...link}
-          activeOptions={{ exact: true }}
+          // A page keeps its tab whatever it shows.
+          activeOptions={{ exact: true, includeSearch: false }}
           className={`${tabClasses} inline-flex items-center`}
         >
           {label}

@@ -7,8 +7,9 @@ import { APIError } from 'better-auth/api'
 import { twoFactor } from 'better-auth/plugins/two-factor'
 import { type Clock, dateAt } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/db.ts'
-import { newAccountId, randomText } from '../../platform/ids.ts'
+import { newAccountId, randomReadableText, randomText } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
+import { oldestOf, secretVersionsOf } from '../../platform/secret-versions.ts'
 import { cookiesOf } from '../cookies.ts'
 import { type AccountsSettings, ADDRESS_HEADER, BASE_PATH, RESET_MINUTES } from '../dependencies.ts'
 import type { Brand } from '../emails/emails.ts'
@@ -38,16 +39,18 @@ export type AuthOptions = {
 export function authOptions(options: AuthOptions) {
   const { brand, settings, passwords, log } = options
   const { origin, hostname } = new URL(brand.cabinetUrl)
-  const secret = settings.secret.reveal()
+  const versions = secretVersionsOf(settings.secret)
   return {
     appName: brand.name,
     baseURL: origin,
     basePath: BASE_PATH,
     trustedOrigins: [origin],
     // Set both: without `secrets` better-auth reads BETTER_AUTH_SECRETS from the environment and
-    // prefers that to `secret`.
-    secret,
-    secrets: [{ version: 1, value: secret }],
+    // prefers that to `secret`. The first encrypts and signs; all decrypt, by the id in the text.
+    // better-auth verifies cookies with the first only: see succession/cookie-signatures.ts.
+    // `secret` then only decrypts texts without an id.
+    secret: oldestOf(versions).secret.reveal(),
+    secrets: versions.map(({ id, secret }) => ({ version: id, value: secret.reveal() })),
     database: createConnections(options.db),
     telemetry: { enabled: false },
     logger: { level: 'warn', log: loggerOf(log) },
@@ -81,7 +84,15 @@ export function authOptions(options: AuthOptions) {
       // A session cached in its cookie would still work after it was revoked.
       cookieCache: { enabled: false },
     },
-    databaseHooks: { session: { create: { before: recordProofs(options.clock) } } },
+    databaseHooks: {
+      session: {
+        create: { before: recordProofs(options.clock, versions[0].id) },
+        // better-auth extends a session once a day and then sets its cookie anew.
+        update: {
+          before: async (session) => ({ data: { ...session, secretId: versions[0].id } }),
+        },
+      },
+    },
     account: { ...tables.credentials, accountLinking: { enabled: false } },
     verification: {
       ...tables.accountCodes,
@@ -134,7 +145,8 @@ const provenByReplacing: Readonly<Record<string, readonly (keyof Proofs)[]>> = {
   '/two-factor/verify-totp': ['codeAt'],
 }
 
-function recordProofs(clock: Clock): BeforeSession {
+/** `secretId`: of the secret that signs the session's cookie. */
+function recordProofs(clock: Clock, secretId: number): BeforeSession {
   return async (session, request) => {
     const now = dateAt(clock.nowMs())
     const path = request?.path ?? ''
@@ -142,13 +154,14 @@ function recordProofs(clock: Clock): BeforeSession {
     if (current !== undefined) {
       const { createdAt, isPrivate, passwordAt, codeAt, recoveryAt, passkeyAt } = current
       const kept = { createdAt, isPrivate, passwordAt, codeAt, recoveryAt, passkeyAt }
-      return { data: { ...session, ...kept, ...at(now, provenByReplacing[path] ?? []) } }
+      return { data: { ...session, ...kept, secretId, ...at(now, provenByReplacing[path] ?? []) } }
     }
     const isShared =
       path === '/sign-in/email'
         ? request?.body?.rememberMe === false
         : await hasSharedDeviceCookie(request)
-    return { data: { ...session, isPrivate: !isShared, ...at(now, provenBy[path] ?? []) } }
+    const added = { isPrivate: !isShared, secretId }
+    return { data: { ...session, ...added, ...at(now, provenBy[path] ?? []) } }
   }
 }
 
@@ -166,11 +179,16 @@ async function hasSharedDeviceCookie(request: Parameters<BeforeSession>[1]): Pro
   return typeof cookie === 'string'
 }
 
+/** Ten codes of 49 bits; better-auth's own mix I, l and 1, O and 0. Those remain valid. */
+function recoveryCodes(): string[] {
+  return Array.from({ length: 10 }, () => `${randomReadableText(5)}-${randomReadableText(5)}`)
+}
+
 function secondFactor(brand: Brand) {
   return twoFactor({
     issuer: brand.name,
     totpOptions: { digits: 6, period: 30 },
-    backupCodeOptions: { amount: 10, storeBackupCodes: 'encrypted' },
+    backupCodeOptions: { customBackupCodesGenerate: recoveryCodes, storeBackupCodes: 'encrypted' },
     accountLockout: { enabled: true, maxFailedAttempts: 10, durationSeconds: 15 * 60 },
     schema: tables.secondFactors,
   })

@@ -24,6 +24,7 @@ export const sessions = {
     codeAt: { type: 'date', required: false, input: false, fieldName: 'code_at' },
     recoveryAt: { type: 'date', required: false, input: false, fieldName: 'recovery_at' },
     passkeyAt: { type: 'date', required: false, input: false, fieldName: 'passkey_at' },
+    secretId: { type: 'number', required: false, input: false, fieldName: 'secret_id' },
     isPrivate: { type: 'boolean', input: false, defaultValue: false, fieldName: 'is_private' },
   },
 } as const

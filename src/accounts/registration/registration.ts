@@ -36,10 +36,8 @@ export function createRegistration(dependencies: Dependencies, signIn: SignIn) {
 
   /** Counts an e-mail to this address; false when it has had its share of the hour. */
   async function mayEmail(email: string): Promise<boolean> {
-    const count = await throttle.countAttempt(
-      `letter ${throttle.keyedDigest(email)}`,
-      emailAllowance,
-    )
+    const key = throttle.digestKey('letter', email)
+    const count = await throttle.countAttempt(key, emailAllowance)
     return count.isAllowed
   }
 

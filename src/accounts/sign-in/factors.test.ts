@@ -93,6 +93,8 @@ test('a recovery code signs in once, and the owner gets an e-mail', async () => 
   const owner = await stage.person('recovered')
   const { recoveryCodes } = await enableSecondFactor(owner)
   assert.equal(recoveryCodes.length, 10)
+  // No I, l, 1, O, 0: an owner copies them from paper.
+  for (const one of recoveryCodes) assert.match(one, /^[2-9a-hjkmnp-z]{5}-[2-9a-hjkmnp-z]{5}$/)
   const [code] = recoveryCodes
   const browser = stage.browser()
   expect(await browser.signIn(owner.email), 200)
@@ -108,6 +110,7 @@ test('a recovery code signs in once, and the owner gets an e-mail', async () => 
   const fresh = await owner.post('/two-factor/generate-backup-codes', { password: PASSWORD })
   const { recoveryCodes: newer } = expect(fresh, 200).body as { recoveryCodes: string[] }
   assert.ok(newer.length === 10 && !newer.includes(recoveryCodes[1] ?? ''))
+  assert.match(newer.join(), /^(?:[2-9a-hjkmnp-z]{5}-[2-9a-hjkmnp-z]{5},?){10}$/)
 })
 
 test('the seed and the recovery codes are encrypted in the table', async () => {

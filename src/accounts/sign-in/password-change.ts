@@ -21,7 +21,7 @@ type User = { readonly id: string; readonly email: string }
 
 export function createPasswordChange(dependencies: Dependencies) {
   const { db, clock, emails, throttle, settings } = dependencies
-  const resetKey = (email: string) => `reset ${throttle.keyedDigest(email)}`
+  const resetKey = (email: string) => throttle.digestKey('reset', email)
 
   /**
    * Limits wrong passwords inside a session too: a stolen cookie must not allow free guesses. They

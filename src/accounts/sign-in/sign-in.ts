@@ -8,6 +8,7 @@ import { type Answer, errorAnswer, isOk, okAnswer } from '../answers.ts'
 import type { AuthRequest, AuthRouteTable } from '../auth-route.ts'
 import type { Dependencies } from '../dependencies.ts'
 import * as queries from '../queries.ts'
+import type { ThrottleKey } from '../throttle.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import * as stepUpQueries from './queries.ts'
 
@@ -28,14 +29,14 @@ export function createSignIn(dependencies: Dependencies) {
   const { db, throttle, emails, settings } = dependencies
   const wrongPasswords = { max: settings.wrongPerAccount, seconds: settings.wrongMinutes * 60 }
 
-  async function throttleKey(request: AuthRequest, email: string): Promise<string> {
+  async function throttleKey(request: AuthRequest, email: string): Promise<ThrottleKey> {
     const device = request.cookie('device') ?? ''
     const isKnown = await queries.deviceIsKnown(db, { email, deviceHash: digest(device) })
     return isKnown ? deviceKey(email, device) : accountKey(email)
   }
-  const accountKey = (email: string) => `sign-in ${throttle.keyedDigest(email)}`
+  const accountKey = (email: string) => throttle.digestKey('sign-in', email)
   const deviceKey = (email: string, device: string) =>
-    `sign-in ${throttle.keyedDigest(`${email} ${device}`)}`
+    throttle.digestKey('sign-in', `${email} ${device}`)
 
   async function emailGuessingWarning(request: AuthRequest, email: string): Promise<void> {
     const account = await queries.accountFindByEmail(db, email)
@@ -91,7 +92,7 @@ export function createSignIn(dependencies: Dependencies) {
 
   /** False when the code of the app was used before, in a sign-in or in a step-up. */
   async function isFirstUse(account: string, code: string): Promise<boolean> {
-    const key = `code ${throttle.keyedDigest(`${account} ${code}`)}`
+    const key = throttle.digestKey('code', `${account} ${code}`)
     return (await throttle.countAttempt(key, { max: 1, seconds: CODE_SECONDS })).isAllowed
   }
 

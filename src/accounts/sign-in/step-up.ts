@@ -8,6 +8,7 @@ import type { AuthRouteTable, SignedInAuthRequest } from '../auth-route.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Proofs } from '../levels.ts'
 import * as accountQueries from '../queries.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 import type { PasswordChange } from './password-change.ts'
 import * as queries from './queries.ts'
 import { codeShape, type SignIn } from './sign-in.ts'
@@ -70,7 +71,9 @@ export function createStepUp(
   function proveRecoveryCode(request: SignedInAuthRequest, given: string): Promise<Answer> {
     return withCodeLimit(request, async () => {
       const path = '/two-factor/verify-backup-code'
-      const answer = await request.callBetterAuth({ code: given }, path)
+      const answer = await oneAtATime(throttle, request.session.account, () =>
+        request.callBetterAuth({ code: given }, path),
+      )
       if (!isOk(answer)) return answer
       const facts = request.eventContext
       await emails.post(db, request.session, { kind: 'recovery-code-used', facts })

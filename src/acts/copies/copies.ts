@@ -12,10 +12,23 @@ export function openCopy(address: CopyAddress, secret: Masked<string>): Copy | u
     case 'none':
       return undefined
     case 'file':
-      return openFileCopy(address.path)
+      return limited(openFileCopy(address.path))
     case 'syslog':
       return openSyslogCopy(address)
     case 'http':
       return openHttpCopy(address.url, secret)
   }
+}
+
+/** A file on a dead mount never answers; the others have limits of their own. */
+const FILE_MS_MAX = 10_000
+
+function limited(copy: Copy): Copy {
+  const within = async <T>(work: Promise<T>): Promise<T> => {
+    const { promise, reject } = Promise.withResolvers<never>()
+    const fail = () => reject(new Error('the file of the acts does not answer'))
+    const timer = setTimeout(fail, FILE_MS_MAX)
+    return Promise.race([work, promise]).finally(() => clearTimeout(timer))
+  }
+  return { last: () => within(copy.last()), append: (lines) => within(copy.append(lines)) }
 }

@@ -1,6 +1,6 @@
 // A copy behind a URL. POST with lines stores them; GET answers with the stored line
 // of the highest number.
-// docs/operating.md describes the protocol for whoever writes a receiver.
+// docs/operating.md describes the protocol for authors of a receiver.
 import { request } from 'undici'
 import { Fault } from '../../platform/assert.ts'
 import type { Masked } from '../../platform/masked.ts'
@@ -10,8 +10,9 @@ import type { Copy } from './port.ts'
 const TIMEOUT_MS = 10_000
 /** One line; a receiver that sends its whole list is wrong. */
 const BYTES_MAX = 1_048_576
-const HAS_NOTHING = [204, 404]
-const CANNOT_READ = [405, 501]
+const HAS_NOTHING = 204
+/** Some receivers answer 404 however much they have: sending everything again would not end. */
+const CANNOT_READ = [404, 405, 501]
 
 export function openHttpCopy(url: string, secret: Masked<string>): Copy {
   const value = secret.reveal()
@@ -35,7 +36,7 @@ export function openHttpCopy(url: string, secret: Masked<string>): Copy {
     async last() {
       const { status, text } = await call('GET')
       if (CANNOT_READ.includes(status)) return 'unreadable'
-      if (HAS_NOTHING.includes(status)) return undefined
+      if (status === HAS_NOTHING) return undefined
       const mark = status === 200 ? newestMarkOf(text) : undefined
       // Not the text: it may quote our secret.
       if (mark === undefined) throw new Fault(`the copy of the acts answers GET with ${status}`)

@@ -15,6 +15,8 @@ $$;
 create or replace function acts_without_addresses(p_text text, p_max int4) returns text
 language plpgsql stable set search_path = pg_catalog, public, pg_temp as $$
 declare
+  -- Written out, because [[:alnum:]] has no Cyrillic letters in a database of the C locale.
+  c_letters constant text := '0-9A-Za-z\u00c0-\u1fff\u3040-\ud7ff\uf900-\ufdff\uff10-\U0010ffff';
   v_text text := p_text;
   v_address text;
 begin
@@ -23,8 +25,10 @@ begin
     for v_address in
       select m[1] from regexp_matches(
         p_text,
-        $re$((?:[^\s<>()\[\]{},:;"'@=/\\|]|'\\''|(?<=[[:alnum:]_])'(?=[[:alnum:]_]))+$re$
-          || $re$@(?:[[:alnum:]][[:alnum:].-]*[[:alnum:]]|[[:alnum:]]?))$re$,
+        replace(
+          $re$((?:[^\s<>()\[\]{},:;"'@=/\\|]|'\\''|(?<=[<letters>_])'(?=[<letters>_]))+$re$
+            || $re$@(?:[<letters>][<letters>.-]*[<letters>]|[<letters>]?))$re$,
+          '<letters>', c_letters),
         'g') as m
       group by 1 order by length(m[1]) desc
     loop
@@ -48,9 +52,10 @@ language sql stable set search_path = pg_catalog, public, pg_temp as $$
     || '","detail":' || to_json(p_act.detail)::text || '}'
 $$;
 
--- Of a new act: replaces addresses, gives it the next number and its digest, whatever the client
--- sent. The lock on the one row of act_chain is kept until the transaction ends, so numbers have no
--- gaps and their order is the order of commits; an act that is rolled back takes its number back.
+-- Of a new act: replaces addresses, gives it the next id and number and its digest, whatever the
+-- client sent: one who chose ids could take those of later acts, which would then fail. The lock on
+-- the one row of act_chain is kept until the transaction ends, so numbers have no gaps and their
+-- order is the order of commits; an act that is rolled back takes its number back.
 create or replace function operator_acts_join_chain() returns trigger
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
@@ -59,6 +64,7 @@ begin
   new.command := acts_without_addresses(new.command, 2000);
   new.detail := acts_without_addresses(new.detail, 1000);
   select number + 1, digest into strict new.number, v_before from act_chain for update;
+  select coalesce(max(id), 0) + 1 into new.id from operator_acts;
   new.at := clock_timestamp();
   new.digest := sha256(v_before || convert_to(acts_text(new), 'UTF8'));
   update act_chain set number = new.number, digest = new.digest;

@@ -25,9 +25,12 @@ import { publicRoutes } from './public.ts'
 import { resetReviewRoutes } from './reset-review.ts'
 import { type RouteName, type RouteTable, routesPlugin } from './routes.ts'
 import { statementPlugin } from './statement/statement.ts'
+import { usageFilePlugin } from './statement/usage-file.ts'
 import { type StatusOptions, statusRoutes } from './status.ts'
 import { logRoutes } from './usage/log.ts'
+import { createUsageReads } from './usage/reads.ts'
 import { refusedRoutes } from './usage/refused.ts'
+import { sessionRoutes } from './usage/sessions.ts'
 import { usageRoutes } from './usage/usage.ts'
 
 export type ApiOptions = {
@@ -54,6 +57,7 @@ export type ApiOptions = {
 
 export function apiPlugins(options: ApiOptions): Plugin[] {
   const { accounts } = options
+  const usage = { ...options, reads: createUsageReads(options.clock) }
   const home = createHomeRoutes(options)
   const key = createKeyRoutes(options)
   const closings = createClosingRoutes(options)
@@ -66,9 +70,10 @@ export function apiPlugins(options: ApiOptions): Plugin[] {
     ...home.routes,
     ...orderRoutes(options),
     ...key.routes,
-    ...usageRoutes(options),
-    ...logRoutes(options),
-    ...refusedRoutes(options),
+    ...usageRoutes(usage),
+    ...sessionRoutes(usage),
+    ...logRoutes(usage),
+    ...refusedRoutes(usage),
     ...guardRoutes(options),
     ...topUpRoutes(options),
   }
@@ -78,6 +83,7 @@ export function apiPlugins(options: ApiOptions): Plugin[] {
     routesPlugin(accounts, table),
     authPlugin(accounts, options.cabinetUrl),
     liveUpdatesPlugin({ ...options, home, keyState: key.stateOf }),
-    statementPlugin(options),
+    statementPlugin(usage),
+    usageFilePlugin(usage),
   ]
 }

@@ -51,8 +51,11 @@ test('shows balance, worth, pace, and whether the balance is low', async () => {
   })
   assert.deepEqual(home.worth, {
     kopecks: '104000',
-    packName: '35 million credits',
-    kopecksPerMillion: '3715',
+    pack: {
+      credits: { whole: '35000000', exact: '35000000' },
+      priceKopecks: '130000',
+      kopecksPerMillion: '3715',
+    },
   })
   assert.deepEqual(home.pace, {
     overDays: 1,
@@ -106,6 +109,31 @@ test('the owner’s thresholds decide what is low, on the page and in the e-mail
   assert.deepEqual(await low(), [true, 'pack', '3500000', null])
 })
 
+test('the overview, its notice and the e-mail agree how many days the credits last', async () => {
+  const { person, buyPack, spend, guards, db } = at.stage
+  const own = await person('one-pace')
+  await buyPack(own)
+  // The guard has watched for five days; the requests came today.
+  await db.query(
+    `update guards set pace_at = pace_at - interval '5 days', mark_at = mark_at - interval '2 days'
+     where book_id = $1`,
+    [own.book],
+  )
+  await spend(own.book, 7_000_000)
+  await guards.setThresholds(own.book, { lowCredits: null, lowDays: 21 })
+  const { body: home } = await own.expectOk<Home>('GET /api/home')
+  await guards.jobs.checkBalances()
+  const { rows } = await db.query(
+    `select body_text as text from letters where recipient = $1 and kind = 'low-balance'`,
+    [own.email],
+  )
+  const [, days] = /(?:about|примерно на) (\d+) /.exec((rows[0] as { text: string }).text) ?? []
+  assert.deepEqual(
+    [home.lowBy, home.lowDays, home.pace.overDays, home.pace.daysLeft, Number(days)],
+    ['days', 21, 5, 20, 20],
+  )
+})
+
 test('days are in the owner’s time zone, or in UTC when the zone does not exist', async () => {
   const { person, buyPack, spend, db } = at.stage
   const own = await person('zones')
@@ -142,6 +170,9 @@ test('shows a request that could cost more than what is left of the daily limit'
   await assert.rejects(spend(own.book, 1_292), { code: 'day_limit_reached' })
   const beyond = await shown()
   assert.deepEqual([beyond?.needed.whole, beyond?.left.whole], ['1292', '868'])
+  const resetsAt = Date.parse(beyond?.resetsAt ?? '')
+  assert.equal(resetsAt % 86_400_000, 0, 'the limit’s day ends at midnight UTC')
+  assert.ok(resetsAt > Date.now() && resetsAt <= Date.now() + 86_400_000)
 })
 
 test('shows why a book is blocked', async () => {

@@ -4,16 +4,16 @@
 import { z } from 'zod'
 import type { Guards, Warnings } from '../../guards/guards.ts'
 import type { Keys } from '../../keys/keys.ts'
-import type { Ledger, UsageDay } from '../../ledger/ledger.ts'
-import type { OrderView, Payments } from '../../payments/payments.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { Payments } from '../../payments/payments.ts'
 import { assert } from '../../platform/assert.ts'
 import { type Clock, dateAt } from '../../platform/clock.ts'
 import type { BookId } from '../../platform/ids.ts'
 import { zoneOf } from '../../platform/zone.ts'
 import { type Credits, micro, roundedUp } from '../../units/credits.ts'
+import { kopecksFor, kopecksPerMillion, type PackPrice } from '../../units/pack-price.ts'
 import type * as contract from '../contract/contract.ts'
 import { creditsOf, timeOf, timeOrNull } from './amounts.ts'
-import { perMillion } from './orders/packs.ts'
 import type { RouteTable } from './routes.ts'
 import { zoneToday } from './usage/period.ts'
 import { latestRequests } from './usage/requests.ts'
@@ -21,23 +21,17 @@ import { latestRequests } from './usage/requests.ts'
 export type HomeOptions = {
   readonly clock: Clock
   readonly ledger: Pick<Ledger, 'balance' | 'firstChargeAt' | 'usage'>
-  readonly payments: Pick<Payments, 'orders' | 'hasPurchased'>
+  readonly payments: Pick<Payments, 'lastPack'>
   readonly keys: Pick<Keys, 'find'>
   readonly guards: Pick<Guards, 'warnings'>
 }
 
 /** Two weeks show a weekly pattern and fit a phone's screen. */
 const DAYS = 14
-/** A whole week, so that weekends are included. */
-const PACE_DAYS = 7
-const DAY_MS = 86_400_000
 /** Without a threshold of the owner, low is below a tenth of the last pack: an evening's work. */
 const LOW_PART = 10n
 /** Cached times of first requests: 100 bytes each. */
 const FIRST_REQUESTS_MAX = 10_000
-/** The last purchase is among the newest orders, unless many payments failed since. */
-const ORDERS_PAGE = 50
-const ORDERS_PAGES_MAX = 10
 
 export function createHomeRoutes(options: HomeOptions) {
   const { clock, ledger, payments, keys, guards } = options
@@ -51,22 +45,11 @@ export function createHomeRoutes(options: HomeOptions) {
     return known
   }
 
-  async function lastPurchase(book: BookId): Promise<OrderView | undefined> {
-    let before: OrderView['id'] | null = null
-    for (let pages = 0; pages < ORDERS_PAGES_MAX; pages += 1) {
-      const page: OrderView[] = await payments.orders({ book, before, limit: ORDERS_PAGE })
-      const found = page.find(({ creditedAt }) => creditedAt !== null)
-      if (found !== undefined || page.length < ORDERS_PAGE) return found
-      before = page.at(-1)?.id ?? null
-    }
-    return undefined
-  }
-
   /** Everything on the overview. `zone` is the time zone of its days. */
   async function read(book: BookId, zone: string): Promise<contract.Home> {
     const [balance, bought, current, latest, own] = await Promise.all([
       ledger.balance(book),
-      lastPurchase(book),
+      payments.lastPack(book),
       keys.find(book),
       latestRequests(ledger.usage, book),
       guards.warnings(book),
@@ -76,7 +59,6 @@ export function createHomeRoutes(options: HomeOptions) {
     const { zone: counted } = await zoneToday(ledger.usage, zone)
     const days = await ledger.usage.days({ book, zone: counted, days: DAYS })
     const first = await firstRequestAt(book, requests)
-    const pace = paceOf(days, available, first, clock.nowMs())
     return {
       at: timeOf(dateAt(clock.nowMs())),
       balance: {
@@ -85,7 +67,11 @@ export function createHomeRoutes(options: HomeOptions) {
         debt: creditsOf(debt),
       },
       worth: bought === undefined ? null : worthOf(available, bought),
-      pace,
+      pace: {
+        overDays: own.pace.overDays,
+        creditsPerDay: creditsOf(own.pace.perDay),
+        daysLeft: own.pace.daysLeft,
+      },
       days: days.map((one) => ({
         day: one.day,
         requests: String(one.requests),
@@ -97,11 +83,12 @@ export function createHomeRoutes(options: HomeOptions) {
         dayLimit: creditsOf(own.beyondDayLimit.dayLimit),
         needed: creditsOf(roundedUp(own.beyondDayLimit.needed)),
         left: creditsOf(own.beyondDayLimit.left),
+        resetsAt: timeOf(dateAt(own.beyondDayLimit.resetsAtMs)),
       },
       blocked: balance.blockedReason,
       nextStep: nextStep({
         hasKey: current.active !== undefined,
-        hasPurchased: bought !== undefined || (await payments.hasPurchased(book)),
+        hasPurchased: bought !== undefined,
         hasRequested: requests > 0n,
       }),
       requests: {
@@ -124,39 +111,26 @@ export function createHomeRoutes(options: HomeOptions) {
 
 export type HomeRoutes = ReturnType<typeof createHomeRoutes>
 
-/** The price of the credits, by the pack bought last, rounded down to a kopeck. */
-function worthOf(available: Credits, { pack, priceKopecks }: OrderView): contract.Home['worth'] {
+/** The price of the credits, by the pack bought last. */
+function worthOf(available: Credits, pack: PackPrice): contract.Home['worth'] {
   return {
-    kopecks: String((available * priceKopecks) / pack.credits),
-    packName: pack.title,
-    kopecksPerMillion: String(perMillion(priceKopecks, pack.credits)),
-  }
-}
-
-function paceOf(
-  days: readonly UsageDay[],
-  available: Credits,
-  first: Date | undefined,
-  nowMs: number,
-): contract.Home['pace'] {
-  const age = first === undefined ? 1 : Math.floor((nowMs - first.getTime()) / DAY_MS) + 1
-  const overDays = Math.min(PACE_DAYS, Math.max(1, age))
-  const spent = days.slice(-PACE_DAYS).reduce((sum, day) => sum + day.spent, 0n)
-  return {
-    overDays,
-    creditsPerDay: creditsOf(micro(spent / BigInt(overDays))),
-    daysLeft: spent === 0n ? null : Number((available * BigInt(overDays)) / spent),
+    kopecks: String(kopecksFor(available, pack)),
+    pack: {
+      credits: creditsOf(pack.credits),
+      priceKopecks: String(pack.priceKopecks),
+      kopecksPerMillion: String(kopecksPerMillion(pack)),
+    },
   }
 }
 
 /** The owner's thresholds, as in the e-mails; without any, a tenth of the last pack. */
 function lowBalanceOf(
   available: Credits,
-  bought: OrderView | undefined,
+  bought: PackPrice | undefined,
   own: Warnings,
 ): Pick<contract.Home, 'isLow' | 'lowBy' | 'lowBelow' | 'lowDays'> {
   const { lowBy, lowCredits, lowDays } = own
-  const tenth = bought === undefined ? null : micro(bought.pack.credits / LOW_PART)
+  const tenth = bought === undefined ? null : micro(bought.credits / LOW_PART)
   const below = lowCredits ?? tenth
   const lines = { lowBelow: below === null ? null : creditsOf(below), lowDays }
   if (lowCredits !== null || lowDays !== null) return { isLow: lowBy !== null, lowBy, ...lines }

@@ -56,7 +56,7 @@ test('brand, prices and legal documents need no session', async () => {
   assert.equal(prices.packs.length, 3)
   assert.deepEqual(prices.models[0], {
     id: 'model-large',
-    name: { ru: 'Large', en: 'Large' },
+    name: { ru: 'Большая', en: 'Large' },
     contextWindow: '1000000',
     outputCeiling: '128000',
     lists: [

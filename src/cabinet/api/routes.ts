@@ -14,7 +14,7 @@ const BODY_BYTES_MAX = 8 * 1024
 /** Routes of the contract that answer JSON; the others have plugins of their own. */
 export type RouteName = Exclude<
   keyof Routes,
-  `${string}/api/auth/${string}` | 'GET /api/live' | 'GET /api/statement'
+  `${string}/api/auth/${string}` | 'GET /api/live' | 'GET /api/statement' | 'GET /api/usage/file'
 >
 
 type BodyOf<Name extends RouteName> = Routes[Name] extends { body: infer Body } ? Body : undefined
@@ -159,8 +159,20 @@ export function headersOf({ headers }: FastifyRequest): Headers {
 /** Checks the input against the schema; refuses with field_invalid. */
 export function validate<Value>(schema: z.ZodType<Value>, value: unknown): Value {
   const read = schema.safeParse(value)
-  if (read.success) return read.data
+  const nul = nulPath(value)
+  if (read.success && nul === undefined) return read.data
   // Not zod's own message: it may quote the input, which may be a key.
-  const field = read.error.issues[0]?.path.join('.') ?? ''
+  const field = (read.error?.issues[0]?.path ?? nul)?.join('.') ?? ''
   throw new CabinetRefusal('field_invalid', 'A field is missing or invalid.', { field })
+}
+
+/** Where a text has a NUL character. PostgreSQL has no such text and would raise an error. */
+function nulPath(value: unknown): string[] | undefined {
+  if (typeof value === 'string') return value.includes('\0') ? [] : undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [name, member] of Object.entries(value)) {
+    const path = nulPath(member)
+    if (path !== undefined) return [name, ...path]
+  }
+  return undefined
 }

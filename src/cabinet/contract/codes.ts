@@ -46,6 +46,7 @@ export type ErrorCode =
   | 'review_not_due'
   /** The log of this account has no such request. */
   | 'request_unknown'
+  | 'usage_session_unknown'
   | 'document_unknown'
   | 'consent_unknown'
   | 'session_unknown'

@@ -65,13 +65,17 @@ export type Brand = {
   readonly refundPolicy: 'prorata' | 'full' | 'none'
 }
 
-export type Pack = {
-  readonly id: string
-  readonly name: Localized
+/** What credits cost at the price of a pack. */
+export type PackPrice = {
   readonly credits: Credits
   readonly priceKopecks: Kopecks
   /** Rounded up: we never promise a better price than we charge. */
   readonly kopecksPerMillion: Kopecks
+}
+
+export type Pack = PackPrice & {
+  readonly id: string
+  readonly name: Localized
   /** Compared with the pack with the highest price per credit, rounded down; 0 for that pack. */
   readonly savingPercent: number
   /** Payment methods that accept this sum, SBP first; empty when nothing can be bought. */
@@ -151,13 +155,10 @@ export type Home = {
     readonly debt: Credits
   }
   /** The available credits at the price of the pack bought last; null: no pack was bought. */
-  readonly worth: {
-    readonly kopecks: Kopecks
-    readonly packName: string
-    readonly kopecksPerMillion: Kopecks
-  } | null
+  readonly worth: { readonly kopecks: Kopecks; readonly pack: PackPrice } | null
+  /** How fast the owner spends: the same figures as in the warning e-mail and in `lowBy`. */
   readonly pace: {
-    /** The average is over this many days: 7, or fewer when the first request is younger. */
+    /** The average is over this many days: 1 to 7, usually 4 to 7. */
     readonly overDays: number
     readonly creditsPerDay: Credits
     /** Whole days until the credits are spent at that pace; null when nothing was spent. */
@@ -184,6 +185,8 @@ export type Home = {
     readonly dayLimit: Credits
     readonly needed: Credits
     readonly left: Credits
+    /** When the limit's day, a UTC day, ends. */
+    readonly resetsAt: Time
   } | null
   /** Why all requests are refused, independent of the balance; null: they are not. */
   readonly blocked: 'operator_blocked' | 'owner_suspended' | 'velocity_stopped' | null
@@ -245,13 +248,27 @@ export type Refund = {
   readonly endedAt: Time | null
 }
 
-export type OrderWithRefunds = Order & { readonly refunds: readonly Refund[] }
+/** An order as its owner reads it; live updates have no `unspent`, which each request changes. */
+export type OrderWithUnspent = Order & {
+  /** Its credits that are neither spent nor taken back; null: it was never credited. */
+  readonly unspent: Credits | null
+}
+
+export type OrderWithRefunds = OrderWithUnspent & { readonly refunds: readonly Refund[] }
 
 export type Refundable = {
   readonly amountKopecks: Kopecks
   readonly credits: Credits
   /** Why nothing can be refunded; null when something can. */
-  readonly why: 'not_credited' | 'disputed' | 'policy' | 'spent' | 'budget' | 'promo' | null
+  readonly why:
+    | 'not_credited'
+    | 'disputed'
+    | 'policy'
+    | 'spent'
+    | 'refunded'
+    | 'budget'
+    | 'promo'
+    | null
 }
 
 export type Key = {

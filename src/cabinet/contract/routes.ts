@@ -18,6 +18,7 @@ import type {
   NewKey,
   Order,
   OrderWithRefunds,
+  OrderWithUnspent,
   Pack,
   PasskeyLine,
   Refund,
@@ -28,11 +29,17 @@ import type {
 } from './contract.ts'
 import type { GuardRoutes } from './guards.ts'
 import type { Prices } from './prices.ts'
+import type { SessionRoutes } from './sessions.ts'
 import type { StatusRoutes } from './status.ts'
 import type { UsageRoutes } from './usage.ts'
 
 /** All routes. */
-export type Routes = OwnerRoutes & AuthRoutes & GuardRoutes & StatusRoutes & UsageRoutes
+export type Routes = OwnerRoutes &
+  AuthRoutes &
+  GuardRoutes &
+  SessionRoutes &
+  StatusRoutes &
+  UsageRoutes
 
 /**
  * The key is method and path. POST bodies are JSON, `{}` where there is nothing to send. An
@@ -90,7 +97,7 @@ export type OwnerRoutes = {
   /** Newest first; `before` is `next` of the previous page. */
   'GET /api/orders': {
     query: { before?: string | undefined; limit?: number | undefined }
-    answer: { orders: readonly Order[]; next: string | null }
+    answer: { orders: readonly OrderWithUnspent[]; next: string | null }
   }
   'GET /api/orders/:id': { answer: OrderWithRefunds }
   /** Asks the payment provider now. */

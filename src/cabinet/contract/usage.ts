@@ -1,43 +1,95 @@
-// The types of usage: the chart, the request log, the price of one request and the statement.
-import type { Credits, IntegerText, Time } from './contract.ts'
+// The types of usage: the explorer, the request log, the price of one request, the statement.
+// Those of sessions are in sessions.ts.
+import type { Credits, IntegerText, Kopecks, Time } from './contract.ts'
 import type { PriceDimension, PriceListName, TokenKind } from './prices.ts'
 
-export type UsageStep = 'hour' | 'day'
+/** Weeks begin on Monday in the owner's zone; the first and the last one end with the period. */
+export type UsageStep = 'hour' | 'day' | 'week'
+/** `session` and `label` are the ids that clients send with their requests. */
+export type UsageSplit = 'model' | 'ending' | 'session' | 'label'
 
-/** What one model used in one step of time. */
-export type ModelUsage = {
-  readonly model: string
-  /** All requests that reached an upstream, charged or free. */
+/**
+ * Milliseconds, from counts in steps of a factor of the square root of 2: each is at most 1.19
+ * times too high or too low. Of the requests whose times are recorded.
+ */
+export type Latency = { readonly p50: number; readonly p95: number }
+
+export type UsageFigures = {
+  /** All requests that have an entry in the ledger, charged or free. */
   readonly requests: IntegerText
   /** Those of them that cost nothing. */
   readonly free: IntegerText
+  /**
+   * Those of the free ones that failed: all but `given_up`, where the client left before the
+   * response began.
+   */
+  readonly errors: IntegerText
+  /**
+   * Of how many requests `errors`, `cacheSaved` and the times are known: fewer than `requests` for
+   * time before the service recorded them.
+   */
+  readonly known: IntegerText
   readonly input: IntegerText
   readonly output: IntegerText
   readonly cacheRead: IntegerText
   readonly cacheWrite5m: IntegerText
   readonly cacheWrite1h: IntegerText
   readonly credits: Credits
+  /**
+   * What the cached tokens would have cost as plain input, less what they cost. Negative when more
+   * was written to caches than read from them.
+   */
+  readonly cacheSaved: Credits
+  /** From the request's first byte to the reply's first and last one; null without a known time. */
+  readonly firstByte: Latency | null
+  readonly total: Latency | null
 }
 
-export type UsageBucket = {
+export type UsageSeries = UsageFigures & {
+  /** A model, an ending, a session's id or a label; null: requests without one. */
+  readonly key: string | null
+  /**
+   * `key` is null, too: the keys beyond the first 12 by credits, and requests whose key is no
+   * longer known, such as those of old sessions.
+   */
+  readonly isOther?: true
+}
+
+/** The figures of one step of time. */
+export type UsageTimeStep = {
   /** The start of the step. */
   readonly at: Time
-  /** The same in the owner's time zone: `2026-11-15` for a day, `2026-11-15T13:00` for an hour. */
+  /** The same in the owner's time zone: `2026-11-15T13:00` for an hour, else `2026-11-15`. */
   readonly local: string
-  /** Most credits first; empty when nothing was used. */
-  readonly models: readonly ModelUsage[]
+  readonly whole: UsageFigures
+}
+
+export type UsageBucket = UsageTimeStep & {
+  /** Most credits first, `isOther` last; without keys that have no requests in this step. */
+  readonly series: readonly UsageSeries[]
 }
 
 export type Usage = {
   readonly zone: string
   readonly step: UsageStep
+  readonly split: UsageSplit
   /** First and last day, both included, in the zone. */
   readonly from: string
   readonly to: string
   /** Oldest first, also empty ones. */
   readonly buckets: readonly UsageBucket[]
-  /** The whole period by model, most credits first. */
-  readonly totals: readonly ModelUsage[]
+  /** The whole period by key, most credits first, `isOther` last. */
+  readonly totals: readonly UsageSeries[]
+  readonly whole: UsageFigures
+  /** As many days directly before, in as many steps (hours of clock changes apart). */
+  readonly previous: {
+    readonly from: string
+    readonly to: string
+    readonly whole: UsageFigures
+    readonly buckets: readonly UsageTimeStep[]
+  } | null
+  /** What a million credits cost in the last pack that was bought; null before the first. */
+  readonly kopecksPerMillion: Kopecks | null
 }
 
 /** How a request ended, as the ledger records it. The first three are charged, the others free. */
@@ -68,6 +120,14 @@ export type LogLine = {
   readonly cacheWrite1h: IntegerText
   readonly credits: Credits
   readonly isEstimated: boolean
+  /** From the request's first byte to the reply's first and last one; null: not recorded. */
+  readonly firstByteMs: number | null
+  readonly totalMs: number | null
+  readonly isStream: boolean | null
+  /** As the upstream named it: `end_turn`; null without a whole reply, or not recorded. */
+  readonly stopReason: string | null
+  /** As in the error's body: `overloaded_error`; null without an error, or not recorded. */
+  readonly errorType: string | null
 }
 
 export type LogPage = {
@@ -166,13 +226,28 @@ type Period = {
 }
 
 export type LogFilter = Period & {
+  /** Only the hour that begins at this moment; the period is ignored. */
+  hour?: Time | undefined
   model?: string | undefined
   /** `charged`, `free`, or one ending. */
   ending?: Ending | 'charged' | 'free' | undefined
+  /** The ids that the client sent with the request. */
+  session?: string | undefined
+  agent?: string | undefined
+  label?: string | undefined
+}
+
+/** `compare`: with the previous period. */
+export type UsageQuery = Period & {
+  step?: UsageStep | undefined
+  split?: UsageSplit | undefined
+  compare?: '1' | undefined
 }
 
 export type UsageRoutes = {
-  'GET /api/usage': { query: Period & { step?: UsageStep | undefined }; answer: Usage }
+  'GET /api/usage': { query: UsageQuery; answer: Usage }
+  /** The same numbers as a file to download. */
+  'GET /api/usage/file': { query: UsageQuery & { format: 'csv' | 'json' }; answer: string }
   'GET /api/log': {
     query: LogFilter & { before?: string | undefined; limit?: number | undefined }
     answer: LogPage

@@ -8,11 +8,14 @@ import { postCountTokens } from './count.ts'
 import { getMe } from './me.ts'
 import { getModel, getModels } from './models.ts'
 import { getOpenapi } from './openapi.ts'
+import { getRequest, getRequests } from './requests.ts'
+import { getUsage } from './usage.ts'
 
 type Route = {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  readonly handler: (exchange: Exchange, modules: Modules) => Promise<void>
+  /** `id`: the last part of a path that ends in `{id}`, decoded; empty for the others. */
+  readonly handler: (exchange: Exchange, modules: Modules, id: string) => Promise<void>
 }
 
 /**
@@ -23,6 +26,10 @@ export const routes: readonly Route[] = [
   { method: 'POST', path: '/messages', handler: postMessages },
   { method: 'POST', path: '/messages/count_tokens', handler: postCountTokens },
   { method: 'GET', path: '/models', handler: getModels },
+  { method: 'GET', path: '/models/{id}', handler: getModel },
+  { method: 'GET', path: '/requests', handler: getRequests },
+  { method: 'GET', path: '/requests/{id}', handler: getRequest },
+  { method: 'GET', path: '/usage', handler: getUsage },
   { method: 'GET', path: '/me', handler: getMe },
   { method: 'GET', path: '/api/hello', handler: hello },
   { method: 'GET', path: '/openapi.json', handler: getOpenapi },
@@ -44,17 +51,17 @@ export function route(exchange: Exchange, modules: Modules): Promise<void> {
   const { method: sent, url } = exchange.clientRequest
   const method = sent === 'HEAD' ? 'GET' : sent
   const path = pathOf(url)
-  const found = routes.find((one) => one.path === path && one.method === method)
-  if (found !== undefined) return found.handler(exchange, modules)
-  const here = routes.filter((one) => one.path === path)
-  const model = /^\/models\/([^/]+)$/.exec(path)?.[1]
-  if (model !== undefined && method === 'GET') {
-    return getModel(exchange, modules, decoded(model))
+  const known = labelOf(path)
+  const found = routes.find((one) => one.path === known && one.method === method)
+  if (found !== undefined) {
+    const id = known === path ? '' : path.slice(path.lastIndexOf('/') + 1)
+    return found.handler(exchange, modules, decoded(id))
   }
-  if (here.length === 0 && model === undefined) {
+  const [here] = routes.filter((one) => one.path === known)
+  if (here === undefined) {
     throw gatewayRefusal('path_unknown', `${sent} ${shownPath(url)}: there is no such path`)
   }
-  const allowed = here[0]?.method === 'POST' ? 'POST' : 'GET, HEAD'
+  const allowed = here.method === 'POST' ? 'POST' : 'GET, HEAD'
   exchange.clientReply.setHeader('allow', allowed)
   throw gatewayRefusal('method_wrong', `${sent} is not allowed here; use ${allowed}`)
 }
@@ -77,17 +84,18 @@ export function pathOf(url: string): string {
   return path.replace(/^(?:\/v1){1,2}(?=\/)/, '')
 }
 
-/** The path as a metrics label: one of a few values, whatever clients request. */
+/** The path in the table of routes: a metrics label of few values, whatever is requested. */
 export function labelOf(path: string): string {
   if (routes.some((one) => one.path === path)) return path
-  return path.startsWith('/models/') ? '/models/{id}' : 'other'
+  const folder = /^(.+)\/[^/]+$/.exec(path)?.[1]
+  return routes.find((one) => one.path === `${folder}/{id}`)?.path ?? 'other'
 }
 
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    return text // no model has such an id, so the lookup will fail
+    return text // nothing has such an id, so the lookup will fail
   }
 }
 

@@ -13,6 +13,7 @@ import type { Modules } from '../modules.ts'
 import { gatewayRefusal } from '../refusals.ts'
 import { unknownModel } from '../unknown-model.ts'
 import { writeJson } from './json.ts'
+import { limitOf } from './parameters.ts'
 
 /** The vendor's own page size and its maximum. */
 const PAGE_DEFAULT = 20
@@ -27,7 +28,7 @@ export async function getModels(exchange: Exchange, modules: Modules): Promise<v
   const shown = await shownTo(exchange, modules)
   const all = modules.pricing.current().models
   const query = new URLSearchParams(exchange.query)
-  const limit = limitOf(query.get('limit'))
+  const limit = limitOf(query.get('limit') ?? undefined, PAGE_DEFAULT, PAGE_MAX)
   const [after, before] = ['after_id', 'before_id'].map((name) => positionOf(query, name, all))
   const range = all.slice(after === undefined ? 0 : after + 1, before)
   const page = before === undefined ? range.slice(0, limit) : range.slice(-limit)
@@ -59,15 +60,6 @@ function positionOf(
   const position = all.findIndex((model) => model.id === id)
   if (position >= 0) return position
   throw gatewayRefusal('field_invalid', `${name}: Input should be the id of a model`)
-}
-
-function limitOf(text: string | null): number {
-  if (text === null) return PAGE_DEFAULT
-  const limit = Number(text)
-  if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX) {
-    throw gatewayRefusal('field_invalid', `limit: Input should be between 1 and ${PAGE_MAX}`)
-  }
-  return limit
 }
 
 /** A model, and how many turns the caller's balance covers, if it is known. */

@@ -82,7 +82,7 @@ class Stream {
     clientReply.flush()
     exchange.onDisconnect = () => this.handleDisconnect()
     exchange.onShed = () => {
-      // A client that has left pays, whoever ends the stream after it.
+      // A client that has left pays, also if the request of another account ends its stream.
       if (exchange.isDisconnected) this.settleAbandoned()
       else this.endBroken('another account needed its connection', SHED)
     }

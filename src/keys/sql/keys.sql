@@ -12,7 +12,8 @@ begin
   elsif (old.state, new.state) in (('pending', 'active'), ('active', 'revoked'))
     and (old.id, old.book_id, old.last4, old.hash, old.created_at)
       = (new.id, new.book_id, new.last4, new.hash, new.created_at)
-    and (old.lookup, old.lookup_slot) is not distinct from (new.lookup, new.lookup_slot)
+    and (old.lookup, old.lookup_slot, old.secret_id)
+      is not distinct from (new.lookup, new.lookup_slot, new.secret_id)
     and (old.state = 'pending'
       or (old.fence, old.activated_at) = (new.fence, new.activated_at)) then
     return new;

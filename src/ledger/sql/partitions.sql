@@ -106,7 +106,8 @@ end $$;
 -- books are copied to entries_unverified and do not stop the day: the audit reads them there, and
 -- each later day tries again, so that a book goes on when its rows were repaired. Rows that a clock
 -- before 0024 wrote to the wrong day verify with the next day. Refused while a verified book is not
--- all in the sums, because its usage could not be added later.
+-- all in the sums, because its usage could not be added later; a book that the job has not begun to
+-- split has no mark there, and its history is copied from the sums.
 create or replace function ledger_day_checkpoint(p_day date) returns void
 language plpgsql security definer
 set search_path = pg_catalog, public, pg_temp as $$
@@ -140,8 +141,9 @@ begin
       window w as (partition by r.book_id order by r.seq)
     ), summed as (
       select k.book_id, bool_and(k.is_next) as is_whole, bool_or(k.is_old) as is_old,
-        max(k.seq) > coalesce(max(m.seq), 0) as is_behind
+        max(k.seq) > least(coalesce(max(m.seq), 0), max(n.seq)) as is_behind
       from chain k left join usage_marks m on m.book_id = k.book_id
+      left join usage_split_marks n on n.book_id = k.book_id
       group by k.book_id
     )
     select coalesce(array_agg(book_id) filter (where not is_whole or (is_old and is_behind)), '{}'),
@@ -176,6 +178,10 @@ begin
     v_new) using v_unverified;
   execute format($sql$
     delete from usage_spans s using (select distinct book_id from %I) e
+    where s.book_id = e.book_id and s.day = $1
+  $sql$, v_table) using p_day;
+  execute format($sql$
+    delete from usage_split_spans s using (select distinct book_id from %I) e
     where s.book_id = e.book_id and s.day = $1
   $sql$, v_table) using p_day;
   execute format($sql$

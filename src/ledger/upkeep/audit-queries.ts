@@ -40,14 +40,14 @@ async function findingList(
   return findings.slice(0, limit)
 }
 
-/** What is wrong with the entries since the marks, and with triggers. Only reads. */
+/** What is wrong with the entries since the marks. Only reads. */
 export function findingListNew(tx: Tx, limit: number): Promise<Finding[]> {
-  return findingList(tx, ['ledger_audit_triggers()', 'ledger_audit_chain(false)'], [], limit)
+  return findingList(tx, ['ledger_audit_chain(false)'], [], limit)
 }
 
-/** What is wrong with triggers and the sums of open holds. Only reads; all books at once. */
+/** What is wrong with the sums of open holds. Only reads; all books at once. */
 export function findingListOfHolds(tx: Tx, limit: number): Promise<Finding[]> {
-  return findingList(tx, ['ledger_audit_triggers()', 'ledger_audit_holds()'], [], limit)
+  return findingList(tx, ['ledger_audit_holds()'], [], limit)
 }
 
 /** What is wrong with these books and their entries. Only reads. */

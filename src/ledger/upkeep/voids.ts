@@ -3,7 +3,8 @@
 // second time.
 import type { HoldId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
-import type { FreeEnding, VoidInput } from '../calls.ts'
+import type { FreeEnding } from '../../units/endings.ts'
+import type { VoidInput } from '../calls.ts'
 import type { OpenHold } from './upkeep.ts'
 
 /** A sweeper waits twice in a tick, and after a pause of 15 s it would start over. */

@@ -1,95 +1,181 @@
-// Adds up usage by bucket (a day or hour of a chart) and model. The sums of a model are one
-// BigInt64Array: V8 adds its elements without allocating a bigint for each.
-import { micro } from '../../units/credits.ts'
-import type { PackedSums, UsageRow, UsageTotals } from './queries.ts'
+// Adds up the usage of a chart's buckets: sums up to the mark and entries after it. The whole comes
+// from the sums by model, which have every request; what the shown keys of a split lack is `other`.
+import { dateAt, dayText } from '../../platform/clock.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import type { BookId } from '../../platform/ids.ts'
+import { type UsageFigures, UsageSums } from './figures.ts'
+import type { Bound, Mark, UsageSource } from './queries.ts'
+import type { EntryRange } from './request-rows.ts'
+import {
+  keyListMost,
+  keyListMostUnsummed,
+  type SumCorrection,
+  type SumQuery,
+  type SumTable,
+  sumList,
+  type UsageSplit,
+  unsummedList,
+} from './sum-queries.ts'
 
-export type ModelUsage = UsageTotals & { readonly model: string }
+/** Readers cannot tell more series of a chart apart. */
+const KEYS_MAX = 12
+const MINUTE_MS = 60_000
+/** Length in minutes of the sums that a chart is made of. */
+const STEP_MINUTES = { week: 1_440, month: 1_440, day: 1_440, hour: 60 } as const
+/** Lengths of the sums for the corrections; every bound is a multiple of the last. */
+const FINER_MINUTES = [180, 60, 15]
 
-/** In the order in which `sumList` packs them. */
-const FIELDS = [
-  ...(['requests', 'free', 'input', 'output', 'cacheRead', 'cacheWrite5m'] as const),
-  ...(['cacheWrite1h', 'spent'] as const),
-]
-const WIDTH = FIELDS.length
-const INT4_BYTES = 4
-const INT8_BYTES = 8
+type BucketQuery = {
+  readonly book: BookId
+  readonly minutes: number
+  /** Null: the whole alone. */
+  readonly split: UsageSplit | null
+  /** Where the buckets begin, and where the last one ends. */
+  readonly times: readonly number[]
+}
 
-/**
- * Buckets are numbered from 1. Usage before the first or after the last one is added to an extra
- * bucket at each end, which is not returned. No sum overflows: the book's own total is an int8.
- */
-export function createUsageBuckets(buckets: number) {
-  const models = new Map<string, BigInt64Array>()
+export type BucketSums = {
+  readonly whole: UsageSums
+  /** Most credits first, then by name, so that keys keep their colours in the chart. */
+  readonly keys: readonly { readonly key: string; readonly sums: UsageSums }[]
+  readonly other: UsageSums | undefined
+}
 
-  function sumsOf(model: string): BigInt64Array {
-    const known = models.get(model) ?? new BigInt64Array((buckets + 2) * WIDTH)
-    models.set(model, known)
+export function boundsOf(step: keyof typeof STEP_MINUTES, bounds: readonly Bound[]) {
+  return { minutes: STEP_MINUTES[step], times: bounds.map(({ at }) => at.getTime()) }
+}
+
+/** Reads and adds up; the transaction must be the snapshot in which the source was found. */
+export async function readBucketSums(
+  tx: Tx,
+  source: UsageSource | undefined,
+  p: BucketQuery,
+): Promise<BucketSums> {
+  const whole = new UsageSums(p.times.length - 1)
+  const keys = new Map<string, UsageSums>()
+  if (source === undefined) return { whole, keys: [], other: undefined }
+  const table = source.isSplit ? 'usage_split_sums' : 'usage_sums'
+  const gridPoints = p.times.map((bound) => nearest(bound, p.minutes * MINUTE_MS))
+  const corrections = correctionsOf(p.times, gridPoints)
+  const { since } = source
+  const query = { book: p.book, minutes: p.minutes, gridPoints, corrections, since }
+  const entries = source.seq === source.bookSeq ? undefined : unsummedRange(p, source)
+  const shown =
+    p.split === 'session' || p.split === 'label'
+      ? await shownKeys(tx, { ...query, table, split: p.split, entries })
+      : null
+  const of = (key: string) => {
+    const known = keys.get(key) ?? new UsageSums(whole.buckets)
+    keys.set(key, known)
     return known
   }
 
+  for (const one of await sumList(tx, { ...query, table, split: 'model', keys: null })) {
+    whole.addPacked(one.packed, one.sign)
+    if (p.split === 'model') of(one.key).addPacked(one.packed, one.sign)
+  }
+  if (p.split !== null && p.split !== 'model' && table === 'usage_split_sums') {
+    for (const one of await sumList(tx, { ...query, table, split: p.split, keys: shown })) {
+      of(one.key).addPacked(one.packed, one.sign)
+    }
+  }
+  if (entries !== undefined) {
+    // These entries are of the last days: pass only the bounds of those days.
+    const near = Math.max(
+      0,
+      p.times.findLastIndex((bound) => bound <= Date.parse(entries.dayMin)),
+    )
+    const unsummed = {
+      entries,
+      split: p.split ?? 'model',
+      keys: shown,
+      bounds: p.times.slice(near),
+    }
+    for (const row of await unsummedList(tx, unsummed)) {
+      whole.addRow(row, row.bucket + near)
+      if (p.split !== null && row.key !== null) of(row.key).addRow(row, row.bucket + near)
+    }
+  }
+  return chosen(whole, p.split === null ? undefined : keys)
+}
+
+/**
+ * The sessions or labels of a chart. A client may name as many as it sends requests: figures of
+ * 6,000 of them on 366 days take 1.5 GB.
+ */
+async function shownKeys(
+  tx: Tx,
+  p: SumQuery & { readonly table: SumTable; readonly entries: EntryRange | undefined },
+): Promise<string[]> {
+  const { table, split, entries } = p
+  if (table === 'usage_split_sums') {
+    return keyListMost(tx, { ...p, unsummed: entries, limit: KEYS_MAX })
+  }
+  if (entries === undefined) return []
+  return keyListMostUnsummed(tx, { split, entries, limit: KEYS_MAX })
+}
+
+function unsummedRange({ book, times }: BucketQuery, mark: Mark): EntryRange {
+  const [first = 0, end = first] = [times[0], times.at(-1)]
   return {
-    addPacked({ model, sign, packed }: PackedSums): void {
-      const sums = sumsOf(model)
-      const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength)
-      for (let byte = 0; byte < view.byteLength; ) {
-        const first = view.getInt32(byte) * WIDTH
-        byte += INT4_BYTES
-        for (let at = first; at < first + WIDTH; at++) {
-          const value = view.getBigInt64(byte)
-          byte += INT8_BYTES
-          sums[at] = (sums[at] ?? 0n) + (sign < 0 ? -value : value)
-          // A correction moves usage across a bound: what one bucket gains, the next one loses.
-          if (sign !== 0) sums[at + WIDTH] = (sums[at + WIDTH] ?? 0n) + (sign < 0 ? value : -value)
-        }
-      }
-    },
-
-    addRow(row: UsageRow, bucket: number): void {
-      const sums = sumsOf(row.model)
-      for (const [f, field] of FIELDS.entries()) {
-        const at = bucket * WIDTH + f
-        sums[at] = (sums[at] ?? 0n) + row[field]
-      }
-    },
-
-    /** For each bucket the usage of each model; models without requests are left out. */
-    byBucket(): ModelUsage[][] {
-      return Array.from({ length: buckets }, (_, i) =>
-        [...models].flatMap(([model, sums]) => usageAt(model, sums, (i + 1) * WIDTH)),
-      )
-    },
-
-    /** The same for all buckets together. */
-    totals(): ModelUsage[] {
-      return [...models].flatMap(([model, sums]) => usageAt(model, totalOf(sums, buckets), 0))
-    },
+    ...{ book, afterSeq: mark.seq },
+    dayMin: later(mark.dayMin, dayText(first)),
+    dayMax: earlier(mark.dayMax, dayText(end)),
+    ...{ from: dateAt(first), to: dateAt(end) },
   }
 }
 
-export type UsageBuckets = ReturnType<typeof createUsageBuckets>
-
-function totalOf(sums: BigInt64Array, buckets: number): BigInt64Array {
-  const whole = new BigInt64Array(WIDTH)
-  for (let at = WIDTH; at < (buckets + 1) * WIDTH; at++) {
-    whole[at % WIDTH] = (whole[at % WIDTH] ?? 0n) + (sums[at] ?? 0n)
-  }
-  return whole
+/** The keys with the most credits, and the rest of the whole. */
+function chosen(whole: UsageSums, keys: ReadonlyMap<string, UsageSums> | undefined): BucketSums {
+  if (keys === undefined) return { whole, keys: [], other: undefined }
+  const used = [...keys].flatMap(([key, sums]) => {
+    const figures = sums.totals()
+    return figures === undefined ? [] : [{ key, sums, figures }]
+  })
+  const most = used.toSorted(byCredits).slice(0, KEYS_MAX)
+  const other = whole.less(most.map(({ sums }) => sums))
+  return { whole, keys: most, other: other.totals() === undefined ? undefined : other }
 }
 
-function usageAt(model: string, sums: BigInt64Array, at: number): ModelUsage[] {
-  const requests = sums[at] ?? 0n
-  if (requests === 0n) return []
-  return [
-    {
-      model,
-      requests,
-      free: sums[at + 1] ?? 0n,
-      input: sums[at + 2] ?? 0n,
-      output: sums[at + 3] ?? 0n,
-      cacheRead: sums[at + 4] ?? 0n,
-      cacheWrite5m: sums[at + 5] ?? 0n,
-      cacheWrite1h: sums[at + 6] ?? 0n,
-      spent: micro(sums[at + 7] ?? 0n),
-    },
-  ]
+type Ranked = { readonly key: string; readonly figures: UsageFigures }
+
+function byCredits(a: Ranked, b: Ranked): number {
+  const [one, other] = [a.figures.spent, b.figures.spent]
+  if (one !== other) return one > other ? -1 : 1
+  return a.key < b.key ? -1 : 1
+}
+
+/**
+ * The sums to add or subtract between each bound and its grid point, the nearest multiple of the
+ * length of the chart's sums; coarse sums first. For a bound at 18:30 and a grid point at midnight:
+ * subtract two sums of three hours (18:00), then add two of a quarter of an hour.
+ */
+function correctionsOf(bounds: readonly number[], gridPoints: readonly number[]): SumCorrection[] {
+  const [first = 0] = gridPoints
+  return bounds.flatMap((boundMs, bound) => {
+    let atMs = gridPoints[bound] ?? boundMs
+    return FINER_MINUTES.flatMap((minutes): SumCorrection[] => {
+      const distanceMs = nearest(boundMs - atMs, minutes * MINUTE_MS)
+      if (distanceMs === 0) return []
+      const before = (atMs - first) / MINUTE_MS
+      const after = before + distanceMs / MINUTE_MS
+      atMs += distanceMs
+      const range = { bound, minutes, from: Math.min(before, after), to: Math.max(before, after) }
+      return [{ ...range, sign: distanceMs > 0 ? 1 : -1 }]
+    })
+  })
+}
+
+/** The nearest multiple of a step; halfway between two, the one nearer to zero. */
+function nearest(ms: number, stepMs: number): number {
+  return Math.sign(ms) * Math.ceil(Math.abs(ms) / stepMs - 0.5) * stepMs
+}
+
+// Days as text sort like days, and `-infinity` sorts before all of them.
+function later(a: string, b: string): string {
+  return a > b ? a : b
+}
+
+function earlier(a: string, b: string): string {
+  return a < b ? a : b
 }

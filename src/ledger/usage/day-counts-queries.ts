@@ -2,8 +2,8 @@
 import { dayText } from '../../platform/clock.ts'
 import type { Executor } from '../../platform/db/db.ts'
 import type { Credits } from '../../units/credits.ts'
+import type { Ending } from '../../units/endings.ts'
 import type { TokenCounts } from '../../units/tokens.ts'
-import type { Ending } from '../calls.ts'
 
 /**
  * `reported`: the upstream's own counters. `estimated`: the end of the reply did not arrive; the

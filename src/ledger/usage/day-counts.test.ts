@@ -10,9 +10,9 @@ import {
 } from '../../../test/support/harness.ts'
 import { createLedgerCustomer, type LedgerCustomer } from '../../../test/support/ledger-customer.ts'
 import { micro } from '../../units/credits.ts'
+import type { FreeEnding, PaidEnding } from '../../units/endings.ts'
 import { ONE } from '../../units/price.ts'
 import { noTokens, type TokenCounts, tokens } from '../../units/tokens.ts'
-import type { FreeEnding, PaidEnding } from '../calls.ts'
 import type { RequestDetails } from '../details.ts'
 
 let database: TestDatabase

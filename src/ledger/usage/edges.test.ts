@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import type { TestDatabase, TestLedger } from '../../../test/support/harness.ts'
 import { createTestDatabase, createTestLedger } from '../../../test/support/harness.ts'
 import type { BookId } from '../../platform/ids.ts'
-import type { UsageStep } from '../ledger.ts'
+import type { UsageSeries } from '../ledger.ts'
 
 const YEAR = { from: '2026-01-01', to: '2026-12-31' }
 /** Two weeks around each change of clocks in 2026; two weeks in June for zones without one. */
@@ -51,6 +51,9 @@ before(async () => {
   at.ledger = await createTestLedger(at.database.url)
   at.book = await at.ledger.createBook(at.database.db)
   await at.database.db.query(INSERT_SUMS, [at.book])
+  await at.database.db.query(`insert into usage_split_marks values ($1, 0, '-infinity', true)`, [
+    at.book,
+  ])
 })
 after(async () => {
   await at.ledger.end()
@@ -59,16 +62,16 @@ after(async () => {
 
 for (const [zone, fortnights] of Object.entries(zones)) {
   test(`${zone}: every day of a year is the sum of its quarters of an hour`, async () => {
-    const chart = await at.ledger.usage.steps({ book: at.book, zone, ...YEAR, step: 'day' })
-    assert.equal(chart.steps.length, 365)
+    const chart = await explore({ zone, ...YEAR, step: 'day' })
+    assert.equal(chart.buckets.length, 365)
     const plain = await sumQuarters('(at at time zone $2)::date::text', zone, YEAR)
     assert.ok(plain.length > 365)
     assert.deepEqual(
-      shown(chart.steps, ({ local }) => local),
+      shown(chart.buckets, ({ local }) => local),
       plain,
     )
     assert.deepEqual(
-      shown([{ local: 'all', at: new Date(0), models: chart.totals }], () => 'all'),
+      shown([{ local: 'all', series: chart.totals }], () => 'all'),
       await sumQuarters(`'all'::text`, zone, YEAR),
     )
   })
@@ -76,27 +79,32 @@ for (const [zone, fortnights] of Object.entries(zones)) {
   for (const [from, to] of fortnights) {
     test(`${zone}: every hour from ${from} is the sum of its quarters`, async () => {
       const period = { from, to }
-      const chart = await at.ledger.usage.steps({ book: at.book, zone, ...period, step: 'hour' })
+      const chart = await explore({ zone, ...period, step: 'hour' })
       const hour = `floor(extract(epoch from at - ($3::date::timestamp at time zone $2)) / 3600)
         ::int4::text`
       const plain = await sumQuarters(hour, zone, period)
       assert.ok(plain.length > 336)
       assert.deepEqual(
-        shown(chart.steps, (_, i) => String(i)),
+        shown(chart.buckets, (_, i) => String(i)),
         plain,
       )
     })
   }
 }
 
-function shown(
-  steps: readonly UsageStep[],
-  nameOf: (step: UsageStep, i: number) => string,
-): string[] {
+type Explored = Parameters<TestLedger['usage']['explore']>[0]
+
+function explore(query: Omit<Explored, 'book' | 'split'>) {
+  return at.ledger.usage.explore({ book: at.book, split: 'model', ...query })
+}
+
+type Step = { readonly local: string; readonly series: readonly UsageSeries[] }
+
+function shown(steps: readonly Step[], nameOf: (step: Step, i: number) => string): string[] {
   return steps
     .flatMap((step, i) =>
-      step.models.map((one) => {
-        const { model, requests, free, input, output, cacheRead, cacheWrite5m, spent } = one
+      step.series.map((one) => {
+        const { key, requests, free, input, output, cacheRead, cacheWrite5m, spent } = one
         const sums = [
           requests,
           free,
@@ -107,7 +115,7 @@ function shown(
           one.cacheWrite1h,
           spent,
         ]
-        return [nameOf(step, i), model, ...sums].join(' ')
+        return [nameOf(step, i), key, ...sums].join(' ')
       }),
     )
     .sort()
@@ -120,11 +128,11 @@ async function sumQuarters(
   { from, to }: { from: string; to: string },
 ): Promise<string[]> {
   const { rows } = await at.database.db.query(
-    `select concat_ws(' ', ${bucket}, model, sum(requests), sum(free), sum(input), sum(output),
+    `select concat_ws(' ', ${bucket}, key, sum(requests), sum(free), sum(input), sum(output),
        sum(cache_read), sum(cache_write_5m), sum(cache_write_1h), sum(spent)) as line
-     from usage_sums
+     from usage_split_sums
      where book_id = $1 and minutes = 15 and (at at time zone $2)::date between $3 and $4
-     group by ${bucket}, model`,
+     group by ${bucket}, key`,
     [at.book, zone, from, to],
   )
   return (rows as { line: string }[]).map(({ line }) => line).sort()
@@ -144,9 +152,11 @@ const INSERT_SUMS = `
     where case model when 'often' then h % 10 > 0 when 'seldom' then h % 20 = 0
       else extract(day from at) = 7 and h % 2 = 0 end
   )
-  insert into usage_sums (book_id, at, minutes, model, requests, free, input, output, cache_read,
-    cache_write_5m, cache_write_1h, spent, first_seq, last_seq)
-  select $1, date_bin(make_interval(mins => minutes), at, 'epoch'), minutes, model, sum(requests),
-    sum(free), sum(input), sum(output), sum(read), sum(short), sum(long), sum(spent), 1, 1000000
+  insert into usage_split_sums (book_id, at, minutes, split, key, requests, free, errors, known,
+    input, output, cache_read, cache_write_5m, cache_write_1h, spent, cache_saved, first_byte,
+    total)
+  select $1, date_bin(make_interval(mins => minutes), at, 'epoch'), minutes, 'model', model,
+    sum(requests), sum(free), 0, 0, sum(input), sum(output), sum(read), sum(short), sum(long),
+    sum(spent), 0, '{}', '{}'
   from used, (values (15), (60), (180), (1440)) as step (minutes)
-  group by 2, 3, 4`
+  group by 2, 3, 5`

@@ -3,7 +3,7 @@
 // as constants, so that PostgreSQL neither plans nor locks other partitions.
 import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId, HoldId } from '../../platform/ids.ts'
-import type { Ending } from '../calls.ts'
+import type { Ending } from '../../units/endings.ts'
 import { ENTRY_COLUMNS, type Entry, entryOf, queryRow } from '../queries.ts'
 
 /** A range of entry numbers, and the UTC days of these entries. */
@@ -116,6 +116,62 @@ export async function spanList(
   return rows as Span[]
 }
 
+/** What clients send with a request, and its column. */
+const CLIENT_IDS = { session: 'session_id', agent: 'agent_id', label: 'label' } as const
+export type ClientIds = { readonly [name in keyof typeof CLIENT_IDS]: string | null }
+
+type ModelsAndEndings = {
+  readonly models: readonly string[]
+  readonly endings: readonly Ending[]
+}
+
+/**
+ * The newest spans of one session, agent or label, as spanList, one for each block and day. With
+ * models and endings only where spans of those overlap; `requests` is then an estimate, as if a
+ * model were as common in the label as in the block. Without the overlap a page of a rare model in
+ * a common label read every entry of the label.
+ */
+export async function keySpanList(
+  tx: Tx,
+  p: {
+    readonly book: BookId
+    readonly split: keyof ClientIds
+    readonly key: string
+    /** Null: of any model and ending. */
+    readonly within: ModelsAndEndings | null
+    readonly firstSeq: bigint
+    readonly before: bigint
+    readonly limit: number
+  },
+): Promise<Span[]> {
+  const values: unknown[] = [p.book, p.split, p.key, p.firstSeq, p.before, p.limit]
+  const isNear = 'book_id = $1 and block between $4::int8 >> 10 and $5::int8 >> 10'
+  const own = `select block, day, first_seq, last_seq, requests from usage_split_spans
+    where ${isNear} and split = $2 and key = $3`
+  let spans = own
+  if (p.within !== null) {
+    values.push(p.within.models, p.within.endings)
+    spans = `select block, day, greatest(k.first_seq, u.first_seq) as first_seq,
+        least(k.last_seq, u.last_seq) as last_seq, k.requests * u.requests >> 10 as requests
+      from (${own}) k join (
+        select block, day, min(first_seq) as first_seq, max(last_seq) as last_seq,
+          sum(requests)::int4 as requests
+        from usage_spans
+        where ${isNear} and model = any ($7::text[]) and ending = any ($8::ending[])
+        group by block, day) u using (block, day)`
+  }
+  const { rows } = await tx.query(
+    `select first_seq as "firstSeq", least(last_seq, $5::int8 - 1) as "lastSeq", day::text as day,
+       case when last_seq < $5 then requests else 0 end as requests
+     from (${spans}) s
+     where first_seq <= last_seq and first_seq < $5 and last_seq >= $4
+     order by block desc, last_seq desc
+     limit $6`,
+    values,
+  )
+  return rows as Span[]
+}
+
 /** Tariffs of a model: one for each price list and catalogue version under which it was used. */
 export async function tariffListOf(tx: Tx, model: string): Promise<number[]> {
   const { rows } = await tx.query('select id from tariffs where model = $1', [model])
@@ -137,13 +193,19 @@ export async function requestList(
     /** Null: of any model. */
     readonly tariffs: readonly number[] | null
     readonly limit: number
-  } & TimeRange,
+  } & ClientIds &
+    TimeRange,
 ): Promise<Entry[]> {
   const values: unknown[] = [p.book, p.endings, p.limit]
   const given = (value: unknown, condition: string) =>
     value === null ? '' : ` and ${condition.replace('?', `$${values.push(value)}`)}`
   const conditions =
-    given(p.tariffs, 'tariff = any (?::int4[])') + given(p.from, 'at >= ?') + given(p.to, 'at < ?')
+    given(p.tariffs, 'tariff = any (?::int4[])') +
+    given(p.from, 'at >= ?') +
+    given(p.to, 'at < ?') +
+    given(p.session, `${CLIENT_IDS.session} = ?`) +
+    given(p.agent, `${CLIENT_IDS.agent} = ?`) +
+    given(p.label, `${CLIENT_IDS.label} = ?`)
   const parts = p.ranges.map(({ firstSeq, lastSeq, dayMin, dayMax }) => {
     const n = values.push(firstSeq, lastSeq, dayMin, dayMax)
     return `(select * from entries

@@ -4,14 +4,16 @@
 import { dateAt, dayText } from '../../platform/clock.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
 import { type BookId, dayOfHold, type HoldId, timeOfHold } from '../../platform/ids.ts'
-import { endings as anyEnding, type Ending } from '../calls.ts'
+import { endings as anyEnding, type Ending } from '../../units/endings.ts'
 import type { Entry } from '../queries.ts'
 import {
+  type ClientIds,
   dayFindLast,
   entryFindOfHold,
   entryListOfDay,
   holdFindEnd,
   holdWeekExists,
+  keySpanList,
   modelList,
   modelListUnsummed,
   requestList,
@@ -28,18 +30,24 @@ const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 /** Some spans may contain entries at or above `before`, more if a clock was set back. */
 const SPANS_EXTRA = 8
+/**
+ * Where spans of a label and of models overlap is searched among 65,536 entries first, then among
+ * eight times as many each time: common ones are found among few, rare ones are few among many.
+ */
+const [WINDOW_FIRST, WINDOW_GROWTH] = [65_536n, 8n]
 /** How long after the id's time its entry may have been written: normal, spooled, spooled long. */
 const SEARCH_WINDOWS_MS = [70 * MINUTE_MS, 2 * DAY_MS, 15 * DAY_MS]
 
-export type LogQuery = TimeRange & {
-  readonly book: BookId
-  readonly model: string | null
-  /** Null: all endings. */
-  readonly endings: readonly Ending[] | null
-  /** Only entries with a lower number. */
-  readonly before: bigint | null
-  readonly limit: number
-}
+export type LogQuery = TimeRange &
+  ClientIds & {
+    readonly book: BookId
+    readonly model: string | null
+    /** Null: all endings. */
+    readonly endings: readonly Ending[] | null
+    /** Only entries with a lower number. */
+    readonly before: bigint | null
+    readonly limit: number
+  }
 
 export type LogPage = {
   readonly entries: readonly Entry[]
@@ -53,7 +61,7 @@ export function createRequestLog(db: Db) {
   /** One page, read in one snapshot. */
   function page(query: LogQuery): Promise<LogPage> {
     return db.snapshot(async (tx) => {
-      const mark = await markFind(tx, query.book)
+      const mark = await markFind(tx, query.book, 'usage_marks')
       if (mark === undefined) return { entries: [], next: null, models: [] }
       const unsummed = unsummedRange(mark)
       const models = new Set([
@@ -62,7 +70,7 @@ export function createRequestLog(db: Db) {
           ? []
           : await modelListUnsummed(tx, { book: query.book, ...unsummed })),
       ])
-      const found = await collect(tx, query, { mark, unsummed, models: [...models] })
+      const found = await collect(tx, query, { mark, models: [...models] })
       const entries = found.slice(0, query.limit)
       return {
         entries,
@@ -104,20 +112,34 @@ export function createRequestLog(db: Db) {
     return within(startedMs - MINUTE_MS, fromMs, null, 'infinity')
   }
 
+  /**
+   * The entry that ended a request; `running` while its hold is open; undefined when the book has
+   * no such request.
+   */
+  async function look(book: BookId, id: HoldId): Promise<Entry | 'running' | undefined> {
+    const day = dayOfHold(id)
+    const hold = await holdFindEnd(db, { id, day })
+    if (hold === undefined) {
+      return (await holdWeekExists(db, day)) ? undefined : findOld(book, id)
+    }
+    const { entrySeq, closedDay, bookDay } = hold
+    if (hold.book !== book) return undefined
+    if (closedDay === null) return 'running'
+    // Voided before it was held: nothing was reserved, and there is no entry.
+    if (entrySeq === null) return undefined
+    const range = { firstSeq: entrySeq, lastSeq: entrySeq, dayMin: closedDay, dayMax: bookDay }
+    return entryFindOfHold(db, { book, id, kind: null, ...range })
+  }
+
   return {
     page,
 
+    look,
+
     /** The entry that ended a request; undefined when the book has none. */
     async find(book: BookId, id: HoldId): Promise<Entry | undefined> {
-      const day = dayOfHold(id)
-      const hold = await holdFindEnd(db, { id, day })
-      if (hold === undefined) {
-        return (await holdWeekExists(db, day)) ? undefined : findOld(book, id)
-      }
-      const { entrySeq, closedDay, bookDay } = hold
-      if (hold.book !== book || entrySeq === null || closedDay === null) return undefined
-      const range = { firstSeq: entrySeq, lastSeq: entrySeq, dayMin: closedDay, dayMax: bookDay }
-      return entryFindOfHold(db, { book, id, kind: null, ...range })
+      const found = await look(book, id)
+      return found === 'running' ? undefined : found
     },
 
     /** The last UTC day on which entries of a period are; at least the given one. */
@@ -137,57 +159,94 @@ function unsummedRange(mark: Mark): SeqRange | undefined {
 async function collect(
   tx: Tx,
   query: LogQuery,
-  known: { mark: Mark; unsummed: SeqRange | undefined; models: readonly string[] },
+  known: { mark: Mark; models: readonly string[] },
 ): Promise<Entry[]> {
   const { book, from, to } = query
   const endings = query.endings ?? anyEnding
   const wanted = query.limit + 1
   const tariffs = query.model === null ? null : await tariffListOf(tx, query.model)
+  const ids = { session: query.session, agent: query.agent, label: query.label }
   const found: Entry[] = []
   const read = (ranges: readonly SeqRange[]) =>
-    requestList(tx, { book, ranges, endings, tariffs, from, to, limit: wanted })
-  let before = query.before ?? known.mark.bookSeq + 1n
+    requestList(tx, { book, ranges, endings, tariffs, ...ids, from, to, limit: wanted })
+  const split = splitOf(ids)
+  const models = query.model === null ? known.models : [query.model]
+  const within = query.model === null && query.endings === null ? null : { models, endings }
+  const spansBefore = (p: { before: bigint; firstSeq: bigint; limit: number }) =>
+    split === undefined
+      ? spanList(tx, { book, endings, models, ...p })
+      : keySpanList(tx, { book, ...split, within, ...p })
+  // Spans by session, agent and label have a mark of their own. Both are known up to the lower one.
+  const own = split === undefined ? known.mark : await markFind(tx, book, 'usage_split_marks')
+  const mark = own !== undefined && within !== null && known.mark.seq < own.seq ? known.mark : own
+  if (mark === undefined) return []
+  const unsummed = unsummedRange(mark)
+  let before = query.before ?? mark.bookSeq + 1n
 
-  if (known.unsummed !== undefined && before > known.unsummed.firstSeq) {
-    found.push(...(await read([{ ...known.unsummed, lastSeq: before - 1n }])))
+  if (unsummed !== undefined && before > unsummed.firstSeq) {
+    found.push(...(await read([{ ...unsummed, lastSeq: before - 1n }])))
   }
-  const bounds = await spanBounds(tx, query, known.mark)
+  const bounds = await spanBounds(tx, query, { summed: known.mark.seq, spanned: mark.seq })
   if (before > bounds.lastSeq) before = bounds.lastSeq + 1n
-  while (found.length < wanted && before > bounds.firstSeq) {
-    const spans = await spanList(tx, {
-      ...{ book, endings, before, firstSeq: bounds.firstSeq, limit: wanted + SPANS_EXTRA },
-      models: query.model === null ? known.models : [query.model],
-    })
-    const { chosen, horizon } = chooseSpans(spans, wanted - found.length)
-    if (chosen.length === 0) break
-    const entries = await read(rangesOf(chosen))
+  const limit = wanted + SPANS_EXTRA
+  for (
+    let window = within === null ? before : WINDOW_FIRST;
+    found.length < wanted && before > bounds.firstSeq;
+    window *= WINDOW_GROWTH
+  ) {
+    const firstSeq = before - window > bounds.firstSeq ? before - window : bounds.firstSeq
+    const spans = await spansBefore({ before, firstSeq, limit })
+    const isCut = split !== undefined && spans.length === limit
+    const { chosen, horizon } = chooseSpans(spans, wanted - found.length, { isCut, firstSeq })
+    const entries = chosen.length === 0 ? [] : await read(rangesOf(chosen))
     found.push(...entries.filter(({ seq }) => seq > horizon))
     before = horizon + 1n
   }
   return found.slice(0, wanted)
 }
 
+/** The rarest of the ids by which the spans are found. */
+function splitOf(ids: ClientIds): { split: keyof ClientIds; key: string } | undefined {
+  for (const split of ['agent', 'session', 'label'] as const) {
+    const key = ids[split]
+    if (key !== null) return { split, key }
+  }
+  return undefined
+}
+
 /** The range of entry numbers in which spans are read; all of them without a time range. */
-async function spanBounds(tx: Tx, { book, from, to }: LogQuery, mark: Mark) {
-  if (from === null && to === null) return { firstSeq: 1n, lastSeq: mark.seq }
+async function spanBounds(
+  tx: Tx,
+  { book, from, to }: LogQuery,
+  { summed, spanned }: { summed: bigint; spanned: bigint },
+) {
+  if (from === null && to === null) return { firstSeq: 1n, lastSeq: spanned }
   const { first, last } = await seqFindBetween(tx, { book, minutes: 60, from, to })
-  return { firstSeq: first ?? 1n, lastSeq: last ?? 0n }
+  // The sums do not know the entries after their own mark.
+  return { firstSeq: first ?? 1n, lastSeq: spanned > summed ? spanned : (last ?? 0n) }
 }
 
 /**
  * Chooses the newest spans that together have enough requests, and those that overlap them. The
- * horizon is the newest entry of a span that was not chosen: above it no match is missing.
+ * horizon is the newest entry of a span that was not chosen, or the end of the search: above it no
+ * match is missing. Of a list that the limit cut off, the last span is never chosen, because it may
+ * overlap the next one.
  */
-function chooseSpans(spans: readonly Span[], wanted: number): { chosen: Span[]; horizon: bigint } {
+function chooseSpans(
+  spans: readonly Span[],
+  wanted: number,
+  { isCut, firstSeq }: { readonly isCut: boolean; readonly firstSeq: bigint },
+): { chosen: readonly Span[]; horizon: bigint } {
   let count = 0
   let least = spans[0]?.firstSeq ?? 0n
-  for (const { requests, firstSeq } of spans) {
+  for (const { requests, firstSeq: first } of spans) {
     if (count >= wanted) break
     count += requests
-    if (firstSeq < least) least = firstSeq
+    if (first < least) least = first
   }
-  const end = spans.findIndex(({ lastSeq }) => lastSeq < least)
-  if (end === -1 || count < wanted) return { chosen: [...spans], horizon: 0n }
+  const enough = count < wanted ? -1 : spans.findIndex(({ lastSeq }) => lastSeq < least)
+  const end = enough === -1 && isCut ? spans.length - 1 : enough
+  if (end === -1) return { chosen: spans, horizon: firstSeq - 1n }
   return { chosen: spans.slice(0, end), horizon: spans[end]?.lastSeq ?? 0n }
 }
 

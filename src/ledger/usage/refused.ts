@@ -6,6 +6,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { BookId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
+import { deleteOld } from './delete-old.ts'
 import {
   type RefusedCount,
   refusedAdd,
@@ -23,9 +24,6 @@ const KEPT_DAYS = 90
 const PAIRS_MAX = 10_000
 /** Rows per statement: about 20 ms of database work. */
 const ROWS_MAX = 1_000
-/** Rows that one statement of the job deletes, and how many statements it sends in one run. */
-const DELETED_MAX = 10_000
-const DELETES_MAX = 1_000
 
 type Pair = {
   readonly book: BookId
@@ -93,17 +91,7 @@ export function createRefused({ db, clock, log }: { db: Db; clock: Clock; log: L
     listMost: (p: Parameters<typeof refusedListMost>[1]) => refusedListMost(db, p),
 
     /** Removes the days that are no longer kept; returns how many rows. */
-    async removeOld(): Promise<number> {
-      let removed = 0
-      for (let i = 0; i < DELETES_MAX; i++) {
-        const rows = await refusedDeleteOld(db, {
-          keptDays: KEPT_DAYS,
-          limit: DELETED_MAX,
-        })
-        removed += rows
-        if (rows < DELETED_MAX) break
-      }
-      return removed
-    },
+    removeOld: (): Promise<number> =>
+      deleteOld((limit) => refusedDeleteOld(db, { keptDays: KEPT_DAYS, limit })),
   }
 }

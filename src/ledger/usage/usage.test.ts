@@ -24,7 +24,7 @@ before(async () => {
   at.database = await createTestDatabase()
   at.ledger = await createTestLedger(at.database.url)
   at.book = await at.ledger.createBook(at.database.db)
-  await preparePastUsage(at.ledger, at.book, DAYS)
+  await preparePastUsage({ db: at.database.db, ledger: at.ledger }, at.book, DAYS)
   const half = (startMs + nowMs) / 2
   const { book } = at
   await insertPastRequests(at.database.db, { book, fromMs: startMs, toMs: half, requests: 2_500 })
@@ -142,19 +142,22 @@ test('detaches a day only after its aggregation, and keeps its chart', async () 
   const next = new Date(startMs + DAY_MS).toISOString().slice(0, 10)
   const { db } = at.database
   const { book } = at
-  const query = { book, zone: 'UTC', from: day, to: next, step: 'day' } as const
-  const chart = await at.ledger.usage.steps(query)
+  const query = { book, zone: 'UTC', from: day, to: next, step: 'day', split: 'model' } as const
+  const chart = await at.ledger.usage.explore(query)
   const mark = await db.query('delete from usage_marks where book_id = $1 returning *', [book])
   await assert.rejects(db.query('select ledger_day_checkpoint($1)', [day]), /not all added up/)
   const { seq, day: marked } = mark.rows[0] as { seq: bigint; day: Date }
   await db.query('insert into usage_marks values ($1, $2, $3)', [book, seq, marked])
   const kept = (Date.parse(await at.ledger.usage.today('UTC')) - Date.parse(next)) / DAY_MS
   assert.deepEqual((await at.ledger.days.retire(kept)).detached, [day])
-  assert.deepEqual(await at.ledger.usage.steps(query), chart)
+  assert.deepEqual(await at.ledger.usage.explore(query), chart)
   await checkPages({ book, ...any, limit: 200 }, await entriesOf(book), 'after a day was detached')
 })
 
-const any = { model: null, endings: null, before: null, from: null, to: null } as const
+const any = {
+  ...{ model: null, endings: null, before: null, from: null, to: null },
+  ...{ session: null, agent: null, label: null },
+} as const
 
 /** Compares every chart and every filter with the entries. */
 async function checkAll(when: string): Promise<void> {
@@ -180,6 +183,18 @@ async function checkAll(when: string): Promise<void> {
     { from: noon, endings: ['upstream_failed'], limit: 5 },
     { to: noon, model: models[2] ?? null, limit: 50 },
     { from: later, to: noon },
+    { session: 'session-1-8', limit: 7 },
+    { session: 'session-9-13', endings: ['complete'], limit: 20 },
+    { session: 'session-nobody-used' },
+    { agent: 'session-1-5-agent-1', limit: 2 },
+    { label: 'label-2', limit: 200 },
+    { label: 'label-3', model: models[1] ?? null, from: noon, to: later, limit: 9 },
+    { label: 'label-4', session: 'session-1-21', limit: 3 },
+    { label: 'label-1', model: models[3] ?? null, limit: 1 },
+    { label: 'label-0', model: models[2] ?? null, endings: ['complete', 'client_left'], limit: 4 },
+    { label: 'label-2', endings: ['upstream_failed', 'refused', 'given_up'], limit: 1 },
+    { label: 'label-3', model: 'model-nobody-used' },
+    { session: 'session-1-8', model: models[2] ?? null, limit: 2 },
   ]
   for (const query of queries) {
     await checkPages({ book, ...any, limit: 50, ...query }, entries, when)
@@ -190,6 +205,9 @@ async function checkPages(query: LogQuery, entries: readonly Entry[], when: stri
   const expected = entries
     .filter(({ kind }) => kind === 'charge' || kind === 'void')
     .filter((one) => query.model === null || one.model === query.model)
+    .filter(({ details }) => query.session === null || details.sessionId === query.session)
+    .filter(({ details }) => query.agent === null || details.agentId === query.agent)
+    .filter(({ details }) => query.label === null || details.label === query.label)
     .filter(({ ending }) => query.endings === null || (ending && query.endings.includes(ending)))
     .filter(
       (one) => (query.from === null || one.at >= query.from) && (!query.to || one.at < query.to),
@@ -240,7 +258,8 @@ async function checkChart(
   const dayAgo = (days: number) =>
     new Date(Date.parse(today) - days * DAY_MS).toISOString().slice(0, 10)
   const [from, to] = [dayAgo(first), dayAgo(last)]
-  const chart = await at.ledger.usage.steps({ book: at.book, zone, from, to, step })
+  const query = { book: at.book, zone, from, to, step, split: 'model' } as const
+  const chart = await at.ledger.usage.explore(query)
   const { rows } = await at.database.db.query(
     `select to_char(date_trunc($2, e.at at time zone $3), 'YYYY-MM-DD HH24') as local, t.model,
        count(*) as requests, count(*) filter (where e.kind = 'void') as free,
@@ -254,9 +273,13 @@ async function checkChart(
     [at.book, step, zone, from, to],
   )
   assert.ok(entries.length > 0 && rows.length > 0)
-  const shown = chart.steps.flatMap(({ local, models: used }) => {
+  const shown = chart.buckets.flatMap(({ local, series }) => {
     const [day = '', hour = '00:00'] = local.split('T')
-    return used.map((one) => ({ local: `${day} ${hour.slice(0, 2)}`, ...one }))
+    return series.map(({ key: model, requests, free, input, output, ...one }) => {
+      const { cacheRead, cacheWrite5m, cacheWrite1h, spent } = one
+      const figures = { model, requests, free, input, output, cacheRead, cacheWrite5m }
+      return { local: `${day} ${hour.slice(0, 2)}`, ...figures, cacheWrite1h, spent }
+    })
   })
   const key = (one: unknown) => JSON.stringify(one, (_, v) => (typeof v === 'bigint' ? `${v}` : v))
   const sorted = (list: unknown[]) => list.map((one) => key(one)).sort()

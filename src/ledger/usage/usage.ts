@@ -1,36 +1,61 @@
-// The usage of a book by days or hours of its owner's time zone: the sums up to the mark plus the
-// entries after it, read in one snapshot. So a chart reads few rows and still agrees with the
-// statement to the microcredit at every moment.
+// The usage of a book by hours, days, weeks or months of its owner's time zone, split by model,
+// ending, session or label: the sums up to the mark plus the entries after it, read in one
+// snapshot. So a chart reads few rows and still agrees with the statement to the microcredit at
+// every moment.
 import { dayText } from '../../platform/clock.ts'
-import type { Db } from '../../platform/db/db.ts'
+import type { Db, Tx } from '../../platform/db/db.ts'
 import type { BookId } from '../../platform/ids.ts'
-import { type Credits, micro } from '../../units/credits.ts'
-import { createUsageBuckets, type ModelUsage, type UsageBuckets } from './buckets.ts'
+import type { Credits } from '../../units/credits.ts'
+import { type BucketSums, boundsOf, readBucketSums } from './buckets.ts'
+import { NO_USAGE, type UsageFigures } from './figures.ts'
 import {
   type Bound,
-  type ChartStep,
   type DayRange,
   dayList,
   hourList,
-  markFind,
   periodFind,
   purchaseFindLast,
-  type SumCorrection,
-  sumList,
+  sourceFind,
   todayFind,
-  type UsageTotals,
-  unsummedList,
+  type UsageSource,
 } from './queries.ts'
+import type { UsageSplit } from './sum-queries.ts'
 
-const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
-/** Length in minutes of the sums that a chart of days, or of hours, is made of. */
-const STEP_MINUTES = { day: 1_440, hour: 60 } as const
-/** Lengths of the sums for the corrections; every bound is a multiple of the last. */
-const FINER_MINUTES = [180, 60, 15]
+const WEEK_DAYS = 7
+/** Days are numbered from 1970-01-01, which was a Thursday. */
+const FIRST_MONDAY = 4
 
-/** The usage of one day or hour by model; empty without requests. */
-export type UsageStep = Bound & { readonly models: readonly ModelUsage[] }
+export type UsageStep = 'hour' | 'day' | 'week' | 'month'
+
+export type UsageSeries = UsageFigures & {
+  /** Null: requests without a session or label, or `isOther`. */
+  readonly key: string | null
+  /** All keys beyond those that are shown, and usage whose key is no longer known. */
+  readonly isOther: boolean
+}
+
+export type UsageBucket = Bound & {
+  readonly whole: UsageFigures
+  /** Most credits of the period first, `isOther` last; only those with requests in the bucket. */
+  readonly series: readonly UsageSeries[]
+}
+
+export type UsagePeriod = {
+  readonly buckets: readonly UsageBucket[]
+  readonly totals: readonly UsageSeries[]
+  readonly whole: UsageFigures
+}
+
+export type UsageQuery = DayRange & {
+  readonly book: BookId
+  readonly step: UsageStep
+  readonly split: UsageSplit
+  /** Also reads as many days directly before the period, as a whole. */
+  readonly withPrevious?: boolean
+}
+
+export type UsageOptions = { readonly db: Db; readonly sessionsKeptDays: number }
 
 export type UsageDay = {
   /** `2026-11-15`, in the requested time zone. */
@@ -46,50 +71,32 @@ export type RecentUsage = {
   readonly lastTopUpAt: Date | null
 }
 
-export function createUsage(db: Db) {
-  /** Usage between the bounds by bucket and model: sums and later entries, in one snapshot. */
-  function readBuckets(
-    book: BookId,
-    step: ChartStep,
-    bounds: readonly number[],
-  ): Promise<UsageBuckets> {
-    const [first = 0, end = first] = [bounds[0], bounds.at(-1)]
-    return db.snapshot(async (tx) => {
-      const buckets = createUsageBuckets(bounds.length - 1)
-      const mark = await markFind(tx, book)
-      if (mark === undefined) return buckets
-      const minutes = STEP_MINUTES[step]
-      const gridPoints = bounds.map((bound) => nearest(bound, minutes * MINUTE_MS))
-      const corrections = correctionsOf(bounds, gridPoints)
-      const sums = await sumList(tx, { book, minutes, gridPoints, corrections })
-      for (const packed of sums) buckets.addPacked(packed)
-      if (mark.seq === mark.bookSeq) return buckets
-      const dayMin = later(mark.dayMin, dayText(first))
-      const dayMax = earlier(mark.dayMax, dayText(end))
-      // These entries are of the last days: pass only the bounds of those days.
-      const firstNear = Math.max(
-        0,
-        bounds.findLastIndex((bound) => bound <= Date.parse(dayMin)),
-      )
-      const near = bounds.slice(firstNear)
-      const unsummed = { book, afterSeq: mark.seq, dayMin, dayMax, bounds: near }
-      for (const row of await unsummedList(tx, unsummed))
-        buckets.addRow(row, row.bucket + firstNear)
-      return buckets
-    })
+export function createUsage({ db, sessionsKeptDays }: UsageOptions) {
+  /** The beginnings of the steps of a period; the last element is its end. */
+  function boundList(p: DayRange & { step: UsageStep }, shiftDays: number): Promise<Bound[]> {
+    const days = daysOf(p).map((day) => dayText(Date.parse(day) + shiftDays * DAY_MS))
+    const [from = p.from, to = p.to] = [days[0], days.at(-1)]
+    if (p.step !== 'hour') return dayList(db, { zone: p.zone, days })
+    return hourList(db, { zone: p.zone, from, to: dayText(Date.parse(to) - DAY_MS) })
   }
 
-  /** Every day or hour of a period, oldest first, empty ones too; and the totals by model. */
-  async function steps(
-    p: DayRange & { book: BookId; step: ChartStep },
-  ): Promise<{ steps: UsageStep[]; totals: ModelUsage[] }> {
-    const bounds = await (p.step === 'day' ? dayList : hourList)(db, p)
-    const times = bounds.map(({ at }) => at.getTime())
-    const buckets = await readBuckets(p.book, p.step, times)
-    return {
-      steps: buckets.byBucket().map((models, i) => ({ ...(bounds[i] as Bound), models })),
-      totals: buckets.totals(),
-    }
+  /** Reads a period, and the one before it if asked, in one snapshot. */
+  async function explore(
+    p: UsageQuery,
+  ): Promise<UsagePeriod & { previous: (UsagePeriod & { from: string; to: string }) | null }> {
+    const days = (Date.parse(p.to) - Date.parse(p.from)) / DAY_MS + 1
+    const [bounds, before] = await Promise.all([
+      boundList(p, 0),
+      p.withPrevious ? boundList(p, -days) : undefined,
+    ])
+    return db.snapshot(async (tx) => {
+      const source = await sourceFind(tx, { book: p.book, sessionsKeptDays })
+      const own = await read(tx, source, { ...p, bounds })
+      if (before === undefined) return { ...own, previous: null }
+      const [from, to] = [-days, -1].map((by) => dayText(Date.parse(p.from) + by * DAY_MS))
+      const previous = await read(tx, source, { ...p, split: null, bounds: before })
+      return { ...own, previous: { ...previous, from: from as string, to: to as string } }
+    })
   }
 
   return {
@@ -99,66 +106,89 @@ export function createUsage(db: Db) {
     /** When the first of these days begins and the last one ends in a time zone. */
     period: (p: Parameters<typeof periodFind>[1]) => periodFind(db, p),
 
-    steps,
+    /** Every step of a period, oldest first, empty ones too, and the whole period by key. */
+    explore,
 
     /** Charges of the last days in a time zone, today last, empty days too. */
     async days(p: { book: BookId; zone: string; days: number }): Promise<UsageDay[]> {
       const to = await todayFind(db, p.zone)
       const from = dayText(Date.parse(to) - (p.days - 1) * DAY_MS)
-      const used = await steps({ book: p.book, zone: p.zone, from, to, step: 'day' })
-      return used.steps.map(({ local, models }) => ({ day: local, ...chargesOf(models) }))
+      const bounds = await boundList({ zone: p.zone, from, to, step: 'day' }, 0)
+      const query = { book: p.book, step: 'day', split: null, bounds } as const
+      const used = await db.snapshot(async (tx) =>
+        read(tx, await sourceFind(tx, { book: p.book, sessionsKeptDays }), query),
+      )
+      return used.buckets.map(({ local, whole }) => ({ day: local, ...chargesOf(whole) }))
     },
 
     /** Recent activity of a book; days are in UTC, as for the daily limit. */
     async recent(book: BookId): Promise<RecentUsage> {
       const today = Date.parse(await todayFind(db, 'UTC'))
-      const bounds = [today - 29 * DAY_MS, today, today + DAY_MS]
-      const [before = [], ofToday = []] = (await readBuckets(book, 'day', bounds)).byBucket()
+      const times = [today - 29 * DAY_MS, today, today + DAY_MS]
+      const sums = await db.snapshot(async (tx) => {
+        const source = await sourceFind(tx, { book, sessionsKeptDays })
+        return readBucketSums(tx, source, { book, minutes: 1_440, split: null, times })
+      })
       return {
-        requestsToday: chargesOf(ofToday).requests,
-        spent30Days: chargesOf([...before, ...ofToday]).spent,
+        requestsToday: chargesOf(sums.whole.figuresOf(2) ?? NO_USAGE).requests,
+        spent30Days: (sums.whole.totals() ?? NO_USAGE).spent,
         lastTopUpAt: await purchaseFindLast(db, book),
       }
     },
   }
 }
 
-/**
- * The sums to add or subtract between each bound and its grid point, the nearest multiple of the
- * chart's step; coarse sums first. For a bound at 18:30 and a grid point at midnight: subtract two
- * sums of three hours (18:00), then add two of a quarter of an hour.
- */
-function correctionsOf(bounds: readonly number[], gridPoints: readonly number[]): SumCorrection[] {
-  const [first = 0] = gridPoints
-  return bounds.flatMap((boundMs, bound) => {
-    let atMs = gridPoints[bound] ?? boundMs
-    return FINER_MINUTES.flatMap((minutes): SumCorrection[] => {
-      const distanceMs = nearest(boundMs - atMs, minutes * MINUTE_MS)
-      if (distanceMs === 0) return []
-      const before = (atMs - first) / MINUTE_MS
-      const after = before + distanceMs / MINUTE_MS
-      atMs += distanceMs
-      const range = { bound, minutes, from: Math.min(before, after), to: Math.max(before, after) }
-      return [{ ...range, sign: distanceMs > 0 ? 1 : -1 }]
-    })
+/** Usage between the bounds: of all requests, and of each key of the split, if there is one. */
+async function read(
+  tx: Tx,
+  source: UsageSource | undefined,
+  p: {
+    readonly book: BookId
+    readonly step: UsageStep
+    readonly split: UsageSplit | null
+    readonly bounds: readonly Bound[]
+  },
+): Promise<UsagePeriod> {
+  const sums = await readBucketSums(tx, source, { ...p, ...boundsOf(p.step, p.bounds) })
+  return {
+    buckets: p.bounds.slice(0, -1).map((bound, i) => ({
+      ...bound,
+      whole: sums.whole.figuresOf(i + 1) ?? NO_USAGE,
+      series: seriesOf(sums, (one) => one.figuresOf(i + 1)),
+    })),
+    totals: seriesOf(sums, (one) => one.totals()),
+    whole: sums.whole.totals() ?? NO_USAGE,
+  }
+}
+
+function seriesOf(
+  { keys, other }: BucketSums,
+  figuresOf: (sums: BucketSums['whole']) => UsageFigures | undefined,
+): UsageSeries[] {
+  const series = keys.flatMap(({ key, sums }): UsageSeries[] => {
+    const figures = figuresOf(sums)
+    return figures === undefined
+      ? []
+      : [{ key: key === '' ? null : key, isOther: false, ...figures }]
   })
+  const rest = other && figuresOf(other)
+  return rest === undefined ? series : [...series, { key: null, isOther: true, ...rest }]
 }
 
-/** The nearest multiple of a step; halfway between two, the one nearer to zero. */
-function nearest(ms: number, stepMs: number): number {
-  return Math.sign(ms) * Math.ceil(Math.abs(ms) / stepMs - 0.5) * stepMs
+/** The first days of the steps of a period, and the day after its end. */
+function daysOf({ from, to, step }: DayRange & { step: UsageStep }): string[] {
+  const [first, last] = [Date.parse(from) / DAY_MS, Date.parse(to) / DAY_MS]
+  const days: string[] = []
+  for (let day = first; day <= last; day++) {
+    const text = dayText(day * DAY_MS)
+    const isWithin =
+      (step === 'week' && (day - FIRST_MONDAY) % WEEK_DAYS !== 0) ||
+      (step === 'month' && !text.endsWith('-01'))
+    if (!isWithin || day === first) days.push(text)
+  }
+  return [...days, dayText((last + 1) * DAY_MS)]
 }
 
-function chargesOf(used: readonly UsageTotals[]): { requests: bigint; spent: Credits } {
-  const requests = used.reduce((sum, one) => sum + one.requests - one.free, 0n)
-  return { requests, spent: micro(used.reduce((sum, one) => sum + one.spent, 0n)) }
-}
-
-// Days as text sort like days, and `-infinity` sorts before all of them.
-function later(a: string, b: string): string {
-  return a > b ? a : b
-}
-
-function earlier(a: string, b: string): string {
-  return a < b ? a : b
+function chargesOf({ requests, free, spent }: UsageFigures) {
+  return { requests: requests - free, spent }
 }

@@ -7,6 +7,7 @@ import type { Payments } from '../../payments/payments.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { Mail } from '../../platform/mail/mail.ts'
+import type { SecretVersions } from '../../platform/secret-versions.ts'
 import type { Pricing } from '../../pricing/pricing.ts'
 import type { Upstreams } from '../../upstreams/upstreams.ts'
 import type { VendorBill } from '../../vendor-bill/vendor-bill.ts'
@@ -23,6 +24,8 @@ export type OperatorModules = {
   readonly mail: Mail
   readonly upstreams: Upstreams
   readonly vendorBill: VendorBill
+  /** The settings of secrets that may have a successor, and that operators' commands read. */
+  readonly keySecrets: Readonly<Record<'tag' | 'lookup', SecretVersions>>
   /** The file of `catalogue.vendorPricesFile`, or `none`. */
   readonly vendorPricesFile: string
   /** Closes every connection. */

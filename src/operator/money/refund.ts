@@ -14,6 +14,7 @@ const NOTHING = {
   disputed: 'it is disputed at the bank',
   policy: 'the refund rules are against it',
   spent: 'everything of it was spent',
+  refunded: 'everything of it was refunded or spent',
   budget: 'its owner had too many refunds',
   promo: 'it opened a promo code',
 }

@@ -53,7 +53,10 @@ test('a day never costs more than its ceiling, and the next day starts at zero',
   const { daySpent, monthSpent } = await at.stage.payments.topUps.read(book)
   assert.deepEqual([daySpent, monthSpent], [2n * onePack, 2n * onePack])
   const told = await steps.emails(book, 'top-up-ceiling')
-  assert.match(told.join(), /сегодня на автопополнение уже потрачено 2.600,00.₽/)
+  assert.match(
+    told.join(),
+    /за эти сутки на автопополнение уже потрачено 2.600,00.₽.*обновится: .* 00:00 UTC/s,
+  )
   assert.equal(told.length, 1, 'one e-mail a day')
   await turnToMidnight(60)
   await run()

@@ -2,7 +2,7 @@
 // why nothing was bought. Each links to the page where owners turn top-ups off.
 import { composeEmail, type EmailContent, momentsIn } from '../../platform/mail/email.ts'
 import type { Credits } from '../../units/credits.ts'
-import { creditsPhrase, moneyPhrase } from '../../units/email-amounts.ts'
+import { creditsInMoney, creditsPhrase, moneyPhrase } from '../../units/email-amounts.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
 import type { Brand } from '../order/emails.ts'
 import type { Locale } from '../port.ts'
@@ -34,6 +34,8 @@ export type TopUpEmailFacts = {
     readonly period: 'day' | 'month'
     readonly ceiling: Kopecks
     readonly spent: Kopecks
+    /** When the day or month, which are in UTC, ends. */
+    readonly resetsAt: Date
   }
 }
 
@@ -47,6 +49,8 @@ type TemplateContext = {
   readonly page: string
   readonly packs: string
   counted(amount: Credits): string
+  /** With roubles, at the price of the pack that top-ups buy. */
+  countedAt(amount: Credits, terms: PackTerms): string
   money(amount: Kopecks): string
   moment(at: Date): string
 }
@@ -100,7 +104,8 @@ const russian: Templates = {
   'top-up-on': ({ title, price, credits, threshold, dayCeiling, monthCeiling }, at) => ({
     subject: `Автопополнение в ${at.brand} включено`,
     lines: [
-      `Когда на балансе останется меньше чем ${at.counted(threshold)}, мы спишем с карты ` +
+      `Когда на балансе останется меньше чем ${at.countedAt(threshold, { price, credits })}, ` +
+        'мы спишем с карты ' +
         `${title} ${at.money(price)} и зачислим ${at.counted(credits)}.`,
       `Не больше ${at.money(dayCeiling)} за сутки и ${at.money(monthCeiling)} за календарный ` +
         'месяц, по UTC. О каждом списании придёт письмо.',
@@ -111,7 +116,8 @@ const russian: Templates = {
   'top-up-soon': ({ title, price, credits, threshold, chargeAt }, at) => ({
     subject: `Автопополнение: скоро спишем ${at.money(price)}`,
     lines: [
-      `На балансе меньше чем ${at.counted(threshold)}. ${at.moment(chargeAt)} мы спишем с карты ` +
+      `На балансе меньше чем ${at.countedAt(threshold, { price, credits })}. ` +
+        `${at.moment(chargeAt)} мы спишем с карты ` +
         `${title} ${at.money(price)} и зачислим ${at.counted(credits)}.`,
       'Если списание не нужно, выключите автопополнение до этого времени. Если вы сами пополните ' +
         'баланс выше порога, списания тоже не будет.',
@@ -122,7 +128,7 @@ const russian: Templates = {
     subject: `Автопополнение: списано ${at.money(price)}`,
     lines: [
       `Баланс опустился ниже порога. Мы списали с карты ${title} ${at.money(price)} и зачислили ` +
-        `${at.counted(credits)}. Теперь на балансе ${at.counted(balance)}.`,
+        `${at.counted(credits)}. Теперь на балансе ${at.countedAt(balance, { price, credits })}.`,
       'Автопополнение можно выключить в любой момент, тогда списаний больше не будет.',
     ],
     button: { label: 'Изменить или выключить', link: at.page },
@@ -157,19 +163,21 @@ const russian: Templates = {
     button: { label: 'Настроить автопополнение', link: at.page },
     ...(why === 'forgotten' && { more: ['Если это были не вы, сразу смените пароль.'] }),
   }),
-  'top-up-ceiling': ({ period, ceiling, spent }, at) => ({
+  'top-up-ceiling': ({ period, ceiling, spent, resetsAt }, at) => ({
     subject:
       period === 'day'
         ? `Автопополнение в ${at.brand}: исчерпан лимит на сутки`
         : `Автопополнение в ${at.brand}: исчерпан лимит на месяц`,
     lines: [
       period === 'day'
-        ? `Баланс ниже порога, но сегодня на автопополнение уже потрачено ${at.money(spent)}, и ` +
-          `ещё одна покупка превысит ваш лимит на сутки — ${at.money(ceiling)}. До следующих ` +
-          'суток по UTC списаний не будет.'
+        ? 'Баланс ниже порога, но за эти сутки на автопополнение уже потрачено ' +
+          `${at.money(spent)}, и ещё одна покупка превысит ваш лимит на сутки — ` +
+          `${at.money(ceiling)}. Списаний не будет, пока лимит не обновится: ` +
+          `${at.moment(resetsAt)}.`
         : 'Баланс ниже порога, но в этом месяце на автопополнение уже потрачено ' +
           `${at.money(spent)}, и ещё одна покупка превысит ваш лимит на месяц — ` +
-          `${at.money(ceiling)}. До следующего месяца по UTC списаний не будет.`,
+          `${at.money(ceiling)}. Списаний не будет, пока лимит не обновится: ` +
+          `${at.moment(resetsAt)}.`,
     ],
     button: { label: 'Пополнить баланс', link: at.packs },
     more: [`Поднять лимит: ${at.page}`],
@@ -180,7 +188,7 @@ const english: Templates = {
   'top-up-on': ({ title, price, credits, threshold, dayCeiling, monthCeiling }, at) => ({
     subject: `${at.brand} automatic top-up is on`,
     lines: [
-      `When your balance is below ${at.counted(threshold)}, we will charge ` +
+      `When your balance is below ${at.countedAt(threshold, { price, credits })}, we will charge ` +
         `${at.money(price)} to the card ${title} and add ${at.counted(credits)}.`,
       `Up to ${at.money(dayCeiling)} per day and ${at.money(monthCeiling)} per calendar month, ` +
         'in UTC. We will e-mail you about each charge.',
@@ -191,7 +199,8 @@ const english: Templates = {
   'top-up-soon': ({ title, price, credits, threshold, chargeAt }, at) => ({
     subject: `Automatic top-up: ${at.money(price)} will be charged soon`,
     lines: [
-      `Your balance is below ${at.counted(threshold)}. On ${at.moment(chargeAt)} we will charge ` +
+      `Your balance is below ${at.countedAt(threshold, { price, credits })}. ` +
+        `On ${at.moment(chargeAt)} we will charge ` +
         `${at.money(price)} to the card ${title} and add ${at.counted(credits)}.`,
       'If you do not want this charge, turn automatic top-up off before that time. If you bring ' +
         'the balance above the threshold yourself, there will be no charge either.',
@@ -202,7 +211,8 @@ const english: Templates = {
     subject: `Automatic top-up: ${at.money(price)} charged`,
     lines: [
       `Your balance fell below the threshold. We charged ${at.money(price)} to the card ${title} ` +
-        `and added ${at.counted(credits)}. Your balance is now ${at.counted(balance)}.`,
+        `and added ${at.counted(credits)}. ` +
+        `Your balance is now ${at.countedAt(balance, { price, credits })}.`,
       'You can turn automatic top-up off at any time; there will be no more charges then.',
     ],
     button: { label: 'Edit or turn off', link: at.page },
@@ -240,7 +250,7 @@ const english: Templates = {
       more: ['If this was not you, change your password immediately.'],
     }),
   }),
-  'top-up-ceiling': ({ period, ceiling, spent }, at) => ({
+  'top-up-ceiling': ({ period, ceiling, spent, resetsAt }, at) => ({
     subject:
       period === 'day'
         ? `${at.brand} automatic top-up: daily limit reached`
@@ -248,11 +258,13 @@ const english: Templates = {
     lines: [
       period === 'day'
         ? 'Your balance is below the threshold, but automatic top-ups have already cost ' +
-          `${at.money(spent)} today, and another one would exceed your daily limit of ` +
-          `${at.money(ceiling)}. We will make no more charges until tomorrow, UTC.`
+          `${at.money(spent)} since this day began, and another one would exceed your daily ` +
+          `limit of ${at.money(ceiling)}. We will make no more charges until the limit resets on ` +
+          `${at.moment(resetsAt)}.`
         : 'Your balance is below the threshold, but automatic top-ups have already cost ' +
           `${at.money(spent)} this month, and another one would exceed your monthly limit of ` +
-          `${at.money(ceiling)}. We will make no more charges until next month, UTC.`,
+          `${at.money(ceiling)}. We will make no more charges until the limit resets on ` +
+          `${at.moment(resetsAt)}.`,
     ],
     button: { label: 'Top up', link: at.packs },
     more: [`Raise the limit: ${at.page}`],
@@ -280,6 +292,8 @@ export function topUpEmail(
     page: `${brand.cabinetUrl}/top-up`,
     packs: `${brand.cabinetUrl}/packs`,
     counted: (amount) => creditsPhrase(amount, locale),
+    countedAt: (amount, { credits, price }) =>
+      creditsInMoney(amount, { credits, priceKopecks: price }, locale),
     money: (amount) => moneyPhrase(amount, locale),
     moment: (at) => momentsIn(locale, to.zone).time(at.getTime()),
   })

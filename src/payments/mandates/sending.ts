@@ -14,7 +14,7 @@ import {
   topUpMarkSent,
   topUpSum,
 } from './order-queries.ts'
-import { type Mandate, mandateLockForOrder } from './queries.ts'
+import { type Mandate, mandateLockForOrder, savedMethodFind } from './queries.ts'
 
 /**
  * A post takes at most 35 s, and a payment appears in the provider's list within three minutes
@@ -37,7 +37,11 @@ export function createTopUpSending(options: SendingOptions) {
   const { db, ledger, topUpEndings } = options
 
   /** Whether the mandate that the order names lives and allows this charge now. */
-  async function isAllowed(tx: Tx, { id, book, price }: Order): Promise<boolean> {
+  async function isAllowed(
+    tx: Tx,
+    { id, book, price }: Order,
+    card: string | null,
+  ): Promise<boolean> {
     const mandate = await mandateLockForOrder(tx, id)
     if (mandate === undefined || !options.hasTopUps || !options.isOpen) return false
     if (!isSoldFor(options.packOf(mandate.packId), mandate)) {
@@ -47,6 +51,7 @@ export function createTopUpSending(options: SendingOptions) {
     const { daySpent, monthSpent } = await topUpSum(tx, book, id)
     return (
       mandate.hasCard &&
+      (await savedMethodFind(tx, book))?.methodId === card &&
       daySpent + price <= mandate.dayCeiling &&
       monthSpent + price <= mandate.monthCeiling &&
       needsTopUp(await ledger.balance(book, tx), mandate)
@@ -58,14 +63,18 @@ export function createTopUpSending(options: SendingOptions) {
      * Decides about an order that is due to be sent. A purchase is always sent; a top-up only while
      * its mandate lives, its card and pack are unchanged, the ceilings leave room and the balance
      * needs it. Otherwise a top-up that was never sent is canceled (`skip`), and one that was sent
-     * is looked up at the provider (`find`), because the card may have been charged.
+     * is looked up at the provider (`find`), because the card may have been charged. `card`: what
+     * the order's request charges, which must be the card of the mandate.
      */
-    async maySend({ id, book, isTopUp }: Order): Promise<'send' | 'find' | 'skip'> {
+    async maySend(
+      { id, book, isTopUp }: Order,
+      card: string | null,
+    ): Promise<'send' | 'find' | 'skip'> {
       if (!isTopUp) return 'send'
       return db.transaction(async (tx) => {
         const order = await orderLock(tx, id)
         if (order?.state !== 'created') return 'skip'
-        if (await isAllowed(tx, order)) {
+        if (await isAllowed(tx, order, card)) {
           await topUpMarkSent(tx, id)
           return 'send'
         }

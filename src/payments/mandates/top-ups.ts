@@ -3,6 +3,7 @@
 // owner wants an e-mail before each charge, the order waits for two hours. From then on it is an
 // ordinary order.
 import type { Ledger } from '../../ledger/ledger.ts'
+import { dateAt } from '../../platform/clock.ts'
 import type { Db, Tx } from '../../platform/db/db.ts'
 import type { BookId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
@@ -144,8 +145,16 @@ function fullPeriod(
   { daySpent, monthSpent, day, month }: Awaited<ReturnType<typeof topUpSum>>,
 ) {
   if (monthSpent + price > monthCeiling) {
-    return { period: 'month', ceiling: monthCeiling, spent: monthSpent, since: month } as const
+    const facts = { period: 'month', ceiling: monthCeiling, spent: monthSpent } as const
+    return { ...facts, since: month, resetsAt: nextPeriod(month, 'month') }
   }
   if (daySpent + price <= dayCeiling) return undefined
-  return { period: 'day', ceiling: dayCeiling, spent: daySpent, since: day } as const
+  const facts = { period: 'day', ceiling: dayCeiling, spent: daySpent } as const
+  return { ...facts, since: day, resetsAt: nextPeriod(day, 'day') }
+}
+
+/** When the UTC day or month that begins on `since` ends. */
+function nextPeriod(since: string, period: 'day' | 'month'): Date {
+  const [year = 0, month = 1, day = 1] = since.split('-').map(Number)
+  return dateAt(period === 'day' ? Date.UTC(year, month - 1, day + 1) : Date.UTC(year, month, 1))
 }

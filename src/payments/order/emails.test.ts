@@ -43,3 +43,10 @@ test('mentions a debt only if there is one', () => {
   assert.match(plain(refund(5)), /долг 5 кредитов/)
   assert.doesNotMatch(refund(0), /долг/)
 })
+
+test('a receipt e-mail has the price per million credits', () => {
+  const text = (locale: 'ru' | 'en') =>
+    plain(orderEmail('payment-credited', { ...order, locale }, brand, 'once').text)
+  assert.match(text('ru'), /35 000 000 кредитов, это 37,15 ₽ за миллион кредитов\./)
+  assert.match(text('en'), /35,000,000 credits, that is RUB 37\.15 per million credits\./)
+})

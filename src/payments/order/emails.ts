@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/db/db.ts'
 import { composeEmail } from '../../platform/mail/email.ts'
 import type { EmailMessage } from '../../platform/mail/mail.ts'
 import type { Credits } from '../../units/credits.ts'
-import { creditsPhrase, moneyPhrase } from '../../units/email-amounts.ts'
+import { creditsPhrase, moneyPhrase, perMillionPhrase } from '../../units/email-amounts.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
 import type { Order } from './order.ts'
 
@@ -48,6 +48,8 @@ export type OrderEmail = {
 type Phrases = {
   readonly price: string
   readonly credits: string
+  /** The price per million credits. */
+  readonly rate: string
   readonly amount: string
   readonly taken: string
   readonly debt: string | null
@@ -58,7 +60,7 @@ const ru: Record<OrderEmailKind, (w: Phrases) => Sentences> = {
   'payment-credited': (w) => ({
     subject: `Оплата получена: ${w.credits}`,
     lines: [
-      `Мы получили ${w.price}. На баланс зачислено: ${w.credits}.`,
+      `Мы получили ${w.price}. На баланс зачислено: ${w.credits}, это ${w.rate}.`,
       'Кредиты уже можно тратить.',
     ],
   }),
@@ -110,7 +112,7 @@ const en: Record<OrderEmailKind, (w: Phrases) => Sentences> = {
   'payment-credited': (w) => ({
     subject: `Payment received: ${w.credits}`,
     lines: [
-      `We received ${w.price}. Added to your balance: ${w.credits}.`,
+      `We received ${w.price}. Added to your balance: ${w.credits}, that is ${w.rate}.`,
       'You can use the credits immediately.',
     ],
   }),
@@ -177,6 +179,7 @@ export function orderEmail(
   const { subject, lines } = (locale === 'ru' ? ru : en)[kind]({
     price: moneyPhrase(order.price, locale),
     credits: creditsPhrase(order.credits, locale),
+    rate: perMillionPhrase({ credits: order.credits, priceKopecks: order.price }, locale),
     amount: moneyPhrase(amount, locale),
     taken: creditsPhrase(credits, locale),
     debt: debt === undefined || debt === 0n ? null : creditsPhrase(debt, locale),

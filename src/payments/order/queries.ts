@@ -82,6 +82,24 @@ export async function orderFindReopenable(
   return rows.map(orderOf)[0]
 }
 
+/** Who ordered what, for how much and from whom; never changed. */
+export type OrderTerms = Pick<
+  Order,
+  | 'id'
+  | 'book'
+  | 'attempt'
+  | 'provider'
+  | 'shop'
+  | 'method'
+  | 'packId'
+  | 'packTitle'
+  | 'credits'
+  | 'price'
+  | 'catalogueVersion'
+  | 'email'
+  | 'locale'
+>
+
 /**
  * Inserts an order, before the provider is called. Locks its row, and the book's row against
  * deletion only. If this process dies before the provider answers, the order is due after
@@ -89,27 +107,10 @@ export async function orderFindReopenable(
  */
 export async function orderInsert(
   tx: Tx,
-  p: Pick<
-    Order,
-    | 'id'
-    | 'book'
-    | 'attempt'
-    | 'provider'
-    | 'shop'
-    | 'method'
-    | 'packId'
-    | 'packTitle'
-    | 'credits'
-    | 'price'
-    | 'catalogueVersion'
-    | 'email'
-    | 'locale'
-    | 'receipt'
-    | 'requestBody'
-    | 'isTopUp'
-    | 'savesMethod'
-    | 'mandate'
-  > & { readonly dueSeconds: number },
+  p: OrderTerms &
+    Pick<Order, 'receipt' | 'requestBody' | 'isTopUp' | 'savesMethod' | 'mandate'> & {
+      readonly dueSeconds: number
+    },
 ): Promise<Order> {
   const { rows } = await tx.query(
     `insert into orders (id, book_id, attempt, provider, method, state, pack_id, pack_title,

@@ -32,9 +32,16 @@ export function createPosting(options: PostingOptions) {
   async function post(order: Order, tries: number, by: Trigger): Promise<void> {
     if (order.requestBody === null) return
     const provider = providerOf(options.providers, order)
+    const card = provider.savedMethodOf(order.requestBody)
+    if (card === undefined || (card !== null && !order.isTopUp)) {
+      // No program makes such an order: a thief of a program's database password inserted it, and
+      // would charge a card without a mandate.
+      log.error({ order: order.id }, 'an order that charges a saved card is no top-up: not sent')
+      return fail(order.id, 'no_mandate')
+    }
     let decision = 'skip' as Awaited<ReturnType<TopUpSending['maySend']>>
     const answer = await provider.createPayment(order.id, order.requestBody, async () => {
-      decision = await options.topUpSending.maySend(order)
+      decision = await options.topUpSending.maySend(order, card)
       return decision === 'send'
     })
     const fields = { order: order.id, tries, why: whyOf(answer) }

@@ -47,6 +47,7 @@ test('an order stores terms and a payment link, and is credited on return', asyn
   assert.match(order.confirmation?.value ?? '', /\/pay\//)
   assert.match(order.id, /^pay_[0-9a-f]{32}$/)
   assert.equal(await payments.hasPurchased(book), false)
+  assert.equal(await payments.lastPack(book), undefined)
   assert.equal((await payments.check(order.id)).state, 'pending')
   await at.room.db.query('update orders set looked_at = null')
   await sim('pay', { orderId: order.id })
@@ -54,6 +55,10 @@ test('an order stores terms and a payment link, and is credited on return', asyn
   assert.equal(paid.state, 'credited')
   assert.equal(await balanceOf(book), pack.credits)
   assert.equal(await payments.hasPurchased(book), true)
+  assert.deepEqual(await payments.lastPack(book), {
+    credits: pack.credits,
+    priceKopecks: pack.priceKopecks,
+  })
   const row = await orderOf(order.id)
   assert.deepEqual(
     [row.credited_by, row.price_kopecks, row.credits, row.request_body],

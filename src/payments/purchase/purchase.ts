@@ -4,6 +4,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/db.ts'
 import { type BookId, newOrderId, type OrderId } from '../../platform/ids.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
+import type { PackPrice } from '../../units/pack-price.ts'
 import type { BuyInput, Order, OrderInput, OrderView } from '../order/order.ts'
 import { viewOf } from '../order/order.ts'
 import * as queries from '../order/queries.ts'
@@ -12,6 +13,7 @@ import type { Method, Provider } from '../port.ts'
 import { unavailable } from '../providers.ts'
 import { paymentRefusal } from '../refusals.ts'
 import { createPosting, type PostingOptions } from './posting.ts'
+import { orderFindLastPack } from './queries.ts'
 import { createWaitingOrders, type WaitingOptions } from './waiting-orders.ts'
 
 export type OrderOptions = {
@@ -85,6 +87,7 @@ export function createOrders(options: OrderOptions) {
     const id = newOrderId(options.cell, options.clock.nowMs())
     const { body, receipt } = provider.draftPayment({
       ...{ order: id, method, email, locale, savesMethod, savedMethodId },
+      sale: { book, packId: pack.id, catalogueVersion: pack.catalogueVersion },
       price: pack.priceKopecks,
       title: pack.title,
       credits: pack.credits,
@@ -142,6 +145,8 @@ export function createOrders(options: OrderOptions) {
     },
 
     hasPurchased: (book: BookId): Promise<boolean> => queries.orderExistsCredited(db, book),
+
+    lastPack: (book: BookId): Promise<PackPrice | undefined> => orderFindLastPack(db, book),
 
     /** The payer returned or pressed check: fetch the payment, unless that was just done. */
     async check(id: OrderId): Promise<OrderView> {

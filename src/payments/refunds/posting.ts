@@ -18,7 +18,9 @@ import {
 } from '../port.ts'
 import { type Providers, providerOf } from '../providers.ts'
 import type { Compare } from '../watch/compare.ts'
+import type { Findings } from '../watch/findings.ts'
 import type { RefundApply } from './apply.ts'
+import { type BackingOptions, unbackedWhy } from './backing.ts'
 import { type Refund, refundClaimDue, refundIsKnown, refundSetDue } from './queries.ts'
 
 /** Fits in a minute at five calls a second; the next minute's run takes the rest. */
@@ -31,22 +33,30 @@ export type RefundPostingOptions = {
   readonly log: Log
   readonly providers: Providers
   readonly compare: Pick<Compare, 'reportUnreadable'>
+  readonly findings: Pick<Findings, 'open'>
   readonly apply: RefundApply
-}
+} & BackingOptions
 
 export function createRefundPosting(options: RefundPostingOptions) {
   const { db, log, apply } = options
 
-  /** Posts a stored refund, always with the stored bytes. */
+  /** Posts a stored refund, always with the stored bytes, if the ledger has taken its credits. */
   async function post(refund: Refund): Promise<void> {
     if (refund.requestBody === null) return
-    const answer = await providerOf(options.providers, refund).createRefund(
-      refund.id,
-      refund.requestBody,
-    )
+    const provider = providerOf(options.providers, refund)
+    const why = await unbackedWhy(refund, provider, options)
+    if (why !== null) return withhold(refund, why)
+    const answer = await provider.createRefund(refund.id, refund.requestBody)
     await storeAnswer(refund, answer).catch((error: unknown) => {
       throw isMissingGrant(error) ? unstored(refund, error) : error
     })
+  }
+
+  /** The refund was not made by this program: it is not posted, and an operator is told. */
+  async function withhold({ id, order }: Refund, why: string): Promise<void> {
+    await refundSetDue(db, id, null)
+    const detail = `of ${order} was not sent: ${why}`
+    await options.findings.open([{ rule: 'refund_unbacked', subject: id, detail, provider: null }])
   }
 
   async function storeAnswer(refund: Refund, answer: Answer<RefundSnapshot>): Promise<void> {

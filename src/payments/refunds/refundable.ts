@@ -11,10 +11,19 @@ export type Refundable = {
   readonly amountKopecks: Kopecks
   readonly credits: Credits
   /**
-   * Why nothing can be refunded; null when something can. `budget` and `promo`: the owner cannot
-   * request it, but a person may decide to refund it.
+   * Why nothing can be refunded; null when something can. `refunded`: a part was refunded, and
+   * nothing of the rest is left. `budget` and `promo`: the owner cannot request it, but a person
+   * may decide to refund it.
    */
-  readonly why: 'not_credited' | 'disputed' | 'policy' | 'spent' | 'budget' | 'promo' | null
+  readonly why:
+    | 'not_credited'
+    | 'disputed'
+    | 'policy'
+    | 'spent'
+    | 'refunded'
+    | 'budget'
+    | 'promo'
+    | null
 }
 
 export type RefundableOptions = {
@@ -41,9 +50,13 @@ export async function countRefundable(
   const lot = lots.find(({ seq }) => seq === order.lot)
   const unspent = smaller(lot?.unspent ?? 0n, book?.available ?? 0n)
   // Policy `full`: a pack is refunded only if none of its credits were spent.
-  if (isOwner && policy === 'full' && unspent < order.credits) return nothing('policy')
-  const amountKopecks = refundableAmount(order, unspent, returnedTotals(purchase))
-  return amountKopecks === 0n ? nothing('spent') : { amountKopecks, credits: unspent, why: null }
+  const returned = returnedTotals(purchase)
+  if (isOwner && policy === 'full' && returned.promised < order.price && unspent < order.credits) {
+    return nothing('policy')
+  }
+  const amountKopecks = refundableAmount(order, unspent, returned)
+  if (amountKopecks === 0n) return nothing(returned.promised > 0n ? 'refunded' : 'spent')
+  return { amountKopecks, credits: unspent, why: null }
 }
 
 function smaller(a: bigint, b: bigint): Credits {

@@ -61,7 +61,7 @@ test('an unused pack is refunded in full', async () => {
   assert.equal((await bookOf(book))?.available, 0n)
   assert.equal(await stateOf(id, book), 'refunded')
   assert.equal((await paymentOf(id))?.refunded_amount?.value, '1300.00')
-  assert.equal((await at.room.payments.refundable(id, book)).why, 'spent')
+  assert.equal((await at.room.payments.refundable(id, book)).why, 'refunded')
   await assert.rejects(requestRefund(id, book), refused('refund_refused'))
   assert.ok((await at.room.letters()).includes('payment-refunded'))
 })

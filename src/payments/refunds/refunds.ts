@@ -219,6 +219,7 @@ function refused(why: NonNullable<Refundable['why']>, perMonth: number): Refusal
     disputed: 'This payment is disputed at the bank; it cannot be refunded as well.',
     policy: 'This pack cannot be given back by the refund rules.',
     spent: 'Everything of this pack was spent.',
+    refunded: 'Everything of this pack was refunded or spent.',
   }
   const needsSupport = why === 'budget' || why === 'promo'
   const code = needsSupport ? 'refund_needs_support' : 'refund_refused'

@@ -7,14 +7,16 @@ import { dateAt } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { OrderId } from '../../platform/ids.ts'
 import { rublesText } from '../../units/kopecks.ts'
-import type { Provider, Snapshot, Unreadable } from '../port.ts'
+import type { Answer, Provider, Snapshot, Unreadable } from '../port.ts'
 import { type Findings, type Found, paymentRules } from './findings.ts'
-import { type ComparedOrder, orderListCaptured, orderListOfPayments } from './queries.ts'
+import { type ComparedOrder, orderListCreditedOfShop, orderListOfPayments } from './queries.ts'
 
 export type Mismatch = {
   readonly provider: string
   readonly paymentId: string
   readonly order: OrderId | null
+  /** The order that the payment names. */
+  readonly orderRef: string | null
   readonly what:
     | 'order_unknown'
     | 'not_credited'
@@ -40,9 +42,13 @@ export const WITHOUT_ID = 'without an id: '
 const LIST_LAG_MS = 60_000
 /** Calls that one sweep spends on payments which the list does not show. */
 const FETCHES_MAX = 3
+/** More payments than a window has; about 100 bytes each. */
+const FETCHED_MAX = 10_000
 
 export function createCompare(options: CompareOptions) {
   const { db, findings, providers } = options
+  /** Payments that a fetch has told about: the next sweep spends its calls on others. */
+  const fetched = new Set<string>()
 
   return {
     /** A finding for each payment or refund of a list that could not be read. */
@@ -98,8 +104,8 @@ export function createCompare(options: CompareOptions) {
 
     /**
      * Orders that were credited before the sweep began, for a payment that its list does not show.
-     * A fetch tells whether the payment is gone, or whether the list is incomplete, which makes
-     * the sweep blind.
+     * A fetch tells whether the payment is gone, whether it was captured before the window, or
+     * whether the list is incomplete, which makes the sweep blind.
      */
     async compareCredited(
       provider: Provider,
@@ -107,22 +113,24 @@ export function createCompare(options: CompareOptions) {
     ): Promise<void> {
       const before = dateAt(sweep.began.getTime() - LIST_LAG_MS)
       if (before <= sweep.from) return
-      const own = await orderListCaptured(db, {
+      const own = await orderListCreditedOfShop(db, {
         ...{ provider: provider.name, shop: provider.shopRef, from: sweep.from, to: before },
         isEarliest: providers.isEarliest(provider),
-        creditedBefore: before,
       })
-      const absent = own.filter(({ paymentId }) => !sweep.ids.has(paymentId))
+      const absent = own.filter(({ paymentId: id }) => !sweep.ids.has(id) && !fetched.has(id))
+      if (fetched.size > FETCHED_MAX) fetched.clear()
       for (const { id, paymentId } of absent.slice(0, FETCHES_MAX)) {
         const answer = await provider.fetchPayment(paymentId)
-        if (answer.kind === 'ok' && answer.value.status === 'succeeded') {
+        if (isListed(answer, sweep.from)) {
           const detail = `the list does not show ${paymentId} of ${id}, but a fetch does`
           await findings.report('list_incomplete', provider, paymentId, detail)
-        } else if (answer.kind === 'ok' || answer.kind === 'absent') {
-          const status = answer.kind === 'ok' ? answer.value.status : 'unknown'
-          const detail = `${id} is credited; ${status} there`
+          continue
+        }
+        if (isMissing(answer)) {
+          const detail = `${id} is credited; ${statusOf(answer)} there`
           await findings.open([{ rule: 'payment_missing', subject: paymentId, detail, provider }])
         }
+        if (answer.kind === 'ok' || isMissing(answer)) fetched.add(paymentId)
       }
     },
   }
@@ -152,13 +160,29 @@ export function foundOf(mismatch: Mismatch, provider: Provider): Found[] {
   return [{ rule, subject, detail, provider }]
 }
 
+/** Whether a fetched payment belongs into a list that begins at `from`. */
+function isListed(answer: Answer<Snapshot>, from: Date): boolean {
+  if (answer.kind !== 'ok' || answer.value.status !== 'succeeded') return false
+  const { capturedAt } = answer.value
+  return capturedAt === null || capturedAt >= from
+}
+
+/** The provider has answered, and the payment is not paid there: absent, or no id of theirs. */
+export function isMissing(answer: Answer<Snapshot>): boolean {
+  if (answer.kind === 'ok') return answer.value.status !== 'succeeded'
+  return answer.kind === 'absent' || (answer.kind === 'rejected' && !answer.isOurFault)
+}
+
+export const statusOf = (answer: Answer<Snapshot>): string =>
+  answer.kind === 'ok' ? answer.value.status : 'unknown'
+
 function mismatchOf(
   snapshot: Snapshot,
   order: ComparedOrder | undefined,
 ): Omit<Mismatch, 'isReviewed'> | undefined {
-  const { provider, paymentId } = snapshot
+  const { provider, paymentId, orderRef } = snapshot
   const differs = (what: Mismatch['what'], detail: string) => ({
-    ...{ provider, paymentId, order: order?.id ?? null, what, detail },
+    ...{ provider, paymentId, order: order?.id ?? null, orderRef, what, detail },
   })
   const paid = `${snapshot.amountText} ${snapshot.currency}`
   if (order === undefined) return differs('order_unknown', `${paid} paid; no such order here`)

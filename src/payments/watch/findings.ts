@@ -15,6 +15,15 @@ export const tieRules = [
   'posting_differs',
   'order_without_posting',
 ] as const
+/**
+ * An order was credited for a payment in a shop that is not configured, so that no comparison with
+ * a provider can find it. Only new ones: a shop that was closed leaves its old orders.
+ */
+export const shopRule = 'order_of_unknown_shop'
+/** An order was credited with other credits, or for another price, than its catalogue sold. */
+export const packRule = 'order_differs_from_pack'
+/** A refund of a credited payment whose credits the ledger has not taken, or too few of them. */
+export const backingRule = 'refund_unbacked'
 /** The provider's payment and our order disagree. */
 export const paymentRules = [
   'payment_not_credited',
@@ -30,6 +39,9 @@ export const refundRules = ['refund_unknown', 'refund_missing', 'refund_unreadab
 export type EventRule = (typeof eventRules)[number]
 export type FindingRule =
   | (typeof tieRules)[number]
+  | typeof shopRule
+  | typeof packRule
+  | typeof backingRule
   | (typeof paymentRules)[number]
   | (typeof refundRules)[number]
 

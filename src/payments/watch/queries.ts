@@ -114,16 +114,23 @@ export async function timeNow(db: Executor): Promise<Date> {
   return (rows[0] as { now: Date }).now
 }
 
-/** What of an order its posting must repeat. */
+/** What of an order its posting must repeat, the shop that was paid, and the pack that was sold. */
 export type SoldOrder = {
   readonly id: OrderId
+  readonly provider: string
+  readonly shop: string | null
+  readonly packId: string
+  readonly catalogueVersion: number
+  readonly price: Kopecks
   readonly book: BookId
   readonly credits: Credits
   readonly lot: bigint | null
   readonly creditedAt: Date | null
 }
 
-const SOLD = `id, book_id as book, credits, lot, credited_at as "creditedAt"`
+const SOLD = `
+  id, provider, shop, pack_id as "packId", catalogue_version as "catalogueVersion",
+  price_kopecks as price, book_id as book, credits, lot, credited_at as "creditedAt"`
 
 /** Reads without a lock. */
 export async function orderListByIds(db: Executor, ids: readonly string[]): Promise<SoldOrder[]> {
@@ -200,7 +207,7 @@ type ShopPeriod = {
   readonly to: Date
 }
 
-export type CapturedOrder = {
+export type CreditedOrder = {
   readonly id: OrderId
   readonly paymentId: string
   readonly state: OrderState
@@ -208,27 +215,23 @@ export type CapturedOrder = {
 }
 
 /**
- * Credited orders of a shop whose payment was captured within a period, by the provider's clock,
- * and which were credited before `creditedBefore`. One without a capture, which a trigger of ours
- * does not leave, counts when it was credited. An order is credited after its capture, so the
- * condition on `credited_at` lets the index be used.
+ * Orders of a shop that were credited within a period, newest first. By the time of the credit,
+ * which the database writes itself, not by the capture, which a thief of a program's password may
+ * invent.
  */
-export async function orderListCaptured(
+export async function orderListCreditedOfShop(
   db: Executor,
-  p: ShopPeriod & { readonly creditedBefore: Date | null },
-): Promise<CapturedOrder[]> {
+  p: ShopPeriod,
+): Promise<CreditedOrder[]> {
   const { rows } = await db.query(
     `select id, provider_payment_id as "paymentId", state, price_kopecks as price
      from orders
-     where provider = $1 and coalesce(captured_at, credited_at) >= $2
-       and coalesce(captured_at, credited_at) < $3
-       and credited_at > $2::timestamptz - interval '1 hour'
-       and ($4::timestamptz is null or credited_at < $4)
-       and (shop = $5 or (shop is null and $6))
-     order by id`,
-    [p.provider, p.from, p.to, p.creditedBefore, p.shop, p.isEarliest],
+     where provider = $1 and credited_at >= $2 and credited_at < $3
+       and (shop = $4 or (shop is null and $5))
+     order by credited_at desc, id`,
+    [p.provider, p.from, p.to, p.shop, p.isEarliest],
   )
-  return rows as CapturedOrder[]
+  return rows as CreditedOrder[]
 }
 
 export type EndedRefund = {
@@ -265,4 +268,71 @@ export async function refundListKnown(
     [provider, refundIds],
   )
   return new Map((rows as { id: string; amount: Kopecks }[]).map((row) => [row.id, row.amount]))
+}
+
+/** A refund with what of its order and of the order's other refunds it is compared with. */
+export type TiedRefund = {
+  readonly id: string
+  readonly state: 'created' | 'pending' | 'succeeded' | 'canceled'
+  readonly amount: Kopecks
+  readonly credits: Credits
+  readonly isReviewed: boolean
+  /** The order that its row names; `order` is the one that its payment paid for. */
+  readonly refundOrder: string
+  readonly order: OrderId
+  readonly book: BookId
+  readonly price: Kopecks
+  readonly orderCredits: Credits
+  /** Of the order: money that went or goes back, and credits taken or reserved for it. */
+  readonly allPromised: Kopecks
+  readonly allTaken: Credits
+}
+
+/** Refunds of the credited payments of the next `limit` orders. Reads without a lock. */
+export async function refundListOfCredited(
+  db: Executor,
+  after: string,
+  limit: number,
+): Promise<TiedRefund[]> {
+  const { rows } = await db.query(
+    `with tied as (
+       select o.id, o.book_id, o.price_kopecks, o.credits from orders o
+       where o.id > $1 and o.credited_at is not null and exists (
+         select from refunds r
+         where r.provider = o.provider and r.provider_payment_id = o.provider_payment_id)
+       order by o.id limit $2
+     )
+     select r.id, r.state, r.amount_kopecks as amount, r.credits,
+       r.review_id is not null as "isReviewed", r.order_id as "refundOrder", t.id as "order",
+       t.book_id as book, t.price_kopecks as price, t.credits as "orderCredits",
+       (s.promised + d.promised)::int8 as "allPromised", (s.taken + d.taken)::int8 as "allTaken"
+     from tied t
+     join orders o on o.id = t.id
+     join refunds r on r.provider = o.provider and r.provider_payment_id = o.provider_payment_id
+     cross join lateral (
+       select coalesce(sum(a.amount_kopecks), 0) as promised, coalesce(sum(a.credits), 0) as taken
+       from refunds a where a.order_id = t.id and a.state <> 'canceled' and a.review_id is null
+     ) s
+     cross join lateral (
+       select coalesce(sum(a.amount_kopecks) filter (where a.state = 'lost'), 0) as promised,
+         coalesce(sum(case a.state when 'opened' then a.reserved_credits
+           else a.taken_credits end), 0) as taken
+       from disputes a where a.order_id = t.id
+     ) d
+     order by t.id, r.id`,
+    [after, limit],
+  )
+  return rows as TiedRefund[]
+}
+
+/** Of these refunds, those that wait and are never due. Reads without a lock. */
+export async function refundListWithheld(
+  db: Executor,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query(
+    `select id from refunds where id = any ($1) and state = 'created' and next_at is null`,
+    [ids],
+  )
+  return new Set((rows as { id: string }[]).map(({ id }) => id))
 }

@@ -9,13 +9,14 @@ import { rublesText } from '../../units/kopecks.ts'
 import type { Answer, Page, Period, Provider, RefundSnapshot } from '../port.ts'
 import { whyOf } from '../port.ts'
 import type { Providers } from '../providers.ts'
-import { type Compare, foundOf, type Mismatch, mismatchesOf } from './compare.ts'
+import { type Compare, foundOf, isMissing, type Mismatch, mismatchesOf } from './compare.ts'
 import type { Findings, Found } from './findings.ts'
 import { paymentRules, refundRules } from './findings.ts'
 import {
+  type CreditedOrder,
   checkFind,
   checkStore,
-  orderListCaptured,
+  orderListCreditedOfShop,
   orderListOfPayments,
   refundListKnown,
   refundListSucceeded,
@@ -46,6 +47,11 @@ const DAYS_MAX = 7
 const PAGE_PAUSE_MS = 1_000
 /** A day has a few refunds; each is one call, and more would take a quarter of an hour. */
 const REFUNDS_MAX = 1_000
+/**
+ * Each is one call. Usually a handful are credited after midnight; of more than these, the rest are
+ * findings without a fetch, and the job that fetches what findings are about closes the wrong ones.
+ */
+const FETCHES_MAX = 1_000
 
 export function createReconcile(options: {
   readonly db: Db
@@ -71,8 +77,8 @@ export function createReconcile(options: {
       (cursor) => provider.listSettled({ since: from, until: to }, cursor),
       pauseMs,
     )
-    const own = await orderListCaptured(db, {
-      ...{ ...head, from, to, creditedBefore: null },
+    const own = await orderListCreditedOfShop(db, {
+      ...{ ...head, from, to },
       isEarliest: providers.isEarliest(provider),
     })
     const orders = own.length
@@ -83,20 +89,46 @@ export function createReconcile(options: {
     const mismatches = await mismatchesOf(db, provider, [...shown.values()])
     for (const { id, text, why } of read.unreadable) {
       mismatches.push({
-        ...{ provider: provider.name, paymentId: id ?? text.slice(0, 100), order: null },
+        ...{ provider: provider.name, paymentId: id ?? text.slice(0, 100) },
+        ...{ order: null, orderRef: null },
         ...{ what: 'unreadable', detail: why, isReviewed: false },
       })
     }
-    for (const { id, paymentId, state, price } of own) {
-      if (shown.has(paymentId) || unreadable.has(paymentId)) continue
-      mismatches.push({
-        ...{ provider: provider.name, paymentId, order: id, what: 'payment_missing' },
-        detail: `${state} here with ${rublesText(price)} RUB; the provider does not show it`,
-        isReviewed: false,
-      })
-    }
+    const absent = own.filter(({ paymentId: id }) => !shown.has(id) && !unreadable.has(id))
+    const others = await mismatchesOfAbsent(provider, absent, pauseMs)
+    if (typeof others === 'string')
+      return { ...head, payments: 0, orders, mismatches: [], why: others, ids: [] }
+    mismatches.push(...others)
     const payments = shown.size + read.unreadable.length
-    return { ...head, payments, orders, mismatches, why: null, ids: [...shown.keys()] }
+    const ids = [...shown.keys(), ...absent.map(({ paymentId }) => paymentId)]
+    return { ...head, payments, orders, mismatches, why: null, ids }
+  }
+
+  /**
+   * Orders that were credited in a period whose list does not show their payment. Those captured
+   * before it began are paid all the same: a fetch of each tells. A string: it could not be told.
+   */
+  async function mismatchesOfAbsent(
+    provider: Provider,
+    absent: readonly CreditedOrder[],
+    pauseMs: number,
+  ): Promise<Mismatch[] | string> {
+    const found: Mismatch[] = []
+    for (const [i, { id, paymentId, state, price }] of absent.entries()) {
+      if (pauseMs > 0 && i < FETCHES_MAX) await pause(pauseMs)
+      const answer = i < FETCHES_MAX ? await provider.fetchPayment(paymentId) : undefined
+      if (answer === undefined || isMissing(answer)) {
+        found.push({
+          ...{ provider: provider.name, paymentId, order: id, orderRef: id },
+          what: 'payment_missing',
+          detail: `${state} here with ${rublesText(price)} RUB; the provider does not show it`,
+          isReviewed: false,
+        })
+      } else if (answer.kind === 'ok') {
+        found.push(...(await mismatchesOf(db, provider, [answer.value])))
+      } else return whyOf(answer)
+    }
+    return found
   }
 
   /** Refunds that the provider created in a period, and those that we recorded. */

@@ -1,12 +1,16 @@
 // Ties orders and the ledger's purchase postings: every posting has a credited order with the same
-// book, credits and entry, and every credited order has its posting. Each minute what is new since
-// the last run is compared, each night everything.
+// book, credits and entry, and every credited order has its posting; a new one has a shop that is
+// configured, and sold a pack of its catalogue. Each minute what is new since the last run is
+// compared, each night everything.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Ledger, Posting } from '../../ledger/ledger.ts'
 import { dateAt } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { creditsText } from '../../units/credits.ts'
-import { type Findings, type Found, tieRules } from './findings.ts'
+import { rublesText } from '../../units/kopecks.ts'
+import type { BuyInput } from '../order/order.ts'
+import type { Providers } from '../providers.ts'
+import { type Findings, type Found, packRule, shopRule, tieRules } from './findings.ts'
 import {
   checkFind,
   checkStore,
@@ -35,12 +39,25 @@ const FINDING_DAYS = 90
 const WHOLE_PAUSE_MS = 20
 const BEGINNING = dateAt(0)
 
-export function createTies(options: {
+/** What concerns an order alone, and is asked only while it is new. */
+const orderRules = [shopRule, packRule] as const
+
+export type TieOptions = {
   readonly db: Db
   readonly ledger: Pick<Ledger, 'postings'>
   readonly findings: Findings
-}) {
-  const { db, findings } = options
+  readonly providers: Pick<Providers, 'of'>
+  /** A pack of one version of the catalogue; undefined if that did not sell it. */
+  packSold(
+    version: number,
+    id: string,
+  ): Promise<
+    (Pick<BuyInput['pack'], 'credits' | 'priceKopecks'> & { readonly title?: string }) | undefined
+  >
+}
+
+export function createTies(options: TieOptions) {
+  const { db, findings, providers } = options
   const { postings } = options.ledger
 
   async function compareRefs(refs: readonly string[]): Promise<Found[]> {
@@ -48,6 +65,26 @@ export function createTies(options: {
     const byRef = new Map(posted.map((one) => [one.ref, one]))
     const byId = new Map<string, SoldOrder>(orders.map((one) => [one.id, one]))
     return refs.flatMap((ref) => foundOf(byRef.get(ref), byId.get(ref)))
+  }
+
+  /** What is strange about the credited orders among these: their shop, and what they sold. */
+  async function strangeOrders(refs: readonly string[]): Promise<Found[]> {
+    const found: Found[] = []
+    for (const order of await orderListByIds(db, refs)) {
+      if (order.creditedAt === null) continue
+      const { id: subject, book, credits, price, provider, shop, catalogueVersion, packId } = order
+      const what = `book ${book}: ${creditsText(credits)} credits for ${rublesText(price)} RUB`
+      if (providers.of(order) === undefined) {
+        const detail = `${what}, paid to ${provider} ${shop}`
+        found.push({ rule: shopRule, subject, detail, provider: null })
+      }
+      const pack = await options.packSold(catalogueVersion, packId)
+      if (pack?.credits !== credits || pack.priceKopecks !== price) {
+        const detail = `${what}, not as pack ${packId} of catalogue ${catalogueVersion}`
+        found.push({ rule: packRule, subject, detail, provider: null })
+      }
+    }
+    return found
   }
 
   /** Compares both tables from a time on, page by page. */
@@ -81,10 +118,15 @@ export function createTies(options: {
       // A mark of the future was stored before the clock was set back: it says nothing.
       const isKnown = mark !== undefined && mark <= now
       const since = isKnown ? dateAt(mark.getTime() - OVERLAP_MS) : BEGINNING
-      await compareFrom(since, (_, found) => findings.open(found))
-      const open = await findingListOpen(db, tieRules, FINDINGS_MAX)
-      const subjects = open.map(({ subject }) => subject)
-      await findings.clear(tieRules, subjects, await compareRefs(subjects))
+      await compareFrom(since, async (refs, found) =>
+        findings.open([...found, ...(await strangeOrders(refs))]),
+      )
+      const subjectsOf = async (rules: readonly string[]) =>
+        (await findingListOpen(db, rules, FINDINGS_MAX)).map(({ subject }) => subject)
+      const tied = await subjectsOf(tieRules)
+      await findings.clear(tieRules, tied, await compareRefs(tied))
+      const strange = await subjectsOf(orderRules)
+      await findings.clear(orderRules, strange, await strangeOrders(strange))
       await checkStore(db, NAME, now)
     },
 

@@ -8,10 +8,20 @@ import type { PaymentMetrics } from '../metrics.ts'
 import type { Answer, Provider, Snapshot } from '../port.ts'
 import type { Providers } from '../providers.ts'
 import { createCompare, foundOf, mismatchesOf, WITHOUT_ID } from './compare.ts'
-import { createFindings, type Found, paymentRules, refundRules, tieRules } from './findings.ts'
+import {
+  backingRule,
+  createFindings,
+  type Found,
+  packRule,
+  paymentRules,
+  refundRules,
+  shopRule,
+  tieRules,
+} from './findings.ts'
 import { type Finding, findingListOpen, findingTouch, refundListKnown, timeNow } from './queries.ts'
 import { createReconcile } from './reconcile.ts'
-import { createTies } from './ties.ts'
+import { createRefundTies } from './refund-ties.ts'
+import { createTies, type TieOptions } from './ties.ts'
 
 /** At most this many calls a minute for findings; those that waited longest come first. */
 const RECHECKED_MAX = 5
@@ -20,18 +30,24 @@ const LISTED_MAX = 200
 /** An item without an id cannot be fetched; if a list still shows it, it is found again. */
 const WITHOUT_ID_MS_MAX = 25 * 3_600_000
 
-export function createWatch(options: {
-  readonly db: Db
-  readonly log: Log
-  readonly ledger: Pick<Ledger, 'postings'>
-  readonly metrics: PaymentMetrics
-  readonly providers: Providers
-}) {
+/** What concerns only our own tables, besides orders and postings. */
+const ownRules = [shopRule, packRule, backingRule]
+
+export function createWatch(
+  options: {
+    readonly db: Db
+    readonly log: Log
+    readonly ledger: Pick<Ledger, 'postings'>
+    readonly metrics: PaymentMetrics
+    readonly providers: Providers
+  } & Pick<TieOptions, 'packSold'>,
+) {
   const { db, providers } = options
   const findings = createFindings(options)
   const compare = createCompare({ ...options, findings })
   const { reconcile, compareDays } = createReconcile({ ...options, findings, compare })
   const ties = createTies({ ...options, findings })
+  const { tieRefunds } = createRefundTies({ ...options, findings })
 
   /** Whether a payment still differs, as far as the provider answers. */
   async function recheckPayment(
@@ -64,14 +80,19 @@ export function createWatch(options: {
     reconcile,
     compareDays,
     ...ties,
+    async tieNew(): Promise<void> {
+      await ties.tieNew()
+      await tieRefunds()
+    },
 
     /** Open findings; those that no check has seen for longest come first. */
     list: (limit = LISTED_MAX): Promise<Finding[]> =>
-      findingListOpen(db, [...tieRules, ...paymentRules, ...refundRules], limit),
+      findingListOpen(db, [...tieRules, ...ownRules, ...paymentRules, ...refundRules], limit),
 
     /** For an operator: orders and postings are compared now; the rest is what checks found. */
     async audit(): Promise<Pick<Finding, 'rule' | 'subject' | 'detail'>[]> {
-      const open = await findingListOpen(db, [...paymentRules, ...refundRules], LISTED_MAX)
+      const rules = [...ownRules, ...paymentRules, ...refundRules]
+      const open = await findingListOpen(db, rules, LISTED_MAX)
       return [...(await ties.checkTies()), ...open].map(({ rule, subject, detail }) => ({
         ...{ rule, subject, detail },
       }))

@@ -40,10 +40,18 @@ export function paymentBody(
       ? confirmationFields(draft, options.hasSbpQr)
       : { payment_method_id: draft.savedMethodId }),
     description: cut(draft.title, DESCRIPTION_MAX),
-    // No personal data: the shop's staff can see the metadata.
-    metadata: { order_id: draft.order, env: options.env },
+    metadata: metadataOf(draft, options.env),
     ...(options.receipt && { receipt: receiptOf({ ...draft, amount }, options.receipt) }),
   })
+}
+
+/**
+ * No personal data: the shop's staff can see it. The sale is for a database that was restored to a
+ * moment before the order.
+ */
+function metadataOf({ order, sale }: PaymentDraft, env: string) {
+  const { book, packId: pack, catalogueVersion } = sale
+  return { order_id: order, env, book: String(book), pack, catalogue: String(catalogueVersion) }
 }
 
 /** For a payment that the payer must confirm; the provider saves the method if `savesMethod`. */
@@ -75,6 +83,37 @@ export function refundBody(draft: RefundDraft): string {
     metadata: { refund_id: draft.refund },
     ...(frozen && { receipt: receiptOf({ ...draft, amount }, frozen) }),
   })
+}
+
+/** See `Provider.savedMethodOf`. */
+export function savedMethodOf(body: string): string | null | undefined {
+  const { payment_method_id: id = null } = membersOf(body) ?? { payment_method_id: 0 }
+  return typeof id === 'string' || id === null ? id : undefined
+}
+
+/** See `Provider.isRefundDraftOf`. */
+export function isRefundDraftOf(
+  body: string,
+  { paymentId, amount }: Pick<RefundDraft, 'paymentId' | 'amount'>,
+): boolean {
+  const draft = membersOf(body)
+  return (
+    draft?.payment_id === paymentId &&
+    JSON.stringify(draft.amount) === JSON.stringify({ value: rublesText(amount), currency: 'RUB' })
+  )
+}
+
+/**
+ * The members of stored bytes. Undefined if they are not as a draft of ours is written: with a
+ * member twice, the provider could read another value than we do.
+ */
+function membersOf(body: string): Record<string, unknown> | undefined {
+  try {
+    const members = JSON.parse(body) as Record<string, unknown> | null
+    return members !== null && JSON.stringify(members) === body ? members : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function receiptOf(

@@ -3,11 +3,13 @@
 // unknown outcome, of a list it is one item.
 import { z } from 'zod'
 import { dateOf } from '../../platform/clock.ts'
+import type { BookId } from '../../platform/ids.ts'
 import type {
   Confirmation,
   Page,
   Payer,
   RefundSnapshot,
+  Sale,
   SavedMethod,
   Snapshot,
   Unreadable,
@@ -98,6 +100,7 @@ export function paymentOf(value: unknown): Snapshot | undefined {
     provider: PROVIDER,
     paymentId: read.id,
     orderRef: metadataText(read.metadata, 'order_id'),
+    sale: saleOf(read.metadata),
     shopRef: read.recipient.account_id,
     status: statuses[read.status],
     amount: strictKopecks(read.amount.value),
@@ -184,6 +187,16 @@ function unreadableOf(value: unknown): Unreadable {
   const issues = shape.safeParse(value).error?.issues ?? []
   const why = issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')
   return { id: known?.id ?? null, text: JSON.stringify(value) ?? '', why: why.slice(0, 500) }
+}
+
+function saleOf(members: Record<string, unknown> | undefined): Sale | undefined {
+  const [book, packId, version] = ['book', 'pack', 'catalogue'].map((name) =>
+    metadataText(members, name),
+  )
+  if (!book || !packId || !version || !/^\d{1,18}$/.test(book) || !/^\d{1,9}$/.test(version)) {
+    return undefined
+  }
+  return { book: BigInt(book) as BookId, packId, catalogueVersion: Number(version) }
 }
 
 function metadataText(members: Record<string, unknown> | undefined, name: string): string | null {

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 import { inspect } from 'node:util'
 import { type Bank, startBank } from '../../../stand-ins/bank/bank.ts'
 import { systemClock } from '../../platform/clock.ts'
-import { newOrderId, newRefundId, type OrderId } from '../../platform/ids.ts'
+import { type BookId, newOrderId, newRefundId, type OrderId } from '../../platform/ids.ts'
 import { Masked } from '../../platform/masked.ts'
 import { credits } from '../../units/credits.ts'
 import { kopecks } from '../../units/kopecks.ts'
@@ -52,6 +52,7 @@ const newOrder = () => newOrderId(0, Date.now())
 function draft(order: OrderId, changes: Partial<PaymentDraft> = {}): PaymentDraft {
   return {
     order,
+    sale: { book: 7n as BookId, packId: 'pack-35m', catalogueVersion: 2 },
     price: kopecks(130_000),
     method: 'card',
     title: '35 млн кредитов',
@@ -93,7 +94,10 @@ test('a card payment is captured at once, uses a redirect and names its order', 
   const sent = JSON.parse(body) as Record<string, unknown>
   assert.equal(sent.capture, true)
   assert.deepEqual(sent.payment_method_data, { type: 'bank_card' })
-  assert.deepEqual(sent.metadata, { order_id: order, env: 'test' })
+  assert.deepEqual(sent.metadata, {
+    ...{ order_id: order, env: 'test' },
+    ...{ book: '7', pack: 'pack-35m', catalogue: '2' },
+  })
   assert.doesNotMatch(body, /owner@example/, 'nothing personal without a receipt')
 })
 

@@ -6,7 +6,13 @@ import type { Masked } from '../../platform/masked.ts'
 import { type Kopecks, kopecks } from '../../units/kopecks.ts'
 import type { Answer, Page, Period, Provider, Snapshot } from '../port.ts'
 import { createCalls } from './calls.ts'
-import { paymentBody, type ReceiptSettings, refundBody } from './drafts.ts'
+import {
+  isRefundDraftOf,
+  paymentBody,
+  type ReceiptSettings,
+  refundBody,
+  savedMethodOf,
+} from './drafts.ts'
 import { createLimiter, type Limiter } from './limiter.ts'
 import { createNotificationParser } from './notifications.ts'
 import { PROVIDER, pageOf, paymentOf, refundOf } from './objects.ts'
@@ -132,6 +138,7 @@ export function createYookassa(options: YookassaOptions): Provider {
       }),
       receipt: options.receipt,
     }),
+    savedMethodOf,
     async createPayment(key, body, confirmSend = async () => true) {
       const answer = await calls.postIfConfirmed(confirmSend, 'create', '/payments', { key, body })
       return answer.kind === 'withheld' ? answer : parseAnswer(answer, paymentOf)
@@ -151,6 +158,7 @@ export function createYookassa(options: YookassaOptions): Provider {
       ),
 
     draftRefund: refundBody,
+    isRefundDraftOf,
     createRefund: (key, body) => parseAnswer(calls.post('refund', '/refunds', key, body), refundOf),
     fetchRefund: (refundId) =>
       parseAnswer(

@@ -68,6 +68,11 @@ export function isServerLost(error: unknown): boolean {
   return /^(?:08|57P|25006)/.test(stateOf(error) ?? '')
 }
 
+/** Node and browsers may know a time zone that is newer than our PostgreSQL. */
+export function isUnknownZone(error: unknown): boolean {
+  return stateOf(error) === '22023'
+}
+
 /** The SQLSTATE. Only the server's own errors have a severity: `EPIPE` is five characters too. */
 function stateOf(error: unknown): string | undefined {
   const { code, severity } = Object(error) as { code?: unknown; severity?: unknown }

@@ -1,7 +1,6 @@
 // Applies migrations/*.sql in order, each once and in its own transaction; then makes the tables of
 // graphile-worker, and gives the roles that programs connect as their rights. Several processes may
-// do so at the same time: kysely's Migrator takes a lock, one process applies the migrations, and
-// the others find nothing to do.
+// do so at the same time: one does everything under a lock, and the others find nothing to do.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Logger, runMigrations } from 'graphile-worker'
@@ -51,14 +50,14 @@ export async function migrate(
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
   try {
     if (isSeparate) await requireRolesPossible(pool, options.print ?? (() => undefined))
-    const applied = await applyMigrations(db, directory)
-    if (hasRoles) {
-      await alone(pool, async (client) => {
-        await migrateJobs(settings.url)
-        if (isSeparate) await applyRoles(client, readRolesSql(directory))
-      })
-    }
-    return applied
+    // Under one lock: kysely looks for its tables among all, and graphile-worker drops some of its
+    // own while it makes the others.
+    return await withMigrationLock(pool, async (client) => {
+      const applied = await applyMigrations(db, directory)
+      if (hasRoles) await migrateJobs(settings.url)
+      if (isSeparate) await applyRoles(client, readRolesSql(directory))
+      return applied
+    })
   } finally {
     await db.destroy()
   }
@@ -81,12 +80,15 @@ async function applyMigrations(db: Kysely<unknown>, directory: string): Promise<
 }
 
 /** Runs the work while no other process that migrates this database does. */
-async function alone(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
+async function withMigrationLock<T>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect()
   try {
     await client.query(`set lock_timeout = '${OTHERS_TIMEOUT}'`)
     await client.query(`select pg_advisory_lock(hashtext('tollgate migrate'))`)
-    await work(client)
+    return await work(client)
   } finally {
     client.release(true)
   }

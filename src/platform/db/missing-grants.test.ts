@@ -57,7 +57,7 @@ test('the pool, a transaction and a long read name the role and the table', asyn
 test('names the privilege by the kind of the object, and keeps an unknown message', () => {
   const said = (text: string) => missingGrantSentence(text, 'worker')
   assert.match(said('permission denied for function f'), /role worker .* EXECUTE on function f\./)
-  assert.match(said('permission denied for schema s'), /USAGE on schema s\./)
+  assert.match(said('permission denied for schema s'), /USAGE or CREATE on schema s\./)
   assert.match(said('нет доступа к таблице letters'), /: нет доступа к таблице letters\. migrate/)
 })
 

@@ -12,7 +12,7 @@ const INSUFFICIENT_PRIVILEGE = '42501'
 const PRIVILEGES: Readonly<Record<string, string>> = {
   function: 'EXECUTE',
   procedure: 'EXECUTE',
-  schema: 'USAGE',
+  schema: 'USAGE or CREATE',
   sequence: 'USAGE',
   table: 'SELECT, INSERT, UPDATE or DELETE',
   view: 'SELECT',
@@ -23,6 +23,12 @@ export type MissingGrant = Error & { readonly code: typeof INSUFFICIENT_PRIVILEG
 export function isMissingGrant(error: unknown): error is MissingGrant {
   const { code, severity } = Object(error) as { code?: unknown; severity?: unknown }
   return error instanceof Error && severity !== undefined && code === INSUFFICIENT_PRIVILEGE
+}
+
+/** The server does not let the role in (class 28): its password is wrong or has expired. */
+export function isLoginRefused(error: unknown): error is Error {
+  const { code, severity } = Object(error) as { code?: unknown; severity?: unknown }
+  return error instanceof Error && severity !== undefined && String(code).startsWith('28')
 }
 
 /** The message, if the error is a missing grant or was caused by one. */
@@ -60,13 +66,18 @@ export function missingGrantSentence(said: string, role: string): string {
   )
 }
 
-type Watched = { missing?: MissingGrant }
+/** Repeating does not help until a person has done something about the role. */
+export function isRefused(error: unknown): error is Error {
+  return isMissingGrant(error) || isLoginRefused(error)
+}
+
+type Watched = { missing?: Error }
 const watched = new AsyncLocalStorage<Watched>()
 
 /** Records the error for the `watchMissingGrants` in whose work the statement was sent. */
 export function noteMissingGrant(error: unknown): void {
   const work = watched.getStore()
-  if (work !== undefined && isMissingGrant(error)) work.missing ??= error
+  if (work !== undefined && isRefused(error)) work.missing ??= error
 }
 
 /**
@@ -76,7 +87,7 @@ export function noteMissingGrant(error: unknown): void {
 export async function watchMissingGrants(work: () => Promise<unknown>): Promise<Watched> {
   const seen: Watched = {}
   await watched.run(seen, work).catch((error: unknown) => {
-    if (!isMissingGrant(error)) throw error
+    if (!isRefused(error)) throw error
     seen.missing ??= error
   })
   return seen

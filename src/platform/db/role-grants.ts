@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Executor } from './db.ts'
+import { otherDefaults, otherGrants, parameterGrants, wrongPolicies } from './other-grants.ts'
 import { databaseRoles, KEPT_TABLES } from './roles.ts'
 
 export const GRANTS_FILE = 'grants.txt'
@@ -17,11 +18,14 @@ export function readIntendedGrants(
     .filter((line) => line !== '' && !line.startsWith('#'))
 }
 
-/** Tables, views and sequences by the name that the file has; all days and weeks have one name. */
+/**
+ * Tables, views and sequences by the name that the file has. All days have one name, also those
+ * that `op days restore` loaded, and all weeks.
+ */
 const RELATIONS = `
   select c.oid, c.relkind, c.relowner, case when c.relnamespace = 'public'::regnamespace
-    then regexp_replace(regexp_replace(c.relname, '_[0-9]{8}$', '_<day>'), '^(holds_)[0-9]+$',
-      '\\1<week>') else n.nspname || '.' || c.relname end as name
+    then regexp_replace(regexp_replace(c.relname, '(_restored)?_[0-9]{8}$', '_<day>'),
+      '^(holds_)[0-9]+$', '\\1<week>') else n.nspname || '.' || c.relname end as name
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname in ('public', 'graphile_worker') and c.relkind in ('r', 'p', 'v', 'S')`
 
@@ -86,7 +90,11 @@ export async function compareRoles(
     ...[...found.difference(meant)].map((line) => `too much: ${line}`),
     ...(await wrongAttributes(db)),
     ...(await wrongOwners(db)),
-    ...(await loosePaths(db)),
+    ...(await unpinnedSearchPaths(db)),
+    ...(await otherGrants(db)),
+    ...(await otherDefaults(db)),
+    ...(await parameterGrants(db)),
+    ...(await wrongPolicies(db)),
   ]
 }
 
@@ -145,8 +153,8 @@ async function wrongOwners(db: Executor): Promise<string[]> {
   return (rows as { line: string }[]).map(({ line }) => `wrong: ${line}`)
 }
 
-/** A function with its owner's rights must look for tables in our schema first, whoever calls. */
-async function loosePaths(db: Executor): Promise<string[]> {
+/** A function with its owner's rights must not look for tables in its caller's schemas first. */
+async function unpinnedSearchPaths(db: Executor): Promise<string[]> {
   const { rows } = await db.query(
     `select p.proname as name from pg_proc p
      where p.pronamespace = 'public'::regnamespace and p.prosecdef

@@ -40,34 +40,50 @@ export function readRolesSql(
 
 /**
  * Before anything is applied: prints the SQL for a superuser and throws UnfitDatabase if roles are
- * missing and this user may not make them, or if it does not own what the keeper owns.
+ * missing and this user may not make them, or if it cannot become a member of the keeper's role.
  */
 export async function requireRolesPossible(
   db: Executor,
   print: (line: string) => void,
 ): Promise<void> {
-  const { rows } = await db.query(
-    `select current_user::text as "user", rolsuper or rolcreaterole as "mayCreate",
-       array(select r from unnest($1::text[]) with ordinality as given (r, n)
-         where not exists (select from pg_roles where rolname = r) order by n) as missing,
-       exists (select from pg_roles k where k.rolname = 'tollgate_keeper'
-         and pg_has_role(k.oid, 'usage')) as "isKeeper"
-     from pg_roles where rolname = current_user`,
-    [databaseRoles],
-  )
-  const { user, mayCreate, missing, isKeeper } = rows[0] as {
-    user: string
-    mayCreate: boolean
-    missing: string[]
-    isKeeper: boolean
-  }
-  if (mayCreate || (missing.length === 0 && isKeeper)) return
+  const { user, mayCreate, missing, isKeeper, mayJoin } = await readRolesPossible(db)
+  const areMade = missing.length === 0 || mayCreate
+  if (areMade && (isKeeper || mayJoin)) return
   for (const role of missing) print(`create role ${role} login;`)
   if (!isKeeper) print(`grant tollgate_keeper to "${user}";`)
+  const why = areMade
+    ? `${user} is no member of tollgate_keeper, which another user made`
+    : `${user} may not make the roles that programs connect as`
   throw new UnfitDatabase(
-    `database.url: ${user} may not make the roles that programs connect as; let a superuser run ` +
-      'the SQL above and migrate again, or set database.roles to one',
+    `database.url: ${why}; let a superuser run the SQL above and migrate again, or set ` +
+      'database.roles to one',
   )
+}
+
+type RolesPossible = {
+  readonly user: string
+  readonly mayCreate: boolean
+  readonly missing: readonly string[]
+  readonly isKeeper: boolean
+  /** May grant the keeper's role to itself. Since PostgreSQL 16 that needs more than CREATEROLE. */
+  readonly mayJoin: boolean
+}
+
+async function readRolesPossible(db: Executor): Promise<RolesPossible> {
+  const { rows } = await db.query(
+    `select u.rolname::text as "user", u.rolsuper or u.rolcreaterole as "mayCreate",
+       array(select r from unnest($1::text[]) with ordinality as given (r, n)
+         where not exists (select from pg_roles where rolname = r) order by n) as missing,
+       k.oid is not null and pg_has_role(k.oid, 'usage') as "isKeeper",
+       u.rolsuper
+         or (u.rolcreaterole
+           and (k.oid is null or current_setting('server_version_num')::int4 < 160000))
+         or (k.oid is not null and pg_has_role(k.oid, 'usage with admin option')) as "mayJoin"
+     from pg_roles u left join pg_roles k on k.rolname = 'tollgate_keeper'
+     where u.rolname = current_user`,
+    [databaseRoles],
+  )
+  return rows[0] as RolesPossible
 }
 
 /** Makes the roles and gives them their rights. Repeatable; one process at a time. */
@@ -89,7 +105,7 @@ async function giveTablesToKeeper(db: Executor): Promise<void> {
     [KEPT_TABLES],
   )
   for (const { name } of rows as { name: string }[]) {
-    await tryOften(() =>
+    await retryOnLockTimeout(() =>
       db.query(
         `set local lock_timeout = '${LOCK_MS}ms'; alter table ${name} owner to tollgate_keeper`,
       ),
@@ -98,7 +114,7 @@ async function giveTablesToKeeper(db: Executor): Promise<void> {
 }
 
 /** A statement that waits longer for a lock would stop every request behind it. */
-async function tryOften(work: () => Promise<unknown>): Promise<void> {
+async function retryOnLockTimeout(work: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       await work()

@@ -1,6 +1,6 @@
-// Which jobs and loops of a worker cannot run because the database role lacks a grant. A process
-// with such a job is not ready until the job has run again, and logs the missing grant once, not at
-// each run.
+// Which jobs and loops of a worker cannot run because the database role lacks a grant or may not
+// log in. A process with such a job is not ready until the job has run again, and logs the reason
+// once, not at each run.
 import { watchMissingGrants } from '../db/missing-grants.ts'
 import type { Log } from '../log.ts'
 import type { Health } from '../metrics/metrics.ts'
@@ -14,11 +14,11 @@ export function createBlockedWork(log: Log) {
   function fail(name: string, error: Error): void {
     if (blocked.get(name) === error.message) return
     blocked.set(name, error.message)
-    log.error({ work: name, err: error }, 'work cannot run: a grant is missing in the database')
+    log.error({ work: name, err: error }, 'work cannot run: the database refuses our role')
   }
 
   function succeed(name: string): void {
-    if (blocked.delete(name)) log.info({ work: name }, 'work that lacked a grant runs again')
+    if (blocked.delete(name)) log.info({ work: name }, 'work that the database refused runs again')
   }
 
   return {

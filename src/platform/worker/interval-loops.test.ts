@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { quiet } from '../../../test/support/harness.ts'
 import { markTransient } from '../db/database-errors.ts'
 import { createLog } from '../log.ts'
+import { createBlockedWork } from './blocked-work.ts'
 import { createIntervalLoops } from './interval-loops.ts'
 
 test('an immediate loop runs at the start, and not only after its first interval', async () => {
@@ -71,4 +72,24 @@ test('a loop logs once that the database is away', async () => {
   await ninth.promise
   await loops.stop()
   assert.equal(lines.length, 2, lines.join(''))
+})
+
+test('a process whose password has expired is not ready, and says so once', async () => {
+  const lines: string[] = []
+  const log = createLog({ level: 'warn', destination: { write: (one) => void lines.push(one) } })
+  const fifth = Promise.withResolvers<void>()
+  const count = { runs: 0 }
+  async function run(): Promise<void> {
+    count.runs += 1
+    if (count.runs === 5) fifth.resolve()
+    const refused = Object.assign(new Error('password has expired'), { code: '28P01' })
+    await markTransient(Promise.reject(Object.assign(refused, { severity: 'FATAL' })))
+  }
+  const blockedWork = createBlockedWork(log)
+  const loops = createIntervalLoops([{ name: 'look', everyMs: 1, run }], log, blockedWork)
+  loops.start()
+  await fifth.promise
+  await loops.stop()
+  assert.deepEqual(blockedWork.health(), { isReady: false, why: 'look: password has expired' })
+  assert.equal(lines.length, 1, lines.join(''))
 })

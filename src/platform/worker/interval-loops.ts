@@ -1,9 +1,9 @@
 // Loops that a worker process runs every few seconds, for work that cannot wait for the next minute
 // of cron, such as a payment whose payer is looking at the page. A loop never runs twice at a time,
 // and a failed run does not end it. While the database is away every run fails with the same error,
-// which each loop logs once; so it is with a grant that the role lacks.
+// which each loop logs once; so it is with a grant that the role lacks, and with its password.
 import { isDatabaseUnavailable } from '../db/database-errors.ts'
-import { isMissingGrant } from '../db/missing-grants.ts'
+import { isRefused } from '../db/missing-grants.ts'
 import type { Log } from '../log.ts'
 import { type BlockedWork, createBlockedWork } from './blocked-work.ts'
 
@@ -25,7 +25,7 @@ export function createIntervalLoops(
   const waitingForDatabase = new Set<string>()
 
   function logFailure(loop: IntervalLoop, error: unknown): void {
-    if (isMissingGrant(error)) return // `blockedWork` has logged it
+    if (isRefused(error)) return // `blockedWork` has logged it
     const isUnavailable = isDatabaseUnavailable(error)
     if (isUnavailable && waitingForDatabase.has(loop.name)) return
     if (isUnavailable) waitingForDatabase.add(loop.name)

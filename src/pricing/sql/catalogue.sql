@@ -18,6 +18,7 @@ end
 $$;
 
 -- Applies the first version: the first process that starts may do so, later ones are an operator's.
+-- Of processes that start at once one applies it: two constraints may say so, so none is named.
 create or replace function catalogue_apply_first(
   p_by text, p_note text, p_body text, p_digest text
 ) returns boolean language plpgsql security definer
@@ -25,7 +26,7 @@ set search_path = pg_catalog, public, pg_temp as $$
 begin
   insert into catalogue_versions (version, applied_by, note, body, digest)
   select 1, p_by, p_note, p_body, p_digest where not exists (select from catalogue_versions)
-  on conflict (version) do nothing;
+  on conflict do nothing;
   return found;
 end
 $$;

@@ -25,14 +25,15 @@ export const CDN = '127.0.0.3'
 
 export type Edge = Awaited<ReturnType<typeof startEdge>>
 
-/** Starts nginx in front of the gateways at these ports. No cabinet listens behind it. */
-export async function startEdge(gatewayPorts: readonly number[]) {
+/** Starts nginx in front of these ports. Without a cabinet's port none listens behind it. */
+export async function startEdge(gatewayPorts: readonly number[], cabinet?: number) {
   const nginx = await ensureProgram('nginx', ['nginx-light'])
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-edge-'))
   try {
     // If root starts nginx, its workers run as another user, who must be able to open the folder.
     await chmod(folder, 0o755)
-    const [port = 0, plainPort = 0, cabinetPort = 0] = await freePorts(3)
+    const [port = 0, plainPort = 0, unused = 0] = await freePorts(3)
+    const cabinetPort = cabinet ?? unused
     const certificate = await makeCertificate(folder)
     await render(folder, [
       [/^\s*listen \[::\].*\n/gm, ''],

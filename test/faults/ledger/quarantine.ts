@@ -86,7 +86,7 @@ export const drill: Drill = async ({ isFull, say }) => {
     await ledger.quarantine.retryDue()
     const after = await checkCharged(ledger, database, inputs)
     await stopAll()
-    const left = await readdir(directory)
+    const left = (await readdir(directory)).filter(isSpool)
     ensure(left.length === 0, `no file is left: ${left}`)
     return {
       settles: inputs.length,
@@ -216,10 +216,13 @@ async function count({ db }: TestDatabase, inputs: readonly SettleInput[]) {
   }
 }
 
+/** Not the log of charges, which lies beside the spool. */
+const isSpool = (name: string) => /\.(?:spool|lock)$/.test(name)
+
 /** The holds whose settles are in the files of the directory. */
 async function spooledIds(directory: string): Promise<Set<string>> {
   const ids = new Set<string>()
-  for (const name of await readdir(directory)) {
+  for (const name of (await readdir(directory)).filter(isSpool)) {
     const text = await readFile(join(directory, name), 'utf8')
     for (const [id] of text.matchAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g)) ids.add(id)
   }

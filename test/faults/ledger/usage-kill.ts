@@ -78,13 +78,14 @@ async function checkChart(ledger: TestLedger, book: BookId): Promise<boolean> {
   const to = await ledger.usage.today('UTC')
   // The drill may have started before midnight.
   const from = dayText(Date.parse(to) - DAY_MS)
-  const chart = await ledger.usage.steps({ book, zone: 'UTC', from, to, step: 'day' })
+  const query = { book, zone: 'UTC', from, to, step: 'day', split: 'model' } as const
+  const chart = await ledger.usage.explore(query)
   const after = await ledger.balance(book)
-  const spent = chart.totals.reduce((sum, one) => sum + one.spent, 0n)
+  const { spent } = chart.whole
   const [least, most] = [before?.spentTotal ?? 0n, after?.spentTotal ?? 0n]
   ensure(spent >= least && spent <= most, `book ${book}: ${least} <= ${spent} <= ${most}`)
   const { rows } = await ledger.db.query(
-    `select from books b left join usage_marks m on m.book_id = b.id
+    `select from books b left join usage_split_marks m on m.book_id = b.id
      where b.id = $1 and b.seq > coalesce(m.seq, 0)`,
     [book],
   )
@@ -102,5 +103,14 @@ async function isAddedOnce(ledger: TestLedger, book: BookId): Promise<boolean> {
        (select sum(requests) as requests from usage_spans where book_id = $1) s`,
     [book],
   )
-  return (rows[0] as { isSame: boolean }).isSame
+  const { rows: split } = await ledger.db.query(
+    `select bool_and((e.requests, e.spent, e.output) = (u.requests, u.spent, u.output))
+       and count(*) = 16 as "isSame"
+     from (select count(*) as requests, -sum(amount) as spent, sum(output) as output from entries
+         where book_id = $1 and kind in ('charge', 'void')) e,
+       (select sum(requests) as requests, sum(spent) as spent, sum(output) as output
+         from usage_split_sums where book_id = $1 group by split, minutes) u`,
+    [book],
+  )
+  return [rows[0], split[0]].every((row) => (row as { isSame: boolean }).isSame)
 }

@@ -18,7 +18,7 @@ const change = (name: string, from: string, to: string) => ({
 })
 
 const onTable = (table: string, name: string, when: string, body: string) => ({
-  plant: `create function ${name}() returns trigger language plpgsql as
+  plant: `create function ${name}() returns trigger language plpgsql security definer as
       $$ begin ${body}; return new; end $$;
     create trigger ${name} ${when} on ${table} for each row execute function ${name}()`,
   undo: `drop function ${name} cascade`,

@@ -56,6 +56,8 @@ export async function createWorld(options: { serverUrl?: string; plant?: string 
   accounts.current = createTestAccounts(db, ledger, clock)
   await db.query(`create table model_clock (shift interval not null)`)
   await db.query(`insert into model_clock values ('0')`)
+  // The programs of the model read the clock with their own roles.
+  await db.query('grant select on model_clock to public')
   await db.query(
     `create or replace function ledger_now() returns timestamptz language sql volatile
      as 'select clock_timestamp() + shift from model_clock'`,
@@ -180,8 +182,10 @@ export async function createWorld(options: { serverUrl?: string; plant?: string 
       const all = await ledger.audit('all')
       // The clock is days ahead, so open holds of refused requests may be overdue.
       const findings = all.filter(({ rule }) => rule !== 'hold_overdue')
+      await stage.payments.jobs.tie()
+      const watched = await stage.payments.findings()
       await stage.end()
-      return findings
+      return [...findings, ...watched.filter(({ rule }) => rule === 'refund_unbacked')]
     },
   }
 }

@@ -11,13 +11,13 @@ import { git } from '../../architecture/tree.ts'
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../../..')
 /** The first of a series that is released together; a newer series moves it forward. */
-const FIRST_MIGRATION = 'migrations/0023-quarantine.sql'
+const FIRST_MIGRATION = 'migrations/0044-roles.sql'
 const OPENAPI = 'docs/openapi.json'
 
 export type Releases = Awaited<ReturnType<typeof createReleases>>
 
-export async function createReleases() {
-  const base = await findBase()
+/** `base`: the commit of the old version. */
+export async function createReleases(base = findBase()) {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-releases-'))
   const old = join(folder, 'old')
   await extract(base, old)
@@ -55,7 +55,7 @@ export async function releaseAt(url: string): Promise<'old' | 'fresh'> {
 }
 
 /** Finds the old version. Throws in a shallow clone, which lacks the history. */
-async function findBase(): Promise<string> {
+function findBase(): string {
   const isShallow = git(root, 'rev-parse', '--is-shallow-repository')?.trim()
   if (isShallow !== 'false') {
     throw new Error('an upgrade needs the git history: run git fetch --unshallow')

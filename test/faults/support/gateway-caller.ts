@@ -25,6 +25,8 @@ export type Answer = {
   readonly error: string | undefined
   /** Seconds, from the header; undefined without one. */
   readonly retryAfter: number | undefined
+  /** The sentence of an error answer. */
+  readonly sentence?: string
 }
 
 /** Never throws: a failure is an answer too. Calls `onHead` when the status has arrived. */
@@ -32,7 +34,7 @@ export async function call(
   dispatcher: Dispatcher,
   url: string,
   { number, key, model = 'model-large', isStream, reply, fault = '', maxTokens = 100_000 }: Call,
-  onHead: () => void = () => undefined,
+  onHead: (status: number) => void = () => undefined,
 ): Promise<Answer> {
   const directive = reply === undefined ? '' : `[[reply: ${reply}]]`
   const content = `${number} ${directive} [[fault: usage-output=${number} ${fault}]]`
@@ -55,7 +57,7 @@ export async function call(
     seen.status = statusCode
     seen.requestId = String(headers['request-id'] ?? '')
     if (headers['retry-after'] !== undefined) seen.retryAfter = Number(headers['retry-after'])
-    onHead()
+    onHead(statusCode)
     body.setEncoding('utf8')
     for await (const chunk of body) seen.raw += chunk
     return isStream && statusCode === 200 ? ofStream(seen) : ofPlain(seen)
@@ -96,7 +98,8 @@ function eventOf(data: string) {
 function ofPlain({ raw, ...seen }: Seen): Answer {
   const json = JSON.parse(raw)
   if (seen.status !== 200) {
-    return { ...seen, text: '', isWhole: false, error: `${seen.status} ${json.error.type}` }
+    const { type, message: sentence } = json.error
+    return { ...seen, text: '', isWhole: false, error: `${seen.status} ${type}`, sentence }
   }
   return { ...seen, text: json.content[0].text, isWhole: true, error: undefined }
 }

@@ -32,6 +32,7 @@ const expected: Partial<Record<Code, Expected>> = {
   field_invalid: [400, invalid],
   thread_unsupported: [400, invalid],
   model_unknown: [404, 'not_found_error'],
+  request_unknown: [404, 'not_found_error'],
   feature_unpriced: [400, invalid],
   upstream_unreachable: [502, 'api_error'],
   upstream_failed: [502, 'api_error'],
@@ -195,6 +196,8 @@ describe('the request', () => {
     },
   )
   refuses('model_unknown', 'GET of an unknown model', { path: '/v1/models/x', method: 'GET' })
+  const unknown = { path: '/v1/requests/req_1', method: 'GET' }
+  refuses('request_unknown', 'GET of an unknown request', unknown)
   const search = { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }
   refuses('feature_unpriced', 'a server tool', { body: question('Hi', search) })
 })
@@ -322,7 +325,7 @@ describe('the credits', () => {
     'day_limit_reached',
     'a small reply could exceed the daily limit',
     limitOf({ dayLimit: 868 }),
-    /: this request could cost 5,\d{3}; 868 are left today\. Raise the limit at https:.*\/limits$/,
+    /: this request could cost 5,\d{3}; 868 are left until midnight UTC\. Raise .*\/limits$/,
   )
   refusesWhen(
     'day_limit_reached',

@@ -91,11 +91,18 @@ test('a request of another account is as unknown as one that does not exist', as
 test('an invalid or too long period is refused', async () => {
   for (const query of [
     ...['from=2026-02-30', 'from=2026-11-02&to=2026-11-01', 'from=2020-01-01', 'to=tomorrow'],
-    ...['step=week', 'step=hour&from=2026-01-01&to=2026-01-15'],
+    ...['step=month', 'step=hour&from=2026-01-01&to=2026-01-15'],
   ]) {
     assert.equal(await at.own.refusal(`GET /api/usage?${query}`), '400 field_invalid', query)
   }
-  for (const query of ['before=x', 'before=0', 'limit=1000', 'ending=well', 'from=1']) {
+  for (const query of [
+    'before=x',
+    'before=0',
+    'limit=1000',
+    'ending=well',
+    'from=1',
+    'hour=13:00',
+  ]) {
     assert.equal(await at.own.refusal(`GET /api/log?${query}`), '400 field_invalid', query)
   }
   assert.equal(await at.own.refusal('GET /api/statement?from=2020-01-01'), '400 field_invalid')
@@ -143,7 +150,7 @@ async function addsUp(lines: readonly LogLine[], rows: string[][]): Promise<void
   const total = lines.reduce((all, line) => all + micro(line.credits.exact), 0n)
   const chart = await at.own.expectOk<Usage>('GET /api/usage?step=hour&zone=Asia/Kolkata')
   const { totals, buckets } = chart.body
-  const uses = buckets.flatMap((bucket) => bucket.models)
+  const uses = buckets.flatMap((bucket) => bucket.series)
   for (const used of [totals, uses]) {
     const sum = (pick: (one: (typeof used)[number]) => string) =>
       used.reduce((all, one) => all + BigInt(pick(one)), 0n)

@@ -70,6 +70,8 @@ async function arrangeRegular(stage: ScreensStage): Promise<Resident> {
       for (let n = 0; n < requests; n += 1) {
         await stage.chargeRequest(own.book, large(180_000 + n * 13_711, 21_000 + n * 907, 410_500))
       }
+      if (days === 7) await stage.markPace(own.book, 'pace')
+      if (days === 3) await stage.markPace(own.book, 'mark')
     })
   }
   for (const [minutes, spent] of [

@@ -13,6 +13,15 @@ export const siteScreens: readonly Screen[] = [
     open: (on) => visit(on, paths.docs.replace('$page', 'quick-start')),
   },
   screen('usage', 'usage', 'regular'),
+  screen('usage-table', 'usage', 'regular', async ({ page, words }) => {
+    await page.getByText(words.usage.chart.asTable, { exact: true }).click()
+    await page.getByRole('table', { name: words.usage.table.title }).waitFor()
+  }),
+  screen('usage-request', 'usage', 'regular', async ({ page, words }) => {
+    await page.locator('table button[aria-expanded]').first().click()
+    await page.getByText(words.usage.one.balanceAfter).waitFor()
+  }),
   screen('usage-empty', 'usage', 'payer'),
+  screen('sessions', 'sessions', 'regular'),
   screen('limits', 'limits', 'regular'),
 ]

@@ -172,6 +172,15 @@ export async function createScreensStage() {
       await ledger.hold({ id, book, tariff, fence, worst: credits(worst), floor: credits(1) })
     },
 
+    /** Marks the total spent, as the worker does twice a week. */
+    async markPace(book: BookId, mark: 'pace' | 'mark'): Promise<void> {
+      await db.query(
+        `update guards set ${mark}_at = ledger_now(),
+           ${mark}_spent = (select spent_total from books where id = $1) where book_id = $1`,
+        [book],
+      )
+    },
+
     /** Runs the work as of some time ago, such as `3 days`, by the ledger's clock. */
     async ago(interval: string, work: () => Promise<void>): Promise<void> {
       await turnClock(db, `${interval} ago`)

@@ -103,7 +103,7 @@ const guardFacts: guard.EmailFacts = {
     dayLimit: credits(5_000_000),
     needed: credits(1_292),
     left: credits(868),
-    nextDayMs: Date.UTC(2026, 10, 15),
+    resetsAtMs: Date.UTC(2026, 10, 15),
   },
   'velocity-stopped': velocity,
   'limits-loosened': { dayLimit: null, velocity, atMs, address: '203.0.113.7' },
@@ -119,7 +119,10 @@ const topUpFacts: Omit<TopUpEmailFacts, 'top-up-stopped'> = {
   'top-up-credited': { ...mandate, balance: credits(35_900_000) },
   'top-up-declined': { price },
   'top-up-unresolved': { price },
-  'top-up-ceiling': { period: 'month', ceiling, spent: ceiling },
+  'top-up-ceiling': {
+    ...{ period: 'month', ceiling, spent: ceiling },
+    resetsAt: dateAt(Date.UTC(2026, 11, 1)),
+  },
 }
 
 export async function everyEmail(

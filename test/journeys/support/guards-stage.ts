@@ -2,8 +2,6 @@
 // the bank where cards are saved and the mailbox that receives e-mails. Owners register over HTTP
 // and sign in on the page; their spending goes to the ledger directly.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import type { BookId } from '../../../src/platform/ids.ts'
@@ -19,7 +17,6 @@ export type GuardsStage = Awaited<ReturnType<typeof createGuardsStage>>
 export type Owner = { readonly email: string; readonly book: BookId }
 
 export async function createGuardsStage() {
-  await buildPages()
   const [port = 0] = await freePorts(1)
   const url = `http://127.0.0.1:${port}`
   const stage = await createPaymentStage({
@@ -94,14 +91,4 @@ export async function createGuardsStage() {
       await ageProofs(db, '1 hour', email)
     },
   }
-}
-
-async function buildPages(): Promise<void> {
-  const vite = join(root, 'node_modules/vite/bin/vite.js')
-  const child = spawn(process.execPath, [vite, 'build', 'web', '--logLevel', 'warn'], {
-    cwd: root,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  const [code] = await once(child, 'exit')
-  assert.equal(code, 0, 'the pages are built')
 }

@@ -27,6 +27,7 @@ export async function createSiteStage(options: { readonly catalogueText?: string
   return {
     ...stage,
     gatewayUrl: served.url,
+    vendor: served.vendor,
 
     /** An active key, created the way the cabinet does. */
     async keyOf(book: BookId): Promise<string> {

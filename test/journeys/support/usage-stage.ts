@@ -58,7 +58,7 @@ export async function createUsageStage() {
     async open(page: Page, search = ''): Promise<void> {
       await site.signIn(page, own)
       await page.goto(`${site.url}/usage${search}`)
-      await page.getByRole('heading', { name: 'По моделям' }).waitFor()
+      await page.getByRole('heading', { name: /^По (моделям|итогам|сессиям|меткам)$/ }).waitFor()
       await page.getByRole('table', { name: 'Запросы, новые сверху' }).waitFor()
     },
   }

@@ -56,6 +56,12 @@ export async function createGatewayStage(accounts: number, withoutCredits = 0) {
 export async function createStageOn(database: TestDatabase, keys: readonly string[]) {
   const spoolDirectory = await mkdtemp(join(tmpdir(), 'tollgate-spool-'))
   const children: ChildProcess[] = []
+  const settings = {
+    DATABASE_URL: database.url,
+    LEDGER_SPOOL_DIRECTORY: spoolDirectory,
+    KEYS_TAG_SECRET: keySettings.tagSecret.reveal(),
+    KEYS_LOOKUP_SECRET: keySettings.lookupSecret.reveal(),
+  }
 
   /**
    * Starts `serve`, of this tree or another; resolves when every process answers. `onLine` gets
@@ -71,10 +77,7 @@ export async function createStageOn(database: TestDatabase, keys: readonly strin
       cwd: tree,
       env: onRoles('serve', {
         PATH: process.env.PATH ?? '',
-        DATABASE_URL: database.url,
-        LEDGER_SPOOL_DIRECTORY: spoolDirectory,
-        KEYS_TAG_SECRET: keySettings.tagSecret.reveal(),
-        KEYS_LOOKUP_SECRET: keySettings.lookupSecret.reveal(),
+        ...settings,
         GATEWAY_PORT: String(port),
         METRICS_PORT: String(metricsPort),
         ...env,
@@ -106,6 +109,8 @@ export async function createStageOn(database: TestDatabase, keys: readonly strin
     /** One key of each account. */
     keys,
     spoolDirectory,
+    /** For programs that a test starts itself. */
+    settings,
     serve,
     /** Charges of the ledger by their output tokens, which tests make unlike each other. */
     charges: () => readCharges(database),

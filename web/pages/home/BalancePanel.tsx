@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import type { Home } from '../../../src/cabinet/contract/contract.ts'
 import { usePhrases } from '../../format/phrases.ts'
 import { useFormat } from '../../format/use-format.ts'
+import { useRate } from '../../format/use-rate.ts'
 import { paths } from '../../paths.ts'
 import { Credits } from '../../ui/amounts.tsx'
 import { ButtonLink } from '../../ui/Button.tsx'
@@ -48,13 +49,13 @@ function BalanceFacts({ home }: { readonly home: Home }) {
   return (
     <dl className="mt-6 grid gap-5 border-t border-line pt-5 sm:grid-cols-3">
       <BalanceFact name={t('home.balance.left')} text={<PaceText home={home} />}>
-        <DaysLeft days={home.pace.daysLeft} />
+        <DaysLeft home={home} />
       </BalanceFact>
       {home.worth !== null && (
         <BalanceFact
           name={t('home.balance.worth')}
           text={t('home.balance.worthText', {
-            rubles: format.rubles(home.worth.kopecksPerMillion),
+            rubles: format.rubles(home.worth.pack.kopecksPerMillion),
           })}
         >
           {t('home.balance.worthValue', { rubles: format.rubles(home.worth.kopecks) })}
@@ -86,9 +87,12 @@ function BalanceFact(props: {
   )
 }
 
-function DaysLeft({ days }: { readonly days: number | null }) {
+function DaysLeft({ home }: { readonly home: Home }) {
   const { t } = useTranslation()
-  if (days === null) return t('home.balance.leftUnknown')
+  const days = home.pace.daysLeft
+  if (days === null) {
+    return t(home.requests.total === '0' ? 'home.balance.leftUnknown' : 'home.balance.leftIdle')
+  }
   if (days < 1) return t('home.balance.leftUnderDay')
   if (days > DAYS_SHOWN_MAX) return t('home.balance.leftOverYear')
   return t('home.balance.leftDays', { count: days })
@@ -97,10 +101,15 @@ function DaysLeft({ days }: { readonly days: number | null }) {
 function PaceText({ home }: { readonly home: Home }) {
   const { t } = useTranslation()
   const phrases = usePhrases()
+  const rate = useRate()
   const { daysLeft, creditsPerDay, overDays } = home.pace
   if (daysLeft === null) return null
+  const credits = phrases.creditsShort(creditsPerDay)
   return t('home.balance.leftText', {
     count: overDays,
-    credits: phrases.creditsShort(creditsPerDay),
+    credits:
+      rate === undefined
+        ? credits
+        : t('credits.withAbout', { credits, about: rate.about(creditsPerDay) }),
   })
 }

@@ -3,6 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { Home } from '../../../src/cabinet/contract/contract.ts'
 import { usePhrases } from '../../format/phrases.ts'
+import { useFormat } from '../../format/use-format.ts'
+import { useRate } from '../../format/use-rate.ts'
 import { paths } from '../../paths.ts'
 import { brandQuery } from '../../runtime/queries.ts'
 import { Banner } from '../../ui/Banner.tsx'
@@ -18,6 +20,8 @@ const blocks = {
 export function Notices({ home }: { readonly home: Home }) {
   const { t } = useTranslation()
   const phrases = usePhrases()
+  const rate = useRate()
+  const counted = rate?.credits ?? phrases.credits
   const { data: brand } = useQuery(brandQuery)
   const { available, debt } = home.balance
   // Any debt stops requests, even a fraction of a credit, which the whole number does not show.
@@ -34,7 +38,7 @@ export function Notices({ home }: { readonly home: Home }) {
     home.lowBy === 'days' && home.lowDays !== null
       ? t('home.notice.lowDaysText', { count: home.lowDays })
       : home.lowBy === 'credits' && home.lowBelow !== null
-        ? t('home.notice.lowCreditsText', { credits: phrases.credits(home.lowBelow) })
+        ? t('home.notice.lowCreditsText', { credits: counted(home.lowBelow) })
         : t('home.notice.lowText')
   const block = home.blocked === null ? undefined : blocks[home.blocked]
   return (
@@ -55,7 +59,7 @@ export function Notices({ home }: { readonly home: Home }) {
           title={
             debt.whole === '0'
               ? t('home.notice.debtSmall')
-              : t('home.notice.debt', { credits: phrases.credits(debt) })
+              : t('home.notice.debt', { credits: counted(debt) })
           }
           actions={topUp}
         >
@@ -78,9 +82,11 @@ export function Notices({ home }: { readonly home: Home }) {
 }
 
 /** A request was refused today because it could cost more than what is left of the limit. */
-function DayLimit({ dayLimit, needed, left }: NonNullable<Home['beyondDayLimit']>) {
+function DayLimit({ dayLimit, needed, left, resetsAt }: NonNullable<Home['beyondDayLimit']>) {
   const { t } = useTranslation()
+  const format = useFormat()
   const phrases = usePhrases()
+  const counted = useRate()?.credits ?? phrases.credits
   const action = (
     <ButtonLink to={paths.limits} isSmall>
       {t('home.notice.limits')}
@@ -89,9 +95,10 @@ function DayLimit({ dayLimit, needed, left }: NonNullable<Home['beyondDayLimit']
   return (
     <Banner tone="warn" title={t('home.notice.dayLimit')} actions={action}>
       {t('home.notice.dayLimitText', {
-        needed: phrases.credits(needed),
-        left: phrases.credits(left),
-        limit: phrases.credits(dayLimit),
+        needed: counted(needed),
+        left: counted(left),
+        limit: counted(dayLimit),
+        clock: format.clock(resetsAt),
       })}
     </Banner>
   )

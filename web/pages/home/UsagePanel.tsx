@@ -6,19 +6,22 @@ import { useTranslation } from 'react-i18next'
 import type { Credits, Home, UsageDay } from '../../../src/cabinet/contract/contract.ts'
 import { usePhrases } from '../../format/phrases.ts'
 import { useFormat } from '../../format/use-format.ts'
+import { wholeParts } from '../../format/whole-parts.ts'
 import { Credits as CreditsFigure } from '../../ui/amounts.tsx'
 import { classes } from '../../ui/classes.ts'
 import { Empty, Panel } from '../../ui/parts.tsx'
 
 export function UsagePanel({ home }: { readonly home: Home }) {
   const { t } = useTranslation()
-  const { days, zone } = home
+  const { zone } = home
+  const { parts, total } = wholeParts(home.days.map(({ credits }) => credits))
+  const days = home.days.map((day, at) => ({ ...day, credits: parts[at] ?? day.credits }))
   const isUsed = days.some(({ requests }) => requests !== '0')
   return (
     <Panel title={t('home.usage.title')} hint={isUsed ? t('home.usage.zone', { zone }) : undefined}>
       {isUsed ? (
         <div className="grid gap-5">
-          <Bars days={days} />
+          <Bars days={days} total={total} />
           <details>
             <summary
               className="inline-block rounded-xs py-1 text-accent underline decoration-1
@@ -36,7 +39,8 @@ export function UsagePanel({ home }: { readonly home: Home }) {
   )
 }
 
-function Bars({ days }: { readonly days: readonly UsageDay[] }) {
+function Bars(props: { readonly days: readonly UsageDay[]; readonly total: Credits }) {
+  const { days, total } = props
   const { t } = useTranslation()
   const format = useFormat()
   const phrases = usePhrases()
@@ -44,11 +48,10 @@ function Bars({ days }: { readonly days: readonly UsageDay[] }) {
   const today = days.at(-1)
   const shownDay = days.find(({ day }) => day === pointed) ?? today
   const largest = days.reduce((most, { credits }) => larger(most, BigInt(credits.whole)), 1n)
-  const total = totalOf(days)
   const summary = t('home.usage.summary', {
     days: t('home.usage.days', { count: days.length }),
-    credits: phrases.credits(total.credits),
-    requests: phrases.requests(total.requests),
+    credits: phrases.credits(total),
+    requests: phrases.requests(String(days.reduce((sum, day) => sum + BigInt(day.requests), 0n))),
   })
   const name = (day: UsageDay) =>
     day === today ? t('home.usage.today') : format.calendarDay(day.day)
@@ -166,16 +169,6 @@ function DayTable({ days }: { readonly days: readonly UsageDay[] }) {
       </tbody>
     </table>
   )
-}
-
-function totalOf(days: readonly UsageDay[]): { credits: Credits; requests: string } {
-  const sum = (numbers: readonly string[]) =>
-    String(numbers.reduce((all, n) => all + BigInt(n), 0n))
-  const whole = sum(days.map(({ credits }) => credits.whole))
-  return {
-    credits: { whole, exact: whole },
-    requests: sum(days.map(({ requests }) => requests)),
-  }
 }
 
 function larger(one: bigint, other: bigint): bigint {

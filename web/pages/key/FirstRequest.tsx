@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Home } from '../../../src/cabinet/contract/contract.ts'
+import type { Home, Time } from '../../../src/cabinet/contract/contract.ts'
 import { usePhrases } from '../../format/phrases.ts'
 import { useFormat } from '../../format/use-format.ts'
 import { homeQuery } from '../../runtime/queries.ts'
@@ -10,12 +10,14 @@ import { useTick } from '../../runtime/tick.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { useRequests } from '../home/LatestRequests.tsx'
 
-export function FirstRequest() {
+/** `keyCreatedAt`: requests before it were made with a former key. */
+export function FirstRequest({ keyCreatedAt }: { readonly keyCreatedAt: Time }) {
   const { data: home } = useQuery(homeQuery)
-  return home === undefined ? null : <RequestStatus home={home} />
+  return home === undefined ? null : <RequestStatus home={home} keyCreatedAt={keyCreatedAt} />
 }
 
-function RequestStatus({ home }: { readonly home: Home }) {
+function RequestStatus(props: { readonly home: Home; readonly keyCreatedAt: Time }) {
+  const { home, keyCreatedAt } = props
   const { t } = useTranslation()
   const format = useFormat()
   const phrases = usePhrases()
@@ -24,6 +26,7 @@ function RequestStatus({ home }: { readonly home: Home }) {
   const [wasWaiting] = useState(home.requests.firstAt === null)
   const isWaiting = home.requests.firstAt === null
   const line = requests?.latest[0]
+  const isFormer = line !== undefined && Date.parse(line.at) < Date.parse(keyCreatedAt)
   const summary =
     line === undefined
       ? undefined
@@ -50,7 +53,11 @@ function RequestStatus({ home }: { readonly home: Home }) {
           {summary === undefined ? t('start.arrivedPlain') : t('start.arrivedText', summary)}
         </Banner>
       ) : (
-        summary !== undefined && <Banner tone="good">{t('start.lastSeen', summary)}</Banner>
+        summary !== undefined && (
+          <Banner tone={isFormer ? 'note' : 'good'}>
+            {t(isFormer ? 'start.lastSeenFormer' : 'start.lastSeen', summary)}
+          </Banner>
+        )
       )}
     </div>
   )

@@ -169,7 +169,7 @@ function ActiveKey(props: BodyProps & { readonly active: NonNullable<KeyState['a
           <AbsentKey state={state} brand={brand} isUnavailable={stored.isUnavailable} />
         )}
       </div>
-      <FirstRequest />
+      <FirstRequest keyCreatedAt={active.createdAt} />
       <QuickStartPanel
         brand={brand}
         last4={active.last4}

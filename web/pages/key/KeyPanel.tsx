@@ -13,6 +13,9 @@ import { useToast } from '../../ui/Toasts.tsx'
 import { envFile } from './snippets.ts'
 import { REVEAL_SECONDS, type Reveal } from './stored-keys.ts'
 
+/** Not `.env`: browsers drop the leading dot and save another name, such as `env.txt`. */
+const ENV_FILE = 'secret.env'
+
 type Active = NonNullable<KeyState['active']>
 
 export function KeyPanel(props: {
@@ -26,8 +29,10 @@ export function KeyPanel(props: {
   const isShown = reveal.plain !== undefined
   const showGone = () => toast(t('key.gone'), 'bad')
   const toggle = () => (isShown ? reveal.hide() : void reveal.show().catch(showGone))
-  const download = async () =>
-    saveFile('.env', envFile({ base: brand.apiUrl, key: await reveal.read() }))
+  const download = async () => {
+    saveFile(ENV_FILE, envFile({ base: brand.apiUrl, key: await reveal.read() }))
+    toast(t('key.downloaded', { file: ENV_FILE }))
+  }
   return (
     <Panel title={t('key.value')}>
       <div className="grid gap-5">
@@ -38,7 +43,7 @@ export function KeyPanel(props: {
           </Button>
           <CopyButton value={reveal.read} label={t('key.copy')} tone="main" isSmall={false} />
           <Button icon={Download} tone="quiet" onClick={() => void download().catch(showGone)}>
-            {t('key.download')}
+            {t('key.download', { file: ENV_FILE })}
           </Button>
           {isShown && (
             <p aria-hidden className="figures text-sm text-soft">

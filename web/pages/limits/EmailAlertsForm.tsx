@@ -13,6 +13,7 @@ import { WholeField } from '../../ui/form/WholeField.tsx'
 import { Panel } from '../../ui/parts.tsx'
 import { useToast } from '../../ui/Toasts.tsx'
 import { countOf, wholeOf } from './amount.ts'
+import { InRubles } from './InRubles.tsx'
 
 const DAYS_MAX = 90
 
@@ -54,7 +55,12 @@ export function EmailAlertsForm({ guards }: { readonly guards: Guards }) {
           <WholeField
             {...form.text('credits')}
             label={t('limits.letters.credits')}
-            hint={t('limits.letters.creditsHint')}
+            hint={
+              <>
+                {t('limits.letters.creditsHint')}
+                <InRubles text={form.values.credits} />
+              </>
+            }
             placeholder={t('limits.letters.never')}
           />
           <WholeField

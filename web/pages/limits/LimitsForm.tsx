@@ -6,6 +6,7 @@ import type { Guards } from '../../../src/cabinet/contract/guards.ts'
 import { useStepUp } from '../../account/StepUp.tsx'
 import { usePhrases } from '../../format/phrases.ts'
 import { useFormat } from '../../format/use-format.ts'
+import { useRate } from '../../format/use-rate.ts'
 import { call } from '../../runtime/api.ts'
 import { guardsQuery } from '../../runtime/queries.ts'
 import { SelectField } from '../../ui/form/Field.tsx'
@@ -15,6 +16,7 @@ import { WholeField } from '../../ui/form/WholeField.tsx'
 import { Panel } from '../../ui/parts.tsx'
 import { useToast } from '../../ui/Toasts.tsx'
 import { wholeOf } from './amount.ts'
+import { InRubles } from './InRubles.tsx'
 
 const MINUTES = [1, 5, 10, 30, 60, 360, 1_440]
 const MINUTES_DEFAULT = 10
@@ -48,40 +50,67 @@ export function LimitsForm({ guards }: { readonly guards: Guards }) {
       toast(t('limits.saved'))
     },
   })
-  const spent = phrases.credits(guards.daySpent)
-  const known = MINUTES.includes(Number(form.values.minutes))
-  const minutes = known ? MINUTES : [...MINUTES, Number(form.values.minutes)]
+  const rate = useRate()
+  const spent = (rate?.credits ?? phrases.credits)(guards.daySpent)
+  const clock = format.clock(guards.dayEndsAt)
   return (
     <Panel title={t('limits.spending')} hint={t('limits.spendingHint')}>
       <Form form={form} submit={t('limits.save')} tone="plain">
         <WholeField
           {...form.text('day')}
           label={t('limits.day')}
-          hint={t('limits.dayHint', { spent, clock: format.clock(guards.dayEndsAt) })}
+          hint={
+            <>
+              {t('limits.dayHint', { spent, clock })}
+              <InRubles text={form.values.day} />
+            </>
+          }
           placeholder={t('limits.none')}
         />
         <div className="grid items-start gap-5 sm:grid-cols-[1fr_12rem]">
           <WholeField
             {...form.text('speed')}
             label={t('limits.speed')}
-            hint={t('limits.speedHint')}
+            hint={
+              <>
+                {t('limits.speedHint')}
+                <InRubles text={form.values.speed} />
+              </>
+            }
             placeholder={t('limits.none')}
           />
-          <SelectField
-            label={t('limits.within')}
-            name="minutes"
+          <MinutesField
             value={form.values.minutes}
             onChange={(value) => form.set('minutes', value)}
-            options={minutes.map((count) => ({
-              value: String(count),
-              label:
-                count < HOUR || count % HOUR > 0
-                  ? t('limits.minutes', { count })
-                  : t('limits.hours', { count: count / HOUR }),
-            }))}
           />
         </div>
       </Form>
     </Panel>
+  )
+}
+
+/** The usual times, and the current one if it is another. */
+function MinutesField(props: {
+  readonly value: string
+  readonly onChange: (value: string) => void
+}) {
+  const { value, onChange } = props
+  const { t } = useTranslation()
+  const current = Number(value)
+  const minutes = MINUTES.includes(current) ? MINUTES : [...MINUTES, current]
+  return (
+    <SelectField
+      label={t('limits.within')}
+      name="minutes"
+      value={value}
+      onChange={onChange}
+      options={minutes.map((count) => ({
+        value: String(count),
+        label:
+          count < HOUR || count % HOUR > 0
+            ? t('limits.minutes', { count })
+            : t('limits.hours', { count: count / HOUR }),
+      }))}
+    />
   )
 }

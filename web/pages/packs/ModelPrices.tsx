@@ -1,11 +1,15 @@
-// The price of a token of each model in credits: all the numbers that a charge is computed from. A
-// model with a second price list for long prompts has a row for each.
+// The price of a token of each model in credits, all the numbers that a charge is computed from,
+// and of a million tokens in roubles. A model with a second price list for long prompts has a row
+// for each.
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
+import type { Kopecks } from '../../../src/cabinet/contract/contract.ts'
 import type { ModelPrice, PriceList, TokenKind } from '../../../src/cabinet/contract/prices.ts'
+import { MILLION, millionthsOf } from '../../format/decimal.ts'
 import { dimensions } from '../../format/price-names.ts'
 import { capitalized, usePriceWords } from '../../format/price-words.ts'
 import { useFormat } from '../../format/use-format.ts'
+import { type Rate, useRate } from '../../format/use-rate.ts'
 import { NARROW, useMedia } from '../../runtime/media.ts'
 import { pricesQuery } from '../../runtime/queries.ts'
 import { Panel } from '../../ui/parts.tsx'
@@ -54,6 +58,7 @@ function rowsOf(model: ModelPrice): Row[] {
 
 function Hint({ models }: { readonly models: readonly ModelPrice[] }) {
   const { t } = useTranslation()
+  const rate = useRate()
   const isUnit = models.flatMap(rowsOf).every(({ list }) => list.input === '1')
   const hasTiers = models.some((model) => rowsOf(model).length > 1)
   const hasMultipliers = models.some(({ multipliers }) =>
@@ -63,17 +68,33 @@ function Hint({ models }: { readonly models: readonly ModelPrice[] }) {
     t(isUnit ? 'packs.pricesHint' : 'packs.pricesHintPlain'),
     ...(hasTiers ? [t('packs.pricesTiers')] : []),
     ...(hasMultipliers ? [t('packs.pricesTimes')] : []),
+    ...(rate === undefined ? [] : [t('packs.pricesInRubles', { source: rate.source })]),
   ].join(' ')
 }
 
 function useColumns(): readonly Column<Row>[] {
   const { t } = useTranslation()
   const format = useFormat()
+  const rate = useRate()
   const priceColumn = (id: TokenKind) => ({
     id,
     label: t(`packs.${id}`),
     isNumber: true,
-    cell: ({ list }: Row) => format.decimal(list[id]),
+    cell: ({ list }: Row) => (
+      <>
+        {format.decimal(list[id])}
+        {rate !== undefined && (
+          <span className="block text-sm whitespace-nowrap text-soft">
+            <span aria-hidden>{format.rubles(perMillionTokens(list[id], rate))}</span>
+            <span className="sr-only">
+              {t('packs.perMillionTokens', {
+                rubles: format.rubles(perMillionTokens(list[id], rate)),
+              })}
+            </span>
+          </span>
+        )}
+      </>
+    ),
   })
   return [
     {
@@ -93,6 +114,11 @@ function useColumns(): readonly Column<Row>[] {
     priceColumn('cacheWrite5m'),
     priceColumn('cacheWrite1h'),
   ]
+}
+
+/** The price of a million tokens, from the credits that one of them costs. */
+function perMillionTokens(credits: string, rate: Rate): Kopecks {
+  return rate.kopecks(millionthsOf(credits) * MILLION)
 }
 
 /** The model's id, its multipliers and its tools. */

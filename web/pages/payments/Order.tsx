@@ -19,13 +19,16 @@ import { QueryView } from '../../ui/QueryView.tsx'
 import { TextAnchor } from '../../ui/TextLink.tsx'
 import { useCheck } from './check.ts'
 import { OrderFacts, Refunds } from './OrderFacts.tsx'
-import { canCheck, orderStates } from './order-states.ts'
+import { canCheck, canRefund, isUsedUp, orderStates, stateWords } from './order-states.ts'
 import { PayLink, SbpCode } from './PaymentLinks.tsx'
 import { hasOpenedPaymentPage } from './payment-page.ts'
 import { RefundDialog } from './RefundDialog.tsx'
 import { Stages } from './Stages.tsx'
 
-/** Live updates report changes; this is for networks whose proxy blocks the stream. */
+/**
+ * Live updates report changes; this is for networks whose proxy blocks the stream, and for the
+ * credits that are left, which each request changes.
+ */
 const REFETCH_MS = 15_000
 
 export function Order() {
@@ -35,7 +38,9 @@ export function Order() {
   const query = useQuery({
     ...orderQuery(id),
     refetchInterval: ({ state: { data } }) =>
-      data !== undefined && orderStates[data.state].isOpen === true ? REFETCH_MS : false,
+      data !== undefined && (orderStates[data.state].isOpen === true || canRefund(data))
+        ? REFETCH_MS
+        : false,
   })
   const credits =
     query.data === undefined ? undefined : phrases.creditsShort(query.data.pack.credits)
@@ -66,7 +71,8 @@ function StatePanel({ order }: { readonly order: OrderWithRefunds }) {
   const { tone, stage, isOpen } = orderStates[state]
   const isOnItsWay = isOpen === true || state === 'review' || state === 'credited'
   const isWithBank = state === 'pending' && hasOpenedPaymentPage(order.id)
-  const shown = isWithBank ? 'bank' : state
+  const shown = isWithBank ? 'bank' : stateWords(order)
+  const text = shown === 'partially_refunded' && isUsedUp(order) ? 'refunded_spent' : shown
   return (
     <Panel>
       <div className="grid gap-5">
@@ -74,8 +80,9 @@ function StatePanel({ order }: { readonly order: OrderWithRefunds }) {
         <div role="status" className="grid gap-3">
           <h2 className="text-xl">{t(`order.state.${shown}`)}</h2>
           <p>
-            {t(`order.text.${shown}`, {
+            {t(`order.text.${text}`, {
               credits: phrases.credits(order.pack.credits),
+              left: phrases.credits(order.unspent ?? order.pack.credits),
               rubles: format.rubles(order.refundedKopecks),
             })}
           </p>
@@ -114,7 +121,7 @@ function Actions({ order }: { readonly order: OrderWithRefunds }) {
   const errorText = useErrorText()
   const check = useCheck(order)
   const [isRefunding, setRefunding] = useState(false)
-  const { isOver, isRefundable } = orderStates[order.state]
+  const { isOver } = orderStates[order.state]
   const { pack, method } = order
   const answer = check.isPending
     ? t('order.checking')
@@ -147,7 +154,7 @@ function Actions({ order }: { readonly order: OrderWithRefunds }) {
             {t('order.check')}
           </Button>
         )}
-        {isRefundable === true && <RefundButton onOpen={() => setRefunding(true)} />}
+        {canRefund(order) && <RefundButton onOpen={() => setRefunding(true)} />}
       </div>
       <p role="status" className="text-sm text-soft empty:hidden">
         {answer}

@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { ReceiptText } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Order } from '../../../src/cabinet/contract/contract.ts'
+import type { OrderWithUnspent as Order } from '../../../src/cabinet/contract/contract.ts'
 import { usePhrases } from '../../format/phrases.ts'
 import { useFormat } from '../../format/use-format.ts'
 import { paths } from '../../paths.ts'
@@ -17,7 +17,7 @@ import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { Page } from '../../ui/Page.tsx'
 import { Badge, Empty, Panel, Skeleton } from '../../ui/parts.tsx'
 import { type Column, Table } from '../../ui/Table.tsx'
-import { orderStates } from './order-states.ts'
+import { canRefund, orderStates, stateWords } from './order-states.ts'
 import { PromoForm } from './PromoForm.tsx'
 import { RefundDialog } from './RefundDialog.tsx'
 
@@ -105,6 +105,7 @@ function History({ orders }: { readonly orders: readonly Order[] }) {
   )
 }
 
+/** Between `md` and `lg` words wrap whole: six columns have room for that, and not for lines. */
 function useColumns(onRefund: (order: Order) => void): readonly Column<Order>[] {
   const { t } = useTranslation()
   const phrases = usePhrases()
@@ -114,14 +115,16 @@ function useColumns(onRefund: (order: Order) => void): readonly Column<Order>[] 
       label: t('payments.pack'),
       isTitle: true,
       cell: ({ pack }) => (
-        <span className="lg:whitespace-nowrap">{phrases.creditsShort(pack.credits)}</span>
+        <span className="md:wrap-normal lg:whitespace-nowrap">
+          {phrases.creditsShort(pack.credits)}
+        </span>
       ),
     },
     {
       id: 'date',
       label: t('payments.date'),
       cell: ({ createdAt }) => (
-        <span className="lg:whitespace-nowrap">
+        <span className="md:wrap-normal lg:whitespace-nowrap">
           <Moment at={createdAt} />
         </span>
       ),
@@ -156,9 +159,12 @@ function State({ order }: { readonly order: Order }) {
   const { t } = useTranslation()
   const format = useFormat()
   const { state, refundedKopecks, receipt } = order
+  const shown = stateWords(order)
   return (
     <span className="grid justify-items-end gap-1 md:justify-items-start">
-      <Badge tone={orderStates[state].tone}>{t(`order.short.${state}`)}</Badge>
+      <Badge tone={shown === 'spent' ? 'note' : orderStates[state].tone}>
+        {t(`order.short.${shown}`)}
+      </Badge>
       {state === 'partially_refunded' && (
         <span className="text-sm text-soft">
           {t('payments.returned', { rubles: format.rubles(refundedKopecks) })}
@@ -180,10 +186,10 @@ function RowActions(props: { readonly order: Order; readonly onRefund: () => voi
     t('payments.about', { action, date: format.moment(order.createdAt) })
   const isPayable = order.state === 'pending' && !order.isTopUp
   const action = isPayable ? t('order.pay') : t('payments.open')
-  const canRefund = orderStates[order.state].isRefundable === true && brand?.refundPolicy !== 'none'
+  const isRefundOffered = canRefund(order) && brand?.refundPolicy !== 'none'
   return (
     <div className="flex flex-wrap gap-2 md:justify-end lg:flex-nowrap lg:whitespace-nowrap">
-      {canRefund && (
+      {isRefundOffered && (
         <Button isSmall tone="quiet" aria-label={about(t('refund.action'))} onClick={onRefund}>
           {t('refund.action')}
         </Button>

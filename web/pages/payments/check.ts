@@ -22,7 +22,7 @@ export function useCheck(order: Order) {
       before === undefined ? undefined : { ...before, ...latest },
     )
     if (latest.state !== state) {
-      for (const { queryKey } of [ordersQuery, homeQuery, keyQuery]) {
+      for (const { queryKey } of [orderQuery(id), ordersQuery, homeQuery, keyQuery]) {
         void client.invalidateQueries({ queryKey })
       }
     }

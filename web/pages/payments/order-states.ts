@@ -1,5 +1,5 @@
 // How the states of an order are shown, and which actions they allow.
-import type { Order, OrderState } from '../../../src/cabinet/contract/contract.ts'
+import type { Order, OrderState, OrderWithUnspent } from '../../../src/cabinet/contract/contract.ts'
 import type { BadgeTone } from '../../ui/parts.tsx'
 
 type OrderStateView = {
@@ -33,4 +33,20 @@ export const orderStates: Readonly<Record<OrderState, OrderStateView>> = {
 /** Whether a check with the provider can bring a change. */
 export function canCheck({ state }: Order): boolean {
   return orderStates[state].isOpen === true || state === 'expired'
+}
+
+/** A credited order of which nothing is left; `unspent` is null only until it is read again. */
+export function isUsedUp({ unspent }: OrderWithUnspent): boolean {
+  return unspent !== null && !/[1-9]/.test(unspent.exact)
+}
+
+/** Whether to offer a refund; the server decides how much. */
+export function canRefund(order: OrderWithUnspent): boolean {
+  return orderStates[order.state].isRefundable === true && !isUsedUp(order)
+}
+
+/** The words for the state: a purchase whose credits are spent is not called credited. */
+export function stateWords(order: OrderWithUnspent): OrderState | 'spent' {
+  const isOnBalance = order.state === 'credited' || order.state === 'dispute_won'
+  return isOnBalance && isUsedUp(order) ? 'spent' : order.state
 }

@@ -50,7 +50,7 @@ export function Calculator({ prices }: { readonly prices: Prices }) {
     if (count !== undefined) updateSearch({ [field]: Number(count) })
   }
   if (model === undefined) return null
-  const perRequest = requestCost(model, load, search, usesOf(model, texts))
+  const uses = usesOf(model, texts)
   return (
     <Panel title={t('prices.calculator.title')} hint={t('prices.calculator.hint')}>
       <div className="grid gap-6">
@@ -74,12 +74,18 @@ export function Calculator({ prices }: { readonly prices: Prices }) {
           <ValueFields model={model} search={search} onChange={updateSearch} />
           <UseFields model={model} texts={texts} onChange={changeField} />
         </div>
-        <CalculatorResult
-          perRequest={perRequest}
-          perDay={perRequest * load.requests}
-          packs={prices.packs}
-          list={listFor(model, load, search)}
-        />
+        {load === undefined || uses === undefined ? (
+          <p role="status" className="border-t border-line pt-5 text-soft">
+            {t('prices.calculator.correct')}
+          </p>
+        ) : (
+          <CalculatorResult
+            perRequest={requestCost(model, load, search, uses)}
+            requests={load.requests}
+            packs={prices.packs}
+            list={listFor(model, load, search)}
+          />
+        )}
       </div>
     </Panel>
   )
@@ -145,15 +151,19 @@ function textsOf(search: CalculatorSearch): Texts {
   return Object.fromEntries(fields.map((field) => [field, text(field)])) as Texts
 }
 
-/** Invalid text counts as zero; its field shows the error. */
-function loadOf(texts: Texts): Load {
-  const counts = loadFields.map((field) => [field, countOf(texts[field]) ?? 0n])
-  return Object.fromEntries(counts) as Load
+/** Undefined if a field is invalid: a sum of the others would be wrong. */
+function loadOf(texts: Texts): Load | undefined {
+  const counts = loadFields.map((field) => [field, countOf(texts[field])] as const)
+  return areValid(counts) ? (Object.fromEntries(counts) as Load) : undefined
 }
 
-function usesOf({ tools: priced }: ModelPrice, texts: Texts): Uses {
+function usesOf({ tools: priced }: ModelPrice, texts: Texts): Uses | undefined {
   const counts = priced.flatMap(({ feature, usesMax }) =>
-    isTool(feature) ? [[feature, countOf(texts[feature], BigInt(usesMax)) ?? 0n] as const] : [],
+    isTool(feature) ? [[feature, countOf(texts[feature], BigInt(usesMax))] as const] : [],
   )
-  return Object.fromEntries(counts)
+  return areValid(counts) ? Object.fromEntries(counts) : undefined
+}
+
+function areValid(counts: readonly (readonly [string, bigint | undefined])[]): boolean {
+  return counts.every(([, count]) => count !== undefined)
 }

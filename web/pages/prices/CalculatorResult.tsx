@@ -1,35 +1,51 @@
 // The result of the calculator: credits a request, a day and a month, and how long each pack lasts.
 import { useTranslation } from 'react-i18next'
-import type { Credits as CreditsValue, Pack } from '../../../src/cabinet/contract/contract.ts'
+import type {
+  Credits as CreditsValue,
+  Kopecks,
+  Pack,
+} from '../../../src/cabinet/contract/contract.ts'
 import type { PriceList } from '../../../src/cabinet/contract/prices.ts'
 import { creditsOf } from '../../format/decimal.ts'
 import { usePhrases } from '../../format/phrases.ts'
 import { usePriceWords } from '../../format/price-words.ts'
+import { kopecksFor } from '../../format/roubles.ts'
 import { useFormat } from '../../format/use-format.ts'
+import { useRate } from '../../format/use-rate.ts'
 import { Rubles } from '../../ui/amounts.tsx'
 import { Table } from '../../ui/Table.tsx'
-import { daysOf, kopecksFor } from './estimate.ts'
+import { daysOf } from './estimate.ts'
 
 /** An average month. */
 const MONTH_DAYS = 30n
 
 export function CalculatorResult(props: {
   readonly perRequest: bigint
-  readonly perDay: bigint
+  /** Requests a day. */
+  readonly requests: bigint
   readonly packs: readonly Pack[]
   readonly list: PriceList
 }) {
-  const { perRequest, perDay, packs, list } = props
+  const { perRequest, requests, packs, list } = props
   const { t } = useTranslation()
   const words = usePriceWords()
   const phrases = usePhrases()
+  const rate = useRate()
+  const perDay = perRequest * requests
   const perMonth = perDay * MONTH_DAYS
+  const figure = (name: 'perRequest' | 'perDay' | 'perMonth', microcredits: bigint) => (
+    <Figure
+      name={t(`prices.calculator.${name}`)}
+      value={creditsOf(microcredits)}
+      kopecks={rate?.kopecks(microcredits)}
+    />
+  )
   return (
     <div className="grid gap-5 border-t border-line pt-5">
       <dl aria-live="polite" className="grid gap-4 sm:grid-cols-3">
-        <Figure name={t('prices.calculator.perRequest')} value={creditsOf(perRequest)} />
-        <Figure name={t('prices.calculator.perDay')} value={creditsOf(perDay)} />
-        <Figure name={t('prices.calculator.perMonth')} value={creditsOf(perMonth)} />
+        {figure('perRequest', perRequest)}
+        {figure('perDay', perDay)}
+        {figure('perMonth', perMonth)}
       </dl>
       {list.name !== '' && (
         <p className="text-sm">{t('prices.calculator.list', { list: words.list(list) })}</p>
@@ -50,7 +66,7 @@ export function CalculatorResult(props: {
               id: 'month',
               label: t('prices.calculator.month'),
               isNumber: true,
-              cell: (pack) => <Rubles kopecks={String(kopecksFor(perMonth, pack))} />,
+              cell: (pack) => <Rubles kopecks={kopecksFor(perMonth, pack)} />,
             },
             {
               id: 'lasts',
@@ -61,18 +77,34 @@ export function CalculatorResult(props: {
           ]}
         />
       )}
-      <p className="text-sm text-soft">{t('prices.calculator.rounding')}</p>
+      <p className="text-sm text-soft">
+        {rate !== undefined && `${t('prices.calculator.rate', { source: rate.source })} `}
+        {t('prices.calculator.rounding')}
+      </p>
     </div>
   )
 }
 
-function Figure({ name, value }: { readonly name: string; readonly value: CreditsValue }) {
+function Figure(props: {
+  readonly name: string
+  readonly value: CreditsValue
+  /** Undefined: the price is not known. */
+  readonly kopecks: Kopecks | undefined
+}) {
+  const { name, value, kopecks } = props
+  const { t } = useTranslation()
+  const format = useFormat()
   const phrases = usePhrases()
   return (
     <div className="min-w-0">
       <dt className="text-sm text-soft">{name}</dt>
       <dd className="figures font-serif text-xl font-semibold wrap-anywhere">
         {phrases.creditsExact(value)}
+        {kopecks !== undefined && (
+          <span className="block font-sans text-base font-normal text-soft">
+            {t('credits.about', { rubles: format.rubles(kopecks) })}
+          </span>
+        )}
       </dd>
     </div>
   )

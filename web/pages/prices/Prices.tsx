@@ -6,6 +6,7 @@ import type { Pack } from '../../../src/cabinet/contract/contract.ts'
 import type { Prices as PublishedPrices } from '../../../src/cabinet/contract/prices.ts'
 import { creditsOf } from '../../format/decimal.ts'
 import { usePhrases } from '../../format/phrases.ts'
+import { kopecksFor } from '../../format/roubles.ts'
 import { useFormat } from '../../format/use-format.ts'
 import { SitePage } from '../../frame/SiteFrame.tsx'
 import { paths } from '../../paths.ts'
@@ -18,7 +19,7 @@ import { QueryView } from '../../ui/QueryView.tsx'
 import { ModelPrices } from '../packs/ModelPrices.tsx'
 import { UnitPrice } from '../packs/UnitPrice.tsx'
 import { Calculator } from './Calculator.tsx'
-import { kopecksFor, listFor, requestCost, usualLoad } from './estimate.ts'
+import { listFor, requestCost, usualLoad } from './estimate.ts'
 
 export function Prices() {
   const { t } = useTranslation()
@@ -113,7 +114,7 @@ function Example({ prices }: { readonly prices: PublishedPrices }) {
           // No-break spaces: a formula wrapped over two lines would read as two numbers.
           formula: `${formula} = ${phrases.credits(creditsOf(cost))}`.replaceAll(' ', '\u00a0'),
           pack: phrases.creditsShort(pack.credits),
-          rubles: format.rubles(String(kopecksFor(cost, pack))),
+          rubles: format.rubles(kopecksFor(cost, pack)),
         })}
       </p>
     </Panel>

@@ -72,12 +72,6 @@ export function requestCost(
   )
 }
 
-/** The price of microcredits in kopecks at the rate of a pack, rounded up. */
-export function kopecksFor(microcredits: bigint, { credits, priceKopecks }: Pack): bigint {
-  const whole = millionthsOf(credits.exact)
-  return (microcredits * BigInt(priceKopecks) + whole - 1n) / whole
-}
-
 /** The whole days that a pack lasts; null if nothing is spent. */
 export function daysOf({ credits }: Pack, perDay: bigint): bigint | null {
   return perDay === 0n ? null : millionthsOf(credits.exact) / perDay

@@ -15,6 +15,7 @@ import { useForm } from '../../ui/form/use-form.ts'
 import { WholeField } from '../../ui/form/WholeField.tsx'
 import { useToast } from '../../ui/Toasts.tsx'
 import { kopecksOf, wholeOf } from '../limits/amount.ts'
+import { InRubles } from '../limits/InRubles.tsx'
 
 /** The suggested threshold is a tenth of the pack: about an evening of work for most. */
 const THRESHOLD_PART = 10n
@@ -68,13 +69,18 @@ export function MandateForm(props: MandateFormProps) {
       <WholeField
         {...form.text('threshold')}
         label={t('topUp.threshold')}
-        hint={t('topUp.thresholdHint')}
+        hint={
+          <>
+            {t('topUp.thresholdHint')}
+            <InRubles text={values.threshold} />
+          </>
+        }
       />
       <div className="grid items-start gap-5 sm:grid-cols-2">
         <WholeField
           {...form.text('dayCeiling')}
           label={t('topUp.dayCeiling')}
-          hint={t('topUp.dayCeilingHint')}
+          hint={t('topUp.dayCeilingHint', { clock: format.utcMidnight() })}
         />
         <WholeField
           {...form.text('monthCeiling')}

@@ -86,7 +86,10 @@ function AgreedTerms({ topUp }: { readonly topUp: TopUp }) {
           value: credits === null ? rubles : `${phrases.creditsShort(credits)} · ${rubles}`,
         },
         { name: t('topUp.below'), value: phrases.credits(mandate.threshold) },
-        { name: t('topUp.today'), value: spentOf(topUp.dayKopecks, dayCeilingKopecks) },
+        {
+          name: t('topUp.today', { clock: format.utcMidnight() }),
+          value: spentOf(topUp.dayKopecks, dayCeilingKopecks),
+        },
         { name: t('topUp.month'), value: spentOf(topUp.monthKopecks, monthCeilingKopecks) },
         { name: t('topUp.given'), value: format.moment(mandate.givenAt) },
         { name: t('topUp.number'), value: mandate.id },

@@ -1,31 +1,44 @@
-// The usage page: a chart of the chosen days, the totals by model, rejected requests by reason, and
-// every request that has a line in the log. The choice is
-// in the address, so that a link shows the same.
+// The usage page: two sentences about the chosen days, the explorer, the totals, rejected requests
+// by reason, and every request that has a line in the log. The choice is in the address, so that a
+// link shows the same.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { ChartColumn, FileDown } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 import type { Home } from '../../../src/cabinet/contract/contract.ts'
+import { UsageTabs } from '../../frame/UsageTabs.tsx'
 import { paths } from '../../paths.ts'
 import { addressOf } from '../../runtime/api.ts'
-import { homeQuery, usageQuery } from '../../runtime/queries.ts'
+import { homeQuery, pricesQuery, usageQuery } from '../../runtime/queries.ts'
 import { useZone } from '../../runtime/zone.ts'
 import { ButtonAnchor, ButtonLink } from '../../ui/Button.tsx'
 import { Page } from '../../ui/Page.tsx'
 import { Empty, Panel } from '../../ui/parts.tsx'
 import { QueryView } from '../../ui/QueryView.tsx'
-import { ChartPanel } from './ChartPanel.tsx'
-import { Log } from './Log.tsx'
+import { Explorer } from './explorer/Explorer.tsx'
+import { Totals } from './explorer/Totals.tsx'
+import { Headlines } from './Headlines.tsx'
+import { Log } from './log/Log.tsx'
 import { PeriodChoice } from './PeriodChoice.tsx'
-import { DEFAULT_PERIOD, dayAt, filtered, spanOf, type UsageSearch, without } from './period.ts'
+import {
+  DEFAULT_PERIOD,
+  dayAt,
+  filtered,
+  spanOf,
+  type UsageSearch,
+  usageSearchOf,
+  without,
+} from './period.ts'
 import { Refused } from './Refused.tsx'
-import { Totals } from './UsageTable.tsx'
+
+const LOG_ID = 'log'
 
 export function Usage() {
   const { t } = useTranslation()
   const zone = useZone()
   const home = useQuery(homeQuery)
-  const search: UsageSearch = useSearch({ from: '/owner/usage' })
+  // The router adds what usageSearchOf left out.
+  const search = usageSearchOf(useSearch({ from: '/owner/usage' }))
   const { from, to } = spanOf(search, zone, Date.now())
   const isUsed = home.data?.requests.total !== '0'
   return (
@@ -45,6 +58,7 @@ export function Usage() {
         )
       }
     >
+      <UsageTabs />
       <QueryView query={home} lines={8}>
         {({ requests, nextStep }) =>
           requests.total === '0' ? (
@@ -66,11 +80,20 @@ function UsageReport({ search, zone }: { readonly search: UsageSearch; readonly 
   const nowMs = Date.now()
   const today = dayAt(zone, nowMs)
   const span = spanOf(search, zone, nowMs)
-  const query = useQuery(usageQuery({ ...span, zone }))
+  const { split, compare } = search
+  const query = useQuery(
+    usageQuery({ ...span, zone, split, compare: compare === true ? '1' : undefined }),
+  )
+  const prices = useQuery(pricesQuery)
+  const catalogue = prices.data?.models.map(({ id }) => id) ?? []
   const change = (next: UsageSearch) =>
     void navigate({ to: paths.usage, search: next, resetScroll: false })
+  const showLog = (next: UsageSearch) => {
+    change(next)
+    document.getElementById(LOG_ID)?.scrollIntoView()
+  }
   const period = search.period ?? DEFAULT_PERIOD
-  const rest = without(search, 'period', 'from', 'to', 'before', 'open')
+  const rest = without(search, 'period', 'from', 'to', 'hour', 'before', 'open')
   return (
     <>
       <PeriodChoice
@@ -86,17 +109,23 @@ function UsageReport({ search, zone }: { readonly search: UsageSearch; readonly 
       <QueryView query={query} lines={10}>
         {(usage) => (
           <>
-            <ChartPanel
-              {...{ usage, span, search }}
+            <Headlines whole={usage.whole} period={period} />
+            <Explorer
+              {...{ usage, catalogue, span, search }}
               isBusy={query.isPlaceholderData}
               onChange={change}
+              onShowLog={showLog}
             />
-            {usage.totals.length > 0 && <Totals totals={usage.totals} />}
+            {usage.totals.length > 0 && (
+              <Totals usage={usage} onShow={(key) => showLog(filtered(search, usage.split, key))} />
+            )}
           </>
         )}
       </QueryView>
-      <Refused span={span} onShow={() => change(filtered(search, 'ending', 'refused'))} />
-      <Log {...{ span, today, search }} onChange={change} />
+      <Refused span={span} onShow={() => showLog(filtered(search, 'ending', 'refused'))} />
+      <div id={LOG_ID} className="min-w-0 scroll-mt-20">
+        <Log {...{ span, today, search }} onChange={change} />
+      </div>
     </>
   )
 }

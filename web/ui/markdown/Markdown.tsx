@@ -67,7 +67,7 @@ function TextTable(props: {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: as above.
     <div tabIndex={0} className="overflow-x-auto">
-      <table className="w-full border-collapse text-start">
+      <table className="w-full border-collapse text-start text-sm">
         <thead>
           <tr>{props.head.map((cell, at) => headCell(cell, at))}</tr>
         </thead>
@@ -111,7 +111,7 @@ function span(inline: Inline, at: number): ReactNode {
     case 'code':
       return (
         <code key={at} className="rounded-xs bg-sunk px-1 text-[0.9em]">
-          {inline.text}
+          {breakable(inline.text)}
         </code>
       )
     case 'link':
@@ -123,4 +123,14 @@ function span(inline: Inline, at: number): ReactNode {
     case 'text':
       return inline.text
   }
+}
+
+/** A long code, such as `content_encoding_unsupported`, may break after `_` to fit its column. */
+function breakable(code: string): ReactNode[] {
+  return code.split(/(?<=_)/).flatMap((part, at) => afterBreak(part, at))
+}
+
+// Keyed by index, as above.
+function afterBreak(part: string, at: number): ReactNode[] {
+  return at === 0 ? [part] : [<wbr key={at} />, part]
 }

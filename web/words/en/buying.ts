@@ -37,6 +37,8 @@ export const buying: Same<typeof ru> = {
     },
     debt: 'This purchase first covers what you owe: {{credits}}.',
     prices: 'Model prices',
+    perMillionTokens: '{{rubles}} per million tokens',
+    pricesInRubles: 'Below each price: roubles per million tokens {{source}}, rounded up.',
     pricesHint:
       'Credits per token. An input token always costs one credit; tokens read from and written ' +
       'to the cache are priced separately.',
@@ -94,6 +96,7 @@ export const buying: Same<typeof ru> = {
       expired: 'This order has expired',
       review: 'Your payment is under review',
       credited: 'Payment received, credits added',
+      spent: 'Paid, all its credits are spent',
       refund_pending: 'Refund in progress',
       partially_refunded: 'Partially refunded',
       refunded: 'Refunded',
@@ -116,14 +119,16 @@ export const buying: Same<typeof ru> = {
       review:
         'We received your payment, but its details do not match the order. We will add the ' +
         'credits or refund you, and e-mail you the outcome. Please do not pay again.',
-      credited: 'Added to your balance: {{credits}}.',
+      credited: 'Added to your balance: {{credits}}. Not spent yet: {{left}}.',
+      spent: 'Added to your balance: {{credits}}. All of them have been spent.',
       refund_pending: 'Your refund is on its way to your original payment method.',
-      partially_refunded: '{{rubles}} refunded. The remaining credits stay on your balance.',
+      partially_refunded: '{{rubles}} refunded. Still on your balance from this order: {{left}}.',
+      refunded_spent: '{{rubles}} refunded. The other credits of this order have been spent.',
       refunded: '{{rubles}} refunded to your original payment method.',
       disputed:
         'The payer or the bank has disputed this payment. Unspent credits are on hold until the ' +
         'dispute is resolved.',
-      dispute_won: 'The credits that were on hold are available again.',
+      dispute_won: 'The credits that were on hold are available again. Not spent yet: {{left}}.',
       dispute_lost:
         'The credits from this order were removed. If your balance did not cover them, you now ' +
         'owe the difference.',
@@ -136,6 +141,7 @@ export const buying: Same<typeof ru> = {
       expired: 'Expired',
       review: 'Under review',
       credited: 'Credited',
+      spent: 'Spent',
       refund_pending: 'Refund pending',
       partially_refunded: 'Partially refunded',
       refunded: 'Refunded',
@@ -227,6 +233,7 @@ export const buying: Same<typeof ru> = {
       budget: 'You have had many refunds lately, so our support team decides about this one.',
       promo: 'This purchase unlocked a promo code, so our support team decides about its refund.',
       spent: 'The credits from this order have been spent. Older purchases are spent first.',
+      refunded: 'Nothing of this order is left: its credits have been refunded or spent.',
     },
     nothing: 'No refund available',
     support: 'If you disagree, contact us: {{email}}.',

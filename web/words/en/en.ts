@@ -10,6 +10,7 @@ import { home } from './home.ts'
 import { key } from './key.ts'
 import { limits } from './limits.ts'
 import { pricing } from './pricing.ts'
+import { sessions } from './sessions.ts'
 import { settings } from './settings.ts'
 import { topUp } from './top-up.ts'
 import { usage } from './usage.ts'
@@ -25,6 +26,7 @@ export const en: Same<typeof ru> = {
   ...buying,
   ...key,
   ...usage,
+  ...sessions,
   ...pricing,
   ...visitors,
   ...limits,

@@ -81,6 +81,7 @@ export const errors: Same<typeof ru> = {
     'You have an unpaid order, or a request with your key is running. You can close your account ' +
     'once the order has expired, within an hour, and the request has ended.',
   request_unknown: 'Request not found.',
+  usage_session_unknown: 'Session not found.',
   document_unknown: 'Document not found.',
   streams_exceeded: 'Too many dashboard tabs are open. Close some of them.',
   ledger_unavailable: 'Balances are temporarily unavailable. Try again in a minute.',

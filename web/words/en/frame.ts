@@ -24,6 +24,10 @@ export const frame: Same<typeof ru> = {
     exact: 'Exactly {{exact}}',
     unit_one: '{{shown}} credit',
     unit_other: '{{shown}} credits',
+    about: 'about {{rubles}}',
+    withAbout: '{{credits}} ({{about}})',
+    atLast: 'at the price of your last purchase, {{rubles}} per million credits',
+    atPack: 'at the price of the pack of {{pack}}, {{rubles}} per million credits',
   },
   menu: {
     account: 'Account menu',
@@ -83,6 +87,7 @@ export const frame: Same<typeof ru> = {
     text: 'The link may be outdated, or there is a typo in the address.',
   },
   away: {
+    offline: 'No connection',
     title: 'The service is temporarily unavailable',
     text: 'This page will open automatically once the service is back. No need to reload it.',
   },

@@ -14,14 +14,15 @@ export const home: Same<typeof ru> = {
       heldText: 'For requests in progress. Unused credits are released as soon as a request ends.',
       worth: 'Value',
       worthValue: 'About {{rubles}}',
-      worthText: 'At the price of your last purchase: {{rubles}} per million credits.',
+      worthText: 'At the price of your last purchase: {{rubles}} per million credits, rounded up.',
       left: 'Will last',
       leftDays_one: 'About {{count}} day',
       leftDays_other: 'About {{count}} days',
       leftUnderDay: 'Less than a day',
       leftOverYear: 'More than a year',
       leftUnknown: 'Shown after your first requests',
-      leftText_one: 'Based on today’s usage: {{credits}} per day.',
+      leftIdle: 'No requests lately',
+      leftText_one: 'Based on the last 24 hours: {{credits}} per day.',
       leftText_other: 'Based on the last {{count}} days: {{credits}} per day.',
       unit: 'What a token costs depends on the model: see the Pricing page.',
     },
@@ -40,8 +41,8 @@ export const home: Same<typeof ru> = {
       emptyText: 'Requests are rejected until you top up. Your key stays the same.',
       dayLimit: 'A request exceeded your daily limit',
       dayLimitText:
-        'It was rejected: it could cost {{needed}}. You have {{left}} left today, of a daily ' +
-        'limit of {{limit}}.',
+        'It was rejected: it could cost {{needed}}. You have {{left}} left of your daily limit ' +
+        'of {{limit}}, which resets at {{clock}} your time.',
       debt: 'You owe {{credits}}',
       debtSmall: 'You owe less than one credit',
       debtText:

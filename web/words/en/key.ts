@@ -25,10 +25,11 @@ export const key: Same<typeof ru> = {
     shown_one: 'The key will be hidden in {{count}} second.',
     shown_other: 'The key will be hidden in {{count}} seconds.',
     copy: 'Copy key',
-    download: 'Download .env',
+    download: 'Download {{file}}',
+    downloaded: 'Saved as {{file}}. If your program reads .env, rename the file.',
     createdAt: 'Created',
     lastUsedAt: 'Last used',
-    neverUsed: 'Never',
+    neverUsed: 'Not used yet',
     gone: 'The key in this browser could not be read. Paste it again or reissue it.',
     created: 'Key created',
     createdText:
@@ -131,5 +132,6 @@ export const key: Same<typeof ru> = {
     arrivedText: '{{model}}: {{credits}}, {{time}}. You are all set.',
     arrivedPlain: 'You are all set.',
     lastSeen: 'Last request {{time}}: {{model}}, {{credits}}.',
+    lastSeenFormer: 'Last request {{time}}, with a former key: {{model}}, {{credits}}.',
   },
 }

@@ -36,8 +36,9 @@ export const limits: Same<typeof ru> = {
     spendingHint: 'Changes apply from the next request. To relax a limit, confirm your identity.',
     day: 'Daily limit, credits',
     dayHint:
-      'Spent today: {{spent}}. Days are counted in UTC; the next one starts at {{clock}} your ' +
-      'time. Leave empty for no limit.',
+      'Spent since {{clock}}: {{spent}}. The limit resets at {{clock}} your time, midnight UTC. ' +
+      'Leave empty for no limit.',
+    inRubles: '{{credits}}: {{about}}, {{source}}.',
     speed: 'Stop requests if spending exceeds',
     speedHint: 'In credits. Requests stop and we e-mail you immediately. Leave empty for no limit.',
     within: 'Within',
@@ -51,7 +52,7 @@ export const limits: Same<typeof ru> = {
       credits: 'When credits fall below',
       creditsHint: 'Leave empty for no alert.',
       days: 'When days left fall below',
-      daysHint: 'Based on the last week’s usage. Leave empty for no alert.',
+      daysHint: 'At the rate that the overview shows. Leave empty for no alert.',
       daysWrong: 'Enter a number of days from 1 to {{max}}.',
       never: 'No alert',
       always:

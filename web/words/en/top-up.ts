@@ -17,7 +17,7 @@ export const topUp: Same<typeof ru> = {
     card: 'Card',
     pack: 'Pack',
     below: 'When balance is below',
-    today: 'Today, UTC',
+    today: 'This day, since {{clock}}',
     month: 'This month',
     spentOf: '{{spent}} of {{ceiling}}',
     given: 'Authorised on',
@@ -27,7 +27,8 @@ export const topUp: Same<typeof ru> = {
     threshold: 'Buy when credits fall below',
     thresholdHint: 'Must be less than the credits in the pack.',
     dayCeiling: 'Daily limit, ₽',
-    dayCeilingHint: 'Days are counted in UTC. Automatic charges of a day never exceed this.',
+    dayCeilingHint:
+      'A day begins at {{clock}} your time, midnight UTC. Its automatic charges never exceed this.',
     monthCeiling: 'Monthly limit, ₽',
     monthCeilingHint: 'Per calendar month, UTC. Automatic charges of a month never exceed this.',
     consent:

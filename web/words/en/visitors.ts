@@ -98,6 +98,8 @@ export const visitors: Same<typeof ru> = {
       underDay: 'Less than a day',
       never: 'No usage',
       rounding: 'Roubles are rounded up, days down.',
+      rate: 'Roubles beside credits are {{source}}.',
+      correct: 'Correct the marked fields to see the cost.',
     },
   },
   charging: {

@@ -25,10 +25,11 @@ export const key = {
     shown_many: 'Ключ скроется через {{count}} секунд.',
     shown_other: 'Ключ скроется через {{count}} секунды.',
     copy: 'Скопировать ключ',
-    download: 'Скачать .env',
+    download: 'Скачать {{file}}',
+    downloaded: 'Файл сохранён под именем {{file}}. Если программа читает .env, переименуйте его.',
     createdAt: 'Создан',
     lastUsedAt: 'Последний запрос',
-    neverUsed: 'Ещё не было',
+    neverUsed: 'С этим ключом ещё не было',
     gone: 'Не удалось прочитать ключ в этом браузере. Вставьте его заново или перевыпустите.',
     created: 'Ключ создан',
     createdText:
@@ -132,5 +133,6 @@ export const key = {
     arrivedText: '{{model}}: {{credits}}, {{time}}. Всё работает.',
     arrivedPlain: 'Всё работает.',
     lastSeen: 'Последний запрос {{time}}: {{model}}, {{credits}}.',
+    lastSeenFormer: 'Последний запрос {{time}}, ещё с прежним ключом: {{model}}, {{credits}}.',
   },
 } as const

@@ -21,7 +21,7 @@ test('lists packs with their price per million credits, saving and payment metho
   assert.equal(body.catalogueVersion, 1)
   assert.deepEqual(body.packs[0], {
     id: 'pack-35m',
-    name: { ru: '35 million credits', en: '35 million credits' },
+    name: { ru: '35 млн кредитов', en: '35 million credits' },
     credits: { whole: '35000000', exact: '35000000' },
     priceKopecks: '130000',
     // 3714.28… rounded up, so that no pack looks cheaper than it is.
@@ -177,6 +177,8 @@ test('the unspent part can be refunded, with a recent proof, once per attempt', 
   const { body: rest } = await own.expectOk<Refund>(route, { attempt: 'two' })
   assert.equal(rest.amountKopecks, '70000')
   assert.equal((await ledger.balance(own.book))?.available, 0n)
+  const { body: nothing } = await own.expectOk<Refundable>(`GET /api/orders/${id}/refundable`)
+  assert.equal(nothing.why, 'refunded', 'not that its credits were spent')
   assert.equal(await own.refusal(route, { attempt: 'three' }), '409 refund_refused')
   assert.equal(
     await own.refusal(route, { attempt: 'x', amountKopecks: '1.5' }),
@@ -187,6 +189,27 @@ test('the unspent part can be refunded, with a recent proof, once per attempt', 
     [order.refunds.length, order.refundedKopecks, order.state],
     [2, '78000', 'partially_refunded'],
   )
+})
+
+test('an order says how many of its credits are left, spent or refunded', async () => {
+  const { person, buyPack, spend } = at.stage
+  const own = await person('unspent')
+  const { id } = await buyPack(own)
+  const unspent = async () => {
+    const { body: page } = await own.expectOk<{ orders: OrderWithRefunds[] }>('GET /api/orders')
+    const { body: order } = await own.expectOk<OrderWithRefunds>(`GET /api/orders/${id}`)
+    assert.deepEqual(page.orders[0]?.unspent, order.unspent)
+    return order.unspent?.whole
+  }
+  assert.equal(await unspent(), '35000000')
+  await spend(own.book, 14_000_000)
+  assert.equal(await unspent(), '21000000')
+  await own.expectOk(`POST /api/orders/${id}/refund`, { attempt: 'one' })
+  assert.equal(await unspent(), '0')
+  const waiting = { pack: 'pack-35m', method: 'card', attempt: 'waiting' }
+  const { body: order } = await own.expectOk<Order>('POST /api/orders', waiting)
+  const { body: read } = await own.expectOk<OrderWithRefunds>(`GET /api/orders/${order.id}`)
+  assert.equal(read.unspent, null, 'it was never credited')
 })
 
 test('a promo code works once; wrong and used codes get the same answer', async () => {

@@ -1,6 +1,7 @@
 // Orders, refunds and promo codes of an owner. Somebody else's order gets the same answer as one
 // that does not exist. The payments module decides when an order is credited.
 import { z } from 'zod'
+import type { Ledger } from '../../../ledger/ledger.ts'
 import type { OrderView, Payments, Refund } from '../../../payments/payments.ts'
 import { type BookId, isOrderId, type OrderId } from '../../../platform/ids.ts'
 import type { Pricing } from '../../../pricing/pricing.ts'
@@ -25,6 +26,7 @@ export type OrderOptions = {
     | 'redeem'
     | 'methods'
   >
+  readonly ledger: Pick<Ledger, 'lots'>
   readonly pricing: Pick<Pricing, 'current'>
   /** Payers return there. */
   readonly cabinetUrl: string
@@ -50,6 +52,7 @@ const purchase = z.object({
 
 export function orderRoutes({
   payments,
+  ledger,
   pricing,
   cabinetUrl,
 }: OrderOptions): RouteTable<
@@ -108,7 +111,7 @@ export function orderRoutes({
         })
         const orders = page.slice(0, limit)
         const next = page.length > limit ? (orders.at(-1)?.id ?? null) : null
-        return { orders: orders.map(orderOf), next }
+        return { orders: orders.map(await viewsOf(ledger, session.book)), next }
       },
     },
 
@@ -117,8 +120,9 @@ export function orderRoutes({
       async run({ session, params }) {
         const order = await payments.order(orderId(params.id), session.book)
         const refunds = await payments.refunds(session.book)
+        const view = await viewsOf(ledger, session.book)
         return {
-          ...orderOf(order),
+          ...view(order),
           refunds: refunds.filter((one) => one.order === order.id).map(refundOf),
         }
       },
@@ -190,6 +194,18 @@ export function orderRoutes({
 function orderId(text: string): OrderId {
   if (isOrderId(text)) return text
   throw new CabinetRefusal('order_unknown', 'There is no such order.')
+}
+
+/** Shows orders of a book, each with what is left of its lot, which bears the order's id. */
+async function viewsOf(
+  ledger: OrderOptions['ledger'],
+  book: BookId,
+): Promise<(order: OrderView) => contract.OrderWithUnspent> {
+  const lots = new Map((await ledger.lots(book)).map((lot) => [lot.ref, lot.unspent]))
+  return (order) => {
+    const unspent = lots.get(order.id)
+    return { ...orderOf(order), unspent: unspent === undefined ? null : creditsOf(unspent) }
+  }
 }
 
 export function orderOf(order: OrderView): contract.Order {

@@ -2,17 +2,9 @@
 // highest price per credit. Whole numbers, rounded so that no pack looks cheaper than it is.
 import type { Payments } from '../../../payments/payments.ts'
 import type { Pack, Pricing } from '../../../pricing/pricing.ts'
-import { type Credits, credits } from '../../../units/credits.ts'
-import type { Kopecks } from '../../../units/kopecks.ts'
+import { kopecksPerMillion } from '../../../units/pack-price.ts'
 import type * as contract from '../../contract/contract.ts'
 import { creditsOf } from '../amounts.ts'
-
-const MILLION = credits(1_000_000)
-
-/** Kopecks per million credits, rounded up. */
-export function perMillion(price: Kopecks, amount: Credits): bigint {
-  return (price * MILLION + amount - 1n) / amount
-}
 
 export function packsOf(
   pricing: Pick<Pricing, 'current'>,
@@ -28,7 +20,7 @@ export function packsOf(
     name: pack.name,
     credits: creditsOf(pack.credits),
     priceKopecks: String(pack.priceKopecks),
-    kopecksPerMillion: String(perMillion(pack.priceKopecks, pack.credits)),
+    kopecksPerMillion: String(kopecksPerMillion(pack)),
     savingPercent: dearest === undefined ? 0 : savingPercent(pack, dearest),
     methods: payments.methods(pack.priceKopecks),
   }))

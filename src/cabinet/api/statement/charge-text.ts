@@ -1,11 +1,11 @@
 // The two columns of a statement that explain an unusual charge: which prices applied, and the
 // parts of the cost that the token columns do not include. Both are empty for an ordinary request.
 import type { ChargeParts, Entry } from '../../../ledger/ledger.ts'
+import { recordedOf } from '../../../units/charge-lines.ts'
 import { creditsText } from '../../../units/credits.ts'
 import { millionthsText } from '../../../units/price.ts'
 import type { PriceListName } from '../../contract/prices.ts'
 import { listNamed, priceDimensions } from '../prices.ts'
-import { recordedOf } from '../usage/charge.ts'
 import type { StatementWords } from './words.ts'
 
 type Columns = { readonly prices: string | null; readonly others: string | null }

@@ -12,6 +12,7 @@ import { type Credits, creditsText } from '../../../units/credits.ts'
 import type { Plugin } from '../../plugin.ts'
 import { headersOf, requireAllowance, validate } from '../routes.ts'
 import { daysAfter, type Period, periodFields, periodOf } from '../usage/period.ts'
+import type { UsageReads } from '../usage/reads.ts'
 import { chargeColumns } from './charge-text.ts'
 import { BYTE_ORDER_MARK, csvLine, type Field } from './csv.ts'
 import { createLocalTime } from './local-time.ts'
@@ -28,9 +29,10 @@ const KINDS_WITH_NOTE: readonly EntryKind[] = ['purchase', 'promo', 'void']
 export type StatementOptions = {
   readonly accounts: Pick<Accounts, 'session' | 'requireSession' | 'attempt'>
   readonly ledger: Pick<Ledger, 'usage' | 'balance'>
+  readonly reads: UsageReads
 }
 
-export function statementPlugin({ accounts, ledger }: StatementOptions): Plugin {
+export function statementPlugin({ accounts, ledger, reads }: StatementOptions): Plugin {
   const query = z.object(periodFields)
 
   async function* lines(
@@ -48,7 +50,7 @@ export function statementPlugin({ accounts, ledger }: StatementOptions): Plugin 
       let afterSeq = 0n
       for (;;) {
         const dayQuery = { book, day, afterSeq, untilSeq, from, to, limit: ENTRIES_PAGE }
-        const page = await ledger.usage.entriesOfDay(dayQuery)
+        const page = await reads.inTurn(book, () => ledger.usage.entriesOfDay(dayQuery))
         if (page.length > 0) yield page.map((one) => lineOf(one, words, timeText)).join('')
         if (page.length < ENTRIES_PAGE) break
         afterSeq = page.at(-1)?.seq ?? untilSeq

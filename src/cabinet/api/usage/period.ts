@@ -2,13 +2,12 @@
 // because it dates the entries.
 import { z } from 'zod'
 import type { Ledger } from '../../../ledger/ledger.ts'
-import { dayText } from '../../../platform/clock.ts'
+import { dayText, isDay } from '../../../platform/clock.ts'
+import { isUnknownZone } from '../../../platform/db/database-errors.ts'
 import { zoneOf } from '../../../platform/zone.ts'
 import { CabinetRefusal } from '../../refusals.ts'
 
 const DAY_MS = 86_400_000
-/** PostgreSQL's error code for an unknown time zone. */
-const ZONE_UNKNOWN = '22023'
 
 type UsageClock = Pick<Ledger['usage'], 'today'>
 
@@ -20,13 +19,7 @@ export const periodFields = {
 }
 
 function day() {
-  return z.string().refine((text) => /^20\d\d-\d\d-\d\d$/.test(text) && isDay(text))
-}
-
-/** False for days such as 30 February, which Date.parse reads as 2 March. */
-function isDay(text: string): boolean {
-  const ms = Date.parse(text)
-  return !Number.isNaN(ms) && dayText(ms) === text
+  return z.string().refine(isDay)
 }
 
 export type PeriodQuery = {
@@ -61,9 +54,7 @@ export async function zoneToday(
   try {
     return { zone, today: await usage.today(zone) }
   } catch (error) {
-    const isUnknown = (error as { code?: unknown }).code === ZONE_UNKNOWN
-    if (!isUnknown || zone === 'UTC') throw error
-    // A browser may know a zone that is newer than our PostgreSQL.
+    if (!isUnknownZone(error) || zone === 'UTC') throw error
     return zoneToday(usage, 'UTC')
   }
 }

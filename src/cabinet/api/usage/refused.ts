@@ -6,6 +6,7 @@ import type * as contract from '../../contract/usage.ts'
 import { timeOf } from '../amounts.ts'
 import type { RouteTable } from '../routes.ts'
 import { periodFields, periodOf } from './period.ts'
+import type { UsageReads } from './reads.ts'
 
 const DAYS_DEFAULT = 7
 /** As for the chart; counts are kept for less, `keptDays`. */
@@ -25,6 +26,7 @@ const reasons: Readonly<Record<string, contract.RefusedReason>> = {
   content_type_wrong: 'invalid',
   content_encoding_unsupported: 'invalid',
   method_wrong: 'invalid',
+  request_unknown: 'invalid',
   body_broken_off: 'invalid',
   body_too_large: 'tooLarge',
   model_unknown: 'model',
@@ -46,8 +48,10 @@ const reasons: Readonly<Record<string, contract.RefusedReason>> = {
 
 export function refusedRoutes({
   ledger: { usage },
+  reads,
 }: {
   readonly ledger: Pick<Ledger, 'usage'>
+  readonly reads: UsageReads
 }): RouteTable<'GET /api/refused'> {
   return {
     'GET /api/refused': {
@@ -55,8 +59,11 @@ export function refusedRoutes({
       query: z.object(periodFields),
       async run({ session, query }) {
         const limits = { defaultDays: DAYS_DEFAULT, maxDays: DAYS_MAX }
-        const period = await usage.period(await periodOf(usage, query, limits))
-        const refused = await usage.refused.list({ book: session.book, ...period })
+        const { book } = session
+        const refused = await reads.inTurn(book, async () => {
+          const period = await usage.period(await periodOf(usage, query, limits))
+          return usage.refused.list({ book, ...period })
+        })
         return { lines: linesOf(refused), keptDays: usage.refused.keptDays }
       },
     },

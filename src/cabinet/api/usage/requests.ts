@@ -15,7 +15,10 @@ export async function latestRequests(
   usage: Pick<Ledger['usage'], 'page'>,
   book: BookId,
 ): Promise<readonly Entry[]> {
-  const any = { model: null, endings: null, before: null, from: null, to: null }
+  const any = {
+    ...{ model: null, endings: null, before: null, from: null, to: null },
+    ...{ session: null, agent: null, label: null },
+  }
   return (await usage.page({ ...any, book, limit: LATEST })).entries
 }
 

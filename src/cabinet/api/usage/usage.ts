@@ -1,64 +1,92 @@
-// The usage chart: what each model used by days or hours of the owner's time zone.
+// The usage explorer: what an owner used by hours, days or weeks of their time zone, split by
+// model, ending, session or label.
 import { z } from 'zod'
-import type { Ledger, ModelUsage } from '../../../ledger/ledger.ts'
+import type { Ledger, UsageFigures, UsageSeries } from '../../../ledger/ledger.ts'
+import type { Payments } from '../../../payments/payments.ts'
+import type { BookId } from '../../../platform/ids.ts'
+import { kopecksPerMillion } from '../../../units/pack-price.ts'
 import type * as contract from '../../contract/usage.ts'
-import { creditsOf, timeOf } from '../amounts.ts'
+import { timeOf } from '../amounts.ts'
 import type { RouteTable } from '../routes.ts'
+import { amountsUsed } from './amounts-used.ts'
 import { periodFields, periodOf } from './period.ts'
+import type { UsageReads } from './reads.ts'
 
 /** A year, also a leap year. By hours two weeks: a wide screen shows 336 bars. */
-const DAYS_MAX = { day: 366, hour: 14 } as const
-const DAYS_DEFAULT = { day: 30, hour: 2 } as const
+const DAYS_MAX = { week: 366, day: 366, hour: 14 } as const
+const DAYS_DEFAULT = { week: 364, day: 30, hour: 2 } as const
 
-export function usageRoutes({
-  ledger,
-}: {
+export type UsageOptions = {
   readonly ledger: Pick<Ledger, 'usage'>
-}): RouteTable<'GET /api/usage'> {
+  readonly payments: Pick<Payments, 'lastPack'>
+  readonly reads: UsageReads
+}
+
+export const usageFields = {
+  ...periodFields,
+  step: z.enum(['hour', 'day', 'week']).optional(),
+  split: z.enum(['model', 'ending', 'session', 'label']).optional(),
+  compare: z.literal('1').optional(),
+}
+
+export function usageRoutes(options: UsageOptions): RouteTable<'GET /api/usage'> {
   return {
     'GET /api/usage': {
       session: 'required',
-      query: z.object({ ...periodFields, step: z.enum(['hour', 'day']).optional() }),
-      async run({ session, query }) {
-        const { step = 'day' } = query
-        const limits = { defaultDays: DAYS_DEFAULT[step], maxDays: DAYS_MAX[step] }
-        const period = await periodOf(ledger.usage, query, limits)
-        const used = await ledger.usage.steps({ book: session.book, step, ...period })
-        return {
-          ...period,
-          step,
-          buckets: used.steps.map(({ at, local, models }) => ({
-            at: timeOf(at),
-            local,
-            models: usesOf(models),
-          })),
-          totals: usesOf(used.totals),
-        }
-      },
+      query: z.object(usageFields),
+      run: ({ session, query }) => readUsage(options, session.book, query),
     },
   }
 }
 
-function usesOf(models: readonly ModelUsage[]): contract.ModelUsage[] {
-  return models.toSorted(byCredits).map(useOf)
+/** The answer, which is also the contents of the files. Refuses: overloaded. */
+export function readUsage(
+  options: UsageOptions,
+  book: BookId,
+  query: contract.UsageQuery,
+): Promise<contract.Usage> {
+  return options.reads.inTurn(book, () => read(options, book, query))
 }
 
-/** Most credits first, then by name, so that models keep their colours in the chart. */
-function byCredits(a: ModelUsage, b: ModelUsage): number {
-  if (a.spent !== b.spent) return a.spent > b.spent ? -1 : 1
-  return a.model < b.model ? -1 : 1
-}
-
-function useOf(used: ModelUsage): contract.ModelUsage {
+async function read(
+  { ledger, payments }: UsageOptions,
+  book: BookId,
+  query: contract.UsageQuery,
+): Promise<contract.Usage> {
+  const { step = 'day', split = 'model' } = query
+  const limits = { defaultDays: DAYS_DEFAULT[step], maxDays: DAYS_MAX[step] }
+  const period = await periodOf(ledger.usage, query, limits)
+  const withPrevious = query.compare === '1'
+  const [used, bought] = await Promise.all([
+    ledger.usage.explore({ book, step, split, withPrevious, ...period }),
+    payments.lastPack(book),
+  ])
+  const timeStep = (one: { at: Date; local: string; whole: UsageFigures }) => ({
+    ...{ at: timeOf(one.at), local: one.local, whole: figuresOf(one.whole) },
+  })
+  const { previous } = used
   return {
-    model: used.model,
-    requests: String(used.requests),
-    free: String(used.free),
-    input: String(used.input),
-    output: String(used.output),
-    cacheRead: String(used.cacheRead),
-    cacheWrite5m: String(used.cacheWrite5m),
-    cacheWrite1h: String(used.cacheWrite1h),
-    credits: creditsOf(used.spent),
+    ...{ ...period, step, split },
+    buckets: used.buckets.map((one) => ({ ...timeStep(one), series: one.series.map(seriesOf) })),
+    totals: used.totals.map(seriesOf),
+    whole: figuresOf(used.whole),
+    previous: previous && {
+      ...{ from: previous.from, to: previous.to, whole: figuresOf(previous.whole) },
+      buckets: previous.buckets.map(timeStep),
+    },
+    kopecksPerMillion: bought === undefined ? null : String(kopecksPerMillion(bought)),
+  }
+}
+
+function seriesOf({ key, isOther, ...figures }: UsageSeries): contract.UsageSeries {
+  return { key, ...(isOther ? { isOther } : {}), ...figuresOf(figures) }
+}
+
+function figuresOf(used: UsageFigures): contract.UsageFigures {
+  return {
+    ...amountsUsed(used),
+    known: String(used.known),
+    firstByte: used.firstByte,
+    total: used.total,
   }
 }

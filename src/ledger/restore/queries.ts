@@ -1,0 +1,101 @@
+// The SQL of a repair after a restore, and of the age of backups: one function per statement.
+import type { Db, Executor, Tx } from '../../platform/db/db.ts'
+import type { BookId, HoldId, InstanceId } from '../../platform/ids.ts'
+import { dayOfHold } from '../../platform/ids.ts'
+import type { Credits } from '../../units/credits.ts'
+import type { SettleInput } from '../calls.ts'
+
+/** Why the quarantine has a settle whose hold the restore lost. */
+const HOLD_LOST = 'answered hold_unknown'
+
+/**
+ * Which of these charges are not in the ledger. One that waits in quarantine for another reason, or
+ * left it, is an operator's matter and not missing. `isOld`: its hold may have left the ledger, as
+ * holds do a week after theirs, so it may have been charged.
+ */
+export async function chargeListMissing(
+  db: Executor,
+  charges: readonly Pick<SettleInput, 'id' | 'book'>[],
+): Promise<{ n: number; hasBook: boolean; isOld: boolean }[]> {
+  const { rows } = await db.query(
+    `select o.n::int4 - 1 as n, b.id is not null as "hasBook",
+       o.day < floor(extract(epoch from ledger_now()) / 86400) - 6 as "isOld"
+     from unnest($1::int4[], $2::uuid[], $3::int8[]) with ordinality as o (day, id, book, n)
+     left join books b on b.id = o.book
+     left join holds h on h.day = o.day and h.id = o.id
+     where h.state is distinct from 'settled' and not exists (
+       select from quarantine q
+       where q.hold_id = o.id and (q.closed_at is not null or q.reason <> '${HOLD_LOST}'))
+     order by o.n`,
+    [charges.map(({ id }) => dayOfHold(id)), charges.map(({ id }) => id), charges.map(bookOf)],
+  )
+  return rows as { n: number; hasBook: boolean; isOld: boolean }[]
+}
+
+/** Settles in quarantine because the database does not have their hold. */
+export async function quarantineListLost(
+  db: Executor,
+  limit: number,
+): Promise<{ hold: HoldId; settle: string }[]> {
+  const { rows } = await db.query(
+    `select hold_id as hold, settle from quarantine
+     where closed_at is null and reason = '${HOLD_LOST}' order by refused_at limit $1`,
+    [limit],
+  )
+  return rows as { hold: HoldId; settle: string }[]
+}
+
+/** Inserts the holds that do not exist, without locks on their books. */
+export async function holdsRestore(
+  db: Executor,
+  instance: InstanceId,
+  charges: readonly { readonly input: SettleInput; readonly charged: Credits }[],
+): Promise<void> {
+  const inputs = charges.map(({ input }) => input)
+  await db.query('select ledger_holds_restore($1, $2, $3, $4, $5, $6)', [
+    instance,
+    inputs.map(({ id }) => dayOfHold(id)),
+    inputs.map(({ id }) => id),
+    inputs.map(bookOf),
+    inputs.map(({ tariff }) => tariff),
+    charges.map(({ charged }) => charged),
+  ])
+}
+
+/** The books among these, with their fences. */
+export async function fenceList(
+  db: Executor,
+  books: readonly BookId[],
+): Promise<{ book: BookId; fence: bigint }[]> {
+  const { rows } = await db.query('select id as book, fence from books where id = any ($1)', [
+    books,
+  ])
+  return rows as { book: BookId; fence: bigint }[]
+}
+
+/** Locks the book. */
+export async function fenceRestore(tx: Tx, book: BookId, fence: bigint): Promise<void> {
+  await tx.query('select ledger_fence_restore($1, $2)', [book, fence])
+}
+
+export async function booksSkip(db: Executor, book: BookId): Promise<void> {
+  await db.query('select ledger_books_skip($1)', [book])
+}
+
+/**
+ * Seconds since the last backup and since PostgreSQL last archived a WAL file; -1: never. A file is
+ * archived every minute (`archive_timeout`), because heartbeats always write.
+ */
+export async function backupAge(db: Db): Promise<{ backup: number; archive: number }> {
+  const { rows } = await db.query(
+    `select coalesce(extract(epoch from clock_timestamp() - (select max(finished_at)
+         from backups)), -1)::float8 as backup,
+       coalesce(extract(epoch from clock_timestamp() - last_archived_time), -1)::float8 as archive
+     from pg_stat_archiver`,
+  )
+  return rows[0] as { backup: number; archive: number }
+}
+
+function bookOf({ book }: Pick<SettleInput, 'book'>): BookId {
+  return book
+}

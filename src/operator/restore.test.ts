@@ -1,0 +1,109 @@
+// Tests of op restore: what the provider and the logs know and the database does not have is named,
+// and brought back once. test/faults/restore/ restores a real server.
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { createOperatorStage, type OperatorStage } from '../../test/stages/operator.ts'
+import { createTestDatabase, createTestLedger } from '../../test/support/harness.ts'
+import { systemClock } from '../platform/clock.ts'
+import { type BookId, newHoldId, newOrderId } from '../platform/ids.ts'
+import { credits, wholeCredits } from '../units/credits.ts'
+import { kopecks } from '../units/kopecks.ts'
+import { ONE } from '../units/price.ts'
+import { noTokens, tokens } from '../units/tokens.ts'
+
+const since = new Date(Date.now() - 60_000).toISOString()
+let stage: OperatorStage
+let directory: string
+
+before(async () => {
+  stage = await createOperatorStage()
+  directory = await mkdtemp(join(tmpdir(), 'tollgate-charges-'))
+})
+after(async () => {
+  await stage.end()
+  await rm(directory, { recursive: true, force: true })
+})
+
+const op = (verb: string, ...more: string[]) =>
+  stage.op(['--yes', 'restore', verb, directory, '--since', since, ...more])
+
+/** A payment whose order is not in the database. */
+async function payLost(book: BookId): Promise<string> {
+  const order = newOrderId(0, Date.now())
+  const { body } = stage.provider.draftPayment({
+    ...{ order, sale: { book, packId: 'pack-35m', catalogueVersion: 1 } },
+    ...{ price: kopecks(130_000), method: 'card', title: 'Pack', credits: credits(35_000_000) },
+    ...{ email: 'anna@example.org', locale: 'ru', returnUrl: 'https://cabinet.example.org/' },
+    ...{ savesMethod: false, savedMethodId: null },
+  })
+  await stage.provider.createPayment(order, body)
+  await stage.sim('pay', { orderId: order })
+  await stage.sim('settle')
+  return order
+}
+
+/** A charge that only the log has: it was made on another database. */
+async function chargeLost(book: BookId, whole: number): Promise<void> {
+  const database = await createTestDatabase()
+  const ledger = await createTestLedger(database.url, {
+    ...{ spoolDirectory: directory, clock: systemClock },
+  })
+  while ((await ledger.createBook(database.db)) < book);
+  const bought = { book, kind: 'purchase', ref: 'pack', amount: credits(whole) } as const
+  await database.db.transaction((tx) =>
+    ledger.credit(tx, { ...bought, contra: 'clearing', note: '' }),
+  )
+  const price = {
+    input: ONE,
+    coefficient: ONE,
+    cacheRead: ONE,
+    cacheWrite5m: ONE,
+    cacheWrite1h: ONE,
+  }
+  const tariff = await ledger.tariff({ catalogueVersion: 1, model: 'm', price })
+  const id = newHoldId(0, Date.now())
+  const worst = credits(whole)
+  await ledger.hold({ id, book, tariff, fence: 0n, worst, floor: worst })
+  await ledger.settle({
+    ...{ id, book, tariff, priced: worst, counts: { ...noTokens, input: tokens(whole) } },
+    ...{ ending: 'complete', isEstimated: false, messageId: null },
+  })
+  await ledger.end()
+  await database.drop()
+}
+
+test('a lost purchase and a lost charge are named, and brought back once', async () => {
+  const anna = await stage.person('anna')
+  const order = await payLost(anna.book)
+  await chargeLost(anna.book, 1_000)
+  const found = await op('check')
+  assert.equal(found.code, 1, found.err)
+  assert.match(found.out, /missing: 1 charges, 1 000 credits {2}anna@example\.org/)
+  assert.match(found.out, new RegExp(`order_unknown {2}payment \\S+ {2}${order}`))
+  const done = await op('repair')
+  assert.equal(done.code, 0, done.err)
+  assert.match(done.out, /payments asked for: 1, charges taken: 1,/)
+  assert.match((await op('check')).out, /nothing is missing/)
+  await op('repair')
+  const book = await stage.ledger.balance(anna.book)
+  assert.equal(wholeCredits(book?.available ?? credits(0)), 34_999_000n)
+  assert.deepEqual(await stage.ledger.audit('all'), [])
+})
+
+test('a payment of an account that is lost becomes a review', async () => {
+  await payLost(4_000n as BookId)
+  assert.equal((await op('check')).code, 1)
+  assert.equal((await op('repair')).code, 0)
+  assert.match((await stage.op(['reviews', 'list'])).out, /order_unknown/)
+})
+
+test('a moment too long ago and a directory that is not there are refused', async () => {
+  const old = await stage.op(['restore', 'check', directory, '--since', '2026-01-01'])
+  assert.equal(old.code, 2)
+  const missing = await stage.op(['restore', 'check', '/not/there', '--since', since])
+  assert.equal(missing.code, 1)
+  assert.match(missing.err, /\/not\/there is not a directory/)
+})

@@ -1,0 +1,26 @@
+// SIGHUP, which by default ends a process. A program without processes of its own reads its
+// settings again: the level of its log changes at once, and a line names those that need a restart.
+import { type Config, changedSettings, type loadConfig } from './config.ts'
+import type { Log } from './log.ts'
+
+/** From now on SIGHUP calls `act`, which does nothing until the program sets it. */
+export function watchHangup(): { act(): void } {
+  const hangup = { act: (): void => undefined }
+  process.on('SIGHUP', () => hangup.act())
+  return hangup
+}
+
+/** `config` is the one in force. */
+export function rereadSettings(
+  { config, log }: { readonly config: Config; readonly log: Log },
+  loaded: ReturnType<typeof loadConfig>,
+): void {
+  if ('problems' in loaded) {
+    log.error({ problems: loaded.problems }, 'the settings are wrong; the old ones stay')
+    return
+  }
+  const { level } = loaded.config.log
+  log.setLevel(level)
+  const needRestart = changedSettings(config, loaded).filter((one) => one !== 'log.level')
+  log.info({ logLevel: level, needRestart }, 'the settings were read again')
+}

@@ -1,0 +1,59 @@
+// A secret and its successor, side by side in one setting: `2:new,1:old`. The first of the list
+// makes new things and all are accepted, so that processes that are restarted one after the other
+// understand each other. A text without an id is the secret 1.
+import { Masked } from './masked.ts'
+
+export type SecretVersion = { readonly id: number; readonly secret: Masked<string> }
+/** The first makes; all are accepted. */
+export type SecretVersions = readonly [SecretVersion, ...SecretVersion[]]
+
+/** The id of a secret that was given without one, and of what was made before there were ids. */
+export const FIRST_SECRET_ID = 1
+/** Each costs one HMAC per made-up key. A succession needs two secrets; the next one, three. */
+const VERSIONS_MAX = 4
+/** At most 999: the ids are small numbers that people compare. */
+const ID = /^([1-9]\d{0,2}):/
+/** A secret may contain commas: the next one begins at a comma, or a line, before an id. */
+const NEXT = /\s*[,\n]\s*(?=[1-9]\d{0,2}:)/
+
+/** `text` has no secretVersionsProblem. */
+export function secretVersionsOf(text: Masked<string>): SecretVersions {
+  return split(text.reveal()).map(({ id, value }) => ({
+    id,
+    secret: new Masked(value),
+  })) as unknown as SecretVersions
+}
+
+/** Why the text is neither a secret nor a list of them; never quotes it. */
+export function secretVersionsProblem(text: string): string | undefined {
+  const found = split(text)
+  if (found.some(({ value }) => value === '')) return 'has an id without a secret'
+  if (found.length > VERSIONS_MAX) return `has more than ${VERSIONS_MAX} secrets`
+  const isTwice = (values: readonly unknown[]) => new Set(values).size < values.length
+  if (isTwice(found.map(({ id }) => id))) return 'has an id twice: a new secret needs a new id'
+  if (isTwice(found.map(({ value }) => value))) return 'has a secret twice'
+  return undefined
+}
+
+/**
+ * The secret with the lowest id, which the processes of two neighbouring steps share while both are
+ * accepted: for short-lived digests that all processes must make alike.
+ */
+export function oldestOf(versions: SecretVersions): SecretVersion {
+  return versions.reduce((oldest, one) => (one.id < oldest.id ? one : oldest))
+}
+
+/** `2 makes, 1 is accepted too`; undefined when there is one secret. */
+export function describeVersions([first, ...others]: SecretVersions): string | undefined {
+  if (others.length === 0) return undefined
+  const ids = others.map(({ id }) => id).join(', ')
+  return `${first.id} makes, ${ids} ${others.length === 1 ? 'is' : 'are'} accepted too`
+}
+
+function split(text: string): { readonly id: number; readonly value: string }[] {
+  if (!ID.test(text)) return [{ id: FIRST_SECRET_ID, value: text }]
+  return text.split(NEXT).map((part) => {
+    const value = part.replace(ID, '')
+    return { id: Number(ID.exec(part)?.[1]), value: value.trim() }
+  })
+}

@@ -1,0 +1,48 @@
+// Texts for customers name no file of this repository: customers do not have it. The texts are the
+// words of the pages, the documentation that the cabinet shows, and the API's own description.
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { en } from '../../web/words/en/en.ts'
+import { ru } from '../../web/words/ru/ru.ts'
+
+const root = join(import.meta.dirname, '../..')
+const FILE = /\b(?:src|docs|web|test|tools|migrations|deploy)\/\w|\b[\w-]+\.(?:ya?ml|tsx?|sql|md)\b/
+
+/** As web/pages/Docs.tsx lists them. */
+const pages = globSync(['docs/{quick-start,charging,api,errors,versioning}.md', 'docs/ru/*.md'], {
+  cwd: root,
+})
+
+/** What a reader sees: no comments, and of a link only its label. */
+function shownText(markdown: string): string {
+  return markdown.replace(/<!--.*?-->/gs, '').replace(/\[([^\]]+)\]\([^)]*\)/g, '$1')
+}
+
+function sentences(words: object): string[] {
+  return Object.values(words).flatMap((value: string | object) =>
+    typeof value === 'string' ? [value] : sentences(value),
+  )
+}
+
+function fileNames(text: string): string[] {
+  return text.split('\n').filter((line) => FILE.test(line))
+}
+
+test('no page of the cabinet names a file of the repository', () => {
+  for (const words of [en, ru]) assert.deepEqual(sentences(words).flatMap(fileNames), [])
+})
+
+test('the documentation in the cabinet names no file of the repository', () => {
+  assert.ok(pages.length >= 7)
+  for (const page of pages) {
+    const text = shownText(readFileSync(join(root, page), 'utf8'))
+    assert.deepEqual(fileNames(text), [], page)
+  }
+})
+
+test('the description of the API names no file of the repository', () => {
+  const text = readFileSync(join(root, 'docs/openapi.json'), 'utf8')
+  assert.deepEqual(fileNames(text), [])
+})

@@ -1,0 +1,134 @@
+// One database node: Patroni and the PostgreSQL that it starts, with a fault proxy on each way to
+// it and from it. A node is killed, stopped and continued as a whole, as a machine is.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { chown, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type FaultProxy, type NetworkFault, startFaultProxy } from '../../support/fault-proxy.ts'
+import { type NodePlan, patroniFile } from './deployed.ts'
+import { POSTGRES_BIN } from './packages.ts'
+import { createProcess, familyOf, signalAll } from './process.ts'
+
+export type Owner = { readonly uid: number; readonly gid: number }
+
+/** What a node reaches, and what reaches it. */
+export type Links = {
+  /** From the other nodes: replication, pg_rewind, and questions to Patroni. */
+  readonly peers: readonly FaultProxy[]
+  /** Of these, PostgreSQL's alone. */
+  readonly wal: readonly FaultProxy[]
+  /** From HAProxy: sessions and checks. */
+  readonly clients: readonly FaultProxy[]
+  /** To the members of etcd. */
+  readonly etcd: readonly FaultProxy[]
+}
+
+export type Node = Awaited<ReturnType<typeof createNode>>
+
+export async function createNode(options: {
+  readonly name: string
+  readonly folder: string
+  readonly ports: { readonly database: number; readonly api: number }
+  readonly etcdPorts: readonly number[]
+  /** The folder in place of /etc/patroni, and the archive of WAL. */
+  readonly settings: string
+  readonly archive: string
+  readonly patroniPath: string
+  readonly owner: Owner
+  readonly passwords: Readonly<Record<string, string>>
+}) {
+  const { name, folder, ports, settings } = options
+  await mkdir(folder, { recursive: true })
+  await chown(folder, options.owner.uid, options.owner.gid)
+  const [databasePeers, apiPeers, databaseClients, apiClients, ...etcd] = await Promise.all([
+    startFaultProxy(ports.database),
+    startFaultProxy(ports.api),
+    startFaultProxy(ports.database),
+    startFaultProxy(ports.api),
+    ...options.etcdPorts.map((port) => startFaultProxy(port)),
+  ])
+  const plan: NodePlan = {
+    name,
+    folder,
+    databasePort: ports.database,
+    apiPort: ports.api,
+    databasePeerPort: databasePeers.port,
+    apiPeerPort: apiPeers.port,
+    etcdPorts: etcd.map(({ port }) => port),
+  }
+  const file = join(settings, `${name}.yml`)
+  writeFileSync(file, patroniFile(plan, settings, options.archive))
+  const log = join(settings, `${name}.log`)
+  const patroni = patroniProcess(file, log, options)
+  const proxies = [databasePeers, apiPeers, databaseClients, apiClients, ...etcd]
+  const links: Links = {
+    peers: [databasePeers, apiPeers],
+    wal: [databasePeers],
+    clients: [databaseClients, apiClients],
+    etcd,
+  }
+  const postmaster = () => postmasterOf(join(folder, 'tollgate'))
+  const all = () => [...familyOf(patroni.pid()), ...familyOf(postmaster())]
+  const endWithUs = () => signalAll(all(), 'SIGKILL')
+  process.once('exit', endWithUs)
+
+  return {
+    name,
+    folder,
+    links,
+    databasePort: ports.database,
+    apiPort: ports.api,
+    /** Where HAProxy reaches it. */
+    clientPorts: { database: databaseClients.port, check: apiClients.port },
+    log,
+    isRunning: patroni.isRunning,
+    start: patroni.start,
+    /** SIGKILL of everything at once, as when the machine loses its power. */
+    async kill(): Promise<void> {
+      const pids = all()
+      signalAll(pids, 'SIGKILL')
+      await patroni.end('SIGKILL')
+    },
+    /** SIGSTOP, as when the hypervisor pauses the machine. */
+    freeze: () => signalAll(all(), 'SIGSTOP'),
+    thaw: () => signalAll(all(), 'SIGCONT'),
+    play(link: keyof Links, fault: NetworkFault): void {
+      for (const proxy of links[link]) proxy.play(fault)
+    },
+    heal(): void {
+      for (const proxy of proxies) proxy.heal()
+    },
+    async end(): Promise<void> {
+      const pids = all()
+      signalAll(pids, 'SIGKILL')
+      await patroni.end('SIGKILL')
+      process.off('exit', endWithUs)
+      await Promise.all(proxies.map((proxy) => proxy.end()))
+    },
+  }
+}
+
+function patroniProcess(
+  file: string,
+  log: string,
+  { patroniPath, passwords }: Pick<Parameters<typeof createNode>[0], 'patroniPath' | 'passwords'>,
+) {
+  const path = `${POSTGRES_BIN}:/usr/bin:/bin`
+  return createProcess({
+    command: ['/usr/bin/python3', '-m', 'patroni', file],
+    log,
+    cwd: '/',
+    user: 'postgres',
+    env: { PATH: path, PYTHONPATH: patroniPath, LC_ALL: 'C', ...passwords },
+  })
+}
+
+/** From the file that PostgreSQL keeps while it runs; 0 without one. */
+function postmasterOf(data: string): number {
+  try {
+    const pid = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
+    const isServer = readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('postgres')
+    return isServer ? pid : 0
+  } catch {
+    return 0
+  }
+}
