@@ -56,7 +56,8 @@ create table usage_split_sums (
 create index usage_split_sums_by_age on usage_split_sums (at)
   where split in ('session', 'label') and key <> '';
 
--- Where a book's requests of one session, label or agent are, as usage_spans does for models.
+-- Where a book's requests of one session, label or agent are, as usage_spans does for models. By
+-- model and ending, so that a rare model within a common label is found as fast as either.
 create table usage_split_spans (
   book_id int8 not null,
   block int8 not null,
@@ -64,9 +65,11 @@ create table usage_split_spans (
   last_seq int8 not null,
   requests int4 not null,
   day date not null,
+  ending ending not null,
   split usage_split not null,
   key text collate "C" not null,
-  primary key (book_id, split, key, block, day),
+  model text collate "C" not null,
+  primary key (book_id, split, key, model, ending, block, day),
   constraint usage_split_spans_stay_in_their_block
     check (first_seq >> 10 = block and last_seq >> 10 = block),
   constraint usage_split_spans_come_from_entries

@@ -1911,15 +1911,17 @@ CREATE TABLE usage_split_spans (
     last_seq bigint NOT NULL,
     requests integer NOT NULL,
     day date NOT NULL,
+    ending ending NOT NULL,
     split usage_split NOT NULL,
     key text NOT NULL COLLATE pg_catalog."C",
+    model text NOT NULL COLLATE pg_catalog."C",
     CONSTRAINT usage_split_spans_come_from_entries CHECK (((requests >= 1) AND (requests <= ((last_seq - first_seq) + 1)))),
     CONSTRAINT usage_split_spans_stay_in_their_block CHECK ((((first_seq >> 10) = block) AND ((last_seq >> 10) = block)))
 )
 WITH (fillfactor='80');
 
 ALTER TABLE ONLY usage_split_spans
-    ADD CONSTRAINT usage_split_spans_pkey PRIMARY KEY (book_id, split, key, block, day);
+    ADD CONSTRAINT usage_split_spans_pkey PRIMARY KEY (book_id, split, key, model, ending, block, day);
 
 CREATE INDEX usage_split_spans_by_day ON usage_split_spans USING btree (book_id, day);
 

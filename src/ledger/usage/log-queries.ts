@@ -82,6 +82,12 @@ export type Span = {
   readonly requests: number
 }
 
+/** What clients send with a request, and its column. */
+const CLIENT_IDS = { session: 'session_id', agent: 'agent_id', label: 'label' } as const
+export type ClientIds = { readonly [name in keyof typeof CLIENT_IDS]: string | null }
+/** One session, agent or label. */
+export type ClientId = { readonly split: keyof ClientIds; readonly key: string }
+
 /**
  * The newest spans of each model and ending that overlap a range of numbers (`before` is
  * exclusive). At most `limit` of each, by their last entries, newest first.
@@ -90,6 +96,8 @@ export async function spanList(
   tx: Tx,
   p: {
     readonly book: BookId
+    /** Undefined: of all requests. */
+    readonly of: ClientId | undefined
     readonly models: readonly string[]
     readonly endings: readonly Ending[]
     readonly firstSeq: bigint
@@ -97,76 +105,25 @@ export async function spanList(
     readonly limit: number
   },
 ): Promise<Span[]> {
+  const values: unknown[] = [p.book, p.models, p.endings, p.firstSeq, p.before, p.limit]
+  if (p.of !== undefined) values.push(p.of.split, p.of.key)
+  const spans =
+    p.of === undefined
+      ? 'usage_spans u where'
+      : 'usage_split_spans u where u.split = $7 and u.key = $8 and'
   const { rows } = await tx.query(
     `select s.* from unnest($2::text[]) as m (model)
      cross join unnest($3::ending[]) as g (ending)
      cross join lateral (
        select u.first_seq as "firstSeq", least(u.last_seq, $5::int8 - 1) as "lastSeq",
          u.day::text as day, case when u.last_seq < $5 then u.requests else 0 end as requests
-       from usage_spans u
-       where u.book_id = $1 and u.model = m.model collate "C" and u.ending = g.ending
+       from ${spans} u.book_id = $1 and u.model = m.model collate "C" and u.ending = g.ending
          and u.block between $4::int8 >> 10 and $5 >> 10
          and u.first_seq < $5 and u.last_seq >= $4
        order by u.block desc, u.last_seq desc
        limit $6
      ) s
      order by "lastSeq" desc, requests`,
-    [p.book, p.models, p.endings, p.firstSeq, p.before, p.limit],
-  )
-  return rows as Span[]
-}
-
-/** What clients send with a request, and its column. */
-const CLIENT_IDS = { session: 'session_id', agent: 'agent_id', label: 'label' } as const
-export type ClientIds = { readonly [name in keyof typeof CLIENT_IDS]: string | null }
-
-type ModelsAndEndings = {
-  readonly models: readonly string[]
-  readonly endings: readonly Ending[]
-}
-
-/**
- * The newest spans of one session, agent or label, as spanList, one for each block and day. With
- * models and endings only where spans of those overlap; `requests` is then an estimate, as if a
- * model were as common in the label as in the block. Without the overlap a page of a rare model in
- * a common label read every entry of the label.
- */
-export async function keySpanList(
-  tx: Tx,
-  p: {
-    readonly book: BookId
-    readonly split: keyof ClientIds
-    readonly key: string
-    /** Null: of any model and ending. */
-    readonly within: ModelsAndEndings | null
-    readonly firstSeq: bigint
-    readonly before: bigint
-    readonly limit: number
-  },
-): Promise<Span[]> {
-  const values: unknown[] = [p.book, p.split, p.key, p.firstSeq, p.before, p.limit]
-  const isNear = 'book_id = $1 and block between $4::int8 >> 10 and $5::int8 >> 10'
-  const own = `select block, day, first_seq, last_seq, requests from usage_split_spans
-    where ${isNear} and split = $2 and key = $3`
-  let spans = own
-  if (p.within !== null) {
-    values.push(p.within.models, p.within.endings)
-    spans = `select block, day, greatest(k.first_seq, u.first_seq) as first_seq,
-        least(k.last_seq, u.last_seq) as last_seq, k.requests * u.requests >> 10 as requests
-      from (${own}) k join (
-        select block, day, min(first_seq) as first_seq, max(last_seq) as last_seq,
-          sum(requests)::int4 as requests
-        from usage_spans
-        where ${isNear} and model = any ($7::text[]) and ending = any ($8::ending[])
-        group by block, day) u using (block, day)`
-  }
-  const { rows } = await tx.query(
-    `select first_seq as "firstSeq", least(last_seq, $5::int8 - 1) as "lastSeq", day::text as day,
-       case when last_seq < $5 then requests else 0 end as requests
-     from (${spans}) s
-     where first_seq <= last_seq and first_seq < $5 and last_seq >= $4
-     order by block desc, last_seq desc
-     limit $6`,
     values,
   )
   return rows as Span[]

@@ -7,13 +7,13 @@ import { type BookId, dayOfHold, type HoldId, timeOfHold } from '../../platform/
 import { endings as anyEnding, type Ending } from '../../units/endings.ts'
 import type { Entry } from '../queries.ts'
 import {
+  type ClientId,
   type ClientIds,
   dayFindLast,
   entryFindOfHold,
   entryListOfDay,
   holdFindEnd,
   holdWeekExists,
-  keySpanList,
   modelList,
   modelListUnsummed,
   requestList,
@@ -30,11 +30,6 @@ const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 /** Some spans may contain entries at or above `before`, more if a clock was set back. */
 const SPANS_EXTRA = 8
-/**
- * Where spans of a label and of models overlap is searched among 65,536 entries first, then among
- * eight times as many each time: common ones are found among few, rare ones are few among many.
- */
-const [WINDOW_FIRST, WINDOW_GROWTH] = [65_536n, 8n]
 /** How long after the id's time its entry may have been written: normal, spooled, spooled long. */
 const SEARCH_WINDOWS_MS = [70 * MINUTE_MS, 2 * DAY_MS, 15 * DAY_MS]
 
@@ -169,16 +164,10 @@ async function collect(
   const found: Entry[] = []
   const read = (ranges: readonly SeqRange[]) =>
     requestList(tx, { book, ranges, endings, tariffs, ...ids, from, to, limit: wanted })
-  const split = splitOf(ids)
+  const of = clientIdOf(ids)
   const models = query.model === null ? known.models : [query.model]
-  const within = query.model === null && query.endings === null ? null : { models, endings }
-  const spansBefore = (p: { before: bigint; firstSeq: bigint; limit: number }) =>
-    split === undefined
-      ? spanList(tx, { book, endings, models, ...p })
-      : keySpanList(tx, { book, ...split, within, ...p })
-  // Spans by session, agent and label have a mark of their own. Both are known up to the lower one.
-  const own = split === undefined ? known.mark : await markFind(tx, book, 'usage_split_marks')
-  const mark = own !== undefined && within !== null && known.mark.seq < own.seq ? known.mark : own
+  // Spans by session, agent and label have a mark of their own.
+  const mark = of === undefined ? known.mark : await markFind(tx, book, 'usage_split_marks')
   if (mark === undefined) return []
   const unsummed = unsummedRange(mark)
   let before = query.before ?? mark.bookSeq + 1n
@@ -188,16 +177,11 @@ async function collect(
   }
   const bounds = await spanBounds(tx, query, { summed: known.mark.seq, spanned: mark.seq })
   if (before > bounds.lastSeq) before = bounds.lastSeq + 1n
+  const { firstSeq } = bounds
   const limit = wanted + SPANS_EXTRA
-  for (
-    let window = within === null ? before : WINDOW_FIRST;
-    found.length < wanted && before > bounds.firstSeq;
-    window *= WINDOW_GROWTH
-  ) {
-    const firstSeq = before - window > bounds.firstSeq ? before - window : bounds.firstSeq
-    const spans = await spansBefore({ before, firstSeq, limit })
-    const isCut = split !== undefined && spans.length === limit
-    const { chosen, horizon } = chooseSpans(spans, wanted - found.length, { isCut, firstSeq })
+  while (found.length < wanted && before > firstSeq) {
+    const spans = await spanList(tx, { book, of, endings, models, firstSeq, before, limit })
+    const { chosen, horizon } = chooseSpans(spans, wanted - found.length, firstSeq)
     const entries = chosen.length === 0 ? [] : await read(rangesOf(chosen))
     found.push(...entries.filter(({ seq }) => seq > horizon))
     before = horizon + 1n
@@ -205,8 +189,8 @@ async function collect(
   return found.slice(0, wanted)
 }
 
-/** The rarest of the ids by which the spans are found. */
-function splitOf(ids: ClientIds): { split: keyof ClientIds; key: string } | undefined {
+/** The rarest of the ids, by which the spans are found. */
+function clientIdOf(ids: ClientIds): ClientId | undefined {
   for (const split of ['agent', 'session', 'label'] as const) {
     const key = ids[split]
     if (key !== null) return { split, key }
@@ -229,13 +213,12 @@ async function spanBounds(
 /**
  * Chooses the newest spans that together have enough requests, and those that overlap them. The
  * horizon is the newest entry of a span that was not chosen, or the end of the search: above it no
- * match is missing. Of a list that the limit cut off, the last span is never chosen, because it may
- * overlap the next one.
+ * match is missing.
  */
 function chooseSpans(
   spans: readonly Span[],
   wanted: number,
-  { isCut, firstSeq }: { readonly isCut: boolean; readonly firstSeq: bigint },
+  firstSeq: bigint,
 ): { chosen: readonly Span[]; horizon: bigint } {
   let count = 0
   let least = spans[0]?.firstSeq ?? 0n
@@ -244,8 +227,7 @@ function chooseSpans(
     count += requests
     if (first < least) least = first
   }
-  const enough = count < wanted ? -1 : spans.findIndex(({ lastSeq }) => lastSeq < least)
-  const end = enough === -1 && isCut ? spans.length - 1 : enough
+  const end = count < wanted ? -1 : spans.findIndex(({ lastSeq }) => lastSeq < least)
   if (end === -1) return { chosen: spans, horizon: firstSeq - 1n }
   return { chosen: spans.slice(0, end), horizon: spans[end]?.lastSeq ?? 0n }
 }

@@ -114,13 +114,13 @@ export async function splitSumAdd(tx: Tx, rows: Columns): Promise<void> {
 }
 
 const SPAN_COLUMNS = {
-  ...{ book_id: 'int8', split: 'usage_split', key: 'text', block: 'int8', day: 'date' },
-  ...{ first_seq: 'int8', last_seq: 'int8', requests: 'int4' },
+  ...{ book_id: 'int8', split: 'usage_split', key: 'text', model: 'text', ending: 'ending' },
+  ...{ block: 'int8', day: 'date', first_seq: 'int8', last_seq: 'int8', requests: 'int4' },
 }
 
 export async function splitSpanAdd(tx: Tx, rows: Columns): Promise<void> {
   await insert(tx, 'usage_split_spans', SPAN_COLUMNS, rows, [
-    '(book_id, split, key, block, day)',
+    '(book_id, split, key, model, ending, block, day)',
     'requests = usage_split_spans.requests + excluded.requests',
     'last_seq = excluded.last_seq',
   ])

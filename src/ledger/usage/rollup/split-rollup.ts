@@ -60,6 +60,8 @@ type Span = {
   readonly book: BookId
   readonly split: string
   readonly key: string
+  readonly model: string
+  readonly ending: string
   readonly day: string
   readonly firstSeq: bigint
   lastSeq: bigint
@@ -194,17 +196,20 @@ function addSessions(sessions: Map<string, Session>, entry: Request): void {
   }
 }
 
-function addSpans(spans: Map<string, Span>, { book, seq, day, ...entry }: FreshEntry): void {
+function addSpans(spans: Map<string, Span>, entry: FreshEntry): void {
+  const { book, seq, day, model, ending } = entry
   add('session', entry.session)
   add('label', entry.label)
   add('agent', entry.agent)
 
   function add(split: string, key: string | null): void {
     if (key === null) return
-    const name = `${book} ${seq >> BLOCK_BITS} ${day} ${split} ${key}`
+    const of = `${book} ${seq >> BLOCK_BITS} ${day} ${ending} ${model.length} ${model}`
+    const name = `${of} ${split} ${key}`
     const span = spans.get(name)
     if (span === undefined) {
-      spans.set(name, { book, split, key, day, firstSeq: seq, lastSeq: seq, requests: 1 })
+      const range = { firstSeq: seq, lastSeq: seq, requests: 1 }
+      spans.set(name, { book, split, key, model, ending, day, ...range })
     } else {
       span.lastSeq = seq
       span.requests += 1
@@ -247,6 +252,8 @@ async function writeSpans(tx: Tx, spans: readonly Span[]): Promise<void> {
     book_id: spans.map(({ book }) => book),
     split: spans.map(({ split }) => split),
     key: spans.map(({ key }) => key),
+    model: spans.map(({ model }) => model),
+    ending: spans.map(({ ending }) => ending),
     block: spans.map(({ firstSeq }) => firstSeq >> BLOCK_BITS),
     day: spans.map(({ day }) => day),
     first_seq: spans.map(({ firstSeq }) => firstSeq),
