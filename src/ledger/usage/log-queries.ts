@@ -230,27 +230,33 @@ export async function entryFindOfHold(
   return rows[0] === undefined ? undefined : entryOf(rows[0] as Record<string, unknown>)
 }
 
-/**
- * The last day on which entries of a period are: the period's own last day, or a later one when the
- * clock stepped back, since a book's day does not. Sums name the last entry of the period; the
- * entries after the mark are read.
- */
+/** The UTC day of a request up to the mark, by the spans of its block; null if it has none. */
+export async function dayFindOf(
+  tx: Tx,
+  p: { readonly book: BookId; readonly seq: bigint; readonly models: readonly string[] },
+): Promise<string | null> {
+  const row = await queryRow<{ day: string | null }>(
+    tx,
+    `select max(u.day)::text as day from unnest($2::text[]) as m (model)
+     cross join unnest(enum_range(null::ending)) as g (ending)
+     join usage_spans u on u.book_id = $1 and u.model = m.model collate "C"
+       and u.ending = g.ending and u.block = $3::int8 >> 10 and u.first_seq <= $3`,
+    [p.book, p.models, p.seq],
+  )
+  return row.day
+}
+
+/** The last UTC day of the entries of a period within a range of numbers; null without any. */
 export async function dayFindLast(
-  db: Executor,
-  p: { readonly book: BookId; readonly from: Date; readonly to: Date; readonly day: string },
-): Promise<string> {
-  const row = await queryRow<{ day: string }>(
-    db,
-    `select greatest($4::date,
-       (select max(e.day) from entries e where e.book_id = $1 and e.day > $4::date and e.seq = (
-          select max(last_seq) from (select last_seq from usage_sums
-            where book_id = $1 and minutes = 60 and at > $2::timestamptz - interval '1 hour'
-              and at < $3::timestamptz
-            order by at desc limit 500) s)),
-       (select max(e.day) from entries e where e.book_id = $1 and e.day > $4::date
-          and e.seq > coalesce((select m.seq from usage_marks m where m.book_id = $1), 0)
-          and e.at >= $2 and e.at < $3))::text as day`,
-    [p.book, p.from, p.to, p.day],
+  tx: Tx,
+  p: { readonly book: BookId } & SeqRange & TimeRange,
+): Promise<string | null> {
+  const row = await queryRow<{ day: string | null }>(
+    tx,
+    `select max(day)::text as day from entries
+     where book_id = $1 and seq between $2 and $3 and day between $4::date and $5::date
+       and at >= $6 and at < $7`,
+    [p.book, p.firstSeq, p.lastSeq, p.dayMin, p.dayMax, p.from, p.to],
   )
   return row.day
 }

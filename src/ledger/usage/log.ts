@@ -10,6 +10,7 @@ import {
   type ClientId,
   type ClientIds,
   dayFindLast,
+  dayFindOf,
   entryFindOfHold,
   entryListOfDay,
   holdFindEnd,
@@ -137,11 +138,38 @@ export function createRequestLog(db: Db) {
       return found === 'running' ? undefined : found
     },
 
-    /** The last UTC day on which entries of a period are; at least the given one. */
-    lastDay: (p: Parameters<typeof dayFindLast>[1]) => dayFindLast(db, p),
+    lastDay: (p: Period) => db.snapshot((tx) => findLastDay(tx, p)),
     /** A page of the statement: entries of one UTC day, oldest first. */
     entriesOfDay: (p: Parameters<typeof entryListOfDay>[1]) => entryListOfDay(db, p),
   }
+}
+
+type Period = {
+  readonly book: BookId
+  readonly from: Date
+  readonly to: Date
+  readonly day: string
+}
+
+/**
+ * The last UTC day on which entries of a period are; at least the given one. It is a later one when
+ * the clock stepped back, since a book's day does not. Sums and spans name the day of the period's
+ * last entry: a search among the entries of all later days would open every partition.
+ */
+async function findLastDay(tx: Tx, { book, from, to, day }: Period): Promise<string> {
+  const mark = await markFind(tx, book, 'usage_marks')
+  if (mark === undefined) return day
+  const days = [day]
+  const { last } = await seqFindBetween(tx, { book, minutes: 60, from, to })
+  if (last !== null) {
+    const models = await modelList(tx, book)
+    days.push((await dayFindOf(tx, { book, seq: last, models })) ?? day)
+  }
+  const unsummed = unsummedRange(mark)
+  if (unsummed !== undefined) {
+    days.push((await dayFindLast(tx, { book, ...unsummed, from, to })) ?? day)
+  }
+  return days.toSorted().at(-1) ?? day
 }
 
 function unsummedRange(mark: Mark): SeqRange | undefined {
