@@ -7,7 +7,7 @@ export const usage: Same<typeof ru> = {
   usage: {
     title: 'Usage',
     lead: 'Days and hours are in the {{zone}} time zone.',
-    statement: 'Download CSV',
+    statement: 'Download statement (CSV)',
     statementHint: 'All entries for the selected days: charges, top-ups and refunds',
     period: {
       label: 'Period',
