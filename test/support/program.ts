@@ -1,5 +1,6 @@
 // A program of ours as a child, from its first moment: tests read its log while it waits for
 // something, send it signals, and start it with a listening socket that it inherits.
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -7,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { onRoles } from '../../tools/program-roles.ts'
+import { childEnvironment } from './child-environment.ts'
 import { sleep } from './drill.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -25,7 +27,7 @@ export function startProgram(
   const argv = [...(socket?.prefix ?? []), process.execPath, join(tree, 'src/main.ts'), command]
   const child = spawn(argv[0] as string, argv.slice(1), {
     cwd: tree,
-    env: onRoles(command, { PATH: process.env.PATH ?? '', ...env }),
+    env: onRoles(command, { ...childEnvironment, ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   // Kill the child when this program exits early.

@@ -1,8 +1,10 @@
 // Runs a command until it exits, and keeps what it printed. One that goes on instead is killed at
 // the limit, and has no exit code.
+
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { onRoles } from '../../tools/program-roles.ts'
+import { childEnvironment } from './child-environment.ts'
 
 const root = join(import.meta.dirname, '../..')
 /** A start takes two seconds; beside a build on two cores, ten. */
@@ -24,7 +26,7 @@ export function runToEnd(
   args: readonly string[],
   { limitMs = ENDED_MS_MAX, input = '', env, ...user }: RunOptions,
 ): Promise<Run> {
-  const given = { cwd: root, timeout: limitMs, env: { PATH: process.env.PATH, ...env }, ...user }
+  const given = { cwd: root, timeout: limitMs, env: { ...childEnvironment, ...env }, ...user }
   return new Promise((resolve) => {
     const child = execFile(command, [...args], given, (error, out, err) =>
       resolve({ code: error === null ? 0 : error.code, out, err }),

@@ -3,6 +3,7 @@
 // front of the gateway. No request fails, each is charged once, and the audit is empty. Before each
 // turn a process of the running version is killed with a charge in its spool, and the other version
 // charges it.
+
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,6 +11,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { startVendor } from '../../../stand-ins/vendor/vendor.ts'
 import { createStageOn, type Serving } from '../../stages/served/gateway.ts'
+import { childEnvironment } from '../../support/child-environment.ts'
 import type { Drill } from '../../support/drill.ts'
 import { ensure, random, sleep } from '../../support/drill.ts'
 import { createTestDatabase, serverUrl, type TestDatabase } from '../../support/harness.ts'
@@ -106,7 +108,7 @@ async function replace(serving: Serving, releases: Releases, turn: number): Prom
 }
 
 async function migrate(tree: string, { url }: TestDatabase): Promise<string> {
-  const env = { PATH: process.env.PATH ?? '', DATABASE_URL: url }
+  const env = { ...childEnvironment, DATABASE_URL: url }
   const main = join(tree, 'src/main.ts')
   const { stdout } = await run(process.execPath, [main, 'migrate'], { cwd: tree, env })
   return stdout.trim()

@@ -16,16 +16,14 @@ import { ensure, random, sleep } from '../../support/drill.ts'
 import { createTestKeys, createTestLedger, keySettings } from '../../support/harness.ts'
 import { call } from '../support/gateway-caller.ts'
 import { describe, startLoad } from '../support/gateway-load.ts'
-import { type Cabinets, enrol, signIn, startCabinets, startVisits } from './cabinets.ts'
+import { enrol, signIn, startVisits } from '../support/owners.ts'
+import { type Cabinets, startCabinets } from './cabinets.ts'
 
 const NAMES = ['tag', 'lookup', 'accounts'] as const
 type Name = (typeof NAMES)[number]
 type Texts = Record<Name, string>
 /** Streams that stay open while processes are replaced: one event every 250 ms. */
 const STREAM_FAULT = 'pace-ms=250'
-/** A dozen programs are started: without the cache each compiles for a second. */
-const { NODE_COMPILE_CACHE = '' } = process.env
-const COMPILED = NODE_COMPILE_CACHE === '' ? {} : { NODE_COMPILE_CACHE }
 const REENCRYPTED_MS_MAX = 20_000
 
 type Stage = Awaited<ReturnType<typeof createGatewayStage>>
@@ -35,13 +33,13 @@ export const drill: Drill = async ({ isFull, seed, say }) => {
   const stage = await createGatewayStage(20)
   const vendor = await startVendor({ requestsMax: 1_000_000 })
   const secrets = await createSecretFiles()
-  const common = { DATABASE_URL: stage.database.url, ...secrets.env, ...COMPILED }
+  const common = { DATABASE_URL: stage.database.url, ...secrets.env }
   const starting = startCabinets(() => ({ ...common, ...secrets.accountsEnv }))
   try {
     const serving = await stage.serve({
       ...{ GATEWAY_PROCESSES: isFull ? '2' : '1', UPSTREAM_URL: vendor.url },
       ...{ GATEWAY_DRAIN_IDLE_SECONDS: '1', KEYS_TAG_SECRET: '', KEYS_LOOKUP_SECRET: '' },
-      ...{ ...secrets.env, ...COMPILED },
+      ...secrets.env,
     })
     const cabinets = await starting
     const keys = [...stage.keys, ...(await makeKeys(stage, secrets.texts, ['imported']))]
@@ -63,9 +61,7 @@ export const drill: Drill = async ({ isFull, seed, say }) => {
     }
     await untilReencrypted(stage, '2')
     secrets.texts.accounts = `2:${secrets.second.accounts}`
-    const { failed, lost, ...seen } = await visits.stop()
-    ensure(lost === 0, `no session is lost (${lost})`)
-    ensure(failed.length === 0, `no page fails (${failed.length}, the first: ${failed[0]})`)
+    const visited = await visits.stop()
     await secrets.write()
     const stopping = load.stop()
     await cabinets.restart(isFull ? 2 : 1)
@@ -75,8 +71,7 @@ export const drill: Drill = async ({ isFull, seed, say }) => {
     ensure((await serving.stop()) === 0, 'the gateway exits with 0')
     const { swept } = await stage.check()
     ensure(swept === 0, `the sweep finds no open hold (${swept})`)
-    const { visits: count, visitsPerSecond } = seen
-    return { ...answered, visits: count, visitsPerSecond, lost, keys: keys.length }
+    return { ...answered, ...visited, keys: keys.length }
   } finally {
     await (await starting).end()
     await vendor.close()

@@ -1,5 +1,6 @@
 // The stage of gateway faults: the real `serve` as a child, on a database of its own, in front of a
 // vendor stand-in, with paying accounts; and the closing check of what the ledger then shows.
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -10,6 +11,7 @@ import { createInterface } from 'node:readline'
 import type { Clock } from '../../../src/platform/clock.ts'
 import { credits } from '../../../src/units/credits.ts'
 import { onRoles } from '../../../tools/program-roles.ts'
+import { childEnvironment } from '../../support/child-environment.ts'
 import { ensure, sleep } from '../../support/drill.ts'
 import {
   createTestDatabase,
@@ -76,7 +78,7 @@ export async function createStageOn(database: TestDatabase, keys: readonly strin
     const parent = spawn(process.execPath, [join(tree, 'src/main.ts'), 'serve'], {
       cwd: tree,
       env: onRoles('serve', {
-        PATH: process.env.PATH ?? '',
+        ...childEnvironment,
         ...settings,
         GATEWAY_PORT: String(port),
         METRICS_PORT: String(metricsPort),

@@ -1,12 +1,14 @@
 // One process of ours as operators start it (`work`, `cabinet`, `serve`), for programs that kill
 // it, flood it or wait for what it says. Its log goes to a file that tests read on demand: a full
 // pipe would block the process.
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onRoles } from '../../../tools/program-roles.ts'
+import { childEnvironment } from '../../support/child-environment.ts'
 import { sleep } from '../../support/drill.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -47,7 +49,7 @@ export async function startPaymentProcess(
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-log-'))
   const file = openSync(join(folder, 'log'), 'a+')
   const child = spawn(process.execPath, ['src/main.ts', command], {
-    env: onRoles(command, { PATH: process.env.PATH ?? '', ...env }),
+    env: onRoles(command, { ...childEnvironment, ...env }),
     cwd: root,
     stdio: ['ignore', file, file],
   })

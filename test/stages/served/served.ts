@@ -1,8 +1,10 @@
 // Our program as a separate process, started from the command line; keeps everything it prints.
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { onRoles } from '../../../tools/program-roles.ts'
+import { childEnvironment } from '../../support/child-environment.ts'
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts')
 /** A start takes two seconds; beside a build on two cores, ten times that. */
@@ -23,7 +25,7 @@ export async function startServed(
   ready: RegExp,
 ): Promise<Served> {
   const child = spawn(process.execPath, [MAIN, command], {
-    env: onRoles(command, { PATH: process.env.PATH ?? '', ...env }),
+    env: onRoles(command, { ...childEnvironment, ...env }),
     cwd: join(import.meta.dirname, '../../..'),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
