@@ -29,7 +29,7 @@ after(async () => {
 
 const [FIRST, SECOND] = ['the first secret of this installation', 'the second, in its place']
 /** What the setting says: before, while both are accepted, while the second makes, at the end. */
-const STEPS = [FIRST, `1:${FIRST},2:${SECOND}`, `2:${SECOND},1:${FIRST}`, `2:${SECOND}`] as const
+const STEPS = [FIRST, `1:${FIRST},2:${SECOND}`, `2:${SECOND},1:${FIRST}`, `2:${SECOND},`] as const
 
 /** The keys module of one process, with the same text for both secrets. */
 function startProcess(text: string) {

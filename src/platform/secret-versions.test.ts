@@ -19,7 +19,8 @@ test('a text without an id is the secret 1, whatever it contains', () => {
 })
 
 test('a list has an id before each secret; the secrets may contain commas and colons', () => {
-  assert.deepEqual(read('2:new'), [[2, 'new']])
+  assert.deepEqual(read('2:new,'), [[2, 'new']])
+  assert.deepEqual(read('1:12:plain,\n'), [[1, '12:plain']])
   assert.deepEqual(read('2:new,1:old'), [
     [2, 'new'],
     [1, 'old'],
@@ -33,7 +34,7 @@ test('a list has an id before each secret; the secrets may contain commas and co
 })
 
 test('a list with an id or a secret twice, an empty secret, or too many is refused', () => {
-  const problems = ['1:a,1:b', '1:a,2:a', '1:', '1:a,2:', '1:a,2:b,3:c,4:d,5:e']
+  const problems = ['1:a,1:b', '1:a,2:a', '1:', '1:,', '1:a,2:', '1:a,2:,', '1:a,2:b,3:c,4:d,5:e']
   for (const text of problems) assert.notEqual(secretVersionsProblem(text), undefined, text)
   const loaded = loadConfig({ env: { KEYS_TAG_SECRET: '1:quiet,1:other' } })
   assert.ok('problems' in loaded)
@@ -42,8 +43,20 @@ test('a list with an id or a secret twice, an empty secret, or too many is refus
   ])
 })
 
+test('a text that begins like an id and stands alone is refused: it may be a secret', () => {
+  for (const text of ['12:30 in the old garden', '2:new', '1:old\n']) {
+    const loaded = loadConfig({ env: { KEYS_TAG_SECRET: text } })
+    assert.ok('problems' in loaded)
+    assert.deepEqual(loaded.problems, [
+      'keys.tagSecret (KEYS_TAG_SECRET): begins with a number and a colon and stands alone: if ' +
+        'the number is its id, add a comma at the end; if the whole text is the secret, add 1: ' +
+        'before it and a comma at the end',
+    ])
+  }
+})
+
 test('config check names secrets in succession, and shows none', () => {
-  const env = { ACCOUNTS_SECRET: `2:new${LONG},1:old${LONG}`, KEYS_TAG_SECRET: `2:${LONG}` }
+  const env = { ACCOUNTS_SECRET: `2:new${LONG},1:old${LONG}`, KEYS_TAG_SECRET: `2:${LONG},` }
   const loaded = loadConfig({ env, program: 'cabinet' })
   assert.ok(!('problems' in loaded))
   const text = describeConfig(loaded)

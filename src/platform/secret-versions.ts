@@ -1,6 +1,7 @@
 // A secret and its successor, side by side in one setting: `2:new,1:old`. The first of the list
 // makes new things and all are accepted, so that processes that are restarted one after the other
-// understand each other. A text without an id is the secret 1.
+// understand each other. A text without an id is the secret 1. A secret that stands alone with its
+// id ends in a comma, `2:new,`: without it, `12:30 in May` would be read as the secret 12.
 import { Masked } from './masked.ts'
 
 export type SecretVersion = { readonly id: number; readonly secret: Masked<string> }
@@ -15,6 +16,7 @@ const VERSIONS_MAX = 4
 const ID = /^([1-9]\d{0,2}):/
 /** A secret may contain commas: the next one begins at a comma, or a line, before an id. */
 const NEXT = /\s*[,\n]\s*(?=[1-9]\d{0,2}:)/
+const END = /,\s*$/
 
 /** `text` has no secretVersionsProblem. */
 export function secretVersionsOf(text: Masked<string>): SecretVersions {
@@ -27,6 +29,7 @@ export function secretVersionsOf(text: Masked<string>): SecretVersions {
 /** Why the text is neither a secret nor a list of them; never quotes it. */
 export function secretVersionsProblem(text: string): string | undefined {
   const found = split(text)
+  if (found.length === 1 && ID.test(text) && !END.test(text)) return ALONE
   if (found.some(({ value }) => value === '')) return 'has an id without a secret'
   if (found.length > VERSIONS_MAX) return `has more than ${VERSIONS_MAX} secrets`
   const isTwice = (values: readonly unknown[]) => new Set(values).size < values.length
@@ -34,6 +37,10 @@ export function secretVersionsProblem(text: string): string | undefined {
   if (isTwice(found.map(({ value }) => value))) return 'has a secret twice'
   return undefined
 }
+
+const ALONE =
+  'begins with a number and a colon and stands alone: if the number is its id, add a comma at ' +
+  'the end; if the whole text is the secret, add 1: before it and a comma at the end'
 
 /**
  * The secret with the lowest id, which the processes of two neighbouring steps share while both are
@@ -52,7 +59,7 @@ export function describeVersions([first, ...others]: SecretVersions): string | u
 
 function split(text: string): { readonly id: number; readonly value: string }[] {
   if (!ID.test(text)) return [{ id: FIRST_SECRET_ID, value: text }]
-  return text.split(NEXT).map((part) => {
+  return text.replace(END, '').split(NEXT).map((part) => {
     const value = part.replace(ID, '')
     return { id: Number(ID.exec(part)?.[1]), value: value.trim() }
   })

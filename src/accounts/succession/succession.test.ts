@@ -28,7 +28,7 @@ const [FIRST, SECOND] = [
 const [ACCEPT, MAKE, END] = [
   `1:${FIRST},2:${SECOND}`,
   `2:${SECOND},1:${FIRST}`,
-  `2:${SECOND}`,
+  `2:${SECOND},`,
 ] as const
 
 const startProcess = (text: string) =>
