@@ -19,7 +19,7 @@ import {
   startProgram,
 } from '../../support/program.ts'
 import { call } from '../support/gateway-caller.ts'
-import { describe, startLoad } from '../support/gateway-load.ts'
+import { describe, SHORT_IDLE, startLoad } from '../support/gateway-load.ts'
 import { CABINET_SETTINGS, enrol, startVisits } from '../support/owners.ts'
 import { createReleases, releaseAt } from './releases.ts'
 
@@ -44,11 +44,6 @@ const SIZES: Record<'full' | 'short', Size> = {
   full: { perSecond: 100, streams: 50, words: 25, owners: 10, processes: 2, rounds: 5 },
   short: { perSecond: 30, streams: 20, words: 8, owners: 2, processes: 1, rounds: 1 },
 }
-/**
- * The default is 10 s, which a reload waits for. Clients that close idle connections earlier send
- * no request at the moment when the gateway closes them.
- */
-const SHORT_IDLE = { drainSeconds: 1, clientMs: 300 }
 
 type Command = keyof typeof READY
 type Stage = Awaited<ReturnType<typeof createGatewayStage>>

@@ -1,7 +1,8 @@
 // The tag, lookup and accounts secrets get successors while messages and streams run and owners use
 // the cabinet: real gateway and cabinets, restarted one after the other at each step. No request
-// fails, no key is refused, no session is lost, and authenticator apps work at every step and after
-// the former accounts secret was withdrawn.
+// fails, no key is refused, no session is lost, and authenticator apps work at every step. Then the
+// former secrets are withdrawn: keys that they made are refused, all others and the authenticator
+// apps work.
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,7 +16,7 @@ import type { Drill } from '../../support/drill.ts'
 import { ensure, random, sleep } from '../../support/drill.ts'
 import { createTestKeys, createTestLedger, keySettings } from '../../support/harness.ts'
 import { call } from '../support/gateway-caller.ts'
-import { describe, startLoad } from '../support/gateway-load.ts'
+import { describe, SHORT_IDLE, startLoad } from '../support/gateway-load.ts'
 import { enrol, signIn, startVisits } from '../support/owners.ts'
 import { type Cabinets, startCabinets } from './cabinets.ts'
 
@@ -24,12 +25,16 @@ type Name = (typeof NAMES)[number]
 type Texts = Record<Name, string>
 /** Streams that stay open while processes are replaced: one event every 250 ms. */
 const STREAM_FAULT = 'pace-ms=250'
-const REENCRYPTED_MS_MAX = 20_000
+const REENCRYPTED_MS_MAX = 60_000
+/** Below the number of wrong keys that an address may send in a minute. */
+const FORMER_TRIED = 5
+/** Output tokens, apart from those of the load. */
+const WITHDRAWN_NUMBER = 900_000
 
 type Stage = Awaited<ReturnType<typeof createGatewayStage>>
 
 export const drill: Drill = async ({ isFull, seed, say }) => {
-  const owners = isFull ? 10 : 2
+  const owners = isFull ? 5 : 2
   const stage = await createGatewayStage(20)
   const vendor = await startVendor({ requestsMax: 1_000_000 })
   const secrets = await createSecretFiles()
@@ -38,11 +43,14 @@ export const drill: Drill = async ({ isFull, seed, say }) => {
   try {
     const serving = await stage.serve({
       ...{ GATEWAY_PROCESSES: isFull ? '2' : '1', UPSTREAM_URL: vendor.url },
-      ...{ GATEWAY_DRAIN_IDLE_SECONDS: '1', KEYS_TAG_SECRET: '', KEYS_LOOKUP_SECRET: '' },
+      ...{ KEYS_TAG_SECRET: '', KEYS_LOOKUP_SECRET: '' },
+      ...(!isFull && { GATEWAY_DRAIN_IDLE_SECONDS: String(SHORT_IDLE.drainSeconds) }),
       ...secrets.env,
     })
     const cabinets = await starting
-    const keys = [...stage.keys, ...(await makeKeys(stage, secrets.texts, ['imported']))]
+    const keys = [...stage.keys]
+    const place = { stage, serving, cabinets, secrets, keys, newest: new Set<string>() }
+    await makeKeys(place, ['imported'])
     const people = []
     for (let i = 0; i < owners; i++) {
       people.push(await enrol(cabinets, stage.database, `owner-${i}`))
@@ -50,28 +58,24 @@ export const drill: Drill = async ({ isFull, seed, say }) => {
     const visits = startVisits(people)
     const load = startTraffic(serving, keys, {
       ...{ ...TRAFFIC[isFull ? 'full' : 'short'], draw: random(seed) },
+      idle: isFull ? {} : { keepAliveMaxTimeout: SHORT_IDLE.clientMs },
     })
     // In the full form each secret has its own succession, otherwise all three at once.
     const rounds: Name[][] = isFull ? NAMES.map((name) => [name]) : [[...NAMES]]
     for (const names of rounds) {
-      const place = { stage, serving, cabinets, secrets, keys }
       await succeed(place, names)
       for (const owner of people) visits.add(await signIn(cabinets, owner, 'recovery'))
       say(`${names.join(', ')}: both accepted, then the second made`)
     }
     await untilReencrypted(stage, '2')
-    secrets.texts.accounts = `2:${secrets.second.accounts}`
-    const visited = await visits.stop()
-    await secrets.write()
-    const stopping = load.stop()
-    await cabinets.restart(isFull ? 2 : 1)
+    const [visited, answered] = await Promise.all([visits.stop(), load.stop()])
+    const refused = await withdraw(place)
     for (const owner of people) await signIn(cabinets, owner, 'app')
-    say(`accounts: the first withdrawn; ${people.length} authenticator apps work`)
-    const answered = await stopping
+    say(`withdrawn: ${refused} keys of the first secrets are refused, ${place.newest.size} work`)
     ensure((await serving.stop()) === 0, 'the gateway exits with 0')
     const { swept } = await stage.check()
     ensure(swept === 0, `the sweep finds no open hold (${swept})`)
-    return { ...answered, ...visited, keys: keys.length }
+    return { ...answered, ...visited, keys: keys.length, withdrawn: refused }
   } finally {
     await (await starting).end()
     await vendor.close()
@@ -87,33 +91,69 @@ type Place = {
   readonly secrets: Awaited<ReturnType<typeof createSecretFiles>>
   /** The load uses keys as soon as they are added. */
   readonly keys: string[]
+  /** Those that the second secret made. */
+  readonly newest: Set<string>
 }
 
 /** Two steps: every process accepts the second secret, then every process makes with it. */
-async function succeed({ stage, serving, cabinets, secrets, keys }: Place, names: readonly Name[]) {
+async function succeed(place: Place, names: readonly Name[]): Promise<void> {
+  const { secrets } = place
   for (const step of ['accept', 'make'] as const) {
     for (const name of names) {
       const [first, second] = [`1:${secrets.first[name]}`, `2:${secrets.second[name]}`]
       secrets.texts[name] = step === 'accept' ? `${first},${second}` : `${second},${first}`
     }
-    await secrets.write()
-    const replaced = serving.said('every process was replaced') + 1
-    serving.parent.kill('SIGHUP')
     // A cabinet that is at the step already issues keys for gateways that are not.
-    keys.push(...(await makeKeys(stage, secrets.texts, ['issued', 'imported'])))
-    await Promise.all([serving.until('every process was replaced', replaced), cabinets.restart()])
+    await restartAll(place, () => makeKeys(place, ['issued', 'imported']))
   }
 }
 
+async function restartAll(
+  { serving, cabinets, secrets }: Place,
+  meanwhile: () => Promise<void>,
+): Promise<void> {
+  await secrets.write()
+  const replaced = serving.said('every process was replaced') + 1
+  serving.parent.kill('SIGHUP')
+  await meanwhile()
+  await Promise.all([serving.until('every process was replaced', replaced), cabinets.restart()])
+}
+
+/** The third step. Keys of the former secrets end; returns how many were tried. */
+async function withdraw(place: Place): Promise<number> {
+  const { secrets, serving, keys, newest } = place
+  for (const name of NAMES) secrets.texts[name] = `2:${secrets.second[name]},`
+  await restartAll(place, async () => undefined)
+  const agent = new Agent()
+  const ask = (key: string) =>
+    call(agent, serving.url, { number: WITHDRAWN_NUMBER, key, isStream: false, reply: 'text 1' })
+  // First those that work: so many wrong keys would close the address to keys not yet verified.
+  for (const key of newest) {
+    const { isWhole, error } = await ask(key)
+    ensure(isWhole, `a key of the second secret works after the first was withdrawn (${error})`)
+  }
+  const former = keys.filter((key) => !newest.has(key)).slice(-FORMER_TRIED)
+  for (const key of former) {
+    const { status, error, sentence } = await ask(key)
+    const isRefused = status === 401 && error === '401 authentication_error'
+    ensure(isRefused, `a key of a withdrawn secret is refused (${error} ${sentence})`)
+    ensure(sentence === 'invalid x-api-key', `and the answer says why (${sentence})`)
+  }
+  await agent.close()
+  return former.length
+}
+
 /** Keys of new accounts with credits, made as a process with these secrets makes them. */
-async function makeKeys(stage: Stage, texts: Texts, kinds: readonly ('issued' | 'imported')[]) {
+async function makeKeys(
+  { stage, secrets: { texts }, keys: made, newest }: Place,
+  kinds: readonly ('issued' | 'imported')[],
+): Promise<void> {
   const { db } = stage.database
   const ledger = await createTestLedger(stage.database.url)
   const keys = createTestKeys(ledger.db, ledger, {
     tagSecret: new Masked(texts.tag),
     lookupSecret: new Masked(texts.lookup),
   })
-  const made: string[] = []
   for (const kind of kinds) {
     const book = await ledger.createBook(db)
     const amount = credits(10n ** 11n)
@@ -121,19 +161,19 @@ async function makeKeys(stage: Stage, texts: Texts, kinds: readonly ('issued' | 
     const pack = { book, kind: 'purchase', ref, amount, contra: 'clearing', note: '' } as const
     await db.transaction((tx) => ledger.credit(tx, pack))
     const plain = `sk-vendor-03-${randomBytes(24).toString('base64url')}`
-    await db.transaction(async (tx) => {
+    const key = await db.transaction(async (tx) => {
       if (kind === 'imported') {
         await keys.importKey(tx, book, plain)
-        made.push(plain)
-        return
+        return plain
       }
       const issued = await keys.issue(tx, book)
       await keys.confirm(tx, book, issued.keyId)
-      made.push(issued.plain)
+      return issued.plain
     })
+    made.push(key)
+    if (texts[kind === 'issued' ? 'tag' : 'lookup'].startsWith('2:')) newest.add(key)
   }
   await ledger.end()
-  return made
 }
 
 /** `words`: of a stream, at four a second. */
@@ -148,10 +188,10 @@ const TRAFFIC: Record<'full' | 'short', Traffic> = {
 function startTraffic(
   { url }: Serving,
   keys: readonly string[],
-  options: Traffic & { readonly draw: () => number },
+  options: Traffic & { readonly draw: () => number; readonly idle: Pool.Options },
 ) {
   const numbers = { last: 0 }
-  const pool = new Pool(url, { connections: 100, pipelining: 1 })
+  const pool = new Pool(url, { connections: 100, pipelining: 1, ...options.idle })
   const agent = new Agent()
   const { perSecond, draw } = options
   const load = startLoad({ dispatcher: pool, url, keys, perSecond, numbers, draw })
