@@ -48,6 +48,7 @@ export const drill: Drill = async ({ isFull, seed, say }) => {
       await server.restore()
     })
     await ensureComplete(stage, scene.known, 'after a restore to the end of the archive')
+    await ensureRecorded(stage, isFull ? 2 : 1)
     const whole = await op(scene, 'check')
     ensure(whole.code === 0, `the check finds nothing: ${whole.out} ${whole.err}`)
     say(`restored to the end of the archive in ${endSeconds} s: nothing is missing`)
@@ -90,8 +91,12 @@ async function play(
   for (const one of customers) known.orders.set(await one.buy(), one.book)
   const key = await issueKey(stage, clara.book)
   await requests(20)
-  await server.backUp()
-
+  await server.backUp(stage.database.name)
+  if (isFull) {
+    // The next night: a differential backup.
+    await requests(20)
+    await server.backUp(stage.database.name)
+  }
   await requests(isFull ? 5_000 : 300)
   const before = { charges: known.charges.size, orders: known.orders.size }
   await sleep(1_100)
@@ -234,6 +239,13 @@ async function ensureComplete(
     ensure(BigInt(amount) === credits(PACK), `${when}, ${ref} has its amount`)
   }
   ensure(bought.length === orders.size, `${when}, every purchase is credited: ${bought.length}`)
+}
+
+/** The shipped command records each backup, for the metric of their age. */
+async function ensureRecorded({ db }: OperatorStage, count: number): Promise<void> {
+  const { rows } = await db.query('select count(*)::int4 as count from backups')
+  const recorded = (rows[0] as { count: number }).count
+  ensure(recorded === count, `each of ${count} backups is recorded (${recorded})`)
 }
 
 /** About a gigabyte that a backup carries and a restore brings back. */

@@ -1,16 +1,17 @@
-// A PostgreSQL whose WAL is archived and whose backups are made by pgBackRest, with the settings
-// that we ship. It may be destroyed, and restored at the same address: to the end of the archive,
-// or to an earlier moment.
+// A PostgreSQL whose WAL is archived and whose backups are made by pgBackRest, with the settings and
+// by the command of the timer that we ship. It may be destroyed, and restored at the same address:
+// to the end of the archive, or to an earlier moment.
 import { execFile } from 'node:child_process'
 import { appendFile, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Postgres, startPostgres } from '../../../tools/postgres.ts'
 import { tempRoot, unprivileged } from '../../../tools/postgres-binaries.ts'
+import { childEnvironment } from '../../support/child-environment.ts'
 import { sleep } from '../../support/drill.ts'
 import { onServer } from '../../support/harness.ts'
 
-const SHIPPED = join(import.meta.dirname, '../../../deploy/pgbackrest/pgbackrest.conf')
+const SHIPPED = join(import.meta.dirname, '../../../deploy/pgbackrest')
 /** PostgreSQL replays a full form's archive within it; without an end the drill would wait. */
 const RECOVERY_MS_MAX = 300_000
 
@@ -37,7 +38,10 @@ export async function startArchivedServer() {
   }
   let server: Postgres = await startPostgres({ version: 'system', dataDirectory: data, settings })
   const { port, url } = server
-  await writeFile(config, filledIn(await readFile(SHIPPED, 'utf8'), at, port))
+  await writeFile(
+    config,
+    filledIn(await readFile(join(SHIPPED, 'pgbackrest.conf'), 'utf8'), at, port),
+  )
   await appendFile(join(data, 'pg_hba.conf'), 'local all all trust\n')
   await ask('select pg_reload_conf()')
   await backrest('stanza-create')
@@ -49,17 +53,27 @@ export async function startArchivedServer() {
 
   async function backrest(...args: string[]): Promise<void> {
     const [name = '', ...options] = program.split(' ')
-    await promisify(execFile)(name, [...options, '--log-level-console=warn', ...args], {
+    await asPostgres(name, [...options, '--log-level-console=warn', ...args])
+  }
+
+  function asPostgres(name: string, args: readonly string[]) {
+    const socket = { PGHOST: at('socket'), PGPORT: String(port), PGUSER: 'postgres' }
+    return promisify(execFile)(name, args, {
       ...unprivileged(),
       cwd: folder,
-      env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' },
+      env: { ...childEnvironment, LC_ALL: 'C', ...socket, PGBACKREST_CONFIG: config },
     })
   }
 
   return {
     url,
     ask,
-    backUp: () => backrest('--type=full', 'backup'),
+    /** What the timer starts at night; the first one is full on any day. */
+    async backUp(database: string): Promise<void> {
+      const unit = await readFile(join(SHIPPED, 'tollgate-backup.service'), 'utf8')
+      const command = /^ExecStart=\/usr\/local\/bin\/(.+)$/m.exec(unit)?.[1] ?? ''
+      await asPostgres('sh', [join(SHIPPED, command), database])
+    },
 
     /** Resolves when everything that was committed before is in the archive. */
     async archiveAll(): Promise<void> {
