@@ -338,12 +338,12 @@ async function openSettlement(batcher: Batcher, options: LedgerOptions) {
   const { db, clock, log } = options
   const owner = String(options.instance)
   const spool = await createSpool({ directory: options.spoolDirectory, owner, log })
-  const quarantine = createQuarantine(options)
-  const hasSettledLately = () => queries.holdHasSettledLately(db)
-  const rule = createQuarantineRule({ clock, hasSettledLately })
   const chargeLog = createChargeLog({
     ...{ directory: options.spoolDirectory, owner, days: options.chargeLogDays, clock, log },
   })
+  const quarantine = createQuarantine({ ...options, chargeLog })
+  const hasSettledLately = () => queries.holdHasSettledLately(db)
+  const rule = createQuarantineRule({ clock, hasSettledLately })
   const settlement = createSettlement({ batcher, spool, quarantine, chargeLog, rule, ...options })
   const report = (process: string) => spoolClaimed(db, process)
   const replay = { ...createReplay({ settlement, spool, owner, clock, log, report }), report }

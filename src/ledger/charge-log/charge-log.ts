@@ -1,5 +1,5 @@
 // The charge log: a file per process and day, beside the spool, with a line for each charge that
-// the database has stored and for each raised fence. It is needed only when the database is
+// the database has stored, for each raised fence and for each charge that is written off. It is needed only when the database is
 // restored to an earlier moment: then `op restore` finds here what is missing. Lines are written in
 // groups behind the requests: none waits for the disk, and a full disk costs lines, not requests.
 import type { FileHandle } from 'node:fs/promises'
@@ -156,6 +156,11 @@ export function createChargeLog(options: {
     /** A key was confirmed or revoked: the book's keys with a lower fence are invalid. */
     fenceRaised(book: BookId, fence: bigint): void {
       add({ what: 'fence', atMs: clock.nowMs(), book, fence })
+    },
+
+    /** An operator gave a settle in quarantine up: a restore must not charge it. */
+    writtenOff(settle: string): void {
+      add({ what: 'write-off', atMs: clock.nowMs(), settle })
     },
 
     /** What tariff numbers mean: after a restore, the database may give them to other lists. */

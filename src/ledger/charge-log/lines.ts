@@ -1,5 +1,5 @@
-// The lines of the charge log as text: a charge, the price list that its tariff number means, and a
-// fence that was raised. They have the checksums of the spool's lines. A version reads the lines of
+// The lines of the charge log as text: a charge, the price list that its tariff number means, a fence
+// that was raised, and a charge that an operator wrote off. They have the checksums of the spool's lines. A version reads the lines of
 // the one before and of the one after: elements are only added at the end.
 import type { BookId } from '../../platform/ids.ts'
 import type { Credits } from '../../units/credits.ts'
@@ -26,7 +26,13 @@ export type FenceLine = {
   readonly book: BookId
   readonly fence: bigint
 }
-export type LogLine = ChargeLine | TariffLine | FenceLine
+export type WriteOffLine = {
+  readonly what: 'write-off'
+  readonly atMs: number
+  /** The key of the settle in quarantine. */
+  readonly settle: string
+}
+export type LogLine = ChargeLine | TariffLine | FenceLine | WriteOffLine
 
 export function lineText(one: LogLine): string {
   switch (one.what) {
@@ -44,6 +50,8 @@ export function lineText(one: LogLine): string {
     }
     case 'fence':
       return JSON.stringify(['fence', one.atMs, String(one.book), String(one.fence)])
+    case 'write-off':
+      return JSON.stringify(['write-off', one.atMs, one.settle])
   }
 }
 
@@ -71,6 +79,10 @@ export function lineFromText(text: string): LogLine | undefined {
         },
       },
     }
+  }
+  if (what === 'write-off') {
+    const [atMs, settle] = rest as [number, string]
+    return { what, atMs, settle }
   }
   if (what !== 'fence') return undefined
   const [atMs, book, fence] = rest as [number, string, string]

@@ -32,26 +32,46 @@ type Tariffs = Map<number, Required<Tariff>>
 const CHUNK_BYTES = 1 << 20
 const NEWLINE = 10
 
+/** The settles that operators wrote off at `sinceMs` or later. Reads all logs. */
+export async function readWriteOffs(
+  directories: readonly string[],
+  sinceMs: number,
+): Promise<Set<string>> {
+  const found = new Set<string>()
+  for (const directory of directories) {
+    for (const name of await logsSince(directory, sinceMs)) {
+      for await (const { texts } of linesOf(join(directory, name))) {
+        for (const text of texts.filter((one) => one.startsWith('["write-off"'))) {
+          const one = readable(text, lineFromText, { damaged: 0 })
+          if (one?.what === 'write-off' && one.atMs >= sinceMs) found.add(one.settle)
+        }
+      }
+    }
+  }
+  return found
+}
+
 /** What was logged at `sinceMs` or later, and everything in spools. */
 export async function* readLogged(
   directories: readonly string[],
   sinceMs: number,
 ): AsyncGenerator<LoggedPart> {
-  const sinceDay = dateAt(sinceMs).toISOString().slice(0, 10)
   for (const directory of directories) {
-    const names = (await readdir(directory)).sort()
     // A spool's lines do not say what their tariffs mean; the logs beside it do.
     const tariffs: Tariffs = new Map()
-    for (const name of names) {
-      const day = dayOfFile(name)
-      if (day !== undefined && day >= sinceDay) {
-        yield* readLog(join(directory, name), sinceMs, tariffs)
-      }
+    for (const name of await logsSince(directory, sinceMs)) {
+      yield* readLog(join(directory, name), sinceMs, tariffs)
     }
-    for (const name of names) {
+    for (const name of (await readdir(directory)).sort()) {
       if (parseName(name) !== undefined) yield* readSpool(join(directory, name), tariffs)
     }
   }
+}
+
+async function logsSince(directory: string, sinceMs: number): Promise<string[]> {
+  const sinceDay = dateAt(sinceMs).toISOString().slice(0, 10)
+  const names = (await readdir(directory)).sort()
+  return names.filter((name) => (dayOfFile(name) ?? '') >= sinceDay)
 }
 
 async function* readLog(
@@ -66,7 +86,7 @@ async function* readLog(
       if (one?.what === 'tariff') tariffs.set(one.id, one.tariff)
       else if (one !== undefined && one.atMs >= sinceMs) {
         if (one.what === 'fence') part.fences.push(one)
-        else {
+        else if (one.what === 'charge') {
           const { input, charged } = one
           const { tariff = -1, caller } = input
           part.charges.push({ input, charged, tariff: tariffs.get(tariff) })

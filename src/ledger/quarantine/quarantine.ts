@@ -6,6 +6,7 @@ import type { BookId, HoldId, InstanceId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { SettleInput } from '../calls.ts'
+import type { ChargeLog } from '../charge-log/charge-log.ts'
 import { reasonOf } from '../printable.ts'
 import { settleFromText, settleKeyText } from '../settle-text.ts'
 import type { QuarantineKey, QuarantineRow } from './queries.ts'
@@ -27,8 +28,9 @@ export function createQuarantine(options: {
   readonly db: Db
   readonly log: Log
   readonly instance: InstanceId
+  readonly chargeLog: Pick<ChargeLog, 'writtenOff'>
 }) {
-  const { db, log, instance } = options
+  const { db, log, instance, chargeLog } = options
 
   /** Rejects while the database is unavailable. */
   async function retryOne(row: QuarantineRow): Promise<Retried> {
@@ -61,7 +63,7 @@ export function createQuarantine(options: {
   /** False when it is not in quarantine any more, or is charged. */
   async function writeOff(key: QuarantineKey): Promise<boolean> {
     const input = settleFromText(key.settle)
-    return db.transaction(async (tx) => {
+    const isDone = await db.transaction(async (tx) => {
       const hold = await queries.quarantineHoldLock(tx, input)
       // A copy in a spool may have been charged. For a closed hold, a settle only compares.
       const isCharged =
@@ -73,6 +75,8 @@ export function createQuarantine(options: {
       const outcome = isCharged ? 'charged' : 'written_off'
       return (await queries.quarantineClose(tx, { ...key, outcome })) && !isCharged
     })
+    if (isDone) chargeLog.writtenOff(key.settle)
+    return isDone
   }
 
   /** Adds locked books to `locked`; their other settles are not sent, because each would wait. */

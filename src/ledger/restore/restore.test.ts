@@ -5,6 +5,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import {
   createTestDatabase,
   createTestLedger,
@@ -138,6 +139,30 @@ describe('after a restore to an earlier moment', () => {
     assert.deepEqual((await at.restore.check(at.scope)).charges, [])
     assert.deepEqual(await at.quarantine.count(), { settles: 0, oldestSeconds: 0 })
     assert.ok(!(await readdir(directory)).includes('77.spool'))
+    await at.end()
+  })
+
+  test('a charge that an operator wrote off since then is not taken', async () => {
+    const rowsOf = async (at: Pick<TestLedger, 'quarantine'>) =>
+      at.quarantine.list({ limit: 10, hold: null })
+    /** Without its hold, it goes to quarantine; it is in the spool a moment before. */
+    const settleRefused = async (count: number) => {
+      const { id, tariff } = customer.holdInput()
+      await ledger.settle({ ...customer.settleInput(id, 30), tariff })
+      while ((await rowsOf(ledger)).length < count) await setImmediate()
+    }
+    await settleRefused(1)
+    const at = await restored(async () => {
+      await settleRefused(2)
+      for (const row of await rowsOf(ledger)) await ledger.quarantine.writeOff(row)
+      await request(7)
+    })
+    const { charges } = await at.restore.check(at.scope)
+    assert.deepEqual(charges, [{ book: customer.book, charges: 1, credits: credits(7) }])
+    assert.equal((await rowsOf(at)).length, 1, 'one waits in quarantine again')
+    assert.deepEqual(await at.restore.repair(at.scope), { charged: 1, unsent: 0 })
+    assert.deepEqual(await rowsOf(at), [])
+    assert.equal((await at.balance(customer.book))?.available, credits(1_000 - 7))
     await at.end()
   })
 

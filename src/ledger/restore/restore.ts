@@ -6,9 +6,9 @@ import type { BookId, HoldId, InstanceId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { SettleInput } from '../calls.ts'
-import { type LoggedCharge, readLogged } from '../charge-log/read.ts'
+import { type LoggedCharge, readLogged, readWriteOffs } from '../charge-log/read.ts'
 import type { Quarantine } from '../quarantine/quarantine.ts'
-import { settleFromText } from '../settle-text.ts'
+import { settleFromText, settleKeyText } from '../settle-text.ts'
 import type { Settlement } from '../settlement.ts'
 import { type Tariff, tariffsEnsure } from '../tariff-queries.ts'
 import * as queries from './queries.ts'
@@ -53,6 +53,8 @@ type Scan = {
   readonly fences: Map<BookId, bigint>
   readonly catalogues: Set<number>
   readonly seen: Set<HoldId>
+  /** Settles that operators gave up. */
+  writtenOff: ReadonlySet<string>
   lastBook: BookId | undefined
   read: number
   damaged: number
@@ -70,13 +72,14 @@ export function createRestore(options: {
     waitFor(settles: readonly Promise<unknown>[]): Promise<number>
     replayDirectory(directory: string): Promise<{ readonly unsent: number; readonly left: number }>
   }
-  readonly quarantine: Pick<Quarantine, 'retry'>
+  readonly quarantine: Pick<Quarantine, 'retry' | 'list' | 'writeOff'>
 }) {
   const { db, log, instance, settlement, replay, quarantine } = options
 
   /** The charges that the ledger does not have, each once, in groups. */
   async function* missingCharges(scope: RestoreScope, scan: Scan): AsyncGenerator<Found[]> {
     const sinceMs = scope.since.getTime() - CLOCKS_APART_MS
+    scan.writtenOff = await readWriteOffs(scope.directories, sinceMs)
     for await (const { charges, fences, damaged } of readLogged(scope.directories, sinceMs)) {
       scan.read += charges.length
       scan.damaged += damaged
@@ -104,6 +107,7 @@ export function createRestore(options: {
     for (const { n, hasBook, isOld } of await queries.chargeListMissing(db, inputs)) {
       const charge = charges[n] as LoggedCharge
       if (scan.seen.has(charge.input.id)) continue
+      if (scan.writtenOff.size > 0 && scan.writtenOff.has(settleKeyText(charge.input))) continue
       scan.seen.add(charge.input.id)
       if (isOld) {
         scan.old += 1
@@ -181,10 +185,19 @@ export function createRestore(options: {
       const replayed = await replay.replayDirectory(directory)
       unsent += replayed.unsent + replayed.left
     }
+    await writeOffAgain(scan.writtenOff)
     for (const { hold } of await queries.quarantineListLost(db, QUARANTINED_MAX)) {
       await quarantine.retry(hold)
     }
     return { charged, unsent }
+  }
+
+  /** They wait in quarantine again if the moment lies between. */
+  async function writeOffAgain(settles: Scan['writtenOff']): Promise<void> {
+    for (const settle of settles) {
+      const rows = await quarantine.list({ limit: 100, hold: settleFromText(settle).id })
+      for (const row of rows) if (row.settle === settle) await quarantine.writeOff(row)
+    }
   }
 
   return {
@@ -199,7 +212,7 @@ export function createRestore(options: {
 function newScan(): Scan {
   return {
     ...{ fences: new Map(), catalogues: new Set<number>(), seen: new Set<HoldId>() },
-    ...{ lastBook: undefined, read: 0, damaged: 0, old: 0 },
+    ...{ writtenOff: new Set<string>(), lastBook: undefined, read: 0, damaged: 0, old: 0 },
   }
 }
 
