@@ -107,3 +107,37 @@ test('a moment too long ago and a directory that is not there are refused', asyn
   assert.equal(missing.code, 1)
   assert.match(missing.err, /\/not\/there is not a directory/)
 })
+
+test('charges wait for payments that could not be read, and are not written off', async () => {
+  const boris = await stage.person('boris')
+  await payLost(boris.book)
+  await chargeLost(boris.book, 2_000)
+  await stage.sim('faults', { kind: 'error', method: 'GET', times: null })
+  const failed = await op('repair')
+  await stage.sim('faults', {}, 'DELETE')
+  assert.equal(failed.code, 1, failed.out)
+  assert.equal((await op('repair')).code, 0)
+  const book = await stage.ledger.balance(boris.book)
+  assert.equal(wholeCredits(book?.available ?? credits(0)), 34_998_000n)
+})
+
+test('a payment captured before the moment and not credited by then is found too', async () => {
+  const vera = await stage.person('vera')
+  await payLost(vera.book)
+  await chargeLost(vera.book, 3_000)
+  const now = new Date().toISOString()
+  const later = await stage.op(['--yes', 'restore', 'repair', directory, '--since', now])
+  assert.equal(later.code, 0, later.err)
+  const book = await stage.ledger.balance(vera.book)
+  assert.equal(wholeCredits(book?.available ?? credits(0)), 34_997_000n)
+})
+
+test('a payment of a lost account is not credited to one that got its number', async () => {
+  const before = await stage.person('gleb')
+  await payLost((before.book + 1n) as BookId)
+  const next = await stage.person('dina')
+  assert.equal(next.book, before.book + 1n)
+  assert.equal((await op('repair')).code, 0)
+  const book = await stage.ledger.balance(next.book)
+  assert.equal(book?.available, credits(0))
+})

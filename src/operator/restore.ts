@@ -12,6 +12,11 @@ import { commandError, EXIT_DONE, EXIT_FAILED, usageError } from './desk/command
 import type { Desk } from './desk/desk.ts'
 
 const DAY_MS = 86_400_000
+/**
+ * How long before the moment a payment may have been captured that was credited after it: the sweep
+ * that is last to find a payment looks back as far.
+ */
+const CREDITED_LATE_MS = DAY_MS
 /** Holds leave the ledger a week after theirs; a charge without its hold could be taken twice. */
 const DAYS_MAX = 6
 /** A list for a person; `--json` has all. */
@@ -32,6 +37,7 @@ export async function repairRestore(desk: Desk, ...directories: string[]): Promi
   const { ledger, payments } = desk.modules
   const scope = await scopeOf(desk, directories)
   const before = await findLost(desk, scope)
+  requirePayments(before.lost)
   await requireCatalogues(desk, before.missing)
   const code = await desk.actWithOwnTransactions({
     plan: [
@@ -46,7 +52,9 @@ export async function repairRestore(desk: Desk, ...directories: string[]): Promi
         if (why !== null) failed.push(`${payment.paymentId}: ${why}`)
       }
       if (before.lost.payments.length > 0) await payments.jobs.sweepRefunds()
-      const { charged, unsent } = await ledger.restore.repair(scope)
+      // Without the credits that were bought, a charge would be written off for good.
+      const { charged, unsent } =
+        failed.length > 0 ? { charged: 0, unsent: 0 } : await ledger.restore.repair(scope)
       for (const one of before.missing.fences) await revokeKeys(desk, one)
       return { charged, unsent, failed }
     },
@@ -57,7 +65,7 @@ export async function repairRestore(desk: Desk, ...directories: string[]): Promi
         `charges taken: ${formatCount(charged)}`,
         `accounts whose keys were revoked: ${formatCount(before.missing.fences.length)}`,
         ...(unsent > 0 ? [`charges not taken: ${formatCount(unsent)}`] : []),
-        ...failed,
+        ...(failed.length > 0 ? ['charges wait until these payments are back', ...failed] : []),
       ].join(', '),
     }),
   })
@@ -86,8 +94,15 @@ async function scopeOf(desk: Desk, directories: readonly string[]): Promise<Rest
 
 async function findLost(desk: Desk, scope: RestoreScope): Promise<Lost> {
   const { ledger, payments, clock } = desk.modules
-  const lost = await payments.lost.list({ from: scope.since, to: dateAt(clock.nowMs()) })
+  const from = dateAt(scope.since.getTime() - CREDITED_LATE_MS)
+  const lost = await payments.lost.list({ from, to: dateAt(clock.nowMs()) })
   return { lost, missing: await ledger.restore.check(scope) }
+}
+
+/** A charge takes what is there, once: before the purchases are back it would be written off. */
+function requirePayments({ unread }: LostPayments): void {
+  if (unread.length === 0) return
+  throw commandError(`payments could not be read: ${unread.join('; ')}; nothing was changed`)
 }
 
 /** Charges name the price list by its version: another catalogue must not get the number. */

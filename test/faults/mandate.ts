@@ -53,7 +53,9 @@ export const drill: Drill = async ({ isFull, seed, say }) => {
     payments: {
       hasTopUps: true,
       packOf: (id) => (id === pack.id ? pack : undefined),
-      ownerOf: async (book) => ({ email: emailOf(book), language: 'ru' }),
+      ownerOf: async (book) => ({
+        ...{ email: emailOf(book), language: 'ru', createdAt: new Date(0) },
+      }),
     },
   })
   const run = { stage, steps: createMandateSteps(stage), draw: random(seed), seed }

@@ -36,7 +36,7 @@ export const drill: Drill = async ({ isFull, seed, say }) => {
       promoTriesPerHour: 1_000,
       ownerOf: async (book) => {
         const email = emails.get(book)
-        return email === undefined ? undefined : { email, language: 'ru' }
+        return email === undefined ? undefined : { email, language: 'ru', createdAt: new Date(0) }
       },
     },
   })

@@ -107,7 +107,11 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
       packOf: (id) => (id === pack.id ? pack : undefined),
       // The stage has no catalogue; tests that change a pack sell it in the version that they say.
       packSold: async (_, id) => (id === pack.id ? pack : undefined),
-      ownerOf: async (book) => ({ email: ownerEmail(book), language: 'ru' }),
+      ownerOf: async (book) => ({
+        email: ownerEmail(book),
+        language: 'ru',
+        createdAt: new Date(0),
+      }),
       isClosed: async () => false,
       ...options.payments,
       ...changes,

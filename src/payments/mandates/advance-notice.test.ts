@@ -18,6 +18,7 @@ before(async () => {
       hasTopUps: true,
       ownerOf: async (book) => ({
         ...{ email: emailOf(book), language: 'en', zone: 'Asia/Yekaterinburg' },
+        createdAt: new Date(0),
       }),
     },
   })

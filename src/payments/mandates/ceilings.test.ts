@@ -15,7 +15,9 @@ before(async () => {
   at.stage = await createTestPayments({
     payments: {
       hasTopUps: true,
-      ownerOf: async (book) => ({ email: emailOf(book), language: 'ru' }),
+      ownerOf: async (book) => ({
+        ...{ email: emailOf(book), language: 'ru', createdAt: new Date(0) },
+      }),
     },
   })
   at.steps = createMandateSteps(at.stage)

@@ -21,7 +21,10 @@ before(async () => {
       ownerOf: async (book) =>
         book === owners.closed
           ? undefined
-          : { email: `${book}@example.org`, language: owners.language },
+          : {
+              ...{ email: `${book}@example.org`, language: owners.language },
+              createdAt: new Date(0),
+            },
     },
   })
 })

@@ -24,6 +24,7 @@ export type Owner = {
   readonly language: Locale
   /** The zone in which e-mails state times; UTC without one. */
   readonly zone?: string | null
+  readonly createdAt: Date
 }
 
 export type TopUpEndingOptions = {

@@ -20,7 +20,9 @@ before(async () => {
     payments: {
       hasTopUps: true,
       packOf: (id) => (id === pack.id ? { ...pack, ...shop } : undefined),
-      ownerOf: async (book) => ({ email: emailOf(book), language: 'en' }),
+      ownerOf: async (book) => ({
+        ...{ email: emailOf(book), language: 'en', createdAt: new Date(0) },
+      }),
     },
   })
   at.steps = createMandateSteps(at.stage)

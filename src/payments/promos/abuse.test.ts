@@ -17,7 +17,7 @@ before(async () => {
     payments: {
       ownerOf: async (book) => {
         const email = emails.get(book)
-        return email === undefined ? undefined : { email, language: 'ru' }
+        return email === undefined ? undefined : { email, language: 'ru', createdAt: new Date(0) }
       },
     },
   })

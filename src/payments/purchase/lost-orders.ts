@@ -5,6 +5,7 @@
 import type { Db } from '../../platform/db/db.ts'
 import type { BookId, OrderId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
+import type { Owner } from '../mandates/endings.ts'
 import { isOrderOfCell } from '../order/decide.ts'
 import type { Locale, Provider, Snapshot } from '../port.ts'
 import { whyOf } from '../port.ts'
@@ -22,7 +23,7 @@ export type LostOrderOptions = {
   readonly providers: Pick<Providers, 'values'>
   readonly reread: Reread
   readonly reconcile: (p: { readonly from: Date; readonly to: Date }) => Promise<Reconciled[]>
-  ownerOf(book: BookId): Promise<{ readonly email: string; readonly language: string } | undefined>
+  ownerOf(book: BookId): Promise<Pick<Owner, 'email' | 'language' | 'createdAt'> | undefined>
 } & Pick<TieOptions, 'packSold'>
 
 /** A payment that is not credited here, or a refund that is not recorded. */
@@ -67,6 +68,8 @@ export function createLostOrders(options: LostOrderOptions) {
     const pack = await options.packSold(sale.catalogueVersion, sale.packId)
     if (pack === undefined) return `catalogue ${sale.catalogueVersion} or its pack is not there`
     if (owner === undefined || pack.priceKopecks !== amount) return null
+    // The buyer's account is lost, and a later one got its number.
+    if (owner.createdAt > snapshot.createdAt) return null
     await orderInsertLost(db, {
       ...{ id: orderRef as OrderId, book: sale.book, attempt: `restored ${paymentId}` },
       ...{ provider: provider.name, shop: provider.shopRef },
