@@ -131,7 +131,7 @@ export function createSettlement(options: {
     one.isQuarantining = true
     try {
       await quarantine.add({ input: one.input, reason: one.verdict ?? '' })
-      forget(one, one.input.priced)
+      forget(one, isNoCharge(one) ? undefined : one.input.priced)
       one.deferred.resolve({ isSpooled: true })
     } catch (error) {
       log.error({ err: error }, 'the quarantine cannot be written: the settle stays in the spool')
@@ -140,9 +140,9 @@ export function createSettlement(options: {
     }
   }
 
-  function forget(one: Pending, charged: Credits): void {
+  function forget(one: Pending, charged: Credits | undefined): void {
     pending.delete(one)
-    chargeLog.charged(one.input, charged)
+    if (charged !== undefined) chargeLog.charged(one.input, charged)
     if (one.saved === undefined) return
     one.saved.spool.done(one.saved.ticket).catch((error: unknown) => {
       log.error({ err: error }, 'a settle stays in the spool; it will be repeated')
@@ -242,6 +242,11 @@ function newPending(input: SettleInput, saved: Pending['saved'], sinceMs: number
     ...{ isSpooling: false, isQuarantining: false },
     ...{ operation: undefined, refused: undefined, verdict: undefined },
   }
+}
+
+/** The request was given back, or is charged by another settle: this one is not to be taken. */
+function isNoCharge({ verdict }: Pending): boolean {
+  return verdict === 'answered voided' || verdict === 'answered mismatch'
 }
 
 function isRefused({ refused, verdict, operation }: Pending): boolean {

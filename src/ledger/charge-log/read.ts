@@ -21,7 +21,7 @@ export type LoggedCharge = {
 
 export type LoggedPart = {
   readonly charges: LoggedCharge[]
-  readonly fences: Pick<FenceLine, 'book' | 'fence'>[]
+  readonly fences: Pick<FenceLine, 'book' | 'fence' | 'atMs'>[]
   /** Lines that cannot be read. */
   readonly damaged: number
 }
@@ -87,10 +87,11 @@ async function* readLog(
       else if (one !== undefined && one.atMs >= sinceMs) {
         if (one.what === 'fence') part.fences.push(one)
         else if (one.what === 'charge') {
-          const { input, charged } = one
+          const { input, charged, atMs } = one
           const { tariff = -1, caller } = input
           part.charges.push({ input, charged, tariff: tariffs.get(tariff) })
-          if (caller !== undefined) part.fences.push({ book: input.book, fence: caller.fence })
+          if (caller !== undefined)
+            part.fences.push({ book: input.book, fence: caller.fence, atMs })
         }
       }
     }

@@ -1,15 +1,19 @@
 // The SQL of a repair after a restore, and of the age of backups: one function per statement.
 import type { Db, Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId, HoldId, InstanceId } from '../../platform/ids.ts'
-import { dayOfHold } from '../../platform/ids.ts'
+import { dayOfHold, timeOfHold } from '../../platform/ids.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { SettleInput } from '../calls.ts'
 
 /** Why the quarantine has a settle whose hold the restore lost. */
 const HOLD_LOST = 'answered hold_unknown'
 
+/** By how much the clocks of gateways and of the database may differ. */
+export const CLOCKS_APART_MS = 60_000
+
 /**
- * Which of these charges are not in the ledger. One that waits in quarantine for another reason, or
+ * Which of these charges are not in the ledger. A book that was opened after the request belongs to
+ * another customer, who got the number of a lost one: `hasBook` is false. One that waits in quarantine for another reason, or
  * left it, is an operator's matter and not missing. `isOld`: its hold may have left the ledger, as
  * holds do a week after theirs, so it may have been charged.
  */
@@ -20,14 +24,18 @@ export async function chargeListMissing(
   const { rows } = await db.query(
     `select o.n::int4 - 1 as n, b.id is not null as "hasBook",
        o.day < floor(extract(epoch from ledger_now()) / 86400) - 6 as "isOld"
-     from unnest($1::int4[], $2::uuid[], $3::int8[]) with ordinality as o (day, id, book, n)
-     left join books b on b.id = o.book
+     from unnest($1::int4[], $2::uuid[], $3::int8[], $4::int8[]) with ordinality
+       as o (day, id, book, ms, n)
+     left join books b on b.id = o.book and b.created_at <= to_timestamp(o.ms / 1000.0)
      left join holds h on h.day = o.day and h.id = o.id
      where h.state is distinct from 'settled' and not exists (
        select from quarantine q
        where q.hold_id = o.id and (q.closed_at is not null or q.reason <> '${HOLD_LOST}'))
      order by o.n`,
-    [charges.map(({ id }) => dayOfHold(id)), charges.map(({ id }) => id), charges.map(bookOf)],
+    [
+      ...[charges.map(({ id }) => dayOfHold(id)), charges.map(({ id }) => id), charges.map(bookOf)],
+      charges.map(({ id }) => timeOfHold(id) + CLOCKS_APART_MS),
+    ],
   )
   return rows as { n: number; hasBook: boolean; isOld: boolean }[]
 }
@@ -62,14 +70,20 @@ export async function holdsRestore(
   ])
 }
 
-/** The books among these, with their fences. */
-export async function fenceList(
+/** The books among these whose fence is lower, if they were opened before it was raised. */
+export async function fenceListBehind(
   db: Executor,
-  books: readonly BookId[],
+  fences: readonly { readonly book: BookId; readonly fence: bigint; readonly atMs: number }[],
 ): Promise<{ book: BookId; fence: bigint }[]> {
-  const { rows } = await db.query('select id as book, fence from books where id = any ($1)', [
-    books,
-  ])
+  const { rows } = await db.query(
+    `select o.book, o.fence from unnest($1::int8[], $2::int8[], $3::int8[]) as o (book, fence, ms)
+     join books b on b.id = o.book and b.created_at <= to_timestamp(o.ms / 1000.0)
+     where b.fence < o.fence order by o.book`,
+    [
+      ...[fences.map(({ book }) => book), fences.map(({ fence }) => fence)],
+      fences.map(({ atMs }) => atMs + CLOCKS_APART_MS),
+    ],
+  )
   return rows as { book: BookId; fence: bigint }[]
 }
 

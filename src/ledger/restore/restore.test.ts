@@ -60,8 +60,8 @@ async function restored(work: () => Promise<unknown>, changes: { chargeLogDays?:
 }
 
 /** A request as the gateway makes one: its settle names the tariff and the caller. */
-async function request(priced: number, one: LedgerCustomer = customer): Promise<void> {
-  const input = one.holdInput(100)
+async function request(priced: number, one = customer, atMs = Date.now()): Promise<void> {
+  const input = one.holdInput(100, atMs)
   await ledger.hold(input)
   const { fence, tariff } = input
   const settle = one.settleInput(input.id, priced)
@@ -208,6 +208,48 @@ describe('after a restore to an earlier moment', () => {
       [customer.book],
     )
     assert.deepEqual(rows, [{ model: 'later' }])
+    await at.end()
+  })
+
+  test('who got the number of a lost account pays nothing of it, and keeps the key', async () => {
+    const earlierMs = Date.now() - 600_000
+    const at = await restored(async () => {
+      const lost = await createLedgerCustomer(ledger)
+      await ledger.db.query(`update books set created_at = now() - interval '1 hour'`)
+      await request(40, lost, earlierMs)
+      await ledger.db.transaction((tx) => ledger.raiseFence(tx, lost.book))
+    })
+    // A gateway's directory was not given, programs start, and somebody registers.
+    await at.restore.repair({ ...at.scope, directories: [] })
+    const own = await createTestLedger(at.copy.url)
+    const next = await createLedgerCustomer(own)
+    await at.copy.db.query(
+      `update books set created_at = now() + interval '1 hour' where id = $1`,
+      [next.book],
+    )
+    const { charges, withoutBook, fences } = await at.restore.check(at.scope)
+    assert.deepEqual(withoutBook, [{ book: next.book, charges: 1, credits: credits(40) }])
+    assert.deepEqual([charges, fences], [[], []])
+    assert.deepEqual(await at.restore.repair(at.scope), { charged: 0, unsent: 0 })
+    assert.equal(await next.balance(), '1000 0 0')
+    await own.end()
+    await at.end()
+  })
+
+  test('a settle that was refused because its hold was given back is not taken', async () => {
+    const at = await restored(async () => {
+      const input = customer.holdInput()
+      const { id } = input
+      await ledger.hold(input)
+      await ledger.void({
+        ...{ id, book: customer.book, tariff: customer.tariff },
+        ...{ ending: 'refused', reason: 'a test' },
+      })
+      await ledger.settle({ ...customer.settleInput(id), tariff: customer.tariff })
+      while ((await ledger.quarantine.count()).settles === 0);
+    })
+    assert.deepEqual((await at.restore.check(at.scope)).charges, [])
+    assert.deepEqual(await at.restore.repair(at.scope), { charged: 0, unsent: 0 })
     await at.end()
   })
 })

@@ -6,7 +6,12 @@ import type { BookId, HoldId, InstanceId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { SettleInput } from '../calls.ts'
-import { type LoggedCharge, readLogged, readWriteOffs } from '../charge-log/read.ts'
+import {
+  type LoggedCharge,
+  type LoggedPart,
+  readLogged,
+  readWriteOffs,
+} from '../charge-log/read.ts'
 import type { Quarantine } from '../quarantine/quarantine.ts'
 import { settleFromText, settleKeyText } from '../settle-text.ts'
 import type { Settlement } from '../settlement.ts'
@@ -17,8 +22,6 @@ import * as queries from './queries.ts'
 const CHARGES_AT_ONCE = 1_000
 /** More than a gateway can put there while an operator restores a database. */
 const QUARANTINED_MAX = 100_000
-/** By how much the clocks of gateways and of the database may differ. */
-const CLOCKS_APART_MS = 60_000
 
 export type RestoreScope = {
   /** The spool directories of all processes. */
@@ -36,7 +39,7 @@ export type MissingOfBook = {
 /** What processes acknowledged and the database does not have. */
 export type Missing = {
   readonly charges: readonly MissingOfBook[]
-  /** Their book was opened after the moment: there is nothing to charge. */
+  /** Their book was opened after the moment and is lost: there is nothing to charge. */
   readonly withoutBook: readonly MissingOfBook[]
   /** Books whose keys changed after the moment, with the highest fence that was acknowledged. */
   readonly fences: readonly { readonly book: BookId; readonly fence: bigint }[]
@@ -50,7 +53,7 @@ export type Missing = {
 
 /** Counts while the logs are read. */
 type Scan = {
-  readonly fences: Map<BookId, bigint>
+  readonly fences: Map<BookId, LoggedPart['fences'][number]>
   readonly catalogues: Set<number>
   readonly seen: Set<HoldId>
   /** Settles that operators gave up. */
@@ -78,13 +81,14 @@ export function createRestore(options: {
 
   /** The charges that the ledger does not have, each once, in groups. */
   async function* missingCharges(scope: RestoreScope, scan: Scan): AsyncGenerator<Found[]> {
-    const sinceMs = scope.since.getTime() - CLOCKS_APART_MS
+    const sinceMs = scope.since.getTime() - queries.CLOCKS_APART_MS
     scan.writtenOff = await readWriteOffs(scope.directories, sinceMs)
     for await (const { charges, fences, damaged } of readLogged(scope.directories, sinceMs)) {
       scan.read += charges.length
       scan.damaged += damaged
-      for (const { book, fence } of fences) {
-        if (fence > (scan.fences.get(book) ?? -1n)) scan.fences.set(book, fence)
+      for (const one of fences) {
+        const { book, fence } = one
+        if (fence > (scan.fences.get(book)?.fence ?? -1n)) scan.fences.set(book, one)
         noteBook(scan, book)
       }
       for (let from = 0; from < charges.length; from += CHARGES_AT_ONCE) {
@@ -119,14 +123,6 @@ export function createRestore(options: {
     return found
   }
 
-  async function fencesBehind(scan: Scan): Promise<Missing['fences']> {
-    const current = await queries.fenceList(db, [...scan.fences.keys()])
-    return current.flatMap(({ book, fence }) => {
-      const acknowledged = scan.fences.get(book) ?? 0n
-      return acknowledged > fence ? [{ book, fence: acknowledged }] : []
-    })
-  }
-
   async function check(scope: RestoreScope): Promise<Missing> {
     const scan = newScan()
     const charges = new Map<BookId, MissingOfBook>()
@@ -138,7 +134,7 @@ export function createRestore(options: {
     return {
       charges: [...charges.values()],
       withoutBook: [...withoutBook.values()],
-      fences: await fencesBehind(scan),
+      fences: await queries.fenceListBehind(db, [...scan.fences.values()]),
       catalogues: [...scan.catalogues].sort((a, b) => a - b),
       ...{ read, damaged, old },
     }
