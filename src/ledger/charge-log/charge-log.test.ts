@@ -1,10 +1,11 @@
 // Tests of the charge log: what is written is read again, files are kept for their days, and a disk
 // that is full or gone costs lines, not charges.
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { mountSmallDisk, unmountSmallDisk } from '../../../test/support/small-disk.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { type BookId, newHoldId } from '../../platform/ids.ts'
@@ -117,4 +118,34 @@ test('a directory that cannot be written loses lines without an error', async ()
   charges.charged(settle(1), credits(1))
   await charges.close()
   assert.equal(charges.lost(), 1)
+})
+
+test('only its own user can read the log, whatever the umask', async () => {
+  const umask = process.umask(0)
+  try {
+    const charges = logOf()
+    charges.charged(settle(1), credits(1))
+    await charges.close()
+    const [name = ''] = await readdir(directory)
+    assert.equal((await stat(join(directory, name))).mode & 0o777, 0o600)
+  } finally {
+    process.umask(umask)
+  }
+})
+
+test('many lines that waited for a disk are written in parts, and requests go on between', async () => {
+  const charges = logOf()
+  for (let i = 0; i < 20_000; i++) charges.charged(settle(1), credits(1))
+  const beginMs = performance.now()
+  const pause = { longestMs: 0, lastMs: beginMs }
+  const written = charges.flush().then(() => true)
+  while (!(await Promise.race([written, nextTurn(false)]))) {
+    const nowMs = performance.now()
+    pause.longestMs = Math.max(pause.longestMs, nowMs - pause.lastMs)
+    pause.lastMs = nowMs
+  }
+  const allMs = performance.now() - beginMs
+  assert.ok(pause.longestMs < allMs / 3, `${pause.longestMs} of ${allMs} ms`)
+  await charges.close()
+  assert.equal((await read()).charges.length, 20_000)
 })
