@@ -146,11 +146,19 @@ export const isFleetMember = (): boolean => cluster.isWorker
 /** For a process of the fleet: its side of the parent's messages. */
 export const joinFleet = () => (isParentOlder() ? joinOlderParent() : createMember())
 
-/** Runs the calls of a function one after the other. */
+/**
+ * Runs the calls of a function one after the other. Calls while one waits are that one: each of
+ * many hangups at once would else leave a set of processes that drain, with their connections.
+ */
 function serialized(act: () => Promise<void>): () => Promise<void> {
-  const state = { last: Promise.resolve() }
+  const state = { last: Promise.resolve(), isWaiting: false }
   return () => {
-    state.last = state.last.then(act)
+    if (state.isWaiting) return state.last
+    state.isWaiting = true
+    state.last = state.last.then(() => {
+      state.isWaiting = false
+      return act()
+    })
     return state.last
   }
 }

@@ -121,3 +121,13 @@ test('kills a frozen process before it logs it: the log may have no reader', asy
   await serving.until('a process is frozen; it was killed')
   assert.deepEqual(isKilled, [true])
 })
+
+test('hangups while processes are replaced replace them once more', async (t) => {
+  const serving = startFleet(await freePort(), 1)
+  t.after(() => serving.stop())
+  await serving.until('the fleet is ready')
+  const first = serving.fleet.replaceAll()
+  await sleep(10)
+  await Promise.all([first, ...Array.from({ length: 7 }, () => serving.fleet.replaceAll())])
+  assert.equal(serving.said('every process was replaced').length, 2)
+})
