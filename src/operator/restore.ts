@@ -138,8 +138,11 @@ function headOf({ since, directories }: RestoreScope, { missing }: Lost): string
 }
 
 async function linesOf(desk: Desk, { missing, lost }: Lost): Promise<string[]> {
-  const { charges, fences, withoutBook, damaged, old } = missing
+  const { charges, fences, withoutBook, unreadLogs, damaged, old } = missing
   const lines: string[] = []
+  for (const { host, directory } of unreadLogs) {
+    lines.push(`no charge log of ${directory} on ${host} was given: what is missing may be there`)
+  }
   for (const one of charges.slice(0, LIST_MAX)) {
     const who = await accountTitle(desk, one.book)
     lines.push(`missing: ${formatCount(one.charges)} charges, ${sumOf([one])} credits  ${who}`)

@@ -26,11 +26,16 @@ const WRITE_MAX = 500
 const FREE_SHARE_MIN = 0.1
 
 /** `charges-2026-11-18-<process>.log`. */
-const NAME = /^charges-(?<day>\d{4}-\d{2}-\d{2})-\w+\.log$/
+const NAME = /^charges-(?<day>\d{4}-\d{2}-\d{2})-(?<owner>\w+)\.log$/
 
 /** The day of a file of the charge log; undefined for other files. */
 export function dayOfFile(name: string): string | undefined {
   return NAME.exec(name)?.groups?.day
+}
+
+/** The process that wrote a file of the charge log; undefined for other files. */
+export function ownerOfFile(name: string): string | undefined {
+  return NAME.exec(name)?.groups?.owner
 }
 
 export type ChargeLog = ReturnType<typeof createChargeLog>

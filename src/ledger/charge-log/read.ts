@@ -8,7 +8,7 @@ import type { SettleInput } from '../calls.ts'
 import { settleFromText } from '../settle-text.ts'
 import { parseName, readLines } from '../spool/files.ts'
 import type { Tariff } from '../tariff-queries.ts'
-import { dayOfFile } from './charge-log.ts'
+import { dayOfFile, ownerOfFile } from './charge-log.ts'
 import { type FenceLine, lineFromText } from './lines.ts'
 
 /** A charge that was acknowledged. */
@@ -72,6 +72,12 @@ async function logsSince(directory: string, sinceMs: number): Promise<string[]> 
   const sinceDay = dateAt(sinceMs).toISOString().slice(0, 10)
   const names = (await readdir(directory)).sort()
   return names.filter((name) => (dayOfFile(name) ?? '') >= sinceDay)
+}
+
+/** The processes of which these directories have a charge log. */
+export async function listOwners(directories: readonly string[]): Promise<string[]> {
+  const names = await Promise.all(directories.map((directory) => readdir(directory)))
+  return names.flat().flatMap((name) => ownerOfFile(name) ?? [])
 }
 
 async function* readLog(

@@ -53,6 +53,27 @@ export async function quarantineListLost(
   return rows as { hold: HoldId; settle: string }[]
 }
 
+/** A gateway that ran at the moment has a heartbeat of the last minutes before it. */
+const BEAT_MINUTES = 5
+
+/**
+ * The spool directories of gateways that ran at the moment, of which none of these processes is
+ * one: nobody compares the charges in their logs.
+ */
+export async function directoryListUnread(
+  db: Executor,
+  p: { readonly since: Date; readonly owners: readonly string[] },
+): Promise<{ host: string; directory: string }[]> {
+  const { rows } = await db.query(
+    `select host, spool_directory as directory from instances
+     where role = 'gateway' and spool_directory is not null
+       and beat_at >= $1::timestamptz - make_interval(mins => ${BEAT_MINUTES})
+     group by 1, 2 having not bool_or(id::text = any ($2::text[])) order by 1, 2`,
+    [p.since, p.owners],
+  )
+  return rows as { host: string; directory: string }[]
+}
+
 /** Inserts the holds that do not exist, without locks on their books. */
 export async function holdsRestore(
   db: Executor,

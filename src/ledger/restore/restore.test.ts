@@ -69,7 +69,7 @@ async function request(priced: number, one = customer, atMs = Date.now()): Promi
 }
 
 const empty = {
-  ...{ charges: [], withoutBook: [], fences: [], catalogues: [] },
+  ...{ charges: [], withoutBook: [], fences: [], catalogues: [], unreadLogs: [] },
   ...{ damaged: 0, old: 0 },
 }
 
@@ -233,6 +233,21 @@ describe('after a restore to an earlier moment', () => {
     assert.deepEqual(await at.restore.repair(at.scope), { charged: 0, unsent: 0 })
     assert.equal(await next.balance(), '1000 0 0')
     await own.end()
+    await at.end()
+  })
+
+  test('a gateway whose log is not given is named', async () => {
+    await ledger.end()
+    ledger = await createTestLedger(original.url, { ...logging(), role: 'gateway' })
+    await request(5)
+    const at = await restored(async () => undefined)
+    await at.copy.db.query(
+      `insert into instances (id, role, host, spool_directory, started_at, beat_at)
+       values (7, 'gateway', 'gate-2', '/spool', ledger_now(), ledger_now()),
+         (8, 'gateway', 'gate-3', '/spool', ledger_now(), ledger_now() - interval '1 day')`,
+    )
+    const { unreadLogs } = await at.restore.check(at.scope)
+    assert.deepEqual(unreadLogs, [{ host: 'gate-2', directory: '/spool' }])
     await at.end()
   })
 

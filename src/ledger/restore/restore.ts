@@ -9,6 +9,7 @@ import type { SettleInput } from '../calls.ts'
 import {
   type LoggedCharge,
   type LoggedPart,
+  listOwners,
   readLogged,
   readWriteOffs,
 } from '../charge-log/read.ts'
@@ -43,6 +44,8 @@ export type Missing = {
   readonly withoutBook: readonly MissingOfBook[]
   /** Books whose keys changed after the moment, with the highest fence that was acknowledged. */
   readonly fences: readonly { readonly book: BookId; readonly fence: bigint }[]
+  /** Directories of gateways that ran at the moment, of which no log was read. */
+  readonly unreadLogs: readonly { readonly host: string; readonly directory: string }[]
   /** Versions of the catalogue by which missing charges were priced. */
   readonly catalogues: readonly number[]
   /** Charges that were read, lines that cannot be read, charges too old to be compared. */
@@ -131,7 +134,9 @@ export function createRestore(options: {
       for (const one of found) addTo(one.hasBook ? charges : withoutBook, one)
     }
     const { read, damaged, old } = scan
+    const owners = await listOwners(scope.directories)
     return {
+      unreadLogs: await queries.directoryListUnread(db, { since: scope.since, owners }),
       charges: [...charges.values()],
       withoutBook: [...withoutBook.values()],
       fences: await queries.fenceListBehind(db, [...scan.fences.values()]),
