@@ -31,10 +31,10 @@ const op = (verb: string, ...more: string[]) =>
   stage.op(['--yes', 'restore', verb, directory, '--since', since, ...more])
 
 /** A payment whose order is not in the database. */
-async function payLost(book: BookId): Promise<string> {
+async function payLost(book: BookId, isTopUp = false): Promise<string> {
   const order = newOrderId(0, Date.now())
   const { body } = stage.provider.draftPayment({
-    ...{ order, sale: { book, packId: 'pack-35m', catalogueVersion: 1 } },
+    ...{ order, sale: { book, packId: 'pack-35m', catalogueVersion: 1, isTopUp } },
     ...{ price: kopecks(130_000), method: 'card', title: 'Pack', credits: credits(35_000_000) },
     ...{ email: 'anna@example.org', locale: 'ru', returnUrl: 'https://cabinet.example.org/' },
     ...{ savesMethod: false, savedMethodId: null },
@@ -140,4 +140,15 @@ test('a payment of a lost account is not credited to one that got its number', a
   assert.equal((await op('repair')).code, 0)
   const book = await stage.ledger.balance(next.book)
   assert.equal(book?.available, credits(0))
+})
+
+test('a top-up that was lost counts towards the ceilings of its mandate again', async () => {
+  const { book } = await stage.person('yana')
+  const order = await payLost(book, true)
+  assert.equal((await op('repair')).code, 0)
+  const { rows } = await stage.db.query(
+    `select is_top_up as "isTopUp", state from orders where id = $1`,
+    [order],
+  )
+  assert.deepEqual(rows, [{ isTopUp: true, state: 'credited' }])
 })

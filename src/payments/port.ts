@@ -21,6 +21,8 @@ export type Sale = {
   readonly book: BookId
   readonly packId: string
   readonly catalogueVersion: number
+  /** Bought by a mandate: it counts towards the mandate's ceilings. */
+  readonly isTopUp: boolean
 }
 
 /** A payment as the provider reported it at one moment. */

@@ -63,7 +63,7 @@ function draftOf(provider: Provider, changes: { readonly price?: number } = {}) 
   const order = newOrderId(0, Date.now())
   const { body } = provider.draftPayment({
     order,
-    sale: { book: 1n as BookId, packId: 'pack-35m', catalogueVersion: 1 },
+    sale: { book: 1n as BookId, packId: 'pack-35m', catalogueVersion: 1, isTopUp: false },
     price: kopecks(changes.price ?? 130_000),
     method: 'card',
     title: '35 млн кредитов',

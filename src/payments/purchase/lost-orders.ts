@@ -77,6 +77,7 @@ export function createLostOrders(options: LostOrderOptions) {
       ...{ packId: sale.packId, packTitle: pack.title ?? sale.packId, credits: pack.credits },
       ...{ price: amount, catalogueVersion: sale.catalogueVersion, email: owner.email },
       locale: owner.language as Locale,
+      isTopUp: sale.isTopUp,
     })
     log.info({ order: orderRef, payment: paymentId }, 'an order that was lost is written again')
     return null

@@ -87,7 +87,10 @@ export function createOrders(options: OrderOptions) {
     const id = newOrderId(options.cell, options.clock.nowMs())
     const { body, receipt } = provider.draftPayment({
       ...{ order: id, method, email, locale, savesMethod, savedMethodId },
-      sale: { book, packId: pack.id, catalogueVersion: pack.catalogueVersion },
+      sale: {
+        ...{ book, packId: pack.id, catalogueVersion: pack.catalogueVersion },
+        isTopUp: savedMethodId !== null,
+      },
       price: pack.priceKopecks,
       title: pack.title,
       credits: pack.credits,

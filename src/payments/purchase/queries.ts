@@ -33,15 +33,18 @@ export async function orderFindLastPack(
  * Writes an order again that a restore of the database lost. As expired: nothing posts or polls it,
  * and its payment is credited all the same. Does nothing when it is there.
  */
-export async function orderInsertLost(db: Executor, p: OrderTerms): Promise<void> {
+export async function orderInsertLost(
+  db: Executor,
+  p: OrderTerms & { readonly isTopUp: boolean },
+): Promise<void> {
   await db.query(
     `insert into orders (id, book_id, attempt, provider, shop, method, state, pack_id, pack_title,
        credits, price_kopecks, catalogue_version, email, locale, is_top_up, saves_method)
-     values ($1, $2, $3, $4, $5, $6, 'expired', $7, $8, $9, $10, $11, $12, $13, false, false)
+     values ($1, $2, $3, $4, $5, $6, 'expired', $7, $8, $9, $10, $11, $12, $13, $14, false)
      on conflict (id) do nothing`,
     [
       ...[p.id, p.book, p.attempt, p.provider, p.shop, p.method, p.packId, p.packTitle],
-      ...[p.credits, p.price, p.catalogueVersion, p.email, p.locale],
+      ...[p.credits, p.price, p.catalogueVersion, p.email, p.locale, p.isTopUp],
     ],
   )
 }

@@ -50,8 +50,9 @@ export function paymentBody(
  * moment before the order.
  */
 function metadataOf({ order, sale }: PaymentDraft, env: string) {
-  const { book, packId: pack, catalogueVersion } = sale
-  return { order_id: order, env, book: String(book), pack, catalogue: String(catalogueVersion) }
+  const { book, packId: pack, catalogueVersion, isTopUp } = sale
+  const known = { order_id: order, env, book: String(book), pack }
+  return { ...known, catalogue: String(catalogueVersion), ...(isTopUp && { top_up: 'yes' }) }
 }
 
 /** For a payment that the payer must confirm; the provider saves the method if `savesMethod`. */

@@ -196,7 +196,8 @@ function saleOf(members: Record<string, unknown> | undefined): Sale | undefined 
   if (!book || !packId || !version || !/^\d{1,18}$/.test(book) || !/^\d{1,9}$/.test(version)) {
     return undefined
   }
-  return { book: BigInt(book) as BookId, packId, catalogueVersion: Number(version) }
+  const isTopUp = metadataText(members, 'top_up') === 'yes'
+  return { book: BigInt(book) as BookId, packId, catalogueVersion: Number(version), isTopUp }
 }
 
 function metadataText(members: Record<string, unknown> | undefined, name: string): string | null {

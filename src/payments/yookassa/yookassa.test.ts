@@ -52,7 +52,7 @@ const newOrder = () => newOrderId(0, Date.now())
 function draft(order: OrderId, changes: Partial<PaymentDraft> = {}): PaymentDraft {
   return {
     order,
-    sale: { book: 7n as BookId, packId: 'pack-35m', catalogueVersion: 2 },
+    sale: { book: 7n as BookId, packId: 'pack-35m', catalogueVersion: 2, isTopUp: false },
     price: kopecks(130_000),
     method: 'card',
     title: '35 млн кредитов',
