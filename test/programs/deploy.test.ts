@@ -263,6 +263,14 @@ test('the database cluster loses no data with a node', () => {
   )
 })
 
+test('Prometheus asks Patroni as patroni.yml serves: over TLS', () => {
+  const { restapi } = parse(read('deploy/patroni/patroni.yml')) as { restapi: Tree }
+  const asked = at(parse(read('deploy/prometheus/prometheus.yml')), 'scrape_configs') as Tree[]
+  const job = asked.find(({ job_name }) => job_name === 'database')
+  assert.equal(job?.scheme, 'certfile' in restapi ? 'https' : 'http')
+  assert.ok(at(job, 'tls_config', 'ca_file'))
+})
+
 test('instances of a unit share its socket, and are named by ports that Prometheus asks', () => {
   const script = read('deploy/systemd/tollgate-restart')
   const asked = at(parse(read('deploy/prometheus/prometheus.yml')), 'scrape_configs') as Tree[]
