@@ -313,7 +313,7 @@ export const commands: readonly OperatorCommand[] = [
   },
   {
     usage: 'restore check <directories...>',
-    description: 'what spool directories and the provider know and the database lost; exit 1',
+    description: 'what logs, spools and the provider know and the database lost; exit 1 if any',
     options: [SINCE],
     run: checkRestore,
   },

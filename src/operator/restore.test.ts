@@ -100,9 +100,12 @@ test('a payment of an account that is lost becomes a review', async () => {
   assert.match((await stage.op(['reviews', 'list'])).out, /order_unknown/)
 })
 
-test('a moment too long ago and a directory that is not there are refused', async () => {
+test('a moment too long ago or to come, and a directory that is not there, are refused', async () => {
   const old = await stage.op(['restore', 'check', directory, '--since', '2026-01-01'])
   assert.equal(old.code, 2)
+  const ahead = new Date(Date.now() + 3_600_000).toISOString()
+  const future = await stage.op(['restore', 'check', directory, '--since', ahead])
+  assert.equal(future.code, 2, future.out)
   const missing = await stage.op(['restore', 'check', '/not/there', '--since', since])
   assert.equal(missing.code, 1)
   assert.match(missing.err, /\/not\/there is not a directory/)

@@ -17,17 +17,21 @@ const DAY_MS = 86_400_000
  * that is last to find a payment looks back as far.
  */
 const CREDITED_LATE_MS = DAY_MS
-/** Holds leave the ledger a week after theirs; a charge without its hold could be taken twice. */
+/**
+ * The job `partitions` drops holds that are more than a week old, and without its hold a charge that
+ * was taken looks like a missing one: a repair would take it twice.
+ */
 const DAYS_MAX = 6
-/** A list for a person; `--json` has all. */
+/** Accounts that are named to a person; `--json` has all. */
 const LIST_MAX = 200
 
-type Lost = { readonly missing: Missing; readonly lost: LostPayments }
+/** What `check` found: in the logs of processes, and in the payment provider's list. */
+type Findings = { readonly missing: Missing; readonly lost: LostPayments }
 
 /** Exits with 1 when something is missing. */
 export async function checkRestore(desk: Desk, ...directories: string[]): Promise<number> {
   const scope = await scopeOf(desk, directories)
-  const found = await findLost(desk, scope)
+  const found = await findMissing(desk, scope)
   desk.say(jsonOf(found), [headOf(scope, found), ...(await linesOf(desk, found))])
   return isRepaired(found) ? EXIT_DONE : EXIT_FAILED
 }
@@ -36,7 +40,7 @@ export async function checkRestore(desk: Desk, ...directories: string[]): Promis
 export async function repairRestore(desk: Desk, ...directories: string[]): Promise<number> {
   const { ledger, payments } = desk.modules
   const scope = await scopeOf(desk, directories)
-  const before = await findLost(desk, scope)
+  const before = await findMissing(desk, scope)
   requirePayments(before.lost)
   await requireCatalogues(desk, before.missing)
   const code = await desk.actWithOwnTransactions({
@@ -70,7 +74,7 @@ export async function repairRestore(desk: Desk, ...directories: string[]): Promi
     }),
   })
   if (code !== EXIT_DONE) return code
-  const after = await findLost(desk, scope)
+  const after = await findMissing(desk, scope)
   if (isRepaired(after)) return EXIT_DONE
   for (const line of await linesOf(desk, after)) desk.note(line)
   return EXIT_FAILED
@@ -79,7 +83,10 @@ export async function repairRestore(desk: Desk, ...directories: string[]): Promi
 async function scopeOf(desk: Desk, directories: readonly string[]): Promise<RestoreScope> {
   const since = desk.read('since', parsePeriodStart, 'a moment, such as 2026-11-01T10:00:00Z')
   if (since === undefined) throw usageError('--since says to which moment the database went back')
-  if (since < dateAt(desk.modules.clock.nowMs() - DAYS_MAX * DAY_MS)) {
+  const nowMs = desk.modules.clock.nowMs()
+  // A local time typed as UTC: `check` would find nothing missing since then, and say so.
+  if (since > dateAt(nowMs)) throw usageError('--since is in the future; is it in UTC?')
+  if (since < dateAt(nowMs - DAYS_MAX * DAY_MS)) {
     throw usageError(`--since is at most ${DAYS_MAX} days ago: older charges cannot be compared`)
   }
   for (const directory of directories) {
@@ -92,7 +99,7 @@ async function scopeOf(desk: Desk, directories: readonly string[]): Promise<Rest
   return { directories, since }
 }
 
-async function findLost(desk: Desk, scope: RestoreScope): Promise<Lost> {
+async function findMissing(desk: Desk, scope: RestoreScope): Promise<Findings> {
   const { ledger, payments, clock } = desk.modules
   const from = dateAt(scope.since.getTime() - CREDITED_LATE_MS)
   const lost = await payments.lost.list({ from, to: dateAt(clock.nowMs()) })
@@ -127,17 +134,17 @@ async function revokeKeys(
   })
 }
 
-function isRepaired({ missing, lost }: Lost): boolean {
+function isRepaired({ missing, lost }: Findings): boolean {
   const { charges, fences } = missing
   return [charges, fences, lost.payments, lost.unread].every(({ length }) => length === 0)
 }
 
-function headOf({ since, directories }: RestoreScope, { missing }: Lost): string {
+function headOf({ since, directories }: RestoreScope, { missing }: Findings): string {
   const places = `${directories.length} ${directories.length === 1 ? 'directory' : 'directories'}`
   return `since ${formatTime(since)}: ${formatCount(missing.read)} charges read in ${places}`
 }
 
-async function linesOf(desk: Desk, { missing, lost }: Lost): Promise<string[]> {
+async function linesOf(desk: Desk, { missing, lost }: Findings): Promise<string[]> {
   const { charges, fences, withoutBook, unreadLogs, damaged, old } = missing
   const lines: string[] = []
   for (const { host, directory } of unreadLogs) {
@@ -157,7 +164,7 @@ async function linesOf(desk: Desk, { missing, lost }: Lost): Promise<string[]> {
     lines.push(`key replaced or revoked since then: ${await accountTitle(desk, book)}`)
   }
   if (withoutBook.length > 0) {
-    lines.push(`of ${withoutBook.length} accounts that are lost: ${sumOf(withoutBook)} credits`)
+    lines.push(`charges of ${withoutBook.length} lost accounts: ${sumOf(withoutBook)} credits`)
   }
   if (damaged > 0) lines.push(`damaged lines: ${formatCount(damaged)}`)
   if (old > 0) lines.push(`charges too old to be compared: ${formatCount(old)}`)
@@ -168,12 +175,13 @@ function sumOf(books: readonly MissingOfBook[]): string {
   return formatCredits(books.reduce((sum, { credits }) => sum + credits, 0n) as Credits)
 }
 
+/** `search` finds closed accounts too, `ownerOf` does not. */
 async function accountTitle({ modules }: Desk, book: BookId): Promise<string> {
   const [account] = await modules.accounts.search(String(book), 1)
   return account?.book === book ? `${account.email} (book ${book})` : `book ${book}`
 }
 
-function jsonOf({ missing, lost }: Lost) {
+function jsonOf({ missing, lost }: Findings) {
   const texts = (books: readonly MissingOfBook[]) =>
     books.map(({ credits, ...one }) => ({ ...one, credits: creditsText(credits) }))
   const { charges, withoutBook, ...others } = missing
