@@ -1,7 +1,8 @@
 // A secret and its successor, side by side in one setting: `2:new,1:old`. The first of the list
-// makes new things and all are accepted, so that processes that are restarted one after the other
-// understand each other. A text without an id is the secret 1. A secret that stands alone with its
-// id ends in a comma, `2:new,`: without it, `12:30 in May` would be read as the secret 12.
+// signs and encrypts what is new (it *makes*), and all are accepted, so that processes that are
+// restarted one after the other understand each other. A text without an id is the secret 1. A
+// secret that stands alone with its id ends in a comma, `2:new,`: without it, `12:30 in May` would
+// be read as the secret 12.
 import { Masked } from './masked.ts'
 
 export type SecretVersion = { readonly id: number; readonly secret: Masked<string> }
@@ -14,11 +15,11 @@ export const FIRST_SECRET_ID = 1
 const VERSIONS_MAX = 4
 /** At most 999: the ids are small numbers that people compare. */
 const ID = /^([1-9]\d{0,2}):/
-/** A secret may contain commas: the next one begins at a comma, or a line, before an id. */
-const NEXT = /\s*[,\n]\s*(?=[1-9]\d{0,2}:)/
+/** A comma or a line break before an id. A secret may contain other commas. */
+const SEPARATOR = /\s*[,\n]\s*(?=[1-9]\d{0,2}:)/
 const END = /,\s*$/
 
-/** `text` has no secretVersionsProblem. */
+/** Call it only for a `text` in which secretVersionsProblem finds nothing. */
 export function secretVersionsOf(text: Masked<string>): SecretVersions {
   return split(text.reveal()).map(({ id, value }) => ({
     id,
@@ -59,7 +60,7 @@ export function describeVersions([first, ...others]: SecretVersions): string | u
 
 function split(text: string): { readonly id: number; readonly value: string }[] {
   if (!ID.test(text)) return [{ id: FIRST_SECRET_ID, value: text }]
-  return text.replace(END, '').split(NEXT).map((part) => {
+  return text.replace(END, '').split(SEPARATOR).map((part) => {
     const value = part.replace(ID, '')
     return { id: Number(ID.exec(part)?.[1]), value: value.trim() }
   })

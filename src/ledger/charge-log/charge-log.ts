@@ -18,11 +18,11 @@ import { type LogLine, lineText, type TariffLine } from './lines.ts'
 const WRITE_MS = 50
 /** How long it may be only in the page cache: a machine without power loses as much. */
 const SYNC_MS = 1_000
-/** About 10 MB. A disk that hangs longer than this many charges take costs the lines after them. */
+/** About 10 MB. While the disk hangs, lines beyond this many are dropped and counted as lost. */
 const WAITING_MAX = 20_000
 /** Lines made into text at once, about 10 ms; requests are answered in between. */
 const WRITE_MAX = 500
-/** The spool is on the same disk, and without a spool no request is accepted. */
+/** Below it nothing is logged: the spool has the same disk, and needs it to accept requests. */
 const FREE_SHARE_MIN = 0.1
 
 /** `charges-2026-11-18-<process>.log`. */
@@ -86,8 +86,8 @@ export function createChargeLog(options: {
   async function writeSome(lines: readonly LogLine[]): Promise<void> {
     try {
       const handle = await fileOfToday()
-      // The newline ends a line that a full disk cut off; else the next one would extend it.
       const text = lines.map((one) => line(lineText(one))).join('')
+      // After a failed write the newline ends a line that a full disk cut off.
       await handle.appendFile(state.isWritable ? text : `\n${text}`)
       state.isWritable = true
       state.syncTimer ??= setTimeout(() => void sync(), SYNC_MS).unref()
@@ -118,7 +118,9 @@ export function createChargeLog(options: {
     if (state.file === undefined) {
       await mkdir(directory, { recursive: true })
       await removeOld(day)
-      await requireSpace()
+    }
+    await requireSpace()
+    if (state.file === undefined) {
       const handle = await open(join(directory, `charges-${day}-${owner}.log`), 'a', 0o600)
       state.file = { handle, day }
       // Each file explains the tariff numbers of its charges by itself.
@@ -126,14 +128,14 @@ export function createChargeLog(options: {
         ['\n', ...tariffs.values().map((one) => line(lineText(one)))].join(''),
       )
       await syncDirectory(directory)
-    } else await requireSpace()
+    }
     return state.file.handle
   }
 
   async function requireSpace(): Promise<void> {
     const { bavail, blocks } = await statfs(directory)
     if (bavail < blocks * FREE_SHARE_MIN) {
-      throw new Error(`less than a tenth of the disk is free: it is left to the spool`)
+      throw new Error('less than a tenth of the disk is free: it is left to the spool')
     }
   }
 
@@ -148,6 +150,7 @@ export function createChargeLog(options: {
     }
   }
 
+  /** Does not reject: the caller has reported the failed write, or no line waits any more. */
   async function closeFile(): Promise<void> {
     const { file } = state
     state.file = undefined

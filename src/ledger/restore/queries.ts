@@ -13,9 +13,9 @@ export const CLOCKS_APART_MS = 60_000
 
 /**
  * Which of these charges are not in the ledger. A book that was opened after the request belongs to
- * another customer, who got the number of a lost one: `hasBook` is false. One that waits in quarantine for another reason, or
- * left it, is an operator's matter and not missing. `isOld`: its hold may have left the ledger, as
- * holds do a week after theirs, so it may have been charged.
+ * another customer, who got the number of a lost one: `hasBook` is false. One that waits in
+ * quarantine for another reason, or left it, is an operator's matter and not missing. `isOld`: the
+ * job `partitions` may have dropped its hold, as it does after a week, so it may have been charged.
  */
 export async function chargeListMissing(
   db: Executor,
