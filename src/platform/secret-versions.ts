@@ -60,8 +60,11 @@ export function describeVersions([first, ...others]: SecretVersions): string | u
 
 function split(text: string): { readonly id: number; readonly value: string }[] {
   if (!ID.test(text)) return [{ id: FIRST_SECRET_ID, value: text }]
-  return text.replace(END, '').split(SEPARATOR).map((part) => {
-    const value = part.replace(ID, '')
-    return { id: Number(ID.exec(part)?.[1]), value: value.trim() }
-  })
+  return text
+    .replace(END, '')
+    .split(SEPARATOR)
+    .map((part) => {
+      const value = part.replace(ID, '')
+      return { id: Number(ID.exec(part)?.[1]), value: value.trim() }
+    })
 }

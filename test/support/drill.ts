@@ -5,6 +5,8 @@ export type Figures = Record<string, number | string | bigint>
 export type Drill = (options: {
   readonly isFull: boolean
   readonly seed: number
+  /** The chosen ones of the module's `parts`; undefined when none were chosen. */
+  readonly only: readonly string[] | undefined
   say(text: string): void
 }) => Promise<Figures>
 

@@ -22,25 +22,29 @@ export async function startFaultProxy(targetPort: number, port = 0) {
 
   /** Passes bytes on as the fault allows, and waits while the reader is slow. */
   function pass(from: Socket, to: Socket): void {
+    const later: (() => void)[] = []
+    /** In the order of arrival, also when the latency ends while earlier bytes still wait. */
+    const inOrder = (act: () => void) => {
+      const ms = fault?.kind === 'latency' ? fault.ms : 0
+      if (ms === 0 && later.length === 0) return act()
+      later.push(act)
+      setTimeout(() => later.shift()?.(), ms)
+    }
     from.on('data', (bytes: Buffer) => {
       if (fault?.kind === 'black-hole') return
-      const write = () => {
-        if (to.destroyed || to.writableEnded) return
-        if (!to.write(bytes)) {
-          from.pause()
-          to.once('drain', () => from.resume())
-        }
-      }
-      if (fault?.kind === 'latency') setTimeout(write, fault.ms)
-      else write()
+      inOrder(() => {
+        if (to.destroyed || to.writableEnded || to.write(bytes)) return
+        from.pause()
+        to.once('drain', () => from.resume())
+      })
     })
     from.on('end', () => {
-      if (fault?.kind !== 'black-hole') to.end()
+      if (fault?.kind !== 'black-hole') inOrder(() => to.end())
     })
     from.on('error', () => undefined)
     from.once('close', () => {
       // The other side of a black hole does not learn that this side has gone.
-      if (fault?.kind !== 'black-hole') to.destroy()
+      if (fault?.kind !== 'black-hole') inOrder(() => to.destroy())
     })
   }
 
@@ -54,7 +58,10 @@ export async function startFaultProxy(targetPort: number, port = 0) {
     near.setNoDelay(true)
     const pair = { near, far }
     pairs.add(pair)
-    near.once('close', () => pairs.delete(pair))
+    for (const socket of [near, far]) {
+      // In a black hole one side stays when the other has gone; `heal` resets it.
+      socket.once('close', () => near.destroyed && far.destroyed && pairs.delete(pair))
+    }
     pass(near, far)
     pass(far, near)
   })

@@ -8,7 +8,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { onRoles } from '../../tools/program-roles.ts'
+
+
+import { killAtExit } from './at-exit.ts'
 import { childEnvironment } from './child-environment.ts'
+
 import { sleep } from './drill.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -30,10 +34,7 @@ export function startProgram(
     env: onRoles(command, { ...childEnvironment, ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  // Kill the child when this program exits early.
-  const endWithUs = () => child.kill('SIGKILL')
-  process.once('exit', endWithUs)
-  child.once('exit', () => process.off('exit', endWithUs))
+  killAtExit(child)
   const lines: Line[] = []
   const words: string[] = []
   for (const input of [child.stdout, child.stderr]) {

@@ -8,7 +8,11 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onRoles } from '../../../tools/program-roles.ts'
+
+
+import { killAtExit } from '../../support/at-exit.ts'
 import { childEnvironment } from '../../support/child-environment.ts'
+
 import { sleep } from '../../support/drill.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -55,10 +59,7 @@ export async function startPaymentProcess(
   })
   // The open file stays readable, and is gone when it is closed.
   rmSync(folder, { recursive: true })
-  // Kill the child when this program exits early.
-  const endWithUs = () => child.kill('SIGKILL')
-  process.once('exit', endWithUs)
-  child.once('exit', () => process.off('exit', endWithUs))
+  killAtExit(child)
   const log = createLogReader(file, READY[command])
   const isAlive = () => child.exitCode === null && child.signalCode === null
   const end = async (signal: NodeJS.Signals) => {

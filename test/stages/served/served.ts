@@ -4,6 +4,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { onRoles } from '../../../tools/program-roles.ts'
+
+
+import { killAtExit } from '../../support/at-exit.ts'
 import { childEnvironment } from '../../support/child-environment.ts'
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts')
@@ -29,10 +32,7 @@ export async function startServed(
     cwd: join(import.meta.dirname, '../../..'),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  // Kill the child when this program exits early.
-  const endWithUs = () => child.kill('SIGKILL')
-  process.once('exit', endWithUs)
-  child.once('exit', () => process.off('exit', endWithUs))
+  killAtExit(child)
   const chunks: string[] = []
   const printed = () => chunks.join('')
   const isReady = Promise.withResolvers<void>()
