@@ -1,12 +1,15 @@
-// npm run faults -- <name> [--full] [--seed n]: runs one fault program. Each breaks something real,
-// checks a promise, prints its figures last as one JSON line, and exits non-zero when the promise
-// is broken. CI runs the short form. The figures that we publish come from --full, which also
-// checks time limits in milliseconds; a busy machine would exceed them.
+// npm run faults -- <name> [--full] [--only part,part] [--seed n]: runs one fault program. Each
+// breaks something real, checks a promise, prints its figures last as one JSON line, and exits
+// non-zero when the promise is broken. CI runs the short form. The figures that we publish come from
+// --full, which also checks time limits in milliseconds; a busy machine would exceed them.
 import { parseArgs } from 'node:util'
 import type { Drill } from '../support/drill.ts'
 import { PromiseBroken } from '../support/drill.ts'
 
-const programs: Record<string, () => Promise<{ drill: Drill }>> = {
+/** A program whose parts can be chosen names them. */
+type Program = { readonly drill: Drill; readonly parts?: readonly string[] }
+
+const programs: Record<string, () => Promise<Program>> = {
   'ledger-model': () => import('./ledger/model.ts'),
   'ledger-kill': () => import('./ledger/kill.ts'),
   'ledger-locks': () => import('./ledger/locks.ts'),
@@ -65,25 +68,39 @@ const programs: Record<string, () => Promise<{ drill: Drill }>> = {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { full: { type: 'boolean', default: false }, seed: { type: 'string' } },
+  options: {
+    full: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    seed: { type: 'string' },
+  },
 })
 const load = programs[positionals[0] ?? '']
 if (load === undefined) {
-  console.error(`usage: npm run faults -- <name> [--full] [--seed n]`)
+  console.error(`usage: npm run faults -- <name> [--full] [--only part,part] [--seed n]`)
   console.error(`names: ${Object.keys(programs).join(' ')}`)
   process.exit(2)
 }
-const { drill } = await load()
+const { drill, parts = [] } = await load()
+const only = values.only?.split(',')
+const unknown = only?.filter((part) => !parts.includes(part)) ?? []
+if (unknown.length > 0) {
+  console.error(`${positionals[0]} has no part ${unknown.join(', ')}; parts: ${parts.join(' ')}`)
+  process.exit(2)
+}
+// So that what ends with this process is ended, such as its children.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
 console.log(`${positionals[0]} ${values.full ? 'full' : 'short'} seed ${seed}`)
 try {
-  const figures = await drill({ isFull: values.full, seed, say: (text) => console.log(text) })
+  const say = (text: string) => console.log(text)
+  const figures = await drill({ isFull: values.full, seed, only, say })
   console.log(
     JSON.stringify(figures, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
   )
   process.exit(0)
 } catch (error) {
   console.error(error instanceof PromiseBroken ? `the promise is broken: ${error.message}` : error)
-  console.error(`to repeat this run: npm run faults -- ${positionals[0]} --seed ${seed}`)
+  const chosen = `${values.full ? ' --full' : ''}${only ? ` --only ${only}` : ''}`
+  console.error(`to repeat this run: npm run faults -- ${positionals[0]}${chosen} --seed ${seed}`)
   process.exit(1)
 }

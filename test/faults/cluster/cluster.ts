@@ -15,6 +15,7 @@ import { type EtcdPlan, etcdFile, haproxyFile, rolesScript } from './deployed.ts
 import { createNode, type Node, type Owner } from './node.ts'
 import { type ClusterPrograms, installPrograms } from './packages.ts'
 import { createProcess, reservedPorts, type Started } from './process.ts'
+import { type Proxies, startProxies } from './proxies.ts'
 
 const run = promisify(execFile)
 /** Three initdb or base backups on two busy cores. */
@@ -39,8 +40,10 @@ export async function createCluster(diskMegabytes?: number) {
   await mkdir(archive)
   await chown(archive, uid, gid)
   const etcd = await startEtcd(folder, settings)
+  const proxies = startProxies()
   const nodes = await createNodes({
     folder,
+    proxies,
     settings,
     archive,
     programs,
@@ -65,13 +68,20 @@ export async function createCluster(diskMegabytes?: number) {
     return { status: statusCode, text: await answer.text() }
   }
 
-  /** The members as any node that answers sees them; empty when none does. */
+  /** The members as the node sees them; empty when it does not answer. */
+  async function membersSeenBy(node: Node): Promise<readonly Member[]> {
+    const answer = await ask(node, 'GET', '/cluster').catch(() => undefined)
+    if (answer?.status !== 200) return []
+    return (JSON.parse(answer.text) as { members: Member[] }).members
+  }
+
+  /** The members as most nodes see them: one that is cut off from etcd has an old list. */
   async function members(): Promise<readonly Member[]> {
-    for (const node of nodes) {
-      const answer = await ask(node, 'GET', '/cluster').catch(() => undefined)
-      if (answer?.status === 200) return (JSON.parse(answer.text) as { members: Member[] }).members
-    }
-    return []
+    const lists = await Promise.all(nodes.map(membersSeenBy))
+    const seen = lists.filter((list) => list.length > 0)
+    const votes = (list: readonly Member[]) =>
+      seen.filter((one) => leaderOf(one) === leaderOf(list)).length
+    return seen.sort((a, b) => votes(b) - votes(a))[0] ?? []
   }
 
   const nodeOf = (role: string, list: readonly Member[]) =>
@@ -95,23 +105,19 @@ export async function createCluster(diskMegabytes?: number) {
       return found
     },
     /** Undefined while there is none. */
-    leaderName: async () => (await members()).find((one) => one.role === 'leader')?.name,
+    leaderName: async () => leaderOf(await members()),
     async standbys(): Promise<Node[]> {
       const primary = nodeOf('leader', await members())
       return nodes.filter((node) => node !== primary)
     },
-    /** Waits for a primary, two streaming standbys, and commits that wait for one of them. */
+    /** Waits until every node sees a primary and two streaming standbys of the quorum. */
     async untilWhole(limitMs = READY_MS_MAX): Promise<void> {
       const deadline = performance.now() + limitMs
-      let list: readonly Member[] = []
       for (;;) {
-        list = await members()
-        const quorum = list.filter(
-          (one) => one.role === 'quorum_standby' && one.state === 'streaming',
-        )
-        if (list.some((one) => one.role === 'leader') && quorum.length === 2) return
+        const lists = await Promise.all(nodes.map(membersSeenBy))
+        if (lists.every(isWhole) && new Set(lists.map(leaderOf)).size === 1) return
         if (performance.now() > deadline) {
-          throw new Error(`the cluster is not whole: ${JSON.stringify(list)}, logs in ${settings}`)
+          throw new Error(`the cluster is not whole: ${JSON.stringify(lists)}, logs in ${settings}`)
         }
         await sleep(200)
       }
@@ -122,12 +128,20 @@ export async function createCluster(diskMegabytes?: number) {
       await Promise.all(nodes.map((node) => node.end()))
       await Promise.all(etcd.map((one) => one.process.end('SIGKILL')))
       await agent.destroy()
+      await proxies.end()
       if (diskMegabytes !== undefined) {
         for (const node of nodes) await run('umount', ['--lazy', node.folder])
       }
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+const leaderOf = (list: readonly Member[]) => list.find((one) => one.role === 'leader')?.name
+
+function isWhole(list: readonly Member[]): boolean {
+  const isQuorum = ({ role, state }: Member) => role === 'quorum_standby' && state === 'streaming'
+  return leaderOf(list) !== undefined && list.filter(isQuorum).length === 2
 }
 
 /** Certificates, the script that makes the roles, and everybody's password. */
@@ -180,7 +194,8 @@ async function startEtcd(folder: string, settings: string): Promise<Etcd[]> {
 /** Connects as a node does: with its certificate, and only to servers of our authority. */
 function agentOf(settings: string): Agent {
   const tls = (name: string) => readFileSync(join(settings, 'tls', name))
-  return new Agent({ connect: { ca: tls('ca.pem'), cert: tls('node.pem'), key: tls('node.key') } })
+  const own = { ca: tls('ca.pem'), cert: tls('node.pem'), key: tls('node.key') }
+  return new Agent({ connect: { ...own, timeout: QUESTION_MS_MAX } })
 }
 
 /**
@@ -213,10 +228,11 @@ async function createNodes(given: {
   readonly archive: string
   readonly programs: ClusterPrograms
   readonly etcd: readonly Etcd[]
+  readonly proxies: Proxies
   readonly owner: Owner
   readonly diskMegabytes: number | undefined
 }): Promise<Node[]> {
-  const { folder, settings, archive, etcd, owner, programs } = given
+  const { folder, settings, archive, etcd, owner, programs, proxies } = given
   const ports = await reservedPorts(6)
   const secret = () => randomBytes(16).toString('hex')
   const passwords = {
@@ -231,7 +247,7 @@ async function createNodes(given: {
       await mkdir(own)
       if (given.diskMegabytes !== undefined) await mountDisk(own, given.diskMegabytes)
       return createNode({
-        ...{ name, folder: own, settings, archive, owner, passwords },
+        ...{ name, folder: own, settings, archive, owner, passwords, proxies },
         ports: { database: ports[i] ?? 0, api: ports[i + 3] ?? 0 },
         etcdPorts: etcd.map((one) => one.plan.clientPort),
         patroniPath: programs.patroniPath,

@@ -3,23 +3,27 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type FaultProxy, type NetworkFault, startFaultProxy } from '../../support/fault-proxy.ts'
+import { atExit } from '../../support/at-exit.ts'
+import type { NetworkFault } from '../../support/fault-proxy.ts'
 import { type NodePlan, patroniFile } from './deployed.ts'
 import { POSTGRES_BIN } from './packages.ts'
 import { createProcess, familyOf, signalAll } from './process.ts'
+import type { ClusterProxy, Proxies } from './proxies.ts'
 
 export type Owner = { readonly uid: number; readonly gid: number }
 
 /** What a node reaches, and what reaches it. */
 export type Links = {
   /** From the other nodes: replication, pg_rewind, and questions to Patroni. */
-  readonly peers: readonly FaultProxy[]
+  readonly peers: readonly ClusterProxy[]
   /** Of these, PostgreSQL's alone. */
-  readonly wal: readonly FaultProxy[]
+  readonly wal: readonly ClusterProxy[]
   /** From HAProxy: sessions and checks. */
-  readonly clients: readonly FaultProxy[]
+  readonly clients: readonly ClusterProxy[]
+  /** Of these, the sessions alone. */
+  readonly sessions: readonly ClusterProxy[]
   /** To the members of etcd. */
-  readonly etcd: readonly FaultProxy[]
+  readonly etcd: readonly ClusterProxy[]
 }
 
 export type Node = Awaited<ReturnType<typeof createNode>>
@@ -29,6 +33,7 @@ export async function createNode(options: {
   readonly folder: string
   readonly ports: { readonly database: number; readonly api: number }
   readonly etcdPorts: readonly number[]
+  readonly proxies: Proxies
   /** The folder in place of /etc/patroni, and the archive of WAL. */
   readonly settings: string
   readonly archive: string
@@ -37,14 +42,15 @@ export async function createNode(options: {
   readonly passwords: Readonly<Record<string, string>>
 }) {
   const { name, folder, ports, settings } = options
+  const startProxy = options.proxies.start
   await mkdir(folder, { recursive: true })
   await chown(folder, options.owner.uid, options.owner.gid)
   const [databasePeers, apiPeers, databaseClients, apiClients, ...etcd] = await Promise.all([
-    startFaultProxy(ports.database),
-    startFaultProxy(ports.api),
-    startFaultProxy(ports.database),
-    startFaultProxy(ports.api),
-    ...options.etcdPorts.map((port) => startFaultProxy(port)),
+    startProxy(ports.database),
+    startProxy(ports.api),
+    startProxy(ports.database),
+    startProxy(ports.api),
+    ...options.etcdPorts.map((port) => startProxy(port)),
   ])
   const plan: NodePlan = {
     name,
@@ -64,12 +70,12 @@ export async function createNode(options: {
     peers: [databasePeers, apiPeers],
     wal: [databasePeers],
     clients: [databaseClients, apiClients],
+    sessions: [databaseClients],
     etcd,
   }
   const postmaster = () => postmasterOf(join(folder, 'tollgate'))
   const all = () => [...familyOf(patroni.pid()), ...familyOf(postmaster())]
-  const endWithUs = () => signalAll(all(), 'SIGKILL')
-  process.once('exit', endWithUs)
+  const withdraw = atExit(() => signalAll(all(), 'SIGKILL'))
 
   return {
     name,
@@ -101,8 +107,7 @@ export async function createNode(options: {
       const pids = all()
       signalAll(pids, 'SIGKILL')
       await patroni.end('SIGKILL')
-      process.off('exit', endWithUs)
-      await Promise.all(proxies.map((proxy) => proxy.end()))
+      withdraw()
     },
   }
 }

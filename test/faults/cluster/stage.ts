@@ -23,7 +23,8 @@ import { type Cluster, createCluster } from './cluster.ts'
 import { environmentOf, writeSecrets } from './units.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const ACCOUNTS = 20
+/** Each request in 100 is of the person, whose pack then suffices for all that wait at once. */
+const ACCOUNTS = 99
 /** An e-mail or a credited payment, while two cores also start everything else. */
 const WAIT_MS_MAX = 30_000
 const CONSENT = { document: 'offer', version: '2026-11-01' }
@@ -211,7 +212,7 @@ async function register(url: string, { mailbox, sim }: StandIns) {
 type Browser = ReturnType<typeof createCabinetBrowser>
 
 async function buyPack(browser: Browser, sim: StandIns['sim'], attempt: string): Promise<void> {
-  const purchase = { pack: 'pack-35m', method: 'card', attempt }
+  const purchase = { pack: 'pack-300m', method: 'card', attempt }
   const { body } = await browser.expectOk<{ id: string }>('POST /api/orders', purchase)
   await sim('pay', { orderId: body.id })
   await sim('settle')

@@ -2,11 +2,15 @@
 import { appendFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sleep } from '../../support/drill.ts'
+import type { NetworkFault } from '../../support/fault-proxy.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import type { Node } from '../cluster/node.ts'
+import type { Links, Node } from '../cluster/node.ts'
 
 export type Fault = {
+  /** For --only. */
   readonly name: string
+  /** For reports. */
+  readonly title: string
   /** The longest time in which no request is admitted; none where it is only reported. */
   readonly gapMsMax?: number
   /** Breaks the cluster; resolves when all faults are played, with how to mend them. */
@@ -33,7 +37,8 @@ async function untilAnotherLeads(cluster: Cluster, former: Node): Promise<void> 
 }
 
 const KILL: Fault = {
-  name: 'primary killed',
+  name: 'kill',
+  title: 'primary killed',
   gapMsMax: GAP_MS_MAX,
   async play(cluster) {
     const primary = await cluster.primary()
@@ -45,6 +50,7 @@ const KILL: Fault = {
 
 const SWITCHOVER: Fault = {
   name: 'switchover',
+  title: 'switchover',
   gapMsMax: SWITCHOVER_MS_MAX,
   async play(cluster) {
     const primary = await cluster.primary()
@@ -59,22 +65,43 @@ const SWITCHOVER: Fault = {
 /** The short form plays these. */
 export const SHORT: readonly Fault[] = [KILL, SWITCHOVER]
 
-/** Cuts one way of the primary for a time. */
-function cut(name: string, link: keyof Node['links'], ms: number, gapMsMax?: number): Fault {
+/** Plays a fault of the network on one way to or from the primary, for a time. */
+function network(
+  [name, title]: readonly [string, string],
+  [link, fault]: readonly [keyof Links, NetworkFault],
+  ms: number,
+  gapMsMax?: number,
+): Fault {
   return {
     name,
+    title,
     ...(gapMsMax && { gapMsMax }),
     async play(cluster) {
       const primary = await cluster.primary()
-      primary.play(link, BLACK_HOLE)
+      primary.play(link, fault)
       await sleep(ms)
       return async () => primary.heal()
     },
   }
 }
 
+/** Patroni's API answers, so HAProxy keeps sending sessions to this node. */
+const RESET: Fault = {
+  name: 'reset',
+  title: "the primary's sessions reset",
+  gapMsMax: GAP_MS_MAX,
+  async play(cluster) {
+    const primary = await cluster.primary()
+    primary.play('sessions', { kind: 'reset' })
+    await sleep(2_000)
+    primary.heal()
+    return async () => undefined
+  },
+}
+
 const STOP: Fault = {
-  name: 'primary stopped',
+  name: 'stop',
+  title: 'primary stopped',
   gapMsMax: GAP_MS_MAX,
   async play(cluster) {
     const primary = await cluster.primary()
@@ -85,7 +112,8 @@ const STOP: Fault = {
 }
 
 const STANDBY: Fault = {
-  name: 'standby killed',
+  name: 'standby',
+  title: 'standby killed',
   gapMsMax: GAP_MS_MAX,
   async play(cluster, draw) {
     const standbys = await cluster.standbys()
@@ -97,9 +125,10 @@ const STANDBY: Fault = {
 }
 
 /** Kills members of etcd for a time. */
-function etcdLost(name: string, count: number, ms: number): Fault {
+function etcdLost([name, title]: readonly [string, string], count: number, ms: number): Fault {
   return {
     name,
+    title,
     gapMsMax: GAP_MS_MAX,
     async play({ etcd }, draw) {
       const first = Math.floor(draw() * etcd.length)
@@ -115,7 +144,8 @@ function etcdLost(name: string, count: number, ms: number): Fault {
 
 /** Fills the primary's disk. PostgreSQL ends itself when it cannot write its WAL. */
 const DISK: Fault = {
-  name: 'disk of the primary full',
+  name: 'disk',
+  title: 'disk of the primary full',
   gapMsMax: GAP_MS_MAX,
   async play(cluster) {
     const primary = await cluster.primary()
@@ -142,7 +172,8 @@ async function fill(file: string): Promise<void> {
 }
 
 const HAPROXY: Fault = {
-  name: 'HAProxy killed',
+  name: 'haproxy',
+  title: 'HAProxy killed',
   async play({ haproxy }) {
     await haproxy.end('SIGKILL')
     // systemd starts it again sooner.
@@ -153,7 +184,8 @@ const HAPROXY: Fault = {
 }
 
 const TWO: Fault = {
-  name: 'two at once',
+  name: 'two',
+  title: 'two at once',
   async play(cluster, draw) {
     const primary = await cluster.primary()
     const standbys = await cluster.standbys()
@@ -177,12 +209,30 @@ const TWO: Fault = {
 export const MATRIX: readonly Fault[] = [
   KILL,
   STOP,
-  cut('primary cut off from etcd', 'etcd', 30_000, GAP_MS_MAX),
-  cut('primary cut off from its standbys', 'peers', 30_000, GAP_MS_MAX),
-  cut('primary cut off from clients', 'clients', 10_000),
+  network(['etcd-cut', 'primary cut off from etcd'], ['etcd', BLACK_HOLE], 30_000, GAP_MS_MAX),
+  network(
+    ['standby-cut', 'primary cut off from its standbys'],
+    ['peers', BLACK_HOLE],
+    30_000,
+    GAP_MS_MAX,
+  ),
+  network(['client-cut', 'primary cut off from clients'], ['clients', BLACK_HOLE], 10_000),
+  RESET,
+  network(
+    ['half-close', "the primary's sessions half-closed"],
+    ['sessions', { kind: 'half-close' }],
+    5_000,
+    GAP_MS_MAX,
+  ),
+  network(
+    ['latency', 'WAL to the standbys 100 ms late'],
+    ['wal', { kind: 'latency', ms: 100 }],
+    15_000,
+    GAP_MS_MAX,
+  ),
   SWITCHOVER,
-  etcdLost('an etcd member lost', 1, 10_000),
-  etcdLost('the majority of etcd lost', 2, 25_000),
+  etcdLost(['etcd-member', 'an etcd member lost'], 1, 10_000),
+  etcdLost(['etcd-majority', 'the majority of etcd lost'], 2, 25_000),
   STANDBY,
   DISK,
   HAPROXY,
