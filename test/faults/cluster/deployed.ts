@@ -74,6 +74,25 @@ export function rolesScript(settings: string): string {
   return read('roles.sh').replaceAll('/etc/patroni/', `${settings}/`)
 }
 
+/** The text of the file with each first value replaced by the second. */
+function swapped(name: string, changes: readonly (readonly [string, string])[]): string {
+  return changes.reduce((text, [from, to]) => {
+    if (!text.includes(from)) throw new Error(`deploy/patroni/${name} no longer has ${from}`)
+    return text.replace(from, to)
+  }, read(name))
+}
+
+export function diskGuard(plan: NodePlan, settings: string): string {
+  return swapped('disk-guard.sh', [
+    ['node=node-1', `node=${plan.name}`],
+    ['10.0.0.1:8008', at(plan.apiPort)],
+    ['/var/lib/postgresql/', `${plan.folder}/`],
+    ['/etc/patroni/', `${settings}/`],
+    // The same disk is filled again in the next round.
+    ['pause_seconds=600', 'pause_seconds=20'],
+  ])
+}
+
 export type EtcdPlan = {
   readonly name: string
   readonly folder: string
@@ -99,18 +118,15 @@ export function etcdFile(plan: EtcdPlan, all: readonly EtcdPlan[], settings: str
 type Behind = { readonly databasePort: number; readonly checkPort: number }
 
 export function haproxyFile(port: number, nodes: readonly Behind[], ca: string): string {
-  let text = read('haproxy.cfg')
-  const swap = (from: string, to: string) => {
-    if (!text.includes(from)) throw new Error(`deploy/patroni/haproxy.cfg no longer has ${from}`)
-    text = text.replace(from, to)
-  }
-  swap('127.0.0.1:6432', at(port))
-  swap('/etc/haproxy/database-ca.pem', ca)
-  for (const [i, node] of nodes.entries()) {
-    swap(
-      `10.0.0.${i + 1}:5432 check port 8008`,
-      `${at(node.databasePort)} check port ${node.checkPort}`,
-    )
-  }
-  return text
+  return swapped('haproxy.cfg', [
+    ['127.0.0.1:6432', at(port)],
+    ['/etc/haproxy/database-ca.pem', ca],
+    ...nodes.map(
+      ({ databasePort, checkPort }, i) =>
+        [
+          `10.0.0.${i + 1}:5432 check port 8008`,
+          `${at(databasePort)} check port ${checkPort}`,
+        ] as const,
+    ),
+  ])
 }

@@ -5,7 +5,7 @@ import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { atExit } from '../../support/at-exit.ts'
 import type { NetworkFault } from '../../support/fault-proxy.ts'
-import { type NodePlan, patroniFile } from './deployed.ts'
+import { diskGuard, type NodePlan, patroniFile } from './deployed.ts'
 import { POSTGRES_BIN } from './packages.ts'
 import { createProcess, familyOf, signalAll } from './process.ts'
 import type { ClusterProxy, Proxies } from './proxies.ts'
@@ -65,6 +65,15 @@ export async function createNode(options: {
   writeFileSync(file, patroniFile(plan, settings, options.archive))
   const log = join(settings, `${name}.log`)
   const patroni = patroniProcess(file, log, options)
+  const guardFile = join(settings, `${name}-disk-guard.sh`)
+  writeFileSync(guardFile, diskGuard(plan, settings))
+  const guard = createProcess({
+    command: ['/bin/bash', guardFile],
+    log: join(settings, `${name}-disk-guard.log`),
+    cwd: '/',
+    user: 'postgres',
+  })
+  guard.start()
   const proxies = [databasePeers, apiPeers, databaseClients, apiClients, ...etcd]
   const links: Links = {
     peers: [databasePeers, apiPeers],
@@ -107,6 +116,7 @@ export async function createNode(options: {
       const pids = all()
       signalAll(pids, 'SIGKILL')
       await patroni.end('SIGKILL')
+      await guard.end('SIGKILL')
       withdraw()
     },
   }

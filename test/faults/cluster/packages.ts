@@ -10,13 +10,20 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 const PACKAGES = [
-  ...['etcd-server', 'etcd-client', 'haproxy', 'nginx-light', 'openssl', 'postgresql-15'],
+  ...['etcd-server', 'etcd-client', 'haproxy', 'nginx-light', 'openssl', 'curl'],
+  'postgresql-15',
   // What Debian 12's package of Patroni depends on.
   ...['python3-etcd', 'python3-psycopg2', 'python3-yaml', 'python3-click', 'python3-dateutil'],
   ...['python3-prettytable', 'python3-psutil', 'python3-urllib3', 'python3-cdiff'],
   'python3-pkg-resources',
 ]
-const PROGRAMS = ['/usr/bin/etcd', '/usr/sbin/haproxy', '/usr/sbin/nginx', '/usr/bin/openssl']
+const PROGRAMS = [
+  '/usr/bin/etcd',
+  '/usr/sbin/haproxy',
+  '/usr/sbin/nginx',
+  '/usr/bin/openssl',
+  '/usr/bin/curl',
+]
 export const POSTGRES_BIN = '/usr/lib/postgresql/15/bin'
 /** The release whose package of Patroni is new enough. */
 const NEWER_RELEASE = 'trixie'
