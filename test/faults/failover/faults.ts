@@ -22,7 +22,9 @@ const GAP_MS_MAX = 25_000
 const SWITCHOVER_MS_MAX = 5_000
 /** The lease of a dead primary lasts 20 s; two busy cores may take as long again. */
 const TAKEOVER_MS_MAX = 60_000
-/** WAL that PostgreSQL has allocated before lasts for a while. */
+/** Longer than the lease, so that the stopped primary wakes up as a former one. */
+const STOPPED_MS = 27_000
+/** The guard looks every few seconds. */
 const DISK_MS_MAX = 60_000
 
 /** A dead node that starts before its lease ends becomes the primary again: no failover. */
@@ -106,7 +108,7 @@ const STOP: Fault = {
   async play(cluster) {
     const primary = await cluster.primary()
     primary.freeze()
-    await sleep(32_000)
+    await sleep(STOPPED_MS)
     return async () => primary.thaw()
   },
 }
@@ -142,7 +144,7 @@ function etcdLost([name, title]: readonly [string, string], count: number, ms: n
   }
 }
 
-/** Fills the primary's disk. PostgreSQL ends itself when it cannot write its WAL. */
+/** Fills the primary's disk. PostgreSQL stays the primary there until the disk guard acts. */
 const DISK: Fault = {
   name: 'disk',
   title: 'disk of the primary full',
@@ -209,11 +211,11 @@ const TWO: Fault = {
 export const MATRIX: readonly Fault[] = [
   KILL,
   STOP,
-  network(['etcd-cut', 'primary cut off from etcd'], ['etcd', BLACK_HOLE], 30_000, GAP_MS_MAX),
+  network(['etcd-cut', 'primary cut off from etcd'], ['etcd', BLACK_HOLE], 25_000, GAP_MS_MAX),
   network(
     ['standby-cut', 'primary cut off from its standbys'],
     ['peers', BLACK_HOLE],
-    30_000,
+    25_000,
     GAP_MS_MAX,
   ),
   network(['client-cut', 'primary cut off from clients'], ['clients', BLACK_HOLE], 10_000),
@@ -227,7 +229,7 @@ export const MATRIX: readonly Fault[] = [
   network(
     ['latency', 'WAL to the standbys 100 ms late'],
     ['wal', { kind: 'latency', ms: 100 }],
-    15_000,
+    10_000,
     GAP_MS_MAX,
   ),
   SWITCHOVER,

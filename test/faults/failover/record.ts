@@ -12,7 +12,7 @@ export type Seen = {
   readonly number: number
   readonly isLong: boolean
   readonly askedMs: number
-  /** When the status 200 arrived, and so when the hold was committed. */
+  /** When the status 200 of a stream arrived, and so when its hold was committed. */
   headMs?: number
   endedMs?: number
   answer?: Answer
