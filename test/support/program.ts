@@ -8,11 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { onRoles } from '../../tools/program-roles.ts'
-
-
 import { killAtExit } from './at-exit.ts'
 import { childEnvironment } from './child-environment.ts'
-
 import { sleep } from './drill.ts'
 
 const root = join(import.meta.dirname, '../..')

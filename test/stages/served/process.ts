@@ -8,11 +8,8 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onRoles } from '../../../tools/program-roles.ts'
-
-
 import { killAtExit } from '../../support/at-exit.ts'
 import { childEnvironment } from '../../support/child-environment.ts'
-
 import { sleep } from '../../support/drill.ts'
 
 const root = join(import.meta.dirname, '../../..')

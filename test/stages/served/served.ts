@@ -4,8 +4,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { onRoles } from '../../../tools/program-roles.ts'
-
-
 import { killAtExit } from '../../support/at-exit.ts'
 import { childEnvironment } from '../../support/child-environment.ts'
 
