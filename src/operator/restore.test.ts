@@ -100,7 +100,7 @@ test('a payment of an account that is lost becomes a review', async () => {
   assert.match((await stage.op(['reviews', 'list'])).out, /order_unknown/)
 })
 
-test('a moment too long ago or to come, and a directory that is not there, are refused', async () => {
+test('a moment too long ago or in the future, and a missing directory, are refused', async () => {
   const old = await stage.op(['restore', 'check', directory, '--since', '2026-01-01'])
   assert.equal(old.code, 2)
   const ahead = new Date(Date.now() + 3_600_000).toISOString()

@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000
  */
 const CREDITED_LATE_MS = DAY_MS
 /**
- * The job `partitions` drops holds that are more than a week old, and without its hold a charge that
+ * The job `partitions` drops holds that are more than a week old. Without its hold a charge that
  * was taken looks like a missing one: a repair would take it twice.
  */
 const DAYS_MAX = 6

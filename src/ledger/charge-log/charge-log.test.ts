@@ -133,7 +133,7 @@ test('only its own user can read the log, whatever the umask', async () => {
   }
 })
 
-test('many lines that waited for a disk are written in parts, and requests go on between', async () => {
+test('many lines that waited for a disk are written in parts, with requests between', async () => {
   const charges = logOf()
   for (let i = 0; i < 20_000; i++) charges.charged(settle(1), credits(1))
   const beginMs = performance.now()

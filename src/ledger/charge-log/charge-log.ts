@@ -1,7 +1,8 @@
 // The charge log: a file per process and day, beside the spool, with a line for each charge that
-// the database has stored, for each raised fence and for each charge that is written off. It is needed only when the database is
-// restored to an earlier moment: then `op restore` finds here what is missing. Lines are written in
-// groups behind the requests: none waits for the disk, and a full disk costs lines, not requests.
+// the database has stored, for each raised fence and for each charge that is written off. It is
+// needed only when the database is restored to an earlier moment: then `op restore` finds here what
+// is missing. Lines are written in groups behind the requests: none waits for the disk, and a full
+// disk costs lines, not requests.
 import type { FileHandle } from 'node:fs/promises'
 import { mkdir, open, readdir, statfs, unlink } from 'node:fs/promises'
 import { join } from 'node:path'

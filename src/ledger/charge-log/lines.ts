@@ -1,6 +1,7 @@
-// The lines of the charge log as text: a charge, the price list that its tariff number means, a fence
-// that was raised, and a charge that an operator wrote off. They have the checksums of the spool's lines. A version reads the lines of
-// the one before and of the one after: elements are only added at the end.
+// The lines of the charge log as text: a charge, the price list that its tariff number means, a
+// fence that was raised, and a charge that an operator wrote off. They have the checksums of the
+// spool's lines. A version reads the lines of the one before and of the one after: elements are
+// only added at the end.
 import type { BookId } from '../../platform/ids.ts'
 import type { Credits } from '../../units/credits.ts'
 import { millionths } from '../../units/price.ts'
