@@ -1,8 +1,9 @@
 // Restarts, reloads and an upgrade without a gap, under load. Gateway and cabinet get their sockets
 // as systemd passes them, and a restart is what deploy/systemd/tollgate-restart does: the next
 // instance accepts from the same socket before the old one gets SIGTERM, and nothing waits for its
-// drain. No request fails, each open stream ends whole, and no owner loses a session. The full form
-// also restarts without a kept socket, where requests fail.
+// drain. An upgrade is a restart into another version. No request fails, each open stream ends
+// whole, and no owner loses a session. The full form also restarts the same version, and once
+// without a kept socket, where requests fail.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -37,12 +38,12 @@ type Size = {
   readonly words: number
   readonly owners: number
   readonly processes: number
-  /** Of a restart and a reload. */
-  readonly rounds: number
+  /** Besides the upgrade, which restarts into another version. */
+  readonly restarts: number
 }
 const SIZES: Record<'full' | 'short', Size> = {
-  full: { perSecond: 100, streams: 50, words: 25, owners: 10, processes: 2, rounds: 5 },
-  short: { perSecond: 30, streams: 20, words: 8, owners: 2, processes: 1, rounds: 1 },
+  full: { perSecond: 100, streams: 50, words: 25, owners: 10, processes: 2, restarts: 3 },
+  short: { perSecond: 30, streams: 20, words: 8, owners: 2, processes: 1, restarts: 0 },
 }
 
 type Command = keyof typeof READY
@@ -88,15 +89,18 @@ export const drill: Drill = async ({ isFull, seed, say }) => {
         cabinet.stopOld()
       })
     }
+    const reload = () =>
+      besideStreams('reload', () => Promise.all([gateway.reload(), cabinet.reload()]))
     ensure((await releaseAt(url)) === 'old', 'the old version answers before the upgrade')
     await releases.select(releases.fresh)
     await migrate(releases.current, stage)
     await restart('upgrade')
     const looks = await Promise.all(Array.from({ length: LOOKS }, () => releaseAt(url)))
     ensure(!looks.includes('old'), 'the new version answers')
-    for (let round = 1; round <= size.rounds; round++) {
+    await reload()
+    for (let i = 1; i <= size.restarts; i++) {
       await restart('restart')
-      await besideStreams('reload', () => Promise.all([gateway.reload(), cabinet.reload()]))
+      await reload()
     }
     const [{ failed, ...figures }, visited] = await Promise.all([load.stop(), visits.stop()])
     await Promise.all([pool.close(), agent.close()])
@@ -108,8 +112,8 @@ export const drill: Drill = async ({ isFull, seed, say }) => {
     const { swept } = await stage.check()
     ensure(swept === 0, `the sweep finds no open hold (${swept})`)
     return {
-      ...{ restarts: size.rounds, reloads: size.rounds, upgrades: 1, ...figures, failed: 0 },
-      ...{ streams: size.streams * (2 * size.rounds + 1), ...visited },
+      ...{ restarts: size.restarts, reloads: size.restarts + 1, upgrades: 1, ...figures },
+      ...{ failed: 0, streams: size.streams * (2 * size.restarts + 2), ...visited },
       ...(gap !== undefined && { failedWithGap: gap }),
     }
   } finally {

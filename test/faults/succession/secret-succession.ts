@@ -69,7 +69,7 @@ export const drill: Drill = async ({ isFull, seed, say }) => {
     }
     await untilReencrypted(stage, '2')
     const [visited, answered] = await Promise.all([visits.stop(), load.stop()])
-    const refused = await withdraw(place)
+    const refused = await withdraw(place, isFull ? 2 : 1)
     for (const owner of people) await signIn(cabinets, owner, 'app')
     say(`withdrawn: ${refused} keys of the first secrets are refused, ${place.newest.size} work`)
     ensure((await serving.stop()) === 0, 'the gateway exits with 0')
@@ -111,19 +111,23 @@ async function succeed(place: Place, names: readonly Name[]): Promise<void> {
 async function restartAll(
   { serving, cabinets, secrets }: Place,
   meanwhile: () => Promise<void>,
+  count = 2,
 ): Promise<void> {
   await secrets.write()
   const replaced = serving.said('every process was replaced') + 1
   serving.parent.kill('SIGHUP')
   await meanwhile()
-  await Promise.all([serving.until('every process was replaced', replaced), cabinets.restart()])
+  await Promise.all([
+    serving.until('every process was replaced', replaced),
+    cabinets.restart(count),
+  ])
 }
 
 /** The third step. Keys of the former secrets end; returns how many were tried. */
-async function withdraw(place: Place): Promise<number> {
+async function withdraw(place: Place, cabinetCount: number): Promise<number> {
   const { secrets, serving, keys, newest } = place
   for (const name of NAMES) secrets.texts[name] = `2:${secrets.second[name]},`
-  await restartAll(place, async () => undefined)
+  await restartAll(place, async () => undefined, cabinetCount)
   const agent = new Agent()
   const ask = (key: string) =>
     call(agent, serving.url, { number: WITHDRAWN_NUMBER, key, isStream: false, reply: 'text 1' })
