@@ -192,6 +192,21 @@ test('the edge and the gateway agree about sizes and times', () => {
   assert.match(upstreams, new RegExp(`127\\.0\\.0\\.1:${config.cabinet.port}\\b`))
 })
 
+test('the charge logs of all programs that revoke keys outlive their containers', () => {
+  for (const name of ['gateway', 'cabinet', 'worker', 'op']) {
+    const volumes = at(compose, 'services', name, 'volumes') as string[]
+    assert.ok(
+      volumes.some((one) => one.endsWith(':/app/spool')),
+      name,
+    )
+  }
+  const [spool] = at(
+    manifest('Deployment', 'operator'),
+    ...['spec', 'template', 'spec', 'volumes'],
+  ) as Tree[]
+  assert.equal(at(spool, 'persistentVolumeClaim', 'claimName'), 'operator-spool')
+})
+
 test('pods cannot write or gain privileges, and Prometheus asks their metrics port', () => {
   const ports = {
     gateway: config.metrics.port,
