@@ -11,8 +11,8 @@ const read = (text: string) =>
 
 const LONG = 'x'.repeat(32)
 
-test('a text without an id is the secret 1, whatever it contains', () => {
-  for (const text of ['plain', 'with, a comma: and a colon', 'a1:b,2:c', '1234:five', '0:zero']) {
+test('a text without an id is the secret 1', () => {
+  for (const text of ['plain', 'with, a comma: and a colon', 'a1:b,c2:d', '1234:five', '0:zero']) {
     assert.deepEqual(read(text), [[1, text]])
     assert.equal(secretVersionsProblem(text), undefined)
   }
@@ -80,4 +80,18 @@ test('production refuses a short secret and the development default in a list to
   assert.match(problemsOf(`2:${LONG},1:short`).join(), /is shorter than 32 bytes/)
   const fallback = 'development tag secret: never use it in production'
   assert.match(problemsOf(`2:${LONG},1:${fallback}`).join(), /is the development default/)
+})
+
+test('a list in which one secret has no id is refused, and not taken for one long secret', () => {
+  const texts = [
+    'old,2:new',
+    'old\n2:new',
+    '2:new,old',
+    '2:new;1:old',
+    '2:new 1:old',
+    ' 2:new,1:old',
+  ]
+  for (const text of texts) assert.match(secretVersionsProblem(text) ?? '', /needs its id/, text)
+  for (const text of ['ol,d', '1:ol,d', '1:ol,d,2:new', '2:new', 'a:b,c:d'])
+    assert.equal(secretVersionsProblem(text), undefined, text)
 })

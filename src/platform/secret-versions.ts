@@ -18,6 +18,9 @@ const ID = /^([1-9]\d{0,2}):/
 /** A comma or a line break before an id. A secret may contain other commas. */
 const SEPARATOR = /\s*[,\n]\s*(?=[1-9]\d{0,2}:)/
 const END = /,\s*$/
+/** An id within a secret: another separator, or the secret before it has no id. */
+const MISPLACED_ID = /[\s,;][1-9]\d{0,2}:/
+const NEEDS_ID = 'is not a list of secrets: each needs its id, as in 1:old,2:new'
 
 /** Call it only for a `text` in which secretVersionsProblem finds nothing. */
 export function secretVersionsOf(text: Masked<string>): SecretVersions {
@@ -32,6 +35,10 @@ export function secretVersionsProblem(text: string): string | undefined {
   const found = split(text)
   if (found.length === 1 && ID.test(text) && !END.test(text)) return ALONE
   if (found.some(({ value }) => value === '')) return 'has an id without a secret'
+  // Taken for one long secret, such a text would refuse every key and end every session.
+  if (found.some(({ value }) => MISPLACED_ID.test(value))) return NEEDS_ID
+  const [{ id, value } = { id: 0, value: '' }, ...others] = found
+  if (others.length === 0 && id !== FIRST_SECRET_ID && value.includes(',')) return NEEDS_ID
   if (found.length > VERSIONS_MAX) return `has more than ${VERSIONS_MAX} secrets`
   const isTwice = (values: readonly unknown[]) => new Set(values).size < values.length
   if (isTwice(found.map(({ id }) => id))) return 'has an id twice: a new secret needs a new id'
