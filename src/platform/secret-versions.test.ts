@@ -92,6 +92,6 @@ test('a list in which one secret has no id is refused, and not taken for one lon
     ' 2:new,1:old',
   ]
   for (const text of texts) assert.match(secretVersionsProblem(text) ?? '', /needs its id/, text)
-  for (const text of ['ol,d', '1:ol,d', '1:ol,d,2:new', '2:new', 'a:b,c:d'])
+  for (const text of ['ol,d', '1:ol,d,', '1:ol,d,2:new', '2:new,', 'a:b,c:d'])
     assert.equal(secretVersionsProblem(text), undefined, text)
 })

@@ -33,12 +33,12 @@ export function secretVersionsOf(text: Masked<string>): SecretVersions {
 /** Why the text is neither a secret nor a list of them; never quotes it. */
 export function secretVersionsProblem(text: string): string | undefined {
   const found = split(text)
-  if (found.length === 1 && ID.test(text) && !END.test(text)) return ALONE
   if (found.some(({ value }) => value === '')) return 'has an id without a secret'
   // Taken for one long secret, such a text would refuse every key and end every session.
   if (found.some(({ value }) => MISPLACED_ID.test(value))) return NEEDS_ID
   const [{ id, value } = { id: 0, value: '' }, ...others] = found
   if (others.length === 0 && id !== FIRST_SECRET_ID && value.includes(',')) return NEEDS_ID
+  if (others.length === 0 && ID.test(text) && !END.test(text)) return ALONE
   if (found.length > VERSIONS_MAX) return `has more than ${VERSIONS_MAX} secrets`
   const isTwice = (values: readonly unknown[]) => new Set(values).size < values.length
   if (isTwice(found.map(({ id }) => id))) return 'has an id twice: a new secret needs a new id'
