@@ -15,10 +15,18 @@ const SHIPPED = join(import.meta.dirname, '../../../deploy/pgbackrest')
 /** PostgreSQL replays a full form's archive within it; without an end the drill would wait. */
 const RECOVERY_MS_MAX = 300_000
 
-export async function startArchivedServer() {
+async function recovered(isInRecovery: () => Promise<string | undefined>): Promise<void> {
+  const deadline = performance.now() + RECOVERY_MS_MAX
+  while ((await isInRecovery()) !== 'false') {
+    if (performance.now() > deadline) throw new Error('it does not recover')
+    await sleep(50)
+  }
+}
+
+/** The directories of the server and of pgBackRest, which both run as an ordinary user. */
+async function makeFolder() {
   const folder = await mkdtemp(join(tempRoot(), 'tollgate-restore-'))
   const at = (name: string) => join(folder, name)
-  const data = at('data')
   const own = async (path: string) => {
     const { uid, gid } = unprivileged()
     if (uid !== undefined && gid !== undefined) await chown(path, uid, gid)
@@ -28,6 +36,12 @@ export async function startArchivedServer() {
     await mkdir(at(name))
     await own(at(name))
   }
+  return { folder, at, own }
+}
+
+export async function startArchivedServer() {
+  const { folder, at, own } = await makeFolder()
+  const data = at('data')
   const config = at('pgbackrest.conf')
   const program = `pgbackrest --config=${config} --stanza=tollgate`
   const settings = {
@@ -96,11 +110,7 @@ export async function startArchivedServer() {
       const target = moment === undefined ? [] : ['--type=time', `--target=${moment}`]
       await backrest(...target, ...(moment ? ['--target-action=promote'] : []), 'restore')
       server = await startPostgres({ version: 'system', dataDirectory: data, port, settings })
-      const began = performance.now()
-      while ((await ask('select pg_is_in_recovery()::text as value')) !== 'false') {
-        if (performance.now() - began > RECOVERY_MS_MAX) throw new Error('it does not recover')
-        await sleep(50)
-      }
+      await recovered(() => ask('select pg_is_in_recovery()::text as value'))
     },
 
     async end(): Promise<void> {
