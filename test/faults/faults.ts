@@ -1,6 +1,6 @@
 // npm run faults -- <name> [--full] [--only part,part] [--seed n]: runs one fault program. Each
 // breaks something real, checks a promise, prints its figures last as one JSON line, and exits
-// non-zero when the promise is broken. CI runs the short form. The figures that we publish come from
+// non-zero when the promise is broken. CI runs the short form. Published figures come from
 // --full, which also checks time limits in milliseconds; a busy machine would exceed them.
 import { parseArgs } from 'node:util'
 import type { Drill } from '../support/drill.ts'

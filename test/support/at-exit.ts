@@ -4,14 +4,18 @@ import type { ChildProcess } from 'node:child_process'
 
 const acts = new Set<() => void>()
 
-process.on('exit', () => {
+function actAll(): void {
   for (const act of acts) act()
-})
+}
 
 /** Runs `act` when this process exits; the result withdraws it. */
 export function atExit(act: () => void): () => void {
+  if (acts.size === 0) process.on('exit', actAll)
   acts.add(act)
-  return () => acts.delete(act)
+  return () => {
+    acts.delete(act)
+    if (acts.size === 0) process.off('exit', actAll)
+  }
 }
 
 /** Kills the child when this process exits early. */

@@ -69,10 +69,7 @@ export async function startFaultProxy(targetPort: number, port = 0) {
   await once(server, 'listening')
 
   const resetAll = () => {
-    for (const { near, far } of pairs) {
-      near.resetAndDestroy()
-      far.resetAndDestroy()
-    }
+    for (const { near, far } of pairs) for (const one of [near, far]) one.resetAndDestroy()
   }
   return {
     // Safe: a server that listens on a port has an address of this kind.

@@ -65,15 +65,7 @@ export async function createNode(options: {
   writeFileSync(file, patroniFile(plan, settings, options.archive))
   const log = join(settings, `${name}.log`)
   const patroni = patroniProcess(file, log, options)
-  const guardFile = join(settings, `${name}-disk-guard.sh`)
-  writeFileSync(guardFile, diskGuard(plan, settings))
-  const guard = createProcess({
-    command: ['/bin/bash', guardFile],
-    log: join(settings, `${name}-disk-guard.log`),
-    cwd: '/',
-    user: 'postgres',
-  })
-  guard.start()
+  const guard = startDiskGuard(plan, settings)
   const proxies = [databasePeers, apiPeers, databaseClients, apiClients, ...etcd]
   const links: Links = {
     peers: [databasePeers, apiPeers],
@@ -85,6 +77,10 @@ export async function createNode(options: {
   const postmaster = () => postmasterOf(join(folder, 'tollgate'))
   const all = () => [...familyOf(patroni.pid()), ...familyOf(postmaster())]
   const withdraw = atExit(() => signalAll(all(), 'SIGKILL'))
+  const kill = async () => {
+    signalAll(all(), 'SIGKILL')
+    await patroni.end('SIGKILL')
+  }
 
   return {
     name,
@@ -98,11 +94,7 @@ export async function createNode(options: {
     isRunning: patroni.isRunning,
     start: patroni.start,
     /** SIGKILL of everything at once, as when the machine loses its power. */
-    async kill(): Promise<void> {
-      const pids = all()
-      signalAll(pids, 'SIGKILL')
-      await patroni.end('SIGKILL')
-    },
+    kill,
     /** SIGSTOP, as when the hypervisor pauses the machine. */
     freeze: () => signalAll(all(), 'SIGSTOP'),
     thaw: () => signalAll(all(), 'SIGCONT'),
@@ -113,13 +105,21 @@ export async function createNode(options: {
       for (const proxy of proxies) proxy.heal()
     },
     async end(): Promise<void> {
-      const pids = all()
-      signalAll(pids, 'SIGKILL')
-      await patroni.end('SIGKILL')
+      await kill()
       await guard.end('SIGKILL')
       withdraw()
     },
   }
+}
+
+function startDiskGuard(plan: NodePlan, settings: string) {
+  const file = join(settings, `${plan.name}-disk-guard.sh`)
+  writeFileSync(file, diskGuard(plan, settings))
+  const guard = createProcess({
+    ...{ command: ['/bin/bash', file], log: `${file}.log`, cwd: '/', user: 'postgres' },
+  })
+  guard.start()
+  return guard
 }
 
 function patroniProcess(

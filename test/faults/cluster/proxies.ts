@@ -1,5 +1,6 @@
-// The fault proxies of the cluster, in a thread of their own: beside hundreds of clients in one event
-// loop they would delay the nodes' questions to etcd by seconds, and the primary would step down.
+// The fault proxies of the cluster, in a thread of their own: beside hundreds of clients in one
+// event loop they would delay the nodes' questions to etcd by seconds, and the primary would step
+// down.
 import { Worker } from 'node:worker_threads'
 import type { NetworkFault } from '../../support/fault-proxy.ts'
 import type { Order } from './proxy-thread.ts'

@@ -1,6 +1,6 @@
-// A PostgreSQL whose WAL is archived and whose backups are made by pgBackRest, with the settings and
-// by the command of the timer that we ship. It may be destroyed, and restored at the same address:
-// to the end of the archive, or to an earlier moment.
+// A PostgreSQL whose WAL is archived and whose backups are made by pgBackRest, with the settings
+// and by the command of the timer that we ship. It may be destroyed, and restored at the same
+// address: to the end of the archive, or to an earlier moment.
 import { execFile } from 'node:child_process'
 import { appendFile, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
