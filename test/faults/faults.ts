@@ -2,6 +2,11 @@
 // breaks something real, checks a promise, prints its figures last as one JSON line, and exits
 // non-zero when the promise is broken. CI runs the short form. Published figures come from
 // --full, which also checks time limits in milliseconds; a busy machine would exceed them.
+// npm run faults -- <name> [--full] [--only part,part [--times n]] [--seed n]: runs one fault
+// program, or some parts of it. Each breaks something real, checks a promise, prints its figures
+// last as one JSON line, and exits non-zero when the promise is broken. CI runs the short form. The
+// figures that we publish come from --full, which also checks time limits in milliseconds; a busy
+// machine would exceed them.
 import { parseArgs } from 'node:util'
 import type { Drill } from '../support/drill.ts'
 import { PromiseBroken } from '../support/drill.ts'
@@ -71,12 +76,14 @@ const { values, positionals } = parseArgs({
   options: {
     full: { type: 'boolean', default: false },
     only: { type: 'string' },
+    times: { type: 'string' },
     seed: { type: 'string' },
   },
 })
 const load = programs[positionals[0] ?? '']
 if (load === undefined) {
-  console.error(`usage: npm run faults -- <name> [--full] [--only part,part] [--seed n]`)
+  const options = '[--full] [--only part,part [--times n]] [--seed n]'
+  console.error(`usage: npm run faults -- <name> ${options}`)
   console.error(`names: ${Object.keys(programs).join(' ')}`)
   process.exit(2)
 }
@@ -93,14 +100,19 @@ const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
 console.log(`${positionals[0]} ${values.full ? 'full' : 'short'} seed ${seed}`)
 try {
   const say = (text: string) => console.log(text)
-  const figures = await drill({ isFull: values.full, seed, only, say })
+  const times = values.times === undefined ? undefined : Number(values.times)
+  const figures = await drill({ isFull: values.full, seed, only, times, say })
   console.log(
     JSON.stringify(figures, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
   )
   process.exit(0)
 } catch (error) {
   console.error(error instanceof PromiseBroken ? `the promise is broken: ${error.message}` : error)
-  const chosen = `${values.full ? ' --full' : ''}${only ? ` --only ${only}` : ''}`
-  console.error(`to repeat this run: npm run faults -- ${positionals[0]}${chosen} --seed ${seed}`)
+  const options = [
+    ...(values.full ? ['--full'] : []),
+    ...(only ? [`--only ${only}`] : []),
+    ...(values.times ? [`--times ${values.times}`] : []),
+  ]
+  console.error(`to repeat this run: npm run faults -- ${[...positionals, ...options].join(' ')} --seed ${seed}`)
   process.exit(1)
 }

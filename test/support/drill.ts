@@ -7,6 +7,8 @@ export type Drill = (options: {
   readonly seed: number
   /** The chosen ones of the module's `parts`; undefined when none were chosen. */
   readonly only: readonly string[] | undefined
+  /** How often to play each part; undefined leaves it to the program. */
+  readonly times: number | undefined
   say(text: string): void
 }) => Promise<Figures>
 

@@ -93,6 +93,8 @@ export function startLoad(stage: Stage, size: LoadSize, draw: () => number, last
     seen,
     pages,
     openStreams: () => state.openStreams,
+    /** Whether short requests wait no longer than a second: the backlog of a gap is done. */
+    isCalm: () => state.openStreams === size.streams && asks.size < size.perSecond,
     /** Stops asking, and resolves when everything is answered. */
     async stop(): Promise<void> {
       state.isEnding = true
