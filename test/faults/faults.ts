@@ -113,6 +113,7 @@ try {
     ...(only ? [`--only ${only}`] : []),
     ...(values.times ? [`--times ${values.times}`] : []),
   ]
-  console.error(`to repeat this run: npm run faults -- ${[...positionals, ...options].join(' ')} --seed ${seed}`)
+  const chosen = [positionals[0], ...options].join(' ')
+  console.error(`to repeat this run: npm run faults -- ${chosen} --seed ${seed}`)
   process.exit(1)
 }

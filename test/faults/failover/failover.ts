@@ -38,17 +38,19 @@ export const drill: Drill = async ({ isFull, seed, only, times, say }) => {
     await sleep(CALM_MS)
     const gaps: Record<string, number[]> = {}
     const broken: string[] = []
+    const scene: Scene = { stage, load, draw, say, isFull, broken }
     for (let round = 0; round < (times ?? (isFull ? ROUNDS : 1)); round++) {
       for (const fault of faults) {
-        const gapMs = await playFault({ stage, load, draw, say, isFull, broken }, fault)
+        const gapMs = await playFault(scene, fault)
         gaps[fault.name] = [...(gaps[fault.name] ?? []), gapMs]
       }
     }
+    await untilCalm(scene)
     await recover(stage)
     await load.stop()
     const checked = await closingCheck(stage, load)
-    ensure(broken.length === 0, broken.join('\n'))
     say(`compared ${checked.acknowledged} acknowledged requests with the ledger: none is lost`)
+    ensure(broken.length === 0, broken.join('\n'))
     const figures: Record<string, number | string> = { patroni: stage.cluster.patroniVersion }
     for (const [name, list] of Object.entries(gaps)) figures[`${name} ms`] = list.join(' ')
     if (isChosen('twin')) {
