@@ -58,10 +58,9 @@ export async function startFaultProxy(targetPort: number, port = 0) {
     near.setNoDelay(true)
     const pair = { near, far }
     pairs.add(pair)
-    for (const socket of [near, far]) {
-      // In a black hole one side stays when the other has gone; `heal` resets it.
-      socket.once('close', () => near.destroyed && far.destroyed && pairs.delete(pair))
-    }
+    // In a black hole one side stays when the other has gone; `heal` resets it.
+    const forget = () => near.destroyed && far.destroyed && pairs.delete(pair)
+    for (const socket of [near, far]) socket.once('close', forget)
     pass(near, far)
     pass(far, near)
   })
