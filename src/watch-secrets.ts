@@ -10,7 +10,7 @@ import { secretVersionsOf } from './platform/secret-versions.ts'
  * that every process accepts the new secret before one makes something with it.
  */
 export function watchSecrets({ gauge }: Metrics, config: Config, role: string): void {
-  if (role === 'worker' || role === 'operator') return // they answer nobody
+  if (['worker', 'operator', 'console'].includes(role)) return // they check no key and no customer
   const { tagSecret, lookupSecret } = config.keys
   const secrets = {
     ...{ 'keys.tagSecret': tagSecret, 'keys.lookupSecret': lookupSecret },

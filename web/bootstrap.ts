@@ -1,7 +1,8 @@
 // The first script of every page. It is small, so that it runs while the program is still loading,
 // and it requests everything that the first page needs in parallel. Then it starts the program.
-import { currentZone, loadWords, preferredLanguage } from './runtime/preferences.ts'
+import { currentZone, preferredLanguage } from './runtime/preferences.ts'
 import { prefetch } from './runtime/prefetch.ts'
+import { loadWords } from './words/load.ts'
 import './style.css'
 
 // The page repeats a request that fails here, and shows the error.

@@ -10,6 +10,7 @@ import { startLanguage } from './runtime/language.ts'
 import { brandQuery, createQueryClient, meQuery } from './runtime/queries.ts'
 import { wipeKeysOfSharedDevice } from './runtime/session.ts'
 import { Toasts } from './ui/Toasts.tsx'
+import { loadWords } from './words/load.ts'
 
 /** Called once, by bootstrap.ts. */
 export async function startApp(): Promise<void> {
@@ -39,7 +40,7 @@ export async function startApp(): Promise<void> {
     // The page repeats a load that fails here, and shows the error.
     pages.loadRouteChunk(route)?.catch(() => undefined)
   }
-  await startLanguage()
+  await startLanguage(loadWords)
   createRoot(element).render(
     <StrictMode>
       <QueryClientProvider client={client}>

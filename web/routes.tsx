@@ -1,6 +1,6 @@
 // Every page of the cabinet and who may see it. A page is loaded when it is first opened, so a new
 // page adds nothing to the first load. Guests must sign in first and then return to the page.
-import type { QueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQuery } from '@tanstack/react-query'
 import {
   createRootRouteWithContext,
   createRoute,
@@ -19,8 +19,9 @@ import { sessionsSearchOf } from './pages/sessions/search.ts'
 import { usageSearchOf } from './pages/usage/period.ts'
 import { paths, safeNext } from './paths.ts'
 import { loadChunk } from './runtime/chunk.ts'
-import { homeQuery, meQuery } from './runtime/queries.ts'
+import { brandQuery, homeQuery, meQuery } from './runtime/queries.ts'
 import { Skeleton } from './ui/parts.tsx'
+import { SiteName } from './ui/site-name.ts'
 
 type Context = { readonly client: QueryClient }
 type SignInSearch = { readonly next?: string }
@@ -39,10 +40,13 @@ const root = createRootRouteWithContext<Context>()({
 })
 
 function Root() {
+  const { data: brand } = useQuery(brandQuery)
   return (
-    <StepUpProvider>
-      <Outlet />
-    </StepUpProvider>
+    <SiteName value={brand?.name}>
+      <StepUpProvider>
+        <Outlet />
+      </StepUpProvider>
+    </SiteName>
   )
 }
 

@@ -4,26 +4,34 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parseSync } from 'vite'
+import { en as consoleEn } from './console/words/en.ts'
+import { ru as consoleRu } from './console/words/ru.ts'
 import { en } from './words/en/en.ts'
 import { ru } from './words/ru/ru.ts'
 
 type Sentences = ReadonlyMap<string, string>
 
 const FORM = /_(?:zero|one|two|few|many|other)$/
-const russian = sentencesOf(ru)
-const english = sentencesOf(en)
+/** The words of the cabinet and of the console. */
+const applications = [
+  { russian: sentencesOf(ru), english: sentencesOf(en) },
+  { russian: sentencesOf(consoleRu), english: sentencesOf(consoleEn) },
+]
 
 test('has the same sentences in both languages', () => {
   const bare = (all: Sentences) => new Set([...all.keys()].map((key) => key.replace(FORM, '')))
-  assert.deepEqual([...bare(russian)].sort(), [...bare(english)].sort())
-  assert.ok(russian.size > 100)
+  for (const { russian, english } of applications) {
+    assert.deepEqual([...bare(russian)].sort(), [...bare(english)].sort())
+    assert.ok(russian.size > 100)
+  }
 })
 
 test('has every plural form of the language for a sentence with a number', () => {
-  for (const [language, all] of [
-    ['ru', russian],
-    ['en', english],
-  ] as const) {
+  const pairs = applications.flatMap(({ russian, english }) => [
+    ['ru', russian] as const,
+    ['en', english] as const,
+  ])
+  for (const [language, all] of pairs) {
     const forms = new Intl.PluralRules(language).resolvedOptions().pluralCategories
     const counted = [...all.keys()].filter((key) => FORM.test(key))
     for (const key of new Set(counted.map((one) => one.replace(FORM, '')))) {
@@ -35,9 +43,11 @@ test('has every plural form of the language for a sentence with a number', () =>
 
 test('uses the same values and links in both languages', () => {
   const marks = (text = '') => new Set(text.match(/\{\{\w+\}\}|<\/?\w+>/g))
-  for (const [key, text] of english) {
-    const other = russian.get(key)
-    if (other !== undefined) assert.deepEqual(marks(other), marks(text), key)
+  for (const { russian, english } of applications) {
+    for (const [key, text] of english) {
+      const other = russian.get(key)
+      if (other !== undefined) assert.deepEqual(marks(other), marks(text), key)
+    }
   }
 })
 
@@ -45,11 +55,13 @@ test('writes Russian in Russian and English in English', () => {
   // Each language is named in itself; up to three words may be a name, such as that of a tool.
   const isOwn = (key: string) => /^language\./.test(key)
   const hasWords = (text: string) => (text.match(/\p{L}{2,}/gu) ?? []).length > 3
-  for (const [key, text] of english) {
-    if (!isOwn(key)) assert.doesNotMatch(text, /\p{Script=Cyrillic}/u, key)
-  }
-  for (const [key, text] of russian) {
-    if (!isOwn(key) && hasWords(text)) assert.match(text, /\p{Script=Cyrillic}/u, key)
+  for (const { russian, english } of applications) {
+    for (const [key, text] of english) {
+      if (!isOwn(key)) assert.doesNotMatch(text, /\p{Script=Cyrillic}/u, key)
+    }
+    for (const [key, text] of russian) {
+      if (!isOwn(key) && hasWords(text)) assert.match(text, /\p{Script=Cyrillic}/u, key)
+    }
   }
 })
 

@@ -7,6 +7,7 @@ import type { Clock } from '../platform/clock.ts'
 import { isDatabaseUnavailable } from '../platform/db/database-errors.ts'
 import type { Log } from '../platform/log.ts'
 import { isRefusal } from '../platform/refusal.ts'
+import type { PasswordRefusalCode } from '../platform/refusals.ts'
 import { type Answer, codeOf, errorAnswer, isOk, okAnswer, responseOf } from './answers.ts'
 import type { Auth } from './auth/auth.ts'
 import type { AuthRequest, AuthRoute, AuthRouteTable } from './auth-route.ts'
@@ -14,7 +15,6 @@ import type { Cookies } from './cookies.ts'
 import { withDatabaseFailure } from './database-failures.ts'
 import { type AccountsSettings, ADDRESS_HEADER, BASE_PATH } from './dependencies.ts'
 import type { Proof } from './levels.ts'
-import type { PasswordRefusalCode } from './refusals.ts'
 import { missingFor, type Session, type Sessions } from './sessions.ts'
 import type { CookieSignatures } from './succession/cookie-signatures.ts'
 import type { Throttle } from './throttle.ts'
@@ -31,7 +31,7 @@ const AGENT_LENGTH_MAX = 400
 const LENIENT_FACTOR = 10
 /** How far a timer may be off. */
 const TIMER_ERROR_MS = 2
-/** When the database is unavailable; the same as `DATABASE_RETRY_SECONDS` in cabinet/answers.ts. */
+/** When the database is unavailable; as in platform/server/answers.ts. */
 const RETRY_SECONDS = 5
 
 type SignedInRoute = Extract<AuthRoute, { readonly session: 'required' }>

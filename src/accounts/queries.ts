@@ -1,5 +1,6 @@
 // The SQL of accounts. better-auth reads and writes sessions, passwords, codes, second factors and
 // passkeys itself; they are here only where we need them elsewhere, or in one transaction.
+import { attemptIncrement } from '../platform/db/attempt-queries.ts'
 import type { Executor, Tx } from '../platform/db/db.ts'
 import type { AccountId, BookId } from '../platform/ids.ts'
 
@@ -369,24 +370,9 @@ export async function codeDeleteByAccount(db: Executor, account: AccountId): Pro
   await db.query(`delete from account_codes where value = $1`, [account])
 }
 
-/**
- * Counts an attempt. One statement, so each of many concurrent attempts gets its own number. The
- * count stops at max + 2: a flood cannot overflow it, and max + 1 still marks the first refusal.
- */
-export async function throttleIncrement(
-  db: Executor,
-  p: { readonly key: string; readonly seconds: number; readonly max: number },
-): Promise<{ readonly hits: number; readonly leftSeconds: number }> {
-  const { rows } = await db.query(
-    `insert into account_throttles as t (key, hits, ends_at)
-     values ($1, 1, clock_timestamp() + make_interval(secs => $2))
-     on conflict (key) do update set
-       hits = case when t.ends_at <= clock_timestamp() then 1 else least(t.hits + 1, $3 + 2) end,
-       ends_at = case when t.ends_at <= clock_timestamp() then excluded.ends_at else t.ends_at end
-     returning hits, extract(epoch from ends_at - clock_timestamp())::float8 as "leftSeconds"`,
-    [p.key, p.seconds, p.max],
-  )
-  return rows[0] as { hits: number; leftSeconds: number }
+/** Counts an attempt. Locks the row. */
+export function throttleIncrement(db: Executor, p: Parameters<typeof attemptIncrement>[2]) {
+  return attemptIncrement(db, 'account_throttles', p)
 }
 
 /** Deletes the count. Locks it. */

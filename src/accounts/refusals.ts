@@ -24,9 +24,3 @@ export const closingRefusalCodes = ['email_change_recent'] as const
 
 export type ClosingRefusalCode = (typeof closingRefusalCodes)[number]
 export const closingRefusal = makeRefusal<ClosingRefusalCode>
-
-/** The handler of /api/auth answers it as `overloaded`. */
-export const passwordRefusalCodes = ['password_checks_overloaded'] as const
-
-export type PasswordRefusalCode = (typeof passwordRefusalCodes)[number]
-export const passwordRefusal = makeRefusal<PasswordRefusalCode>

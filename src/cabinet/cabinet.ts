@@ -1,19 +1,19 @@
 // Entry file of the cabinet: the account area, its pages, and the notifications of payment
-// providers. It lists the plugins; server.ts is what they share, contract/ the types of answers.
+// providers. It lists the plugins; platform/server is what they share, contract/ the types of
+// answers.
 import type { ClosingHooks } from '../accounts/accounts.ts'
 import type { Db } from '../platform/db/db.ts'
+import { healthPlugin } from '../platform/server/health.ts'
+import { pagesPlugin } from '../platform/server/pages.ts'
+import { createServer, type ServerOptions } from '../platform/server/server.ts'
+import { answers } from './answers.ts'
 import { type ApiOptions, apiPlugins } from './api/api.ts'
 import { type ClosingHookOptions, createClosingHooks } from './closing-hooks.ts'
 import { type Documents, readDocuments } from './documents.ts'
-import { healthPlugin } from './health.ts'
 import { type NotificationReceiver, notificationsPlugin } from './notifications.ts'
-import { pagesPlugin } from './pages.ts'
-import { pingDatabase } from './queries.ts'
-import { createServer, type ServerOptions } from './server.ts'
 
 export type { ApiOptions } from './api/api.ts'
 export type { Notification, NotificationReceiver, StoreNotification } from './notifications.ts'
-export type { Plugin } from './plugin.ts'
 
 export type CabinetOptions = ServerOptions & {
   readonly db: Db
@@ -27,8 +27,8 @@ export type CabinetOptions = ServerOptions & {
 
 export function createCabinet(options: CabinetOptions) {
   const { db, clock, log, payments, api, pagesDirectory = 'none' } = options
-  return createServer(options, [
-    healthPlugin({ pingDatabase: () => pingDatabase(db) }),
+  return createServer({ ...options, answers }, [
+    healthPlugin(db),
     ...(payments ? [notificationsPlugin({ ...payments, log })] : []),
     ...(api ? apiPlugins({ ...api, db, clock, log }) : []),
     pagesPlugin(pagesDirectory, log),

@@ -5,9 +5,10 @@ import { createTestDatabase, settingsOf, type TestDatabase } from '../../test/su
 import { systemClock } from '../platform/clock.ts'
 import { openDatabase } from '../platform/db/db.ts'
 import { createLog } from '../platform/log.ts'
+import { createServer } from '../platform/server/server.ts'
+import { answers } from './answers.ts'
 import { createCabinet, type Notification, type StoreNotification } from './cabinet.ts'
 import { notificationsPlugin } from './notifications.ts'
-import { createServer } from './server.ts'
 
 let database: TestDatabase
 before(async () => {
@@ -110,7 +111,7 @@ test('limits concurrent stores, also those that a provider no longer waits for',
     concurrentMax: 2,
     answerMs: 50,
   })
-  const server = createServer(shared(), [plugin])
+  const server = createServer({ ...shared(), answers }, [plugin])
   const post = async () => {
     const answer = await server.inject({ method: 'POST', url: '/notifications/bank' })
     return answer.statusCode === 200 ? 'stored' : answer.json().error.code

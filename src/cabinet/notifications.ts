@@ -4,8 +4,8 @@
 // payments module also asks them itself.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Log } from '../platform/log.ts'
+import type { Plugin } from '../platform/server/plugin.ts'
 import { sendError } from './answers.ts'
-import type { Plugin } from './plugin.ts'
 
 export type Notification = {
   readonly provider: string

@@ -8,8 +8,9 @@ import { systemClock } from '../platform/clock.ts'
 import { openDatabase } from '../platform/db/db.ts'
 import { createLog } from '../platform/log.ts'
 import { Refusal } from '../platform/refusal.ts'
-import type { Plugin } from './plugin.ts'
-import { createServer, type ServerOptions } from './server.ts'
+import type { Plugin } from '../platform/server/plugin.ts'
+import { createServer, type ServerOptions } from '../platform/server/server.ts'
+import { answers } from './answers.ts'
 
 /** A plugin with a route for every way a request can end. */
 function samplePlugin(held: PromiseWithResolvers<void>): Plugin {
@@ -42,6 +43,7 @@ async function startServer(
   const held = Promise.withResolvers<void>()
   const server = createServer(
     {
+      answers,
       clock: systemClock,
       log: createLog({ level: 'trace', destination: { write: (line) => void lines.push(line) } }),
       metrics: { countAnswer: (route, status) => void answered.push([route, status]) },

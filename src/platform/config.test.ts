@@ -22,6 +22,7 @@ const production = {
   KEYS_TAG_SECRET: `${CANARY}-tag`,
   KEYS_LOOKUP_SECRET: `${CANARY}-lookup`,
   ACCOUNTS_SECRET: `${CANARY}-accounts`,
+  OPERATORS_SECRET: `${CANARY}-operators`,
   PAYMENTS_DIGEST_SECRET: `${CANARY}-digests`,
   BRAND_SUPPORT_EMAIL: 'help@example.org',
   BRAND_CABINET_URL: 'https://cabinet.example.org',

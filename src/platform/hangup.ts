@@ -1,6 +1,6 @@
-// SIGHUP, which would end a process that does not handle it. `serve` replaces its processes; `work`
-// and `cabinet` read their settings again: the level of the log changes at once, and a line of the
-// log names the changed settings that need a restart.
+// SIGHUP, which would end a process that does not handle it. `serve` replaces its processes;
+// `work`, `cabinet` and `console` read their settings again: the level of the log changes at once,
+// and a line of the log names the changed settings that need a restart.
 import { type Config, changedSettings, type loadConfig } from './config.ts'
 import type { Log } from './log.ts'
 

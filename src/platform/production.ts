@@ -33,6 +33,7 @@ type CheckedConfig = {
   readonly brand: { readonly cabinetUrl: string }
   readonly gateway: { readonly publicUrl: string }
   readonly mail: { readonly smtpUrl: Masked<string> }
+  readonly operators: { readonly consoleUrl: string }
   readonly payments: { readonly money: string }
   readonly upstream: { readonly file: string; readonly url: string }
   readonly vendorBill: { readonly url: string }
@@ -115,10 +116,13 @@ function refuseUnsafeMoney(
 
 /** Cookies, keys and prompts without TLS. */
 function refusePlainLines(config: CheckedConfig, reportProblem: ReportProblem): void {
-  const { allow, brand, gateway, upstream, vendorBill } = config
-  // No flag of `allow` for these two: even where a CDN terminates TLS, the public URL is https://.
+  const { allow, brand, gateway, operators, upstream, vendorBill } = config
+  // No flag of `allow` for these: even where a CDN terminates TLS, the public URL is https://.
   if (isPlainHttp(brand.cabinetUrl)) {
     reportProblem(['brand', 'cabinetUrl'], 'must be https: session cookies are bound to it')
+  }
+  if (isPlainHttp(operators.consoleUrl)) {
+    reportProblem(['operators', 'consoleUrl'], 'must be https: operators’ cookies are bound to it')
   }
   if (isPlainHttp(gateway.publicUrl)) {
     reportProblem(['gateway', 'publicUrl'], 'must be https: customers send their keys there')

@@ -35,6 +35,7 @@ const secrets: Readonly<Record<string, string>> = {
   KEYS_TAG_SECRET: `${LONG}-tag`,
   KEYS_LOOKUP_SECRET: `${LONG}-lookup`,
   ACCOUNTS_SECRET: `${LONG}-accounts`,
+  OPERATORS_SECRET: `${LONG}-operators`,
   PAYMENTS_DIGEST_SECRET: `${LONG}-digests`,
   UPSTREAM_KEY: `${LONG}-upstream`,
   MAIL_SMTP_URL: 'smtp://gate:password@relay.example.com',

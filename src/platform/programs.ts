@@ -2,12 +2,13 @@
 // environment: a flaw in the gateway, which faces the internet, must not give away the keys of
 // payments, sessions and e-mail. docs/security.md has the same table for people.
 
-export const PROGRAMS = ['serve', 'cabinet', 'work', 'op', 'migrate'] as const
+export const PROGRAMS = ['serve', 'cabinet', 'console', 'work', 'op', 'migrate'] as const
 export type Program = (typeof PROGRAMS)[number]
 
 const DATABASE = ['database.url', 'database.directUrl']
 const KEYS = ['keys.tagSecret', 'keys.lookupSecret']
 const PAYMENTS = ['payments.digestSecret', 'yookassa.secretKey', 'yookassa.earlierShops']
+const OPERATORS = ['operators.secret', 'operators.token']
 /** What jobs and operators' commands share: audits, old days, e-mail, the vendor's bill, acts. */
 const WORK_AND_OP = [
   ...['database.standbyUrl', 'database.keeperUrl', 'mail.smtpUrl', 'vendorBill.key'],
@@ -18,8 +19,10 @@ export const SECRETS: Readonly<Record<Program, readonly string[]>> = {
   serve: [...DATABASE, ...KEYS, 'upstream.key', 'upstream.proxyLogin'],
   // It posts e-mails to the outbox in the database; `work` sends them.
   cabinet: [...DATABASE, ...KEYS, ...PAYMENTS, 'accounts.secret'],
+  // It runs the commands that need no more than these; the others are for `op`.
+  console: [...DATABASE, ...PAYMENTS, 'operators.secret'],
   work: [...DATABASE, ...PAYMENTS, ...WORK_AND_OP],
-  op: [...DATABASE, ...KEYS, ...PAYMENTS, ...WORK_AND_OP],
+  op: [...DATABASE, ...KEYS, ...PAYMENTS, ...WORK_AND_OP, ...OPERATORS],
   migrate: DATABASE,
 }
 

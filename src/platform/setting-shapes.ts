@@ -17,6 +17,9 @@ export const PROXY_URL = /^(?:none|(?:https?|socks5):\/\/[^\s/@]+)$/
 export const PROXY_EXPECTED =
   'expected none, http(s)://host:port or socks5://host:port, without a login'
 
+/** Passkeys are bound to it: a scheme, a host, perhaps a port. */
+export const ORIGIN = /^https?:\/\/[^\s/]+$/
+
 export const databaseUrl = z.string().regex(/^postgres(?:ql)?:\/\/\S+$/, 'expected postgres://…')
 export const otherUrl = z
   .string()

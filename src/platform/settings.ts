@@ -4,16 +4,29 @@
 import { z } from 'zod'
 import { assert } from './assert.ts'
 import { CELL_MAX } from './ids.ts'
-import { Masked } from './masked.ts'
 import { refuseInProduction, STAND_IN } from './production.ts'
 import { isReadBy, type Program } from './programs.ts'
-import { secretVersionsProblem } from './secret-versions.ts'
+import {
+  choice,
+  DEVELOPMENT_ONLY,
+  flag,
+  none,
+  optionalSecret,
+  ownSecret,
+  secret,
+  type Traits,
+  text,
+  traits,
+  webAddress,
+  whole,
+} from './setting-kinds.ts'
 import {
   copyAddress,
   databaseUrl,
   headerName,
   headerValue,
   networks,
+  ORIGIN,
   otherUrl,
   PROXY_EXPECTED,
   PROXY_URL,
@@ -24,23 +37,7 @@ import {
 } from './setting-shapes.ts'
 import { earlierShopsOf, SHOPS, SHOPS_EXPECTED } from './shops.ts'
 import type { KeyPath } from './yaml.ts'
-
-type Traits = {
-  /** How the text of an environment variable is read. */
-  readonly kind: 'whole' | 'flag' | 'text'
-  readonly fallback: string | number | boolean
-  readonly isSecret?: boolean
-  /** The fallback is for development only: production refuses it, also when it was set. */
-  readonly isDevelopmentOnly?: boolean
-  /** The message of production about the fallback, and the flag of `allow` that permits it. */
-  readonly refusal?: { readonly sentence: string; readonly flag: string }
-  /** Production refuses a shorter secret. */
-  readonly bytesMin?: number
-  /** A secret that may have a successor; secret-versions.ts reads its text. */
-  readonly hasVersions?: boolean
-  /** Short environment names that hosting platforms set; the derived name takes precedence. */
-  readonly aliases?: readonly string[]
-}
+import { isZone } from './zone.ts'
 
 export type Setting = Traits & {
   readonly path: KeyPath
@@ -48,9 +45,6 @@ export type Setting = Traits & {
   readonly env: string
 }
 
-const traits = z.registry<Traits>()
-const DEVELOPMENT_ONLY = { isDevelopmentOnly: true }
-const OWN_SECRET = { hasVersions: true, ...DEVELOPMENT_ONLY }
 /**
  * Its prices are made up: main.ts refuses them in production when the database has no catalogue.
  */
@@ -58,93 +52,13 @@ export const EXAMPLE_CATALOGUE = 'catalogue.example.yaml'
 /** Programs that share the owner's role must be told so: one SQL call of any then moves money. */
 const DATABASE_ROLES = 'separate'
 
-function whole(fallback: number, min: number, max: number, more: Partial<Traits> = {}) {
-  return z
-    .int()
-    .min(min)
-    .max(max)
-    .default(fallback)
-    .register(traits, { kind: 'whole', fallback, ...more })
-}
-
-function flag(fallback: boolean) {
-  return z.boolean().default(fallback).register(traits, { kind: 'flag', fallback })
-}
-
-function text(fallback: string, more: Partial<Traits> = {}, shape: z.ZodType<string> = z.string()) {
-  return shape
-    .pipe(z.string().min(1))
-    .default(fallback)
-    .register(traits, { kind: 'text', fallback, ...more })
-}
-
-/**
- * `none` unless set; production refuses `none` while the flag of `allow` is false. An empty text,
- * one of only spaces and bars, and `None` count as `none`, because they would show nothing either.
- */
-function none(sentence: string, flag: string) {
-  const isNone = (value: string) => /^(?:none)?$/i.test(value.replaceAll(/[\s|]/g, ''))
-  return text(
-    'none',
-    { ...DEVELOPMENT_ONLY, refusal: { sentence, flag } },
-    z.string().transform((value) => (isNone(value) ? 'none' : value)),
-  )
-}
-
-function choice<const T extends string>(names: readonly [T, ...T[]], fallback: NoInfer<T>) {
-  return z
-    .enum(names)
-    .default(fallback as T & z.util.NoUndefined<T>)
-    .register(traits, { kind: 'text', fallback })
-}
-
-/** A public URL. No slash at the end, so that `${url}/v1` is always right. */
-function webAddress(fallback: string) {
-  return text(
-    fallback,
-    DEVELOPMENT_ONLY,
-    z
-      .string()
-      .regex(
-        /^https?:\/\/[^\s/]+(?:\/[^\s/]+)*$/,
-        'expected http(s)://… without a slash at the end',
-      ),
-  )
-}
-
-function secret(fallback: string, bytesMin = 1, shape = z.string().min(1)) {
-  return shape
-    .default(fallback)
-    .transform((value) => new Masked(value))
-    .register(traits, { kind: 'text', fallback, isSecret: true, bytesMin, ...DEVELOPMENT_ONLY })
-}
-
-/** A secret of ours that may have a successor: `1:old,2:new`. */
-function ownSecret(fallback: string) {
-  return z
-    .string()
-    .min(1)
-    .superRefine((value, context) => {
-      const message = secretVersionsProblem(value)
-      if (message !== undefined) context.addIssue({ code: 'custom', message })
-    })
-    .default(fallback)
-    .transform((value) => new Masked(value))
-    .register(traits, { kind: 'text', fallback, isSecret: true, bytesMin: 32, ...OWN_SECRET })
-}
-
-/** A secret that production may leave at `none`. */
-function optionalSecret(shape: z.ZodString) {
-  return shape
-    .default('none')
-    .transform((value) => new Masked(value))
-    .register(traits, { kind: 'text', fallback: 'none', isSecret: true })
-}
-
 const KIB = 1024
 const MIB = 1024 * KIB
 const GIB = 1024 * MIB
 const DAY_SECONDS = 86_400
+/** A million million credits, and a thousand million roubles: a sum of them fits an int8 column. */
+const CREDITS_PER_DAY_MAX = 1_000_000_000_000
+const ROUBLES_PER_DAY_MAX = 1_000_000_000
 
 const settings = z.strictObject({
   mode: choice(['development', 'production'], 'development'),
@@ -217,6 +131,14 @@ const settings = z.strictObject({
     addressHeader: text('none', {}, headerName),
     trustedProxies: text('none', {}, networks),
     pagesDirectory: text('web/dist'),
+  }),
+  console: z.strictObject({
+    host: text('127.0.0.1'),
+    port: whole(8083, 0, 65_535),
+    drainSeconds: whole(30, 0, 3_600),
+    addressHeader: text('none', {}, headerName),
+    trustedProxies: text('none', {}, networks),
+    pagesDirectory: text('web/console/dist'),
   }),
   accounts: z.strictObject({
     secret: ownSecret('development accounts secret: never use it in production'),
@@ -293,6 +215,7 @@ const settings = z.strictObject({
     port: whole(9090, 0, 65_535),
     workPort: whole(9091, 0, 65_535),
     cabinetPort: whole(9092, 0, 65_535),
+    consolePort: whole(9093, 0, 65_535),
   }),
   catalogue: z.strictObject({
     file: text(EXAMPLE_CATALOGUE),
@@ -308,11 +231,40 @@ const settings = z.strictObject({
     upstreams: text('all'),
     alarmPercent: whole(1, 0, 100),
   }),
+  reports: z.strictObject({
+    timeZone: text('Europe/Moscow', {}, z.string().refine(isZone, 'expected a time zone')),
+  }),
   acts: z.strictObject({
     shipTo: text('none', {}, copyAddress),
     shipSecret: optionalSecret(headerValue),
     shipSeconds: whole(5, 1, 60),
     checkSeconds: whole(30, 1, 60),
+  }),
+  operators: z.strictObject({
+    secret: ownSecret('development operators secret: never use it in production'),
+    consoleUrl: text('http://127.0.0.1:8083', {}, z.string().regex(ORIGIN, 'expected an origin')),
+    idleMinutes: whole(30, 1, 240),
+    sessionHours: whole(12, 1, 24),
+    passwordQueue: whole(16, 0, 1_000),
+    addressPerMinute: whole(20, 1, 1_000),
+    wrongPerOperator: whole(10, 1, 100),
+    wrongMinutes: whole(15, 1, 1_440),
+    sessionFile: text('default'),
+    token: optionalSecret(headerValue),
+    supportCreditsPerDay: whole(20_000_000, 0, CREDITS_PER_DAY_MAX),
+    supportRoublesPerDay: whole(5_000, 0, ROUBLES_PER_DAY_MAX),
+    financeCreditsPerDay: whole(1_000_000_000, 0, CREDITS_PER_DAY_MAX),
+    financeRoublesPerDay: whole(500_000, 0, ROUBLES_PER_DAY_MAX),
+    adminCreditsPerDay: whole(1_000_000_000, 0, CREDITS_PER_DAY_MAX),
+    adminRoublesPerDay: whole(500_000, 0, ROUBLES_PER_DAY_MAX),
+    approveGrantsAbove: whole(0, 0, CREDITS_PER_DAY_MAX),
+    approveAdjustmentsAbove: whole(0, 0, CREDITS_PER_DAY_MAX),
+    approveRefundsAbove: whole(0, 0, ROUBLES_PER_DAY_MAX),
+    approveReviewsAbove: whole(0, 0, ROUBLES_PER_DAY_MAX),
+    approvePromosAbove: whole(0, 0, CREDITS_PER_DAY_MAX),
+    approveCatalogue: flag(false),
+    approveUpstreams: flag(false),
+    approvalHours: whole(24, 1, 168),
   }),
   allow: z.strictObject({
     exampleCatalogue: flag(false),
@@ -348,9 +300,10 @@ export function settingsSchema(program: Program | undefined) {
     }
     // One without the other would be a header that is not read, or proxies that look like one
     // client.
-    const { addressHeader, trustedProxies } = config.cabinet
-    if ((addressHeader === 'none') !== (trustedProxies === 'none')) {
-      reportProblem(['cabinet', 'trustedProxies'], 'goes together with cabinet.addressHeader')
+    for (const server of ['cabinet', 'console'] as const) {
+      const { addressHeader, trustedProxies } = config[server]
+      if ((addressHeader === 'none') === (trustedProxies === 'none')) continue
+      reportProblem([server, 'trustedProxies'], `goes together with ${server}.addressHeader`)
     }
     const { url, key } = config.vendorBill
     const isKeyRead = isReadBy(program, { name: 'vendorBill.key', isSecret: true })

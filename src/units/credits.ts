@@ -41,7 +41,7 @@ export function groupDigits(whole: bigint): string {
 /** Exact decimal text, without trailing zeros: `1234.5`. */
 export function creditsText(amount: Credits): string {
   const sign = amount < 0n ? '-' : ''
-  const size = amount < 0n ? -amount : (amount as bigint)
-  const fraction = (size % MICRO).toString().padStart(6, '0').replace(/0+$/, '')
-  return `${sign}${size / MICRO}${fraction === '' ? '' : `.${fraction}`}`
+  const digits = String(amount < 0n ? -amount : amount).padStart(7, '0')
+  const [whole, fraction] = [digits.slice(0, -6), digits.slice(-6)]
+  return `${sign}${whole}${fraction === '000000' ? '' : `.${fraction.replace(/0+$/, '')}`}`
 }

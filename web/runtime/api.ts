@@ -21,24 +21,33 @@ type Names<Path extends string> = Path extends `${string}/:${infer Name}/${infer
     ? Name
     : never
 
+/** The routes of a contract: the cabinet's or the console's. */
+type RouteTypes<T> = Record<keyof T, { answer: unknown }>
+
 type Part<Key extends string, Value> = [Value] extends [never] ? object : Record<Key, Value>
-type Params<R extends Route> = Part<
+type Params<R extends string> = Part<
   'params',
   [Names<R>] extends [never] ? never : Record<Names<R>, string>
 >
-type Body<R extends Route> = Routes[R] extends { body: infer B }
+type Body<Types> = Types extends { body: infer B }
   ? object extends B
     ? object
     : { readonly body: B }
   : object
-export type QueryOf<R extends Route> = Routes[R] extends { query: infer Q } ? Q : never
-type Query<R extends Route> = [QueryOf<R>] extends [never]
-  ? object
-  : { readonly query?: QueryOf<R> }
+type QueryIn<Types> = Types extends { query: infer Q } ? Q : never
+type Query<Types> = [QueryIn<Types>] extends [never] ? object : { readonly query?: QueryIn<Types> }
+type OptionsOf<T, R extends keyof T & string> = Params<R> &
+  Body<T[R]> &
+  Query<T[R]> & { readonly signal?: AbortSignal }
 
-export type CallOptions<R extends Route> = Params<R> &
-  Body<R> &
-  Query<R> & { readonly signal?: AbortSignal }
+export type QueryOf<R extends Route> = QueryIn<Routes[R]>
+export type CallOptions<R extends Route> = OptionsOf<Routes, R>
+
+/** `call` for the routes of one contract. */
+export type Call<T extends RouteTypes<T>> = <R extends keyof T & string>(
+  route: R,
+  ...[options]: object extends OptionsOf<T, R> ? [OptionsOf<T, R>?] : [OptionsOf<T, R>]
+) => Promise<T[R]['answer']>
 
 /** An answer that is not 2xx, or none. The sentence for `code` is `errors.<code>` of the words. */
 export class ApiRefusal extends Error {
@@ -48,6 +57,8 @@ export class ApiRefusal extends Error {
   readonly field: string | undefined
   /** Of `step_up_needed`: what the owner has to prove. */
   readonly needs: readonly Proof[]
+  /** The server's own sentence, in English. */
+  readonly sentence: string | undefined
   readonly requestId: string | undefined
 
   constructor(code: Code, status: number, body?: Partial<ErrorBody>) {
@@ -58,6 +69,7 @@ export class ApiRefusal extends Error {
     this.retryAfterSeconds = body?.error?.retryAfterSeconds
     this.field = body?.error?.field
     this.needs = body?.error?.needs ?? []
+    this.sentence = body?.error?.message
     this.requestId = body?.requestId
   }
 }
@@ -75,11 +87,12 @@ export function isTransient(error: unknown): boolean {
  * `await call('POST /api/orders/:id/check', { params: { id } })`. Throws ApiRefusal. A GET may be
  * repeated; the contract says what else may.
  */
-export async function call<R extends Route>(
-  route: R,
-  ...[options]: object extends CallOptions<R> ? [CallOptions<R>?] : [CallOptions<R>]
-): Promise<AnswerOf<R>> {
-  const { params, query, body, signal } = (options ?? {}) as Loose
+// Safe as long as the server keeps the contract; the server's own tests check that.
+export const call = send as Call<Routes>
+
+/** Sends a request; `call` and the console's `call` give it the types of their contracts. */
+export async function send(route: string, options: object = {}): Promise<unknown> {
+  const { params, query, body, signal } = options as Loose
   const [method = 'GET', path = ''] = route.split(' ')
   const init: RequestInit = { method, credentials: 'same-origin', headers: { accept: JSON_TYPE } }
   if (signal !== undefined) init.signal = signal
@@ -94,8 +107,7 @@ export async function call<R extends Route>(
     throw new ApiRefusal('offline', 0)
   })
   const answer = await readJson(response)
-  // Safe as long as the server keeps the contract; the server's own tests check that.
-  if (response.ok && answer !== undefined) return answer as AnswerOf<R>
+  if (response.ok && answer !== undefined) return answer
   const refused = answer as Partial<ErrorBody> | undefined
   throw new ApiRefusal(refused?.error?.code ?? 'answer_unreadable', response.status, refused)
 }

@@ -2,19 +2,17 @@
 // browser's own, else Russian. Only the words of that language are loaded.
 import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
-import type { ru } from '../words/ru/ru.ts'
-import { type Language, loadWords, preferredLanguage } from './preferences.ts'
+import { type Language, preferredLanguage } from './preferences.ts'
 
-declare module 'i18next' {
-  interface CustomTypeOptions {
-    defaultNS: 'words'
-    resources: { words: typeof ru }
-  }
-}
+type LoadWords = (language: Language) => Promise<object>
+
+/** Set once, at the start: cabinet and console have words of their own. */
+const words: { load: LoadWords } = { load: async () => ({}) }
 
 const COOKIE_SECONDS = 400 * 86_400
 
-export async function startLanguage(): Promise<void> {
+export async function startLanguage(load: LoadWords): Promise<void> {
+  words.load = load
   const language = preferredLanguage()
   await i18next.use(initReactI18next).init({
     lng: language,
@@ -33,7 +31,7 @@ export async function startLanguage(): Promise<void> {
 /** Loads the words of a language and shows them. */
 export async function showLanguage(language: Language): Promise<void> {
   if (!i18next.hasResourceBundle(language, 'words')) {
-    i18next.addResourceBundle(language, 'words', await loadWords(language))
+    i18next.addResourceBundle(language, 'words', await words.load(language))
   }
   await i18next.changeLanguage(language)
   document.documentElement.lang = language

@@ -13,11 +13,6 @@ export function preferredLanguage(): Language {
   )
 }
 
-export async function loadWords(language: Language): Promise<object> {
-  if (language === 'en') return (await import('../words/en/en.ts')).en
-  return (await import('../words/ru/ru.ts')).ru
-}
-
 export const ZONE_STORAGE_KEY = 'zone'
 
 /**

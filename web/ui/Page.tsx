@@ -1,9 +1,8 @@
 // A page inside the frame: its heading, its title in the browser's tab, its parts in a column. The
 // heading takes the focus after navigation, so that screen readers announce the new page.
-import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef } from 'react'
-import { brandQuery } from '../runtime/queries.ts'
 import { classes } from './classes.ts'
+import { useSiteName } from './site-name.ts'
 
 export function Page(props: {
   readonly title: string
@@ -19,7 +18,7 @@ export function Page(props: {
     <div className={classes('grid min-w-0 gap-6', isNarrow && 'max-w-3xl')}>
       <header className="flex flex-wrap items-end justify-between gap-x-6 gap-y-3">
         <div className="grid min-w-0 gap-1">
-          <h1 ref={heading} tabIndex={-1} className="text-2xl sm:text-3xl">
+          <h1 ref={heading} tabIndex={-1} className="text-2xl wrap-anywhere sm:text-3xl">
             {title}
           </h1>
           {lead !== undefined && <div className="max-w-prose text-pretty text-soft">{lead}</div>}
@@ -37,8 +36,7 @@ const visit = { isFirst: true }
 /** Sets the title of the tab and moves the focus to the heading, unless a field has it. */
 export function useArrival(title: string) {
   const heading = useRef<HTMLHeadingElement>(null)
-  const { data: brand } = useQuery(brandQuery)
-  const name = brand?.name
+  const name = useSiteName()
   useEffect(() => {
     document.title = name === undefined ? title : `${title} · ${name}`
   }, [title, name])

@@ -31,26 +31,3 @@ export function Moment(props: { readonly at: Time; readonly isAgo?: boolean }) {
     </time>
   )
 }
-
-/** 1 200 → 340, and cached tokens below; screen readers get a sentence. */
-export function TokenCounts(props: {
-  readonly input: bigint
-  readonly output: bigint
-  readonly cached: bigint
-}) {
-  const { t } = useTranslation()
-  const format = useFormat()
-  const input = format.whole(props.input)
-  const output = format.whole(props.output)
-  return (
-    <span className="figures">
-      <span aria-hidden>{t('home.latest.countsValue', { input, output })}</span>
-      <span className="sr-only">{t('home.latest.countsRead', { input, output })}</span>
-      {props.cached > 0n && (
-        <span className="block text-sm text-soft">
-          {t('home.latest.countsCached', { cached: format.whole(props.cached) })}
-        </span>
-      )}
-    </span>
-  )
-}

@@ -9,12 +9,16 @@ import { type Clock, dateAt } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { newAccountId, randomReadableText, randomText } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
+import {
+  PASSWORD_LENGTH_MAX,
+  PASSWORD_LENGTH_MIN,
+  type Passwords,
+} from '../../platform/passwords/passwords.ts'
 import { oldestOf, secretVersionsOf } from '../../platform/secret-versions.ts'
 import { cookiesOf } from '../cookies.ts'
 import { type AccountsSettings, ADDRESS_HEADER, BASE_PATH, RESET_MINUTES } from '../dependencies.ts'
 import type { Brand } from '../emails/emails.ts'
 import type { Proofs } from '../levels.ts'
-import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, type Passwords } from '../passwords/passwords.ts'
 import { createConnections } from './connection.ts'
 import * as tables from './tables.ts'
 

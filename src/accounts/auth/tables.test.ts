@@ -12,7 +12,7 @@ import {
 } from '../../../test/stages/accounts.ts'
 import { quiet } from '../../../test/support/harness.ts'
 import { systemClock } from '../../platform/clock.ts'
-import { createPasswords } from '../passwords/passwords.ts'
+import { createPasswords } from '../../platform/passwords/passwords.ts'
 import { authOptions } from './auth.ts'
 
 let stage: Stage

@@ -2,8 +2,8 @@
 // its answer. It only adds the request id to a refusal, so that all refusals have one shape.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccountCode, Accounts } from '../../accounts/accounts.ts'
+import type { Plugin } from '../../platform/server/plugin.ts'
 import type { AuthErrorCode, ErrorBody } from '../contract/contract.ts'
-import type { Plugin } from '../plugin.ts'
 
 /** The same limit as in accounts/auth-handler.ts: a passkey's answer is 2-4 KB. */
 const BODY_BYTES_MAX = 32 * 1024

@@ -4,8 +4,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { Accounts, Action, Allowance, Session } from '../../accounts/accounts.ts'
+import { acceptOnlyJson, readInput } from '../../platform/server/input.ts'
+import type { Plugin } from '../../platform/server/plugin.ts'
 import type { Routes } from '../contract/routes.ts'
-import type { Plugin } from '../plugin.ts'
 import { CabinetRefusal } from '../refusals.ts'
 
 /** A form is a few hundred bytes, a pasted key 256 at most. */
@@ -85,10 +86,7 @@ export function routesPlugin(accounts: RouteAccounts, table: RouteTable<RouteNam
   }
 
   return (app) => {
-    // Only JSON: we read nothing that a foreign page can send without a preflight, such as a form.
-    app.removeAllContentTypeParsers()
-    const parse = app.getDefaultJsonParser('error', 'error')
-    app.addContentTypeParser('application/json', { parseAs: 'string' }, parse)
+    acceptOnlyJson(app)
     for (const [name, route] of Object.entries(table) as unknown as [string, UntypedRoute][]) {
       const [method = '', url = ''] = name.split(' ')
       app.route({
@@ -103,14 +101,14 @@ export function routesPlugin(accounts: RouteAccounts, table: RouteTable<RouteNam
             address: request.address,
             header: (header: string, value: string) => void reply.header(header, value),
           }
-          const readInput = () => ({
+          const validated = () => ({
             body: route.body && validate(route.body, request.body ?? null),
             query: route.query && validate(route.query, request.query),
           })
-          if (route.session === 'none') return route.run({ ...apiRequest, ...readInput() })
+          if (route.session === 'none') return route.run({ ...apiRequest, ...validated() })
           const session = await sessionOf(request, route.action)
           for (const cookie of session.cookies) reply.header('set-cookie', cookie)
-          const signedIn = { ...apiRequest, ...readInput(), session }
+          const signedIn = { ...apiRequest, ...validated(), session }
           if (route.allowance !== undefined) {
             await requireAllowance(accounts, name, session, route.allowance)
           }
@@ -158,21 +156,7 @@ export function headersOf({ headers }: FastifyRequest): Headers {
 
 /** Checks the input against the schema; refuses with field_invalid. */
 export function validate<Value>(schema: z.ZodType<Value>, value: unknown): Value {
-  const read = schema.safeParse(value)
-  const nul = nulPath(value)
-  if (read.success && nul === undefined) return read.data
-  // Not zod's own message: it may quote the input, which may be a key.
-  const field = (read.error?.issues[0]?.path ?? nul)?.join('.') ?? ''
-  throw new CabinetRefusal('field_invalid', 'A field is missing or invalid.', { field })
-}
-
-/** Where a text has a NUL character. PostgreSQL has no such text and would raise an error. */
-function nulPath(value: unknown): string[] | undefined {
-  if (typeof value === 'string') return value.includes('\0') ? [] : undefined
-  if (typeof value !== 'object' || value === null) return undefined
-  for (const [name, member] of Object.entries(value)) {
-    const path = nulPath(member)
-    if (path !== undefined) return [name, ...path]
-  }
-  return undefined
+  const read = readInput(schema, value)
+  if ('value' in read) return read.value
+  throw new CabinetRefusal('field_invalid', 'A field is missing or invalid.', read)
 }

@@ -4,9 +4,10 @@ import { useTranslation } from 'react-i18next'
 import type { RecentRequests, RequestLine } from '../../../src/cabinet/contract/contract.ts'
 import { requestsKey } from '../../runtime/queries.ts'
 import { useTick } from '../../runtime/tick.ts'
-import { Credits, Moment, TokenCounts } from '../../ui/amounts.tsx'
+import { Credits, Moment } from '../../ui/amounts.tsx'
 import { Badge, Panel } from '../../ui/parts.tsx'
 import { type Column, Table } from '../../ui/Table.tsx'
+import { TokenCounts } from '../../ui/TokenCounts.tsx'
 
 /** On a phone each request is a card; twenty would make the page very long. */
 const SHOWN_MAX = 6

@@ -2,8 +2,8 @@
 // the names of the contract's fields, because programs read these files, too.
 import { z } from 'zod'
 import type { Accounts } from '../../../accounts/accounts.ts'
+import type { Plugin } from '../../../platform/server/plugin.ts'
 import type { Usage, UsageFigures, UsageSeries } from '../../contract/usage.ts'
-import type { Plugin } from '../../plugin.ts'
 import { headersOf, requireAllowance, validate } from '../routes.ts'
 import { readUsage, type UsageOptions, usageFields } from '../usage/usage.ts'
 import { BYTE_ORDER_MARK, csvLine, type Field } from './csv.ts'

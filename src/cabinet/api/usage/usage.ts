@@ -78,8 +78,8 @@ async function read(
   }
 }
 
-function seriesOf({ key, isOther, ...figures }: UsageSeries): contract.UsageSeries {
-  return { key, ...(isOther ? { isOther } : {}), ...figuresOf(figures) }
+function seriesOf(one: UsageSeries): contract.UsageSeries {
+  return { key: one.key, ...(one.isOther ? { isOther: true } : {}), ...figuresOf(one) }
 }
 
 function figuresOf(used: UsageFigures): contract.UsageFigures {

@@ -2,7 +2,7 @@
 // only when the peer is a trusted proxy; otherwise a guesser could forge a new address each time.
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { type Networks, plainAddress } from '../platform/networks.ts'
+import { type Networks, plainAddress } from '../networks.ts'
 
 export type AddressOptions = {
   /** In lower case; `none` reads no header. */

@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { systemClock } from '../platform/clock.ts'
-import { createLog } from '../platform/log.ts'
+import { systemClock } from '../clock.ts'
+import { createLog } from '../log.ts'
+import { createAnswers, serverStatuses } from './answers.ts'
 import { pagesPlugin } from './pages.ts'
 import { createServer } from './server.ts'
 
@@ -15,6 +16,7 @@ const log = createLog({ level: 'fatal' })
 const options = {
   ...{ clock: systemClock, log, cell: 0, addressHeader: 'none', trustedProxies: 'none' },
   metrics: { countAnswer: () => undefined },
+  answers: createAnswers({ statuses: serverStatuses, dataOf: () => ({}) }),
 }
 const at = { directory: '', port: 0, end: async () => {} }
 

@@ -1,19 +1,18 @@
 // Health checks for load balancers: /healthz says that the process runs, /readyz that it would
 // serve a request. Not ready while the database does not answer, and while the server drains.
+import type { Executor } from '../db/db.ts'
 import type { Plugin } from './plugin.ts'
+import { pingDatabase } from './queries.ts'
 
 /** Probes give up after a second or two. */
 const ANSWER_MS = 1_500
 
-export function healthPlugin(options: {
-  /** Resolves when the database answers. */
-  readonly pingDatabase: () => Promise<void>
-}): Plugin {
+export function healthPlugin(db: Executor): Plugin {
   return (app) => {
     app.get('/healthz', () => 'alive\n')
     app.get('/readyz', async (_request, reply) => {
       if (app.isDraining()) return reply.code(503).send('draining\n')
-      const isAnswering = await withinMs(options.pingDatabase(), ANSWER_MS)
+      const isAnswering = await withinMs(pingDatabase(db), ANSWER_MS)
       return isAnswering ? 'ready\n' : reply.code(503).send('the database does not answer\n')
     })
   }

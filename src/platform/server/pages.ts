@@ -5,9 +5,8 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join, relative, sep } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Log } from '../platform/log.ts'
+import type { Log } from '../log.ts'
 import type { Plugin } from './plugin.ts'
-import { CabinetRefusal } from './refusals.ts'
 
 const kinds: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -65,7 +64,7 @@ const NOT_PAGES = /^\/(?:api|notifications|assets)(?:\/|$)/
 /** Serves nothing for `none` or when the pages are not built; /api works without them. */
 export function pagesPlugin(directory: string, log: Log): Plugin {
   return (app) => {
-    // Inside the plugin: only a process that serves the cabinet reads its pages.
+    // Inside the plugin: only a process that serves the pages reads them.
     const pages = existsSync(directory) ? readPages(directory) : new Map<string, Page>()
     const own = pages.get('/index.html')
     if (own === undefined) {
@@ -76,7 +75,7 @@ export function pagesPlugin(directory: string, log: Log): Plugin {
       const path = request.url.split('?', 1)[0] ?? '/'
       const page = pages.get(path)
       if (page !== undefined) return answer(request, reply, page)
-      if (NOT_PAGES.test(path)) throw new CabinetRefusal('path_unknown', 'There is no such path.')
+      if (NOT_PAGES.test(path)) return reply.callNotFound()
       return answer(request, reply, own)
     })
   }

@@ -1,6 +1,6 @@
-// The control plane's HTTP server, on Fastify: what all plugins of the cabinet share. Request ids,
-// the client's address, limits, headers, error answers, one log line for each request, and a drain
-// that loses no request. The plugins add the routes.
+// The HTTP server that people reach with a browser, on Fastify: what all plugins of the cabinet and
+// of the console share. Request ids, the client's address, limits, headers, error answers, one log
+// line for each request, and a drain that loses no request. The plugins add the routes.
 import { Server as NetServer } from 'node:net'
 import helmet from '@fastify/helmet'
 import createFastify, {
@@ -8,14 +8,14 @@ import createFastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import { assert } from '../platform/assert.ts'
-import type { Clock } from '../platform/clock.ts'
-import { newHoldId, requestIdOf } from '../platform/ids.ts'
-import type { Log } from '../platform/log.ts'
-import type { Metrics } from '../platform/metrics/metrics.ts'
-import { readNetworks } from '../platform/networks.ts'
+import { assert } from '../assert.ts'
+import type { Clock } from '../clock.ts'
+import { newHoldId, requestIdOf } from '../ids.ts'
+import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { readNetworks } from '../networks.ts'
 import { addressOf } from './address.ts'
-import { answerError, answerUnparsed, sendError } from './answers.ts'
+import { type Answers, answerUnparsed } from './answers.ts'
 import type { Plugin } from './plugin.ts'
 
 export type ServerOptions = {
@@ -31,7 +31,9 @@ export type ServerOptions = {
   readonly requestMs?: number
 }
 
-/** Forms of the account area are a few hundred bytes; a page of text fits twenty times. */
+type OwnOptions = ServerOptions & { readonly answers: Answers }
+
+/** Forms of the pages are a few hundred bytes; a page of text fits twenty times. */
 const BODY_BYTES_MAX = 64 * 1024
 /** 64 KiB at 5 KiB a second; a slower client holds the connection on purpose. */
 const REQUEST_MS = 15_000
@@ -63,7 +65,7 @@ const headers = {
   strictTransportSecurity: { maxAge: 63_072_000, includeSubDomains: true },
 } as const
 
-export function createServer(options: ServerOptions, plugins: readonly Plugin[]) {
+export function createServer(options: OwnOptions, plugins: readonly Plugin[]) {
   const { clock } = options
   const state = { isDraining: false }
   const newId = () => requestIdOf(newHoldId(options.cell, clock.nowMs()))
@@ -136,10 +138,10 @@ function isReadable(url: string): boolean {
 /** Hooks and handlers for every request, of any plugin. */
 function addShared(
   app: FastifyInstance,
-  options: ServerOptions,
+  options: OwnOptions,
   state: { readonly isDraining: boolean },
 ): void {
-  const { log, metrics, addressHeader } = options
+  const { log, metrics, addressHeader, answers } = options
   const trusted = readNetworks(options.trustedProxies)
   assert(!('problem' in trusted), 'the trusted proxies were checked with the settings')
   app.decorateRequest('address', '')
@@ -159,9 +161,9 @@ function addShared(
     metrics.countAnswer(fields.route, fields.status)
     log[/^\/(?:healthz|readyz)$/.test(fields.route) ? 'debug' : 'info'](fields, 'answered')
   })
-  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log))
+  app.setErrorHandler((error, request, reply) => answers.sendError(error, request, reply, log))
   app.setNotFoundHandler((_request, reply) => {
-    sendError(reply, 'path_unknown', 'There is no such path.')
+    answers.send(reply, 'path_unknown', 'There is no such path.')
   })
 }
 

@@ -1,8 +1,7 @@
 // Passwords: how they are stored, how many are checked at once, which are accepted.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isRefusal } from '../../platform/refusal.ts'
-import { deviceName } from '../user-agent.ts'
+import { isRefusal } from '../refusal.ts'
 import { createPasswords, passwordProblem } from './passwords.ts'
 
 test('a password is stored as Argon2id of 19 MiB and two passes, with its own salt', async () => {
@@ -66,24 +65,4 @@ test('refuses the own e-mail address as a password', () => {
     'password_common',
   )
   assert.equal(passwordProblem('olga.petrova', 'ivan@example.org'), undefined)
-})
-
-test('a User-Agent header becomes browser and system', () => {
-  const names = [
-    [
-      'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0 Safari/537.36',
-      'Chrome, Linux',
-    ],
-    [
-      'Mozilla/5.0 (Windows NT 10.0) Chrome/140.0 YaBrowser/25.1 Safari/537.36',
-      'Yandex Browser, Windows',
-    ],
-    ['Mozilla/5.0 (Macintosh; Intel Mac OS X 15_0) Version/19.0 Safari/605.1', 'Safari, macOS'],
-    [
-      'Mozilla/5.0 (Linux; Android 16) Chrome/140.0 Mobile Safari/537.36 EdgA/140.0',
-      'Edge, Android',
-    ],
-    ['curl/8.0', ''],
-  ] as const
-  for (const [agent, name] of names) assert.equal(deviceName(agent), name)
 })
