@@ -106,7 +106,8 @@ alter default privileges for role tollgate_keeper in schema public
 grant select on cell, kysely_migration, catalogue_versions, tariffs, books, holds, entries,
   stops_beneath, refused_requests, upstream_settings, upstream_views
   to tollgate_gateway, tollgate_cabinet, tollgate_worker, tollgate_operator, tollgate_auditor;
-grant execute on function ledger_now, ledger_headroom, usage_latency_step, usage_cache_saved
+grant execute on function ledger_now, ledger_headroom, usage_latency_step, usage_cache_saved,
+  usage_figures_text
   to tollgate_gateway, tollgate_cabinet, tollgate_worker, tollgate_operator, tollgate_auditor;
 grant execute on function catalogue_apply_first
   to tollgate_gateway, tollgate_cabinet, tollgate_worker, tollgate_operator;
@@ -145,7 +146,8 @@ grant insert (id, book_id, attempt, provider, method, state, pack_id, pack_title
   consent_id, next_at, shop, charge_after) on orders to tollgate_cabinet;
 grant update (state, provider_payment_id, confirmation_kind, confirmation, payable_until,
   request_body, polled_from, looks, looked_at, next_at, cancel_reason, receipt_state,
-  refunded_kopecks, email, posted_at, paid_at, charge_after) on orders to tollgate_cabinet;
+  refunded_kopecks, email, posted_at, paid_at, charge_after, captured_kopecks, income_kopecks)
+  on orders to tollgate_cabinet;
 grant select, insert, update on payment_notices, payment_reviews, payment_sweeps, payment_findings,
   refunds, promo_attempts, mandates, top_up_settings, saved_methods to tollgate_cabinet;
 grant delete on saved_methods, mandates to tollgate_cabinet;
@@ -182,7 +184,8 @@ grant insert (id, book_id, attempt, provider, method, state, pack_id, pack_title
   consent_id, next_at, shop, charge_after) on orders to tollgate_worker;
 grant update (state, provider_payment_id, confirmation_kind, confirmation, payable_until,
   request_body, polled_from, looks, looked_at, next_at, cancel_reason, receipt_state,
-  refunded_kopecks, email, posted_at, paid_at, charge_after) on orders to tollgate_worker;
+  refunded_kopecks, email, posted_at, paid_at, charge_after, captured_kopecks, income_kopecks)
+  on orders to tollgate_worker;
 grant select, insert, update on payment_reviews, payment_sweeps, payment_checks, refunds,
   guards to tollgate_worker;
 grant select, insert, update, delete on payment_notices, payment_findings, payment_payers, mandates,
@@ -205,7 +208,8 @@ grant execute on function ledger_gift, ledger_adjust_up, ledger_adjust_down, led
   ledger_lots, ledger_settle_request, ledger_settle_requests, ledger_void_request,
   ledger_void_requests, ledger_hold_lock, ledger_hold_refuse, orders_credit, keys_candidates,
   letters_queue, accounts_secret_uses to tollgate_operator;
-grant select, insert on operator_acts, catalogue_versions, letters to tollgate_operator;
+grant select, insert on operator_acts, catalogue_versions, letters, month_seals
+  to tollgate_operator;
 grant select on accounts, account_consents, guards, lots, postings, checkpoints, checkpoint_sums,
   days, entries_unverified, usage_marks, usage_spans, usage_sums, usage_split_marks,
   usage_split_sums, usage_split_spans, usage_sessions, promo_attempts, promo_purchases,
@@ -213,6 +217,12 @@ grant select on accounts, account_consents, guards, lots, postings, checkpoints,
   upstream_credential_problems, audit_marks, sweep_marks, act_chain, act_copies
   to tollgate_operator;
 grant insert on tariffs to tollgate_operator;
+-- Operators as people: sign-in, limits, tokens, approvals. Reads are only added.
+grant select, insert, update on operators, operator_tokens, operator_day_sums, operator_approvals
+  to tollgate_operator;
+grant select, insert, update, delete on operator_factors, operator_passkeys, operator_challenges,
+  operator_sessions, operator_throttles to tollgate_operator;
+grant select, insert on operator_reads to tollgate_operator;
 -- `op days export` records its files.
 grant update (state, exported_at, rows, folder, digest) on days to tollgate_operator;
 grant select, insert, update on promo_codes, quarantine, vendor_bills, refunds, disputes,
@@ -230,7 +240,7 @@ grant execute on function ledger_holds_restore, ledger_fence_restore, ledger_boo
   to tollgate_operator;
 grant update (state, provider_payment_id, confirmation_kind, confirmation, payable_until,
   request_body, polled_from, looks, looked_at, next_at, cancel_reason, receipt_state,
-  refunded_kopecks, paid_at) on orders to tollgate_operator;
+  refunded_kopecks, paid_at, captured_kopecks, income_kopecks) on orders to tollgate_operator;
 
 -- The auditor: everything but what proves who somebody is.
 grant select on account_consents, accounts, act_chain, act_copies, audit_marks, checkpoint_sums,
@@ -241,11 +251,16 @@ grant select on account_consents, accounts, act_chain, act_copies, audit_marks, 
   quarantine, refunds, sweep_marks, top_up_consents, top_up_settings, top_ups, backups,
   upstream_credentials, upstream_credential_problems, usage_marks, usage_rounds, usage_spans,
   usage_sums, usage_split_marks, usage_split_sums, usage_split_spans, usage_sessions, vendor_bills,
-  busiest_accounts to tollgate_auditor;
+  busiest_accounts, month_seals to tollgate_auditor;
 grant select (id, book_id, state, fence, last4, created_at, activated_at, revoked_at)
   on keys to tollgate_auditor;
 grant select (id, kind, recipient, subject, state, attempts, last_error, posted_at, ended_at)
   on letters to tollgate_auditor;
+grant select (id, email, name, role, state, created_at, created_by) on operators
+  to tollgate_auditor;
+grant select (id, name, role, created_at, created_by, ends_at, used_at, revoked_at)
+  on operator_tokens to tollgate_auditor;
+grant select on operator_reads, operator_day_sums, operator_approvals to tollgate_auditor;
 
 -- The audit's rules read only.
 grant execute on function ledger_audited_entries, ledger_hold_day, ledger_cost,

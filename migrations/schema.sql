@@ -941,6 +941,31 @@ ALTER TABLE ONLY mandates
 --     return null;
 --   end
 
+CREATE TABLE month_seals (
+    month text NOT NULL,
+    time_zone text NOT NULL,
+    sealed_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    sealed_by text NOT NULL,
+    figures text NOT NULL,
+    digest text NOT NULL,
+    CONSTRAINT month_seals_are_of_a_month CHECK ((month ~ '^20[0-9]{2}-(0[1-9]|1[0-2])$'::text)),
+    CONSTRAINT month_seals_are_short CHECK (((octet_length(figures) >= 2) AND (octet_length(figures) <= 10000000))),
+    CONSTRAINT month_seals_match_their_digest CHECK ((digest = encode(sha256(convert_to(figures, 'UTF8'::name)), 'hex'::text))),
+    CONSTRAINT month_seals_name_their_time_zone CHECK (((length(time_zone) >= 1) AND (length(time_zone) <= 64))),
+    CONSTRAINT month_seals_name_who_sealed_them CHECK (((length(sealed_by) >= 1) AND (length(sealed_by) <= 100)))
+);
+
+ALTER TABLE ONLY month_seals
+    ADD CONSTRAINT month_seals_pkey PRIMARY KEY (month);
+
+CREATE TRIGGER month_seals_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON month_seals FOR EACH STATEMENT EXECUTE FUNCTION month_seals_refuse_change();
+
+-- month_seals_refuse_change, src/reports/sql/reports.sql:
+--   begin
+--     raise exception 'a sealed month is never changed or removed; corrections appear in a later month'
+--       using errcode = 'restrict_violation';
+--   end
+
 CREATE TABLE operator_acts (
     id bigint NOT NULL,
     of_act bigint,
@@ -978,6 +1003,8 @@ ALTER TABLE ONLY operator_acts
 ALTER TABLE ONLY operator_acts
     ADD CONSTRAINT operator_acts_pkey PRIMARY KEY (id);
 
+CREATE INDEX operator_acts_of_break_glass ON operator_acts USING btree (at) WHERE (acted_by ~~ 'break-glass %'::text);
+
 CREATE TRIGGER operator_acts_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON operator_acts FOR EACH STATEMENT EXECUTE FUNCTION operator_acts_refuse_change();
 
 CREATE TRIGGER operator_acts_join_the_chain BEFORE INSERT ON operator_acts FOR EACH ROW EXECUTE FUNCTION operator_acts_join_chain();
@@ -1004,6 +1031,243 @@ ALTER TABLE ONLY operator_acts
 --     raise exception 'what operators did is never changed or removed'
 --       using errcode = 'restrict_violation';
 --   end
+
+CREATE TABLE operator_approvals (
+    id text NOT NULL,
+    kind text NOT NULL,
+    permission text NOT NULL,
+    command text NOT NULL,
+    usage text NOT NULL,
+    args text[] NOT NULL,
+    options jsonb NOT NULL,
+    plan text[] NOT NULL,
+    plan_digest bytea NOT NULL,
+    asked_by text NOT NULL,
+    asked_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    ends_at timestamp with time zone NOT NULL,
+    state text DEFAULT 'waiting'::text NOT NULL,
+    decided_by text,
+    decided_at timestamp with time zone,
+    detail text DEFAULT ''::text NOT NULL,
+    CONSTRAINT operator_approvals_are_decided_by_a_person CHECK (((decided_by IS NULL) = (state = ANY (ARRAY['waiting'::text, 'expired'::text])))),
+    CONSTRAINT operator_approvals_have_known_states CHECK ((state = ANY (ARRAY['waiting'::text, 'running'::text, 'done'::text, 'failed'::text, 'declined'::text, 'withdrawn'::text, 'expired'::text]))),
+    CONSTRAINT operator_approvals_need_another_person CHECK (((decided_by <> asked_by) OR (state = 'withdrawn'::text)))
+);
+
+ALTER TABLE ONLY operator_approvals
+    ADD CONSTRAINT operator_approvals_pkey PRIMARY KEY (id);
+
+CREATE INDEX operator_approvals_that_wait ON operator_approvals USING btree (asked_at) WHERE (state = 'waiting'::text);
+
+CREATE TRIGGER operator_approvals_forget_addresses BEFORE UPDATE ON operator_approvals FOR EACH ROW EXECUTE FUNCTION operator_approvals_forget_addresses();
+
+ALTER TABLE ONLY operator_approvals
+    ADD CONSTRAINT operator_approvals_asked_by_fkey FOREIGN KEY (asked_by) REFERENCES operators(id);
+
+ALTER TABLE ONLY operator_approvals
+    ADD CONSTRAINT operator_approvals_decided_by_fkey FOREIGN KEY (decided_by) REFERENCES operators(id);
+
+-- operator_approvals_forget_addresses, src/staff/sql/operators.sql:
+--   begin
+--     if new.state not in ('waiting', 'running') then
+--       new.command := acts_without_addresses(new.command, 2000);
+--       new.plan := array(
+--         select acts_without_addresses(line, 2000) from unnest(new.plan) with ordinality as l (line, n)
+--         order by n);
+--       new.detail := acts_without_addresses(new.detail, 1000);
+--       new.args := '{}';
+--       new.options := '{}';
+--     end if;
+--     return new;
+--   end
+
+CREATE TABLE operator_challenges (
+    id text NOT NULL,
+    challenge text NOT NULL,
+    session_id text,
+    ends_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY operator_challenges
+    ADD CONSTRAINT operator_challenges_pkey PRIMARY KEY (id);
+
+CREATE TABLE operator_day_sums (
+    operator_id text NOT NULL,
+    day date NOT NULL,
+    kind text NOT NULL,
+    total bigint NOT NULL,
+    CONSTRAINT operator_day_sums_are_sums CHECK ((total >= 0)),
+    CONSTRAINT operator_day_sums_have_known_kinds CHECK ((kind = ANY (ARRAY['credits'::text, 'kopecks'::text])))
+);
+
+ALTER TABLE ONLY operator_day_sums
+    ADD CONSTRAINT operator_day_sums_pkey PRIMARY KEY (operator_id, day, kind);
+
+ALTER TABLE ONLY operator_day_sums
+    ADD CONSTRAINT operator_day_sums_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES operators(id);
+
+CREATE TABLE operator_factors (
+    operator_id text NOT NULL,
+    secret text,
+    pending_secret text,
+    recovery_codes text,
+    last_step bigint DEFAULT 0 NOT NULL,
+    confirmed_at timestamp with time zone,
+    CONSTRAINT operator_factors_are_confirmed_with_a_secret CHECK (((confirmed_at IS NULL) = (secret IS NULL)))
+);
+
+ALTER TABLE ONLY operator_factors
+    ADD CONSTRAINT operator_factors_pkey PRIMARY KEY (operator_id);
+
+ALTER TABLE ONLY operator_factors
+    ADD CONSTRAINT operator_factors_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES operators(id);
+
+CREATE TABLE operator_passkeys (
+    id text NOT NULL,
+    operator_id text NOT NULL,
+    credential_id text NOT NULL,
+    public_key bytea NOT NULL,
+    counter bigint NOT NULL,
+    transports text[] NOT NULL,
+    name text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    used_at timestamp with time zone
+);
+
+ALTER TABLE ONLY operator_passkeys
+    ADD CONSTRAINT operator_passkeys_are_registered_once UNIQUE (credential_id);
+
+ALTER TABLE ONLY operator_passkeys
+    ADD CONSTRAINT operator_passkeys_pkey PRIMARY KEY (id);
+
+CREATE INDEX operator_passkeys_of_operator ON operator_passkeys USING btree (operator_id);
+
+ALTER TABLE ONLY operator_passkeys
+    ADD CONSTRAINT operator_passkeys_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES operators(id);
+
+CREATE TABLE operator_reads (
+    id bigint NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    read_by text NOT NULL,
+    os_user text NOT NULL,
+    command text NOT NULL
+);
+
+ALTER TABLE operator_reads ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME operator_reads_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE ONLY operator_reads
+    ADD CONSTRAINT operator_reads_pkey PRIMARY KEY (id);
+
+CREATE INDEX operator_reads_by_time ON operator_reads USING btree (at);
+
+CREATE TRIGGER operator_reads_are_never_changed BEFORE DELETE OR UPDATE ON operator_reads FOR EACH ROW EXECUTE FUNCTION operator_acts_refuse_change();
+
+CREATE TRIGGER operator_reads_are_never_truncated BEFORE TRUNCATE ON operator_reads FOR EACH STATEMENT EXECUTE FUNCTION operator_acts_refuse_change();
+
+CREATE TRIGGER operator_reads_without_addresses BEFORE INSERT ON operator_reads FOR EACH ROW EXECUTE FUNCTION operator_reads_without_addresses();
+
+-- operator_acts_refuse_change, src/acts/sql/acts.sql:
+--   begin
+--     raise exception 'what operators did is never changed or removed'
+--       using errcode = 'restrict_violation';
+--   end
+
+-- operator_reads_without_addresses, src/staff/sql/operators.sql:
+--   begin
+--     new.at := clock_timestamp();
+--     new.command := acts_without_addresses(new.command, 2000);
+--     return new;
+--   end
+
+CREATE TABLE operator_sessions (
+    id text NOT NULL,
+    operator_id text NOT NULL,
+    token_digest bytea NOT NULL,
+    kind text NOT NULL,
+    password_at timestamp with time zone,
+    code_at timestamp with time zone,
+    recovery_at timestamp with time zone,
+    passkey_at timestamp with time zone,
+    address text NOT NULL,
+    agent text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    ends_at timestamp with time zone NOT NULL,
+    CONSTRAINT operator_sessions_have_known_kinds CHECK ((kind = ANY (ARRAY['console'::text, 'terminal'::text])))
+);
+
+ALTER TABLE ONLY operator_sessions
+    ADD CONSTRAINT operator_sessions_have_one_token_each UNIQUE (token_digest);
+
+ALTER TABLE ONLY operator_sessions
+    ADD CONSTRAINT operator_sessions_pkey PRIMARY KEY (id);
+
+CREATE INDEX operator_sessions_of_operator ON operator_sessions USING btree (operator_id);
+
+ALTER TABLE ONLY operator_sessions
+    ADD CONSTRAINT operator_sessions_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES operators(id);
+
+CREATE TABLE operator_throttles (
+    key text NOT NULL,
+    hits integer NOT NULL,
+    ends_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY operator_throttles
+    ADD CONSTRAINT operator_throttles_pkey PRIMARY KEY (key);
+
+CREATE TABLE operator_tokens (
+    id text NOT NULL,
+    name text NOT NULL,
+    role text NOT NULL,
+    token_digest bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    created_by text NOT NULL,
+    ends_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    CONSTRAINT operator_tokens_have_known_roles CHECK ((role = ANY (ARRAY['viewer'::text, 'support'::text, 'finance'::text, 'admin'::text])))
+);
+
+ALTER TABLE ONLY operator_tokens
+    ADD CONSTRAINT operator_tokens_have_one_digest_each UNIQUE (token_digest);
+
+ALTER TABLE ONLY operator_tokens
+    ADD CONSTRAINT operator_tokens_pkey PRIMARY KEY (id);
+
+CREATE UNIQUE INDEX operator_tokens_have_one_name_each ON operator_tokens USING btree (name) WHERE (revoked_at IS NULL);
+
+CREATE TABLE operators (
+    id text NOT NULL,
+    email text NOT NULL,
+    name text NOT NULL,
+    role text NOT NULL,
+    state text DEFAULT 'invited'::text NOT NULL,
+    password_hash text,
+    invitation_digest bytea,
+    invitation_ends_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    created_by text NOT NULL,
+    CONSTRAINT operators_addresses_are_lower_case CHECK ((email = lower(email))),
+    CONSTRAINT operators_have_known_roles CHECK ((role = ANY (ARRAY['viewer'::text, 'support'::text, 'finance'::text, 'admin'::text]))),
+    CONSTRAINT operators_have_known_states CHECK ((state = ANY (ARRAY['invited'::text, 'active'::text, 'disabled'::text]))),
+    CONSTRAINT operators_have_own_ids CHECK ((id ~ '^opr_[0-9A-Za-z_-]{16}$'::text)),
+    CONSTRAINT operators_invitations_end CHECK (((invitation_digest IS NULL) = (invitation_ends_at IS NULL))),
+    CONSTRAINT operators_passwords_are_argon2id CHECK ((password_hash ~~ '$argon2id$%'::text))
+);
+
+ALTER TABLE ONLY operators
+    ADD CONSTRAINT operators_have_one_address_each UNIQUE (email);
+
+ALTER TABLE ONLY operators
+    ADD CONSTRAINT operators_pkey PRIMARY KEY (id);
 
 CREATE TABLE orders (
     id text NOT NULL,
@@ -1044,6 +1308,8 @@ CREATE TABLE orders (
     shop text,
     paid_at timestamp with time zone,
     charge_after timestamp with time zone,
+    captured_kopecks bigint,
+    income_kopecks bigint,
     CONSTRAINT orders_are_confirmed_by_redirect_or_qr CHECK ((confirmation_kind = ANY (ARRAY['redirect'::text, 'qr'::text]))),
     CONSTRAINT orders_are_credited_whole CHECK ((((credited_at IS NULL) = (lot IS NULL)) AND ((credited_at IS NULL) = (credited_by IS NULL)) AND ((credited_at IS NULL) OR (provider_payment_id IS NOT NULL)))),
     CONSTRAINT orders_are_not_credited_without_an_entry CHECK (((credited_at IS NOT NULL) OR (state <> ALL (ARRAY['credited'::order_state, 'partially_refunded'::order_state, 'disputed'::order_state, 'dispute_won'::order_state, 'dispute_lost'::order_state])))),
@@ -1051,11 +1317,13 @@ CREATE TABLE orders (
     CONSTRAINT orders_bodies_are_short CHECK ((octet_length(request_body) <= 16384)),
     CONSTRAINT orders_buy_something CHECK ((credits > 0)),
     CONSTRAINT orders_can_be_posted_again CHECK (((state <> 'created'::order_state) OR (request_body IS NOT NULL))),
+    CONSTRAINT orders_captures_are_not_negative CHECK ((captured_kopecks >= 0)),
     CONSTRAINT orders_confirmations_are_short CHECK (((length(confirmation) >= 1) AND (length(confirmation) <= 4096))),
     CONSTRAINT orders_confirmations_have_a_kind CHECK (((confirmation IS NULL) = (confirmation_kind IS NULL))),
     CONSTRAINT orders_cost_something CHECK ((price_kopecks > 0)),
     CONSTRAINT orders_emails_are_short CHECK (((length(email) >= 3) AND (length(email) <= 254))),
     CONSTRAINT orders_ids_carry_their_cell CHECK ((id ~ '^pay_[0-9a-f]{32}$'::text)),
+    CONSTRAINT orders_incomes_are_not_negative CHECK ((income_kopecks >= 0)),
     CONSTRAINT orders_name_their_catalogue CHECK ((catalogue_version > 0)),
     CONSTRAINT orders_name_their_provider CHECK ((provider ~ '^[a-z][a-z0-9-]{1,31}$'::text)),
     CONSTRAINT orders_packs_are_short CHECK (((length(pack_id) >= 1) AND (length(pack_id) <= 64))),
@@ -1081,6 +1349,8 @@ ALTER TABLE ONLY orders
     ADD CONSTRAINT orders_pkey PRIMARY KEY (id);
 
 CREATE INDEX orders_by_book ON orders USING btree (book_id, id DESC);
+
+CREATE INDEX orders_by_capture ON orders USING btree (captured_at) WHERE (captured_at IS NOT NULL);
 
 CREATE INDEX orders_by_credit ON orders USING btree (credited_at) WHERE (credited_at IS NOT NULL);
 
@@ -1481,6 +1751,8 @@ ALTER TABLE ONLY refunds
 
 ALTER TABLE ONLY refunds
     ADD CONSTRAINT refunds_pkey PRIMARY KEY (id);
+
+CREATE INDEX refunds_by_end ON refunds USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 
 CREATE INDEX refunds_by_order ON refunds USING btree (order_id);
 
@@ -1944,6 +2216,7 @@ CREATE TABLE usage_split_sums (
     key text NOT NULL COLLATE pg_catalog."C",
     first_byte integer[] NOT NULL,
     total integer[] NOT NULL,
+    figures text GENERATED ALWAYS AS (usage_figures_text(ARRAY[requests, free, errors, known, input, output, cache_read, cache_write_5m, cache_write_1h, spent, cache_saved], first_byte, total)) STORED COLLATE pg_catalog."C",
     CONSTRAINT usage_split_sums_have_four_steps CHECK ((minutes = ANY (ARRAY[15, 60, 180, 1440]))),
     CONSTRAINT usage_split_sums_parts_are_of_the_requests CHECK (((requests > 0) AND ((free >= 0) AND (free <= requests)) AND ((known >= 0) AND (known <= requests)) AND ((errors >= 0) AND (errors <= free))))
 )
@@ -2089,13 +2362,17 @@ ALTER TABLE ONLY wrong_keys
 --   letters_queue → src/platform/sql/letters.sql
 --   mandates_refuse_change → src/payments/sql/mandates.sql
 --   mandates_write_old_form → src/payments/sql/mandates.sql
+--   month_seals_refuse_change → src/reports/sql/reports.sql
 --   operator_acts_join_chain → src/acts/sql/acts.sql
 --   operator_acts_refuse_change → src/acts/sql/acts.sql
+--   operator_approvals_forget_addresses → src/staff/sql/operators.sql
+--   operator_reads_without_addresses → src/staff/sql/operators.sql
 --   orders_credit → src/payments/sql/orders.sql
 --   orders_refuse_change → src/payments/sql/orders.sql
 --   orders_refuse_charge_without_mandate → src/payments/sql/mandates.sql
 --   promos_credit → src/payments/sql/promos.sql
 --   top_ups_write_mandate → src/payments/sql/mandates.sql
 --   usage_cache_saved → src/ledger/sql/usage.sql
+--   usage_figures_text → src/ledger/sql/usage.sql
 --   usage_histogram_add → src/ledger/sql/usage.sql
 --   usage_latency_step → src/ledger/sql/usage.sql

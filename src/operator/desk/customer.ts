@@ -49,13 +49,21 @@ export function keyEnd(text: string): string {
 }
 
 /** The sentence for an unknown customer, with the closest address as a suggestion. */
-export async function unknownCustomer({ modules }: Desk, text: string): Promise<string> {
+export async function unknownCustomer(
+  { modules }: Pick<Desk, 'modules'>,
+  text: string,
+): Promise<string> {
   const [name = '', domain = ''] = text.split('@')
   // A typing error is rarely in both halves of an address, or in its first letters.
   const near = [name.slice(0, 3), domain.slice(0, 4), name.slice(-3)].filter((part) => part !== '')
   const found = await Promise.all(near.map((part) => modules.accounts.search(part, GUESSED_MAX)))
   const emails = found.flat().map(({ email }) => email)
   return `there is no account of ${text}${suggestion(text, emails)}`
+}
+
+/** The first line of a plan without the balance, which changes while somebody decides. */
+export function customerName({ book, account }: Customer): string {
+  return `${account?.email ?? 'a book without an owner'} (book ${book.id})`
 }
 
 /** `anna@example.org (book 42, 34 998 712.5 available)`, the first line of a plan. */

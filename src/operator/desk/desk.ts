@@ -2,12 +2,14 @@
 // written in the action's transaction; an action that has transactions of its own, or calls another
 // service, is recorded before it begins and after it ends.
 import { styleText } from 'node:util'
-import type { Outcome } from '../../acts/acts.ts'
-import type { Executor, Tx } from '../../platform/db/db.ts'
-import { isRefusal } from '../../platform/refusal.ts'
-import { isSameTyped } from './amounts.ts'
-import { CommandError, EXIT_DONE, EXIT_FAILED, usageError } from './command-error.ts'
+import type { Tx } from '../../platform/db/db.ts'
+import type { Approved, AskedCommand, DayAmount } from '../../staff/staff.ts'
+import type { Actor } from './actor.ts'
+import { formatTime, isSameTyped } from './amounts.ts'
+import { EXIT_DONE, EXIT_FAILED, usageError } from './command-error.ts'
+import { createLimits, type LimitedPlan } from './limits.ts'
 import type { OperatorModules } from './modules.ts'
+import { createRecords, isRefused } from './records.ts'
 import { visible } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -16,10 +18,17 @@ export type DeskOptions = {
   readonly terminal: Terminal
   /** The command line, without secrets. */
   readonly command: string
-  readonly by: string
-  readonly osUser: string
+  readonly actor: Actor
   readonly options: Readonly<Record<string, unknown>>
+  /** The command as another person would run it. */
+  readonly request: AskedCommand
+  /** What another person has approved: the plan must still be the same. */
+  readonly approved?: Approved
+  readonly runApproved: RunApproved
 }
+
+/** Runs an approved command as the person who asked; returns what it printed. */
+export type RunApproved = (asker: Actor, approved: Approved) => Promise<readonly string[]>
 
 type Report = {
   /** For scripts. */
@@ -28,9 +37,8 @@ type Report = {
   readonly line: string
 }
 
-type Action<T> = {
-  /** What is about to happen; the first line names the customer or object. */
-  readonly plan: readonly string[]
+/** Its plan says what is about to happen; the first line names the customer or object. */
+type Action<T> = LimitedPlan & {
   /** What the operator must type again before money moves; absent: yes is enough. */
   readonly typeAgain?: string
   report(done: T): Report
@@ -39,21 +47,16 @@ type Action<T> = {
 /** A line for people; in red, if the terminal has colours. */
 export type Line = string | { readonly red: string }
 
-export function createDesk({ modules, terminal, options, ...who }: DeskOptions) {
+export function createDesk(given: DeskOptions) {
+  const { modules, terminal, options, actor } = given
+  const limits = createLimits({ ...given, staff: modules.staff })
+  const { record, recordFailure } = createRecords(given)
   const isJson = options.json === true
-
-  function recordAct(
-    executor: Executor,
-    outcome: Outcome,
-    detail: string,
-    of: bigint | null = null,
-  ): Promise<bigint> {
-    return modules.acts.record(executor, { ...who, outcome, detail, of })
-  }
 
   /** One object for scripts, or lines for people. */
   function say(result: object, lines: readonly Line[]): void {
-    if (isJson) terminal.print(jsonText(result))
+    if (terminal.viewer !== undefined) terminal.viewer.show(result, lines.map(plain))
+    else if (isJson) terminal.print(jsonText(result))
     else for (const line of lines) terminal.print(shown(line))
   }
 
@@ -69,6 +72,7 @@ export function createDesk({ modules, terminal, options, ...who }: DeskOptions) 
   }
 
   async function confirm({ plan, typeAgain }: Action<never>): Promise<boolean> {
+    if (terminal.viewer !== undefined) return terminal.viewer.confirm(plan.map(visible))
     for (const line of plan) note(line)
     if (options.yes === true) return true
     const word = typeAgain === undefined ? undefined : visible(typeAgain)
@@ -77,18 +81,31 @@ export function createDesk({ modules, terminal, options, ...who }: DeskOptions) 
     return word === undefined ? /^\s*y(?:es)?\s*$/i.test(typed) : isSameTyped(typed, word)
   }
 
-  function decline(): number {
-    say({ isDone: false }, ['nothing was changed'])
+  /** The exit code of an action that does not happen now: declined, or a second person decides. */
+  async function stopBefore(action: Action<never>): Promise<number | undefined> {
+    if (!(await confirm(action))) {
+      say({ isDone: false }, ['nothing was changed'])
+      return EXIT_FAILED
+    }
+    const asked = await orRecord(() => limits.waitForApproval(action))
+    if (asked === undefined) return undefined
+    const { id, endsAt } = asked
+    await record(modules.db, 'refused', `a second person must approve it: ${id}`)
+    say({ isDone: false, approval: id, endsAt }, [
+      `nothing was changed yet: another person can approve it until ${formatTime(endsAt)}`,
+      `  op approvals approve ${id}`,
+    ])
     return EXIT_FAILED
   }
 
-  /** Records an action that failed; the caller rethrows the error. */
-  async function recordFailure(error: unknown, of: bigint | null): Promise<void> {
-    const why = error instanceof Error ? error.message : String(error)
-    const detail = isRefusal(error) ? `${error.code}: ${why}` : why
-    const outcome = isRefusal(error) || error instanceof CommandError ? 'refused' : 'failed'
-    // If the database itself failed, recording fails too; the action's error is the one to report.
-    await recordAct(modules.db, outcome, detail, of).catch(() => undefined)
+  /** Records a failure before it goes on. */
+  async function orRecord<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      await recordFailure(error, null)
+      throw error
+    }
   }
 
   function finish(act: bigint, { result, line }: Report): number {
@@ -100,7 +117,11 @@ export function createDesk({ modules, terminal, options, ...who }: DeskOptions) 
     modules: modules,
     isJson,
     columns: terminal.columns,
-    by: who.by,
+    by: actor.by,
+    actor,
+    ask: terminal.ask,
+    askHidden: terminal.askHidden,
+    runApproved: given.runApproved,
     say,
     note,
     /** Prints a line of CSV as it is: a program reads it. */
@@ -121,44 +142,64 @@ export function createDesk({ modules, terminal, options, ...who }: DeskOptions) 
       return value
     },
 
-    /** Runs an action in one transaction, together with its record. */
-    async act<T>(action: Action<T> & { work(tx: Tx): Promise<T> }): Promise<number> {
-      if (!(await confirm(action))) return decline()
-      try {
-        const [act, report] = await modules.db.transaction(async (tx) => {
-          const report = action.report(await action.work(tx))
-          return [await recordAct(tx, 'done', report.line), report] as const
-        })
-        return finish(act, report)
-      } catch (error) {
-        await recordFailure(error, null)
-        throw error
-      }
+    /**
+     * Runs an action in one transaction, together with its record. `moves` says what counts towards
+     * the day's limit of the operator.
+     */
+    async act<T>(
+      action: Action<T> & {
+        work(tx: Tx): Promise<T>
+        moves?(done: T): DayAmount
+      },
+    ): Promise<number> {
+      const stopped = await stopBefore(action)
+      if (stopped !== undefined) return stopped
+      const [act, report] = await orRecord(() =>
+        modules.db.transaction(async (tx) => {
+          const done = await action.work(tx)
+          await limits.admit(tx, action.moves?.(done))
+          const report = action.report(done)
+          return [await record(tx, 'done', report.line), report] as const
+        }),
+      )
+      return finish(act, report)
     },
 
     /**
      * Runs an action that has transactions of its own: recorded before it begins and at its end.
      */
-    async actWithOwnTransactions<T>(action: Action<T> & { work(): Promise<T> }): Promise<number> {
-      if (!(await confirm(action))) return decline()
-      return this.actWithoutAsking(action)
+    async actWithOwnTransactions<T>(
+      action: Action<T> & { readonly moves?: DayAmount; work(): Promise<T> },
+    ): Promise<number> {
+      return (await stopBefore(action)) ?? this.actWithoutAsking(action)
     },
 
     /** The same without asking, for commands that read their data from standard input. */
     async actWithoutAsking<T>(
-      action: Pick<Action<T>, 'report'> & { work(): Promise<T> },
+      action: Pick<Action<T>, 'report'> & { readonly moves?: DayAmount; work(): Promise<T> },
     ): Promise<number> {
-      const act = await recordAct(modules.db, 'begun', '')
+      const act = await orRecord(() =>
+        modules.db.transaction(async (tx) => {
+          await limits.admit(tx, action.moves)
+          return record(tx, 'begun', '')
+        }),
+      )
       try {
         const report = action.report(await action.work())
-        await recordAct(modules.db, 'done', report.line, act)
+        await record(modules.db, 'done', report.line, act)
         return finish(act, report)
       } catch (error) {
+        // Whether a failed action moved something is not known.
+        if (isRefused(error)) await limits.giveBack(action.moves)
         await recordFailure(error, act)
         throw error
       }
     },
   }
+}
+
+function plain(line: Line): string {
+  return visible(typeof line === 'string' ? line : line.red)
 }
 
 export type Desk = ReturnType<typeof createDesk>

@@ -1,0 +1,41 @@
+// The table of all commands: usage, description, options and function. A command of two words is a
+// subcommand of its first word.
+import type { OperatorCommand } from './command.ts'
+import { customerCommands } from './customers.ts'
+import { ledgerCommands } from './ledger.ts'
+import { moneyCommands } from './money.ts'
+import { peopleCommands } from './people.ts'
+import { priceCommands } from './prices.ts'
+import { reportCommands } from './reports.ts'
+
+/** Descriptions of the first words of two-word commands. */
+export const families: Readonly<Record<string, string>> = {
+  promo: 'promo codes: list them, make one, end one',
+  catalogue: 'prices and packs: versions, and files that are to become one',
+  upstreams: 'where requests go: health, credentials, drains, weights',
+  accounts: 'accounts under load',
+  mail: 'e-mails: the outbox, and a test of the relay',
+  reviews: 'money that waits for a person',
+  disputes: 'payers who went to their bank',
+  quarantine: 'charges that the database refused',
+  spool: 'charges on the disks of lost processes',
+  restore: 'after the database went back to an earlier moment',
+  usage: 'what requests were refused, and what replies reported without a price',
+  'vendor-bill': 'what the vendor bills, compared with what we count and sell',
+  month: 'the accountant’s months: figures, CSV, seals',
+  roles: 'who may do what in the database',
+  secrets: 'secrets and their successors: what still depends on which',
+  operators: 'the people who run this: roles, invitations, resets',
+  tokens: 'unattended tokens of scheduled commands',
+  approvals: 'what waits for a second person',
+  days: 'old days of entries: which left the ledger, and their files',
+}
+
+export const commands: readonly OperatorCommand[] = [
+  ...customerCommands,
+  ...moneyCommands,
+  ...priceCommands,
+  ...ledgerCommands,
+  ...peopleCommands,
+  ...reportCommands,
+]

@@ -1,0 +1,140 @@
+// Commands about prices and where requests go: catalogue, upstreams, the vendor's bill.
+import {
+  applyCatalogue,
+  checkCatalogue,
+  diffCatalogue,
+  exportCatalogue,
+  listVersions,
+} from '../catalogue.ts'
+import { showMargin } from '../margin.ts'
+import { showUpstreamCosts } from '../upstream-costs.ts'
+import { addCredential, removeCredential, rotateCredential } from '../upstream-credentials.ts'
+import { drain, listUpstreams, setWeight, undrain } from '../upstreams.ts'
+import { importVendorBill, listVendorBills } from '../vendor-bill.ts'
+import { LIMIT, type OperatorCommand, VENDOR } from './command.ts'
+
+export const priceCommands: readonly OperatorCommand[] = [
+  {
+    usage: 'catalogue list',
+    permission: 'prices.read',
+    isUnattended: true,
+    description: 'every version ever applied',
+    run: listVersions,
+  },
+  {
+    usage: 'catalogue check <file>',
+    permission: 'prices.read',
+    isUnattended: true,
+    description: 'read a file, say what is wrong or what it has',
+    run: checkCatalogue,
+  },
+  {
+    usage: 'catalogue diff <file>',
+    permission: 'prices.read',
+    isUnattended: true,
+    description: 'what a file would change, also in money; exit 1 when it would',
+    run: diffCatalogue,
+  },
+  {
+    usage: 'catalogue margin',
+    permission: 'prices.read',
+    isUnattended: true,
+    description: 'what prices leave after the vendor’s bill; exit 1 when one is a loss',
+    options: [
+      VENDOR,
+      ['--catalogue <file>', 'the prices of a file, not those in force'],
+      ['--model <id>', 'of one model only'],
+      ['--all', 'every price list, not only the worst of each'],
+    ],
+    run: showMargin,
+  },
+  {
+    usage: 'catalogue apply <file>',
+    permission: 'prices.change',
+    description: 'put a file in force as the next version',
+    options: [
+      ['--note <text>', 'kept with the version'],
+      VENDOR,
+      ['--sell-below-cost', 'also when a price is below what the vendor bills'],
+    ],
+    run: applyCatalogue,
+  },
+  {
+    usage: 'catalogue export [version]',
+    permission: 'prices.read',
+    isUnattended: true,
+    description: 'print a version as a file; the one in force without a number',
+    run: exportCatalogue,
+  },
+  {
+    usage: 'upstreams list',
+    permission: 'upstreams.read',
+    isUnattended: true,
+    description: 'what all processes see of each credential at each upstream',
+    run: listUpstreams,
+  },
+  {
+    usage: 'upstreams cost [day]',
+    permission: 'upstreams.read',
+    isUnattended: true,
+    description: 'what a day costs at each upstream, by our counts; today without one',
+    options: [VENDOR],
+    run: showUpstreamCosts,
+  },
+  {
+    usage: 'upstreams add <name> <credential> <reference>',
+    permission: 'upstreams.change',
+    description: 'one more credential there: [bearer:]file:/path or env:NAME, read on every node',
+    run: addCredential,
+  },
+  {
+    usage: 'upstreams rotate <target> <reference>',
+    permission: 'upstreams.change',
+    description: 'new requests use the secret there; those under way go on with the old one',
+    run: rotateCredential,
+  },
+  {
+    usage: 'upstreams drain <name>',
+    permission: 'upstreams.drain',
+    description: 'no new request goes to an upstream, or to one credential; those under way go on',
+    run: drain,
+  },
+  {
+    usage: 'upstreams undrain <name>',
+    permission: 'upstreams.drain',
+    description: 'requests go there again',
+    run: undrain,
+  },
+  {
+    usage: 'upstreams remove <target>',
+    permission: 'upstreams.change',
+    description: 'forget a drained credential that was added, or the rotation of another',
+    run: removeCredential,
+  },
+  {
+    usage: 'upstreams weight <name> <n>',
+    permission: 'upstreams.drain',
+    description: 'its share of conversations among those of the same priority; 0: never asked',
+    run: setWeight,
+  },
+  {
+    usage: 'vendor-bill list',
+    permission: 'figures.read',
+    isUnattended: true,
+    description: 'the last days that were compared; exit 1 when one is above the threshold',
+    options: [LIMIT],
+    run: listVendorBills,
+  },
+  {
+    usage: 'vendor-bill import [file]',
+    permission: 'checks.run',
+    isUnattended: true,
+    description: 'compare a usage report, or the vendor’s newest; exit 1 when something differs',
+    options: [
+      ['--costs <file>', 'the cost report of the same days'],
+      VENDOR,
+      ['--all', 'every line, not only those that do not tie'],
+    ],
+    run: importVendorBill,
+  },
+]
