@@ -34,11 +34,13 @@ type BucketQuery = {
   readonly times: readonly number[]
 }
 
+type Part = { readonly sums: UsageSums; readonly totals: UsageFigures }
+
 export type BucketSums = {
   readonly whole: UsageSums
   /** Most credits first, then by name, so that keys keep their colours in the chart. */
-  readonly keys: readonly { readonly key: string; readonly sums: UsageSums }[]
-  readonly other: UsageSums | undefined
+  readonly keys: readonly (Part & { readonly key: string })[]
+  readonly other: Part | undefined
 }
 
 export function boundsOf(step: keyof typeof STEP_MINUTES, bounds: readonly Bound[]) {
@@ -59,7 +61,9 @@ export async function readBucketSums(
   const corrections = correctionsOf(p.times, gridPoints)
   const { since } = source
   const query = { book: p.book, minutes: p.minutes, gridPoints, corrections, since }
-  const entries = source.seq === source.bookSeq ? undefined : unsummedRange(p, source)
+  const range = unsummedRange(p, source)
+  const hasUnsummed = source.seq !== source.bookSeq && range.dayMin <= range.dayMax
+  const entries = hasUnsummed ? range : undefined
   const shown =
     p.split === 'session' || p.split === 'label'
       ? await shownKeys(tx, { ...query, table, split: p.split, entries })
@@ -71,12 +75,13 @@ export async function readBucketSums(
   }
 
   for (const one of await sumList(tx, { ...query, table, split: 'model', keys: null })) {
-    whole.addPacked(one.packed, one.sign)
-    if (p.split === 'model') of(one.key).addPacked(one.packed, one.sign)
+    const sums = p.split === 'model' ? of(one.key) : whole
+    sums.addLines(one.lines, one.sign)
   }
+  for (const sums of keys.values()) whole.add(sums)
   if (p.split !== null && p.split !== 'model' && table === 'usage_split_sums') {
     for (const one of await sumList(tx, { ...query, table, split: p.split, keys: shown })) {
-      of(one.key).addPacked(one.packed, one.sign)
+      of(one.key).addLines(one.lines, one.sign)
     }
   }
   if (entries !== undefined) {
@@ -129,18 +134,19 @@ function unsummedRange({ book, times }: BucketQuery, mark: Mark): EntryRange {
 function chosen(whole: UsageSums, keys: ReadonlyMap<string, UsageSums> | undefined): BucketSums {
   if (keys === undefined) return { whole, keys: [], other: undefined }
   const used = [...keys].flatMap(([key, sums]) => {
-    const figures = sums.totals()
-    return figures === undefined ? [] : [{ key, sums, figures }]
+    const totals = sums.totals()
+    return totals === undefined ? [] : [{ key, sums, totals }]
   })
   const most = used.toSorted(byCredits).slice(0, KEYS_MAX)
-  const other = whole.less(most.map(({ sums }) => sums))
-  return { whole, keys: most, other: other.totals() === undefined ? undefined : other }
+  const sums = whole.less(most.map((one) => one.sums))
+  const totals = sums.totals()
+  return { whole, keys: most, other: totals === undefined ? undefined : { sums, totals } }
 }
 
-type Ranked = { readonly key: string; readonly figures: UsageFigures }
+type Ranked = { readonly key: string; readonly totals: UsageFigures }
 
 function byCredits(a: Ranked, b: Ranked): number {
-  const [one, other] = [a.figures.spent, b.figures.spent]
+  const [one, other] = [a.totals.spent, b.totals.spent]
   if (one !== other) return one > other ? -1 : 1
   return a.key < b.key ? -1 : 1
 }

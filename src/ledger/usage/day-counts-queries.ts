@@ -52,7 +52,7 @@ export type DayCounts = {
  * `certainty` is null where the vendor bills nothing: the request was never sent, or the upstream
  * answered with an error status.
  */
-const REQUESTS = `
+const requestsOf = (where: string, isAcross: string) => `
   select e.*, coalesce(e.parts #>> '{served,model}', e.parts #>> '{seen,model}', t.model) as model,
     coalesce(e.parts #>> '{served,list}', e.parts #>> '{seen,list}', t.list) as list,
     case
@@ -65,12 +65,22 @@ const REQUESTS = `
       else 'unknown'
     end as certainty
   from (
-    select *, day >
-      ((at - make_interval(secs => coalesce(total_ms, 0) / 1000.0)) at time zone 'UTC')::date
-      as is_across
-    from entries where day = $1 and kind in ('charge', 'void')
+    select *, ${isAcross} as is_across
+    from entries where ${where} and kind in ('charge', 'void')
   ) e
   join tariffs t on t.id = e.tariff`
+
+const OF_DAY = requestsOf(
+  'day = $1',
+  `day > ((at - make_interval(secs => coalesce(total_ms, 0) / 1000.0)) at time zone 'UTC')::date`,
+)
+
+/** No bill is for such a period, so nothing can be on another day of it. */
+const OF_PERIOD = requestsOf(
+  `day between ($1::timestamptz at time zone 'UTC')::date - 1
+    and ($2::timestamptz at time zone 'UTC')::date + 1 and at >= $1 and at < $2`,
+  'false',
+)
 
 /** The parts of a charge have counts as texts, in the order of `tokenKinds`. */
 const fromJson = (json: string) => [0, 1, 2, 3, 4].map((i) => `(${json} ->> ${i})::int8`).join(', ')
@@ -79,8 +89,26 @@ const OWN = 'input, output, cache_read, cache_write_5m, cache_write_1h'
 
 /** Every row of a day is read, so the caller passes a connection for long reads. */
 export async function dayCountsFind(tx: Executor, day: string): Promise<DayCounts> {
+  const counts = await countsFind(tx, OF_DAY, [day])
+  return { day, ...counts, acrossMidnight: await acrossMidnightList(tx, day) }
+}
+
+/** The same of a period; its `day` is the first one. */
+export async function periodCountsFind(
+  tx: Executor,
+  { from, to }: { readonly from: Date; readonly to: Date },
+): Promise<DayCounts> {
+  const counts = await countsFind(tx, OF_PERIOD, [from, to])
+  return { day: dayText(from.getTime()), ...counts, acrossMidnight: [] }
+}
+
+async function countsFind(
+  tx: Executor,
+  requests: string,
+  values: unknown[],
+): Promise<Pick<DayCounts, 'counted' | 'used'>> {
   const { rows: counted } = await tx.query(
-    `with requests as materialized (${REQUESTS}), counts as (
+    `with requests as materialized (${requests}), counts as (
        select model, list, target, ending, certainty, 1 as requests, -amount as charged,
          written_off, ${OWN}
        from requests where certainty is not null and certainty <> 'seen'
@@ -100,28 +128,23 @@ export async function dayCountsFind(tx: Executor, day: string): Promise<DayCount
        array[sum(input), sum(output), sum(cache_read), sum(cache_write_5m),
          sum(cache_write_1h)]::text[] as counts
      from counts group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`,
-    [day],
+    values,
   )
   const { rows: used } = await tx.query(
-    `with requests as (${REQUESTS})
+    `with requests as (${requests})
      select model, target, ending::text, certainty, u.use ->> 'feature' as feature,
        sum((u.use ->> 'count')::int8)::text as count
      from requests cross join lateral jsonb_array_elements(parts -> 'uses') as u (use)
      where kind = 'charge' group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`,
-    [day],
+    values,
   )
-  return {
-    day,
-    counted: counted.map(tokensOf),
-    used: used.map(usesOf),
-    acrossMidnight: await acrossMidnightList(tx, day),
-  }
+  return { counted: counted.map(tokensOf), used: used.map(usesOf) }
 }
 
 /** Requests that began on this day and have their entry on the next one. */
 async function acrossMidnightList(tx: Executor, day: string): Promise<DayCounts['acrossMidnight']> {
   const { rows } = await tx.query(
-    `with requests as (${REQUESTS})
+    `with requests as (${OF_DAY})
      select model, target, count(*)::int4 as requests
      from requests where certainty = 'midnight' group by 1, 2 order by 1, 2`,
     [nextDay(day)],

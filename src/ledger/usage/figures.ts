@@ -1,5 +1,6 @@
 // Sums of usage by bucket (an hour, day or week of a chart): one BigInt64Array of amounts, which V8
-// adds without allocating a bigint for each, and one Float64Array with the histograms of times.
+// adds without allocating a bigint for each, and one Float64Array with the histograms of times. The
+// database keeps the figures of each sum as one text (usage_figures_text in sql/usage.sql).
 import { type Credits, micro } from '../../units/credits.ts'
 import { LATENCY_STEPS, type Latency, latencyOf } from './latency.ts'
 
@@ -29,7 +30,7 @@ export type AmountsRow = Omit<UsageFigures, 'spent' | 'cacheSaved' | 'firstByte'
   readonly cacheSaved: bigint
 }
 
-/** The columns of the sums, in the order in which they are packed. */
+/** The columns of the sums, in the order in which their text has them. */
 export const AMOUNT_COLUMNS = [
   ...(['requests', 'free', 'errors', 'known', 'input', 'output', 'cache_read'] as const),
   ...(['cache_write_5m', 'cache_write_1h', 'spent', 'cache_saved'] as const),
@@ -43,8 +44,9 @@ const WIDTH = AMOUNTS.length
 const HISTOGRAMS_WIDTH = 2 * LATENCY_STEPS
 /** An element of a stored histogram is a count times this, plus its step. */
 const STEP_FACTOR = 64
-/** The header of an array in PostgreSQL's binary format, without and with one dimension. */
-const [EMPTY_BYTES, HEADER_BYTES] = [12, 20]
+/** A number of so many digits is exact as a JavaScript number; longer ones are read as bigints. */
+const EXACT_DIGITS = 15
+const [ZERO, NINE, MINUS] = [48, 57, 45]
 
 /**
  * Buckets are numbered from 1. Usage before the first or after the last one is added to an extra
@@ -62,23 +64,22 @@ export class UsageSums {
   }
 
   /**
-   * Sums as bytes: a bucket (int4), the amounts (int8[]) and two histograms (int4[]), repeated.
-   * With the sign 1 or -1 they are corrections: what their bucket gains, the next one loses.
+   * Sums as lines: `bucket;amounts;first bytes;whole durations`, each a list with commas. With the
+   * sign 1 or -1 they are corrections: what their bucket gains, the next one loses.
    */
-  addPacked(packed: Uint8Array, sign: 0 | 1 | -1): void {
-    const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength)
-    for (let byte = 0; byte < view.byteLength; ) {
-      const bucket = view.getInt32(byte)
-      byte = this.#addAmounts(view, byte + 4, bucket, sign)
-      byte = this.#addTimes(view, byte, bucket * HISTOGRAMS_WIDTH, sign)
-      byte = this.#addTimes(view, byte, bucket * HISTOGRAMS_WIDTH + LATENCY_STEPS, sign)
+  addLines(lines: string, sign: 0 | 1 | -1): void {
+    const reader = new NumberReader(lines)
+    while (!reader.isAtEnd()) {
+      const bucket = reader.number()
+      this.#addAmounts(reader, bucket, sign)
+      this.#addTimes(reader, bucket * HISTOGRAMS_WIDTH, sign)
+      this.#addTimes(reader, bucket * HISTOGRAMS_WIDTH + LATENCY_STEPS, sign)
     }
   }
 
-  #addAmounts(view: DataView, from: number, bucket: number, sign: 0 | 1 | -1): number {
-    let byte = from + HEADER_BYTES
-    for (let at = bucket * WIDTH; at < (bucket + 1) * WIDTH; at++, byte += 12) {
-      const value = view.getBigInt64(byte + 4)
+  #addAmounts(reader: NumberReader, bucket: number, sign: 0 | 1 | -1): void {
+    for (let at = bucket * WIDTH; at < (bucket + 1) * WIDTH; at++) {
+      const value = reader.amount()
       if (value === 0n) continue
       this.#amounts[at] = (this.#amounts[at] ?? 0n) + (sign < 0 ? -value : value)
       const next = at + WIDTH
@@ -86,21 +87,29 @@ export class UsageSums {
         this.#amounts[next] = (this.#amounts[next] ?? 0n) + (sign < 0 ? value : -value)
       }
     }
-    return byte
   }
 
-  #addTimes(view: DataView, from: number, first: number, sign: 0 | 1 | -1): number {
-    if (view.getInt32(from) === 0) return from + EMPTY_BYTES
-    const end = from + HEADER_BYTES + view.getInt32(from + EMPTY_BYTES) * 8
-    for (let byte = from + HEADER_BYTES; byte < end; byte += 8) {
-      const element = view.getInt32(byte + 4)
+  #addTimes(reader: NumberReader, first: number, sign: 0 | 1 | -1): void {
+    if (reader.skipEmptyList()) return
+    do {
+      const element = reader.number()
       const at = first + (element % STEP_FACTOR)
       const count = Math.floor(element / STEP_FACTOR) * (sign < 0 ? -1 : 1)
       this.#times[at] = (this.#times[at] ?? 0) + count
       const next = at + HISTOGRAMS_WIDTH
       if (sign !== 0) this.#times[next] = (this.#times[next] ?? 0) - count
+    } while (reader.isInList())
+  }
+
+  /** Adds all that others have, bucket by bucket. */
+  add(other: UsageSums): void {
+    for (let at = 0; at < this.#amounts.length; at++) {
+      const value = other.#amounts[at] ?? 0n
+      if (value !== 0n) this.#amounts[at] = (this.#amounts[at] ?? 0n) + value
     }
-    return end
+    for (let at = 0; at < this.#times.length; at++) {
+      this.#times[at] = (this.#times[at] ?? 0) + (other.#times[at] ?? 0)
+    }
   }
 
   /** Requests with the same steps of time; null: no time was recorded. */
@@ -145,16 +154,64 @@ export class UsageSums {
   /** The figures of all buckets together; undefined without requests. */
   totals(): UsageFigures | undefined {
     const amounts = new BigInt64Array(WIDTH)
-    for (let at = WIDTH; at < (this.buckets + 1) * WIDTH; at++) {
-      const value = this.#amounts[at] ?? 0n
-      if (value !== 0n) amounts[at % WIDTH] = (amounts[at % WIDTH] ?? 0n) + value
-    }
     const times = new Float64Array(HISTOGRAMS_WIDTH)
-    for (let at = HISTOGRAMS_WIDTH; at < (this.buckets + 1) * HISTOGRAMS_WIDTH; at++) {
-      const step = at % HISTOGRAMS_WIDTH
-      times[step] = (times[step] ?? 0) + (this.#times[at] ?? 0)
+    for (let bucket = 1; bucket <= this.buckets; bucket++) {
+      for (let i = 0, at = bucket * WIDTH; i < WIDTH; i++, at++) {
+        amounts[i] = (amounts[i] ?? 0n) + (this.#amounts[at] ?? 0n)
+      }
+      for (let i = 0, at = bucket * HISTOGRAMS_WIDTH; i < HISTOGRAMS_WIDTH; i++, at++) {
+        times[i] = (times[i] ?? 0) + (this.#times[at] ?? 0)
+      }
     }
     return figuresAt(amounts, 0, times, 0)
+  }
+}
+
+/** Reads whole numbers, each with the character after it, which is a separator or the end. */
+class NumberReader {
+  readonly #text: string
+  #at = 0
+  /** Where the digits of the last number began. */
+  #from = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  isAtEnd(): boolean {
+    return this.#at >= this.#text.length
+  }
+
+  /** Whether the last number was followed by another of the same list. */
+  isInList(): boolean {
+    return this.#text[this.#at - 1] === ','
+  }
+
+  skipEmptyList(): boolean {
+    const code = this.#text.charCodeAt(this.#at)
+    if ((code >= ZERO && code <= NINE) || code === MINUS) return false
+    this.#at++
+    return true
+  }
+
+  number(): number {
+    const isNegative = this.#text.charCodeAt(this.#at) === MINUS
+    if (isNegative) this.#at++
+    this.#from = this.#at
+    let value = 0
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at++)
+      // At the end of the text there is no code: NaN is neither.
+      if (!(code >= ZERO && code <= NINE)) return isNegative ? -value : value
+      value = value * 10 + code - ZERO
+    }
+  }
+
+  amount(): bigint {
+    const from = this.#at
+    const value = this.number()
+    const isExact = this.#at - 1 - this.#from <= EXACT_DIGITS
+    return BigInt(isExact ? value : this.#text.slice(from, this.#at - 1))
   }
 }
 

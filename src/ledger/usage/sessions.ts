@@ -15,6 +15,7 @@ import {
   sessionListFresh,
   sessionListIds,
   sessionListStored,
+  sessionSearch,
 } from './session-queries.ts'
 import type { UsageOptions } from './usage.ts'
 
@@ -78,6 +79,9 @@ export function createSessions({ db, sessionsKeptDays }: UsageOptions) {
           next: found.length > p.limit ? (shown.at(-1)?.lastSeq ?? null) : null,
         }
       }),
+
+    /** For operators: the books that have a session of this id, the latest first. */
+    search: (id: string, limit: number) => sessionSearch(db, id, limit),
 
     /** One session or label with its agents; undefined if there is none, or it is too old. */
     find: (p: {

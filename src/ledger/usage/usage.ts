@@ -154,22 +154,21 @@ async function read(
     buckets: p.bounds.slice(0, -1).map((bound, i) => ({
       ...bound,
       whole: sums.whole.figuresOf(i + 1) ?? NO_USAGE,
-      series: seriesOf(sums, (one) => one.figuresOf(i + 1)),
+      series: seriesOf(sums, (part) => part.sums.figuresOf(i + 1)),
     })),
-    totals: seriesOf(sums, (one) => one.totals()),
+    totals: seriesOf(sums, (part) => part.totals),
     whole: sums.whole.totals() ?? NO_USAGE,
   }
 }
 
 function seriesOf(
   { keys, other }: BucketSums,
-  figuresOf: (sums: BucketSums['whole']) => UsageFigures | undefined,
+  figuresOf: (part: NonNullable<BucketSums['other']>) => UsageFigures | undefined,
 ): UsageSeries[] {
-  const series = keys.flatMap(({ key, sums }): UsageSeries[] => {
-    const figures = figuresOf(sums)
-    return figures === undefined
-      ? []
-      : [{ key: key === '' ? null : key, isOther: false, ...figures }]
+  const series = keys.flatMap((part): UsageSeries[] => {
+    const figures = figuresOf(part)
+    if (figures === undefined) return []
+    return [{ key: part.key === '' ? null : part.key, isOther: false, ...figures }]
   })
   const rest = other && figuresOf(other)
   return rest === undefined ? series : [...series, { key: null, isOther: true, ...rest }]
