@@ -32,6 +32,7 @@ import { createSettlement } from './settlement.ts'
 import { createSpool } from './spool/spool.ts'
 import { createStops } from './stops.ts'
 import { createTariffs } from './tariffs.ts'
+import { createTotals } from './totals/totals.ts'
 import { createAudit } from './upkeep/audit.ts'
 import { createDays } from './upkeep/days/days.ts'
 import { createPartitions } from './upkeep/partitions.ts'
@@ -60,6 +61,9 @@ export type { RequestFacts } from './request-queries.ts'
 export type { Missing, MissingOfBook, RestoreScope } from './restore/restore.ts'
 export type { Settled } from './settlement.ts'
 export type { Tariff } from './tariff-queries.ts'
+export type { StatedLot } from './totals/lot-states.ts'
+export type { PostingSum, RequestSum } from './totals/queries.ts'
+export type { BookMovement } from './totals/totals.ts'
 export type { Day } from './upkeep/days/day-queries.ts'
 export type { LostSpool } from './upkeep/upkeep.ts'
 export type { CountCertainty, DayCounts } from './usage/day-counts-queries.ts'
@@ -247,7 +251,9 @@ export async function createLedger(options: LedgerOptions) {
     /** Removes the sums of sessions and labels that are no longer kept. */
     removeOldSessions: rollup.removeOldSessions,
     /** What all requests of a day (UTC) used, for the comparison with the vendor's bill. */
-    dayCounts: createDayCounts(options),
+    ...createDayCounts(options),
+    /** Totals over all books, for reports. */
+    totals: createTotals(options),
 
     /** The audit's findings; empty when every rule holds. */
     audit: createAudit(options),

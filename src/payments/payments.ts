@@ -44,6 +44,7 @@ import { createReviews } from './reviews/reviews.ts'
 import { createSearch } from './reviews/search.ts'
 import { payerErase, payerListByBook } from './signals/queries.ts'
 import { createSignals } from './signals/signals.ts'
+import { takings } from './takings/takings.ts'
 import type { TieOptions } from './watch/ties.ts'
 import { createWatch, type Watch } from './watch/watch.ts'
 import { createYookassaShops, type YookassaOptions } from './yookassa/yookassa.ts'
@@ -63,6 +64,7 @@ export type { Alarm, AlarmName } from './reviews/alarms.ts'
 export type { ReviewInput } from './reviews/reviews.ts'
 export type { FoundOrder, FoundPurchase } from './reviews/search.ts'
 export type { Signals } from './signals/signals.ts'
+export type { CapturedSum, RefundedSum, SoldTerms } from './takings/queries.ts'
 export type { Mismatch } from './watch/compare.ts'
 export type { Reconciled } from './watch/reconcile.ts'
 
@@ -214,6 +216,9 @@ export function createPayments(options: PaymentsOptions) {
     /** After a restore to an earlier moment: payments that the database lost, and their repair. */
     lost: createLostOrders({ ...shared, reread, reconcile: watch.reconcile }),
 
+    /** Money taken and returned in a period, for reports. */
+    takings,
+
     /** What the settlement watch found and still holds. */
     findings: watch.list,
 
@@ -227,8 +232,7 @@ export function createPayments(options: PaymentsOptions) {
     resolveReview: reviews.resolve,
 
     /** A new promo code. Refuses: field_invalid. */
-    createPromo: promos.create,
-    promos: promos.list,
+    ...{ createPromo: promos.create, promos: promos.list },
 
     /** Ends a promo code immediately. Refuses: field_invalid. */
     endPromo: promos.end,

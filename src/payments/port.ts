@@ -41,6 +41,8 @@ export type Snapshot = {
   readonly currency: string
   /** Refunded so far; null when the text is not an amount. */
   readonly refunded: Kopecks | null
+  /** What reaches our account after the provider's commission; absent when it does not say. */
+  readonly income?: Kopecks | undefined
   /** By the provider's clock. */
   readonly createdAt: Date
   readonly capturedAt: Date | null

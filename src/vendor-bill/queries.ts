@@ -30,3 +30,17 @@ export async function tieList(db: Executor, limit: number): Promise<StoredTie[]>
   )
   return rows as StoredTie[]
 }
+
+/** The comparisons of a range of days, oldest first. */
+export async function tieListDays(
+  db: Executor,
+  p: { readonly from: string; readonly to: string },
+): Promise<StoredTie[]> {
+  const { rows } = await db.query(
+    `select day::text, compared_at as "comparedAt", source, tie,
+       difference_millionths as "differenceMillionths"
+     from vendor_bills where day between $1::date and $2::date order by day`,
+    [p.from, p.to],
+  )
+  return rows as StoredTie[]
+}

@@ -5,14 +5,14 @@ import { readFile } from 'node:fs/promises'
 import type { Ledger } from '../ledger/ledger.ts'
 import { Fault } from '../platform/assert.ts'
 import { type Clock, dayText } from '../platform/clock.ts'
-import type { Executor } from '../platform/db/db.ts'
+import type { Executor, Tx } from '../platform/db/db.ts'
 import type { Masked } from '../platform/masked.ts'
 import type { Pricing, VendorPrices } from '../pricing/pricing.ts'
 import { compareDay, type DayComparison } from './compare.ts'
 import { type BilledCost, readCosts } from './costs.ts'
 import { fetchReport } from './fetch.ts'
 import { type DayMoney, moneyOf } from './money.ts'
-import { type StoredTie, tieList, tieStore } from './queries.ts'
+import { type StoredTie, tieList, tieListDays, tieStore } from './queries.ts'
 import { type BilledRow, type ReadReport, readReport } from './report.ts'
 import { type UpstreamCost, upstreamCosts } from './upstream-costs.ts'
 
@@ -26,7 +26,7 @@ export type { UpstreamCost } from './upstream-costs.ts'
 export type VendorBillOptions = {
   readonly db: Executor
   readonly clock: Clock
-  readonly ledger: Pick<Ledger, 'dayCounts'>
+  readonly ledger: Pick<Ledger, 'dayCounts' | 'periodCounts'>
   readonly pricing: Pricing
   /** Where the vendor's reporting API is, and its credential; `none` without one. */
   readonly url: string
@@ -120,13 +120,32 @@ export function createVendorBill(options: VendorBillOptions) {
     store,
     isConfigured,
     fetchAndCompare,
-    /** What a day costs at each upstream. */
-    async upstreamCosts(day: string, vendor: VendorPrices | undefined): Promise<UpstreamCost[]> {
+    /** What a day costs at each upstream; in the caller's snapshot, if there is one. */
+    async upstreamCosts(
+      day: string,
+      vendor: VendorPrices | undefined,
+      tx?: Tx,
+    ): Promise<UpstreamCost[]> {
       const catalogue = await pricing.refresh()
       if (catalogue === undefined) throw new Fault('no catalogue has been applied')
-      const counts = await ledger.dayCounts(day)
+      const counts = await ledger.dayCounts(day, tx)
       return upstreamCosts({ counts, catalogue, vendor, pricing })
     },
+    /** The same of a period, by the times of our entries. */
+    async periodCosts(
+      period: { readonly from: Date; readonly to: Date },
+      vendor: VendorPrices | undefined,
+    ): Promise<UpstreamCost[]> {
+      const catalogue = await pricing.refresh()
+      if (catalogue === undefined) throw new Fault('no catalogue has been applied')
+      const counts = await ledger.periodCounts(period)
+      return upstreamCosts({ counts, catalogue, vendor, pricing })
+    },
+    /** The operator's copy of the vendor's prices by `catalogue.vendorPricesFile`. */
+    vendorPrices: () => vendorPrices(options),
+    /** Stored comparisons of the days from `from` to `to`, both included, oldest first. */
+    listDays: (p: { readonly from: string; readonly to: string }, executor: Executor = db) =>
+      tieListDays(executor, p),
     /** Whether a difference, in millionths of a day's cost, is above the threshold. */
     isAlarm,
     /** A comparison as it is stored and printed for scripts. */

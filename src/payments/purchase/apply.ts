@@ -16,7 +16,7 @@ import { type Providers, providerOf } from '../providers.ts'
 import type { ClosedBooks } from '../refunds/closed.ts'
 import type { SignalRecorder } from '../signals/signals.ts'
 import type { Findings } from '../watch/findings.ts'
-import { orderSetPaid } from './queries.ts'
+import { orderSetPaid, orderSetTaken } from './queries.ts'
 import { createReviewOpening, type ReviewOpeningOptions } from './review-opening.ts'
 import { sweepHasPassed, sweepSetMissed } from './sweep-queries.ts'
 
@@ -76,6 +76,8 @@ export function createApply(options: ApplyOptions) {
     // The ledger's lock is the last one taken. The entry's number becomes the order's lot.
     const credited = { id: order.id, paymentId, capturedAt, receiptState, by }
     const seconds = await queries.orderCredit(tx, credited)
+    const captured = snapshot.amount === order.price ? null : snapshot.amount
+    await orderSetTaken(tx, { id: order.id, captured, income: snapshot.income ?? null })
     if (await closedBooks.isClosed(tx, order.book)) {
       await closedBooks.giveBack(tx, order.id, snapshot.refunded ?? (0n as Kopecks))
     } else if (!order.isTopUp) {

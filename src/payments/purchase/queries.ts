@@ -1,7 +1,8 @@
-// The SQL of single facts about orders: a payment that could not be credited, the price of the pack
-// that was credited last, an order that a restore lost.
-import type { Executor } from '../../platform/db/db.ts'
+// The SQL of single facts about orders: a payment that could not be credited, what was paid and how
+// much of it is ours, the price of the pack that was credited last, an order that a restore lost.
+import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId, OrderId } from '../../platform/ids.ts'
+import type { Kopecks } from '../../units/kopecks.ts'
 import type { PackPrice } from '../../units/pack-price.ts'
 import type { OrderTerms } from '../order/queries.ts'
 
@@ -47,4 +48,22 @@ export async function orderInsertLost(
       ...[p.credits, p.price, p.catalogueVersion, p.email, p.locale, p.isTopUp],
     ],
   )
+}
+
+/**
+ * What the payer paid, null if that is the price, and what of it reaches our account. The caller
+ * holds the row's lock.
+ */
+export async function orderSetTaken(
+  tx: Tx,
+  p: {
+    readonly id: OrderId
+    readonly captured: Kopecks | null
+    readonly income: Kopecks | null
+  },
+): Promise<void> {
+  if (p.captured === null && p.income === null) return
+  await tx.query('update orders set captured_kopecks = $2, income_kopecks = $3 where id = $1', [
+    ...[p.id, p.captured, p.income],
+  ])
 }

@@ -37,6 +37,8 @@ export type RefundInput = {
   readonly attempt: string
   /** A part of what is refundable; absent: all of it. */
   readonly amountKopecks?: Kopecks
+  /** Without an amount: not more than this, also if more became free since it was shown. */
+  readonly mostKopecks?: Kopecks
   readonly by: string
   readonly reason: string
 }
@@ -91,7 +93,9 @@ export function createRefunds(options: RefundOptions) {
     if (same !== undefined) return same
     const why = isOwner ? await budget.needsSupport(tx, order) : null
     if (why !== null) throw refused(why, budget.refundsPerMonth)
-    const amount = input.amountKopecks ?? counted.amountKopecks
+    const { amountKopecks: all } = counted
+    const { mostKopecks: most = all } = input
+    const amount = input.amountKopecks ?? (all < most ? all : most)
     const rest = order.price - returnedTotals(purchase).promised
     if (order.lot === null || order.paymentId === null || order.state === 'disputed') {
       throw refused('not_credited', budget.refundsPerMonth)

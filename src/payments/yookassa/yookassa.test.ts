@@ -115,6 +115,8 @@ test('a paid payment has its capture time; a declined one has the reason', async
   const found = await at.provider.fetchPayment(paid.snapshot.paymentId)
   assert.ok(found.kind === 'ok' && found.value.status === 'succeeded')
   assert.ok(found.value.capturedAt instanceof Date)
+  const { amount, income } = found.value
+  assert.ok(amount !== null && income !== undefined && income < amount, 'less the commission')
   assert.equal(found.value.confirmation, null)
   const declined = await create()
   await sim('decline', { orderId: declined.order, reason: 'insufficient_funds' })
