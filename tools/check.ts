@@ -12,13 +12,18 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const colours = process.stdout.isTTY ? [] : ['--colors=off']
 const lint = ['ci', '--error-on-warnings', ...colours, '.']
 
+const TSC = 'node_modules/typescript/bin/tsc'
+const VITE = 'node_modules/vite/bin/vite.js'
+
 const steps: { name: string; passes: () => Promise<boolean> }[] = [
-  { name: 'types', passes: () => runs('node_modules/typescript/bin/tsc', '-p', '.') },
-  { name: 'web types', passes: () => runs('node_modules/typescript/bin/tsc', '-p', 'web') },
+  { name: 'types', passes: () => runs(TSC, '-p', '.') },
+  { name: 'web types', passes: () => runs(TSC, '-p', 'web') },
+  { name: 'console types', passes: () => runs(TSC, '-p', 'web/console') },
   { name: 'lint', passes: () => runs('node_modules/@biomejs/biome/bin/biome', ...lint) },
   { name: 'lock', passes: async () => isLockComplete() },
   { name: 'tests', passes: () => runs('tools/test.ts') },
-  { name: 'web build', passes: () => runs('node_modules/vite/bin/vite.js', 'build', 'web') },
+  { name: 'web build', passes: () => runs(VITE, 'build', 'web') },
+  { name: 'console build', passes: () => runs(VITE, 'build', 'web/console') },
 ]
 
 const failed: string[] = []

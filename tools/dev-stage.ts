@@ -1,13 +1,15 @@
 // Starts the whole service on a laptop that has only Node: a private PostgreSQL, the stand-ins of
-// vendor, bank and mail, a worker, the cabinet and the gateway, and an account with a month of
-// requests. Ctrl-C ends all processes; they also end if this process dies.
-import { mkdirSync } from 'node:fs'
+// vendor, bank and mail, a worker, the cabinet, the console and the gateway, an account with a
+// month of requests, and an operator. Ctrl-C ends all processes; they also end if this process
+// dies.
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, findDatabase, portFor, requireRoles, state } from './dev-places.ts'
 import { createProcesses, type Environment } from './dev-processes.ts'
 import { onRoles } from './program-roles.ts'
-import { SIGN_IN } from './seed-sign-in.ts'
+import { operatorFiles, type SeededOperator } from './seed-operator.ts'
+import { OPERATOR, SIGN_IN } from './seed-sign-in.ts'
 
 /** The upstream key that the stand-in accepts; also the default of the configuration. */
 const UPSTREAM_KEY = 'stand-in-key-1'
@@ -65,7 +67,9 @@ async function start(stage: Stage): Promise<string> {
   const ports = await findPorts()
   const pages = pagesOf(ports)
   // The pages are built while the database is created; the two take most of a first start.
-  const built = processes.run(['node_modules/vite/bin/vite.js', 'build', 'web'], {})
+  const vite = (folder: string) =>
+    processes.run(['node_modules/vite/bin/vite.js', 'build', folder], {})
+  const built = vite('web').then(() => vite('web/console'))
   built.catch(() => undefined)
   const database = await findDatabase()
   stage.databases.push(database)
@@ -85,12 +89,14 @@ async function start(stage: Stage): Promise<string> {
   for (const [name, command] of [
     ['worker', 'work'],
     ['cabinet', 'cabinet'],
+    ['console', 'console'],
     ['gateway', 'serve'],
   ] as const) {
     processes.start(name, [...watching, 'src/main.ts', command], onRoles(command, env), end)
   }
   await whenAnswering(`${pages.url}/api/hello`, goOn)
   await whenAnswering(`http://127.0.0.1:${ports.cabinet}/api/brand`, goOn)
+  await whenAnswering(`http://127.0.0.1:${ports.console}/readyz`, goOn)
   return greeting(stage, pages, { key, databaseUrl: onRoles('op', env).DATABASE_URL })
 }
 
@@ -102,6 +108,7 @@ async function findPorts() {
     gateway: await portFor(8080),
     vendor: await portFor(8090),
     cabinet: await portFor(8081),
+    console: await portFor(8083),
     bank: await portFor(8790),
     letters: await portFor(8025),
     smtp: await portFor(2525),
@@ -109,11 +116,12 @@ async function findPorts() {
   }
 }
 
-function pagesOf({ gateway, cabinet, letters, bank }: Ports) {
+function pagesOf({ gateway, cabinet, console: desk, letters, bank }: Ports) {
   return {
     url: `http://127.0.0.1:${gateway}`,
     // A host name, not an IP address: passkeys are bound to a host name.
     cabinet: `http://localhost:${cabinet}`,
+    console: `http://localhost:${desk}`,
     letters: `http://127.0.0.1:${letters}`,
     bank: `http://127.0.0.1:${bank}`,
   }
@@ -130,11 +138,15 @@ function environmentOf({ isWatched }: Stage, database: Database, ports: Ports, p
     GATEWAY_PUBLIC_URL: pages.url,
     BRAND_CABINET_URL: pages.cabinet,
     CABINET_PORT: String(ports.cabinet),
+    CONSOLE_PORT: String(ports.console),
+    OPERATORS_CONSOLE_URL: pages.console,
+    OPERATORS_SESSION_FILE: operatorFiles(state).session,
     MAIL_SMTP_URL: `smtp://127.0.0.1:${ports.smtp}?starttls=never`,
     YOOKASSA_URL: `${pages.bank}/v3`,
     METRICS_PORT: String(ports.metrics),
     METRICS_WORK_PORT: '0',
     METRICS_CABINET_PORT: '0',
+    METRICS_CONSOLE_PORT: '0',
     LOG_PRETTY: process.env.LOG_PRETTY ?? 'true',
     LOG_LEVEL: process.env.LOG_LEVEL ?? (isWatched ? 'info' : 'warn'),
   }
@@ -155,7 +167,10 @@ function greeting(
   pages: Pages,
   { key, databaseUrl }: { readonly key: string; readonly databaseUrl: string },
 ): string {
-  const { url, cabinet, letters, bank } = pages
+  const { url, cabinet, console: desk, letters, bank } = pages
+  const { factor, session } = operatorFiles(state)
+  const { seed, recoveryCodes } = JSON.parse(readFileSync(factor, 'utf8')) as SeededOperator
+  const op = `OPERATORS_SESSION_FILE=${session} OPERATORS_CONSOLE_URL=${desk}`
   const question = { model: 'model-small', max_tokens: 200 }
   const messages = [{ role: 'user', content: 'Hello' }]
   const post = `-H 'x-api-key: ${key}' -H 'content-type: application/json'`
@@ -168,7 +183,10 @@ Docs      ${cabinet}/docs/quick-start   how to call it, costs, reference, errors
 E-mails   ${letters}   what was sent to anybody, confirmation links among it
 Bank      ${bank}   payments, and what can be done to them
 API       ${url}   ${watched}Ctrl-C ends everything
-Operator  DATABASE_URL=${databaseUrl} npm run --silent op -- find ${SIGN_IN.email}
+Console   ${desk}   sign in: ${OPERATOR.email}, password: ${OPERATOR.password}
+          code: of an app with the key ${seed}, or once each
+          ${recoveryCodes.slice(0, 3).join(', ')}
+Operator  ${op} DATABASE_URL=${databaseUrl} npm run --silent op -- find ${SIGN_IN.email}
 
 That account has a month of requests behind it. Its key was made here and not in your browser,
 so the cabinet asks you to paste it; it is in ${join(state, 'dev-key')}.

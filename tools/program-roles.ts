@@ -8,6 +8,7 @@ const roles: Readonly<Record<string, DatabaseRole>> = {
   cabinet: 'tollgate_cabinet',
   work: 'tollgate_worker',
   op: 'tollgate_operator',
+  console: 'tollgate_operator',
 }
 /** The roles of migrations/roles.sql, and the users that tests make of them. */
 const OURS = /^tollgate_/

@@ -10,6 +10,7 @@ export const groups: readonly Group[] = [
       demo: 'start the whole service with stand-ins and a month of usage',
       dev: 'the same; servers restart when their source changes',
       'web:dev': 'serve only the pages of the cabinet, with hot reload',
+      'console:dev': 'serve only the pages of operators, with hot reload',
       help: 'print this list',
     },
   },
@@ -22,7 +23,7 @@ export const groups: readonly Group[] = [
       'docs:test': 'run the examples, links and commands of the documentation',
       compat: 'run real client libraries against the gateway',
       journeys: 'browser tests in Chromium, or those that begin with a name',
-      screens: 'write a picture of every page to .screens/cabinet',
+      screens: 'write a picture of every page to .screens',
       faults: 'break something and check a promise: npm run faults -- <name>',
       bench: 'measure speed beside pgbench and nginx: npm run bench -- <name>',
     },
@@ -40,7 +41,7 @@ export const groups: readonly Group[] = [
   {
     title: 'Maintain the repository',
     scripts: {
-      'web:build': 'build the pages of the cabinet into web/dist',
+      'web:build': 'build the pages of the cabinet and of the console',
       'routes-table': 'write docs/cabinet-routes.md from what a real cabinet answers',
       'dump-schema': 'write migrations/schema.sql and migrations/definitions.txt',
       'roles-table': 'write docs/database-roles.md and migrations/grants.txt by trying',

@@ -1,2 +1,6 @@
-// The e-mail and password of the seeded account, which every start prints.
+// The e-mails and passwords of the seeded account and of the seeded operator, which every start
+// prints.
 export const SIGN_IN = { email: 'demo@example.org', password: 'a month of requests' } as const
+export const OPERATOR = {
+  ...{ email: 'operator@example.org', password: 'a desk for the demo', name: 'Demo operator' },
+} as const

@@ -1,8 +1,9 @@
 // Creates the data of a demo or development run: an account that can sign in, with a month of
-// purchases and requests, credits and a key. Prints the key. Repeatable: it uses existing data
-// again, and adds credits when the balance is low. Needs the stand-in bank.
+// purchases and requests, credits and a key; and an operator. Prints the key. Repeatable: it uses
+// existing data again, and adds credits when the balance is low. Needs the stand-in bank.
 //   node tools/node.mjs tools/seed.ts [file for the key]
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { openDocuments } from '../src/cabinet/cabinet.ts'
 import { loadConfig } from '../src/platform/config.ts'
 import type { BookId } from '../src/platform/ids.ts'
@@ -12,6 +13,7 @@ import type { Snapshot } from '../src/pricing/pricing.ts'
 import { credits } from '../src/units/credits.ts'
 import { type Modules, wire } from '../src/wiring.ts'
 import { seedMonth } from './seed-month.ts'
+import { seedOperator } from './seed-operator.ts'
 import { SIGN_IN } from './seed-sign-in.ts'
 
 /** The smallest pack; the balance is refilled when a quarter of it is left. */
@@ -37,6 +39,7 @@ try {
     await modules.payments.jobs.compareDays()
   }
   await fill(modules, book)
+  await seedOperator(modules, dirname(file))
   console.log(plain)
 } finally {
   modules.pricing.stop()

@@ -103,6 +103,7 @@ export async function applyCatalogue(desk: Desk, file: string): Promise<number> 
       ...inMoney.map((one) => `  in money: ${one}`),
       ...margin.plan,
     ],
+    needs: { kind: 'catalogue', size: 1n },
     work: () =>
       desk.modules.pricing.apply(catalogue, { by: desk.by, note: desk.text('note') ?? '' }),
     report: ({ version }) => ({

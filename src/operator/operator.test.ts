@@ -6,7 +6,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { createOperatorStage, type OperatorStage, type Typed } from '../../test/stages/operator.ts'
 import type { BookId } from '../platform/ids.ts'
 import { credits } from '../units/credits.ts'
-import { commands, families } from './commands.ts'
+import { commands, families } from './commands/commands.ts'
 
 const at = { stage: undefined as unknown as OperatorStage, book: 0n as BookId }
 const me = `${userInfo().username}@${hostname()}`

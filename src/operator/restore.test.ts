@@ -111,6 +111,18 @@ test('a moment too long ago or in the future, and a missing directory, are refus
   assert.match(missing.err, /\/not\/there is not a directory/)
 })
 
+test('a check that was not given the log of a gateway does not pass', async () => {
+  await stage.database.db.query(
+    `insert into instances (id, role, host, spool_directory, started_at, beat_at)
+     values (700, 'gateway', 'gate-2', '/spool', ledger_now(), ledger_now())`,
+  )
+  const found = await op('check')
+  await stage.database.db.query('delete from instances where id = 700')
+  assert.match(found.out, /no charge log of \/spool on gate-2 was given/)
+  assert.equal(found.code, 1)
+  assert.equal((await op('check')).code, 0)
+})
+
 test('charges wait for payments that could not be read, and are not written off', async () => {
   const boris = await stage.person('boris')
   await payLost(boris.book)

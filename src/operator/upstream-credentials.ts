@@ -32,6 +32,7 @@ export async function addCredential(
       `  its secret is read from ${reference} on every node`,
       '  it gets its share of conversations, which begin there without a prompt cache',
     ],
+    needs: { kind: 'upstream', size: 1n },
     work: (tx) => change(desk, { target, reference, isDrained: false }, tx),
     report: () => ({
       result: { target, reference },
@@ -60,6 +61,8 @@ export async function rotateCredential(
       `  new requests use the one in ${reference}; those under way go on with the old one`,
       '  a node that cannot read it goes on with the old one, and op upstreams says so',
     ],
+    needs: { kind: 'upstream', size: 1n },
+    compared: [target, line.reference ?? '', reference],
     work: (tx) => change(desk, { target, reference, isDrained: null }, tx),
     report: () => ({
       result: { target, reference },
@@ -78,6 +81,7 @@ export async function removeCredential(desk: Desk, target: string): Promise<numb
   }
   return desk.act({
     plan: [`${target}, drained, no request under way`, '  it is forgotten; no secret is deleted'],
+    needs: { kind: 'upstream', size: 1n },
     work: (tx) => desk.modules.upstreams.removeCredential(target, tx),
     report: () => ({ result: { target }, line: `${target}: removed` }),
   })
@@ -95,6 +99,8 @@ function forgetRotation(desk: Desk, target: string, line: UpstreamLine): Promise
       `  its secret was read from ${line.reference}`,
       '  new requests use the one that the file of each node names',
     ],
+    needs: { kind: 'upstream', size: 1n },
+    compared: [target, line.reference],
     work: (tx) => desk.modules.upstreams.removeCredential(target, tx),
     report: () => ({
       result: { target },

@@ -50,6 +50,11 @@ async function change(desk: Desk, name: string, next: Setting): Promise<number> 
   }
   return desk.act({
     plan: planOf(lines, { name, own, mine }, next),
+    // A drain is done at night and undone at once: it needs no second person.
+    ...(next.weight !== null && {
+      needs: { kind: 'upstream', size: 1n } as const,
+      compared: [`${name}: its weight becomes ${next.weight}; now it is ${mine.weight}`],
+    }),
     work: (tx) =>
       isCredential
         ? upstreams.changeCredential(

@@ -25,8 +25,11 @@ if (chosen.length === 0) {
 }
 const chromium = await findChromium()
 // Build the pages first, so that the journeys do not test an older build.
+const VITE = 'node_modules/vite/bin/vite.js'
 process.exit(
-  (await runs('node_modules/vite/bin/vite.js', 'build', 'web')) || (await test(chromium)),
+  (await runs(VITE, 'build', 'web')) ||
+    (await runs(VITE, 'build', 'web/console')) ||
+    (await test(chromium)),
 )
 
 /** The browser that CHROMIUM_PATH names, or else Debian's Chromium. */

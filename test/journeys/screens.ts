@@ -1,6 +1,7 @@
 // npm run screens [-- <part of a name> …]: saves screenshots of every screen of the cabinet in both
 // widths, languages and themes to .screens/cabinet for people to look at. With parts, only the
-// screenshots whose names contain all of them, such as `home- phone ru`.
+// screenshots whose names contain all of them, such as `home- phone ru`. `console`: those of the
+// console, to .screens/console.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -22,6 +23,12 @@ type Shot = {
 const root = join(import.meta.dirname, '../..')
 const folder = join(root, '.screens/cabinet')
 const parts = process.argv.slice(2)
+if (parts[0] === 'console') {
+  await build({ configFile: join(root, 'web/console/vite.config.ts'), logLevel: 'error' })
+  const { takeConsoleScreens } = await import('./console-screens.ts')
+  console.log(`${await takeConsoleScreens()} screenshots in .screens/console`)
+  process.exit(0)
+}
 const shots = screens.flatMap((screen) =>
   (Object.keys(windows) as WindowName[]).flatMap((window) =>
     (Object.keys(words) as Language[]).flatMap((language): Shot[] => {

@@ -3,15 +3,21 @@
 // in this process; a few tests run whole processes instead. Commands have modules of their own,
 // which connect to the database as the operator's role; the stage's connect as the owner.
 
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createActs } from '../../src/acts/acts.ts'
 import { createKeys } from '../../src/keys/keys.ts'
 import { createOperator, type OperatorModules, type Terminal } from '../../src/operator/operator.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { newInstanceId } from '../../src/platform/ids.ts'
+import { createLog } from '../../src/platform/log.ts'
 import { createMail } from '../../src/platform/mail/mail.ts'
 import { Masked } from '../../src/platform/masked.ts'
 import { secretVersionsOf } from '../../src/platform/secret-versions.ts'
 import { createPricing } from '../../src/pricing/pricing.ts'
+import { createReports } from '../../src/reports/reports.ts'
+import { createStaff, type StaffSettings } from '../../src/staff/staff.ts'
 import { createUpstreams } from '../../src/upstreams/upstreams.ts'
 import { createVendorBill } from '../../src/vendor-bill/vendor-bill.ts'
 import { startMailbox } from '../../stand-ins/mailbox/mailbox.ts'
@@ -19,13 +25,23 @@ import { urlAs } from '../../tools/program-roles.ts'
 import { createTestLedger, keySettings, quiet } from '../support/harness.ts'
 import { createCabinetStage } from './cabinet.ts'
 import { upstreamDefaults } from './data-plane.ts'
+import { createPeople, staffSettings } from './staff.ts'
 
 export type OperatorStage = Awaited<ReturnType<typeof createOperatorStage>>
+/** `said` is what the command has written to standard error before. */
+export type Answer =
+  | string
+  | ((question: string, said: readonly string[]) => string | Promise<string>)
 export type Typed = { readonly code: number; readonly out: string; readonly err: string }
 
 class Ended extends Error {}
 
-export async function createOperatorStage(options: Parameters<typeof createCabinetStage>[0] = {}) {
+const NONE = new Masked('none')
+
+export async function createOperatorStage(
+  options: Parameters<typeof createCabinetStage>[0] = {},
+  settings: Partial<StaffSettings> = {},
+) {
   const stage = await createCabinetStage(options)
   const mailbox = await startMailbox()
   const url = urlAs(stage.database.url, 'tollgate_operator')
@@ -54,13 +70,27 @@ export async function createOperatorStage(options: Parameters<typeof createCabin
     ...{ url: 'none', key: new Masked('none'), upstreams: 'all', alarmPercent: 1 },
     vendorPricesFile: 'none',
   })
+  const reports = createReports({
+    ...{ ...base, ledger, payments, vendorBill, upstreams },
+    ...{ timeZone: 'Europe/Moscow', vatCode: 1 },
+  })
   const acts = createActs({
     ...{ db, clock: systemClock, log: quiet, shipTo: 'none', shipSecret: new Masked('none') },
     ...{ shipSeconds: 5, checkSeconds: 60 },
   })
+  const directory = await mkdtemp(join(tmpdir(), 'tollgate-operator-'))
+  const staff = createStaff({
+    ...{ db, clock: systemClock, name: 'Gate', settings: { ...staffSettings, ...settings } },
+  })
+  const people = createPeople(staff, stage.db, systemClock)
+  const fatal: string[] = []
+  const { consoleUrl } = staffSettings
+  const operators = { consoleUrl, sessionFile: join(directory, 'session'), token: NONE }
   const modules: OperatorModules = {
+    ...{ staff, config: { operators } },
+    log: createLog({ level: 'fatal', destination: { write: (line) => void fatal.push(line) } }),
     ...{ db, clock: systemClock, ledger, keys, accounts, payments, pricing, mail, upstreams },
-    ...{ acts, vendorBill, vendorPricesFile: 'none' },
+    ...{ acts, vendorBill, reports, vendorPricesFile: 'none' },
     keySecrets: {
       tag: secretVersionsOf(keySettings.tagSecret),
       lookup: secretVersionsOf(keySettings.lookupSecret),
@@ -68,24 +98,25 @@ export async function createOperatorStage(options: Parameters<typeof createCabin
     close: async () => undefined,
   }
 
-  /** Runs a command as typed; `answer` is the input for its question. */
+  /** Runs a command as typed; `answer` is the input for its question, or makes one for each. */
   async function op(
     args: readonly string[],
-    answer?: string,
+    answer?: Answer,
     changes: Partial<OperatorModules> = {},
     look: Partial<Pick<Terminal, 'columns' | 'hasColours'>> = {},
   ): Promise<Typed> {
     const out: string[] = []
     const err: string[] = []
     const left = { code: -1 }
+    const ask = async (question: string) => {
+      err.push(question)
+      return typeof answer === 'function' ? answer(question, err) : answer
+    }
     const terminal: Terminal = {
       print: (text) => void out.push(text),
       note: (text) => void err.push(text),
-      async ask(question) {
-        err.push(question)
-        return answer
-      },
-      lines: () => linesOf(answer ?? ''),
+      ...{ ask, askHidden: ask },
+      lines: () => linesOf(typeof answer === 'string' ? answer : ''),
       columns: 80,
       hasColours: false,
       ...look,
@@ -108,7 +139,17 @@ export async function createOperatorStage(options: Parameters<typeof createCabin
 
   return {
     ...stage,
-    ...{ mailbox, upstreams, op },
+    ...{ mailbox, upstreams, op, staff, people, fatal, operators },
+    /** The commands' own modules, for a test that changes a setting. */
+    modules,
+
+    /** Runs a command as an operator who has signed in, with a session file of their own. */
+    async opAs(token: string, args: readonly string[], answer?: Answer): Promise<Typed> {
+      const sessionFile = join(directory, token.slice(0, 12))
+      await writeFile(sessionFile, token, { mode: 0o600 })
+      const config = { operators: { ...operators, sessionFile } }
+      return op(args, answer, { config })
+    },
 
     /** The object that a command prints for scripts. */
     async json<T = Record<string, unknown>>(...args: string[]): Promise<T> {
@@ -139,6 +180,7 @@ export async function createOperatorStage(options: Parameters<typeof createCabin
       await mailbox.close()
       await ledger.end()
       await stage.end()
+      await rm(directory, { recursive: true, force: true })
     },
   }
 }

@@ -19,7 +19,8 @@ const BASICS = new RegExp(
 )
 
 /** Modules that bootstrap.ts runs before anything else has loaded: a chunk of their own. */
-const FIRST_SCRIPT = /\/web\/runtime\/(?:prefetch|preferences)\.ts$|\/preload-helper/
+const FIRST_SCRIPT =
+  /\/web\/(?:runtime\/(?:prefetch|preferences)|words\/load)\.ts$|\/preload-helper/
 
 /** Returns the chunk name of a module; null leaves the choice to the bundler. */
 export function chunkOf(root: string) {

@@ -77,6 +77,16 @@ test('finds a request by the id of the vendor, and shows it beside ours', async 
   assert.equal(code, 1)
 })
 
+test('finds the customer of a session of an agent', async () => {
+  const { anna, stage } = at
+  const sessionId = '0b6f2a52-6a1c-4f7e-9c35-2a1f6d0c9e77'
+  await stage.spend(anna.book, 5, { sessionId })
+  await stage.ledger.aggregateUsage()
+  assert.deepEqual(await found(sessionId), ['session', anna.email])
+  const { out } = await stage.op(['find', sessionId])
+  assert.match(out, new RegExp(`^session ${sessionId}, 1 requests, the last `))
+})
+
 test('finds things without a customer', async () => {
   const { stage } = at
   const book = await stage.newBook()

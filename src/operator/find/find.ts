@@ -20,8 +20,8 @@ import { reviewJson, reviewLines } from '../money/reviews.ts'
 import { customerOverview, refundJson, section } from './overview.ts'
 
 /** One search result. */
-type Hit = {
-  readonly kind: 'account' | 'book' | 'key' | 'order' | 'review' | 'request' | 'promo'
+export type Hit = {
+  readonly kind: 'account' | 'book' | 'key' | 'order' | 'review' | 'request' | 'session' | 'promo'
   readonly book: BookId | undefined
   readonly result: object
   readonly lines: readonly string[]
@@ -31,9 +31,7 @@ type Hit = {
 const HITS_MAX = 20
 
 export async function find(desk: Desk, given: string): Promise<number> {
-  const text = keyEnd(given.trim())
-  const hits = (await Promise.all(SEARCHES.map((search) => search(desk, text)))).flat()
-  if (hits.length === 0) throw commandError(await notFoundSentence(desk, text))
+  const hits = await findHits(desk, given)
   const books = [...new Set(hits.flatMap(({ book }) => book ?? []))]
   const [only, ...others] = books
   const near =
@@ -49,12 +47,24 @@ export async function find(desk: Desk, given: string): Promise<number> {
   return EXIT_DONE
 }
 
-type Search = (desk: Desk, text: string) => Promise<readonly Hit[]>
+/** Everything that a text is the name of. Fails with advice when that is nothing. */
+export async function findHits(desk: Searched, given: string): Promise<readonly Hit[]> {
+  const text = keyEnd(given.trim())
+  const hits = (await Promise.all(SEARCHES.map((search) => search(desk, text)))).flat()
+  if (hits.length === 0) throw commandError(await notFoundSentence(desk, text))
+  return hits
+}
+
+/** What a search needs of the desk: nothing that prints or asks. */
+type Searched = Pick<Desk, 'modules'>
+type Search = (desk: Searched, text: string) => Promise<readonly Hit[]>
 
 /** Results are shown in this order. */
-const SEARCHES: readonly Search[] = [findPurchase, findRequest, findKeys, findPromo, findAccounts]
+const SEARCHES: readonly Search[] = [
+  ...[findPurchase, findRequest, findSessions, findKeys, findPromo, findAccounts],
+]
 
-async function findAccounts({ modules }: Desk, text: string): Promise<Hit[]> {
+async function findAccounts({ modules }: Searched, text: string): Promise<Hit[]> {
   // A single letter matches too many addresses.
   if (text.length < 2 && !isBookNumber(text)) return []
   const found = await modules.accounts.search(text, HITS_MAX)
@@ -72,7 +82,7 @@ function accountHit(account: FoundAccount): Hit {
   return { kind: 'account', book, result: { id, email, closedAt }, lines: [] }
 }
 
-async function findKeys({ modules }: Desk, text: string): Promise<Hit[]> {
+async function findKeys({ modules }: Searched, text: string): Promise<Hit[]> {
   if (!text.startsWith('key_') && text.length !== 4) return []
   return (await modules.keys.search(text, HITS_MAX)).map(keyHit)
 }
@@ -86,7 +96,7 @@ function keyHit({ keyId, last4, state, book, createdAt }: FoundKey): Hit {
   }
 }
 
-async function findPurchase({ modules }: Desk, text: string): Promise<Hit[]> {
+async function findPurchase({ modules }: Searched, text: string): Promise<Hit[]> {
   // All ids of orders and payments are longer.
   const found = text.length < 8 ? undefined : await modules.payments.search(text)
   return found === undefined ? [] : [purchaseHit(found)]
@@ -143,7 +153,7 @@ function purchaseHit({ order, refunds, disputes, reviews }: FoundPurchase): Hit 
 /** Holds of a month ago are dropped, and each day takes a second per million requests. */
 const VENDOR_ID_DAYS = 31
 
-async function findRequest({ modules }: Desk, text: string): Promise<Hit[]> {
+async function findRequest({ modules }: Searched, text: string): Promise<Hit[]> {
   if (!text.startsWith('req_')) return []
   const hold = holdIdOf(text)
   const request =
@@ -180,7 +190,21 @@ function requestHit(request: RequestFacts): Hit {
   }
 }
 
-async function findPromo({ modules }: Desk, text: string): Promise<Hit[]> {
+/** What clients send as the id of a session: a UUID or the like. */
+const SESSION_ID = /^(?!(?:req|key|pay|rfd|dsp|acc)_)[\w.:-]{16,64}$/
+
+async function findSessions({ modules }: Searched, text: string): Promise<Hit[]> {
+  if (!SESSION_ID.test(text)) return []
+  const found = await modules.ledger.usage.sessions.search(text, HITS_MAX)
+  return found.map(({ book, requests, lastAt }) => ({
+    kind: 'session',
+    book,
+    result: { session: text, requests, lastAt },
+    lines: [`session ${text}, ${requests} requests, the last ${formatMinute(lastAt)} UTC`],
+  }))
+}
+
+async function findPromo({ modules }: Searched, text: string): Promise<Hit[]> {
   const code = text.toUpperCase()
   const promo = (await modules.payments.promos()).find((one) => one.code === code)
   if (promo === undefined) return []
@@ -225,7 +249,7 @@ function linesOf(
   ]
 }
 
-async function notFoundSentence(desk: Desk, text: string): Promise<string> {
+async function notFoundSentence(desk: Searched, text: string): Promise<string> {
   if (text.startsWith('msg_')) return 'messages are not kept by their id; ask for the request id'
   if (/^req_/.test(text)) {
     return `no request ${text}${idHint(text)}; those of months ago are only in the statement`

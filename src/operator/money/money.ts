@@ -6,7 +6,7 @@ import { randomText } from '../../platform/ids.ts'
 import { type Credits, creditsText } from '../../units/credits.ts'
 import { formatCredits, parseCredits } from '../desk/amounts.ts'
 import { commandError, usageError } from '../desk/command-error.ts'
-import { type Customer, customerTitle, findCustomer } from '../desk/customer.ts'
+import { type Customer, customerName, customerTitle, findCustomer } from '../desk/customer.ts'
 import type { Desk } from '../desk/desk.ts'
 
 const CONTRAS: readonly Contra[] = ['loss', 'promo', 'revenue', 'clearing']
@@ -18,14 +18,13 @@ export async function grant(desk: Desk, text: string, amount: string): Promise<n
   const credits = requireCredits(amount)
   if (credits <= 0n) throw usageError('a grant is more than nothing; op adjust takes credits away')
   const { ref, reason } = refAndReason(desk, to)
+  const what = `  gets ${formatCredits(credits)} promo credits, which are never refunded`
   return desk.act({
-    plan: [
-      customerTitle(to),
-      `  gets ${formatCredits(credits)} promo credits, which are never refunded`,
-      ...debtLines(to, credits),
-      `  reason: ${reason}`,
-    ],
+    plan: [customerTitle(to), what, ...debtLines(to, credits), `  reason: ${reason}`],
+    compared: [customerName(to), what, reason],
+    needs: { kind: 'grant', size: credits },
     typeAgain: formatCredits(credits),
+    moves: movedBy(credits),
     work: (tx) =>
       refuseOtherAmount(
         desk.modules.ledger.gift(tx, { book: to.book.id, ref, amount: credits, note: reason }),
@@ -40,16 +39,16 @@ export async function adjust(desk: Desk, text: string, amount: string): Promise<
   if (credits === 0n) throw usageError('an adjustment is more or less than nothing')
   const contra = contraOf(desk)
   const { ref, reason } = refAndReason(desk, to)
+  const what =
+    credits > 0n
+      ? `  gets ${formatCredits(credits)} credits, against ${contra}`
+      : `  loses ${formatCredits(-credits)} credits, against ${contra}`
   return desk.act({
-    plan: [
-      customerTitle(to),
-      credits > 0n
-        ? `  gets ${formatCredits(credits)} credits, against ${contra}`
-        : `  loses ${formatCredits(-credits)} credits, against ${contra}`,
-      ...debtLines(to, credits),
-      `  reason: ${reason}`,
-    ],
+    plan: [customerTitle(to), what, ...debtLines(to, credits), `  reason: ${reason}`],
+    compared: [customerName(to), what, reason],
+    needs: { kind: 'adjustment', size: sizeOf(credits) },
     typeAgain: formatCredits(credits),
+    moves: movedBy(credits),
     work: (tx) =>
       refuseOtherAmount(
         desk.modules.ledger.adjust(tx, {
@@ -61,6 +60,18 @@ export async function adjust(desk: Desk, text: string, amount: string): Promise<
 }
 
 type Posted = { readonly isRepeat: boolean; readonly seq: bigint; readonly available: Credits }
+
+function sizeOf(credits: Credits): bigint {
+  return credits < 0n ? -credits : credits
+}
+
+/** A repeated reference moves nothing. */
+function movedBy(credits: Credits) {
+  return ({ isRepeat }: Posted) => ({
+    kind: 'credits' as const,
+    amount: isRepeat ? 0n : sizeOf(credits),
+  })
+}
 
 function postedReport(to: Customer, credits: Credits, ref: string) {
   return ({ isRepeat, seq, available }: Posted) => ({

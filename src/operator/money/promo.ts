@@ -71,6 +71,14 @@ export async function createPromo(desk: Desk, code: string, amount: string): Pro
         : [`  for accounts with ${formatCount(purchasesMin)} purchases without a refund`]),
       `  it may cost ${formatCredits(all)} credits in all`,
     ],
+    // The day on which a code begins at once is that of its approval.
+    compared: [
+      ...[code.toUpperCase(), formatCredits(credits), formatCount(times), formatTime(endsAt)],
+      ...[desk.text('from') ?? 'at once', formatCount(purchasesMin), note],
+    ],
+    needs: { kind: 'promo', size: all },
+    // Whoever makes a code can hand its credits out: all of them count towards the day.
+    moves: () => ({ kind: 'credits', amount: all }),
     typeAgain: formatCredits(all),
     work: (tx) => desk.modules.payments.createPromo(promo, tx),
     report: (made) => ({ result: made, line: `code ${made.code} is made` }),

@@ -36,19 +36,26 @@ export async function refund(desk: Desk, text: string): Promise<number> {
     throw commandError(`${order.id}: nothing to give back, ${NOTHING[rest.why]}`)
   const amount = asked ?? rest.amountKopecks
   const reason = desk.text('reason') ?? ''
+  const what =
+    `  ${formatRubles(amount)} goes back through ${order.provider}; ` +
+    'its credits are set aside now'
   return desk.actWithOwnTransactions({
     plan: [
       ...orderLines(order),
       `  unspent: ${formatCredits(rest.credits)} credits, ${formatRubles(rest.amountKopecks)}`,
-      `  ${formatRubles(amount)} goes back through ${order.provider}; ` +
-        'its credits are set aside now',
+      what,
       `  reason: ${reason}`,
     ],
+    // What is unspent changes with every request of the customer.
+    compared: [...orderLines(order), what, reason],
+    needs: { kind: 'refund', size: amount },
+    moves: { kind: 'kopecks', amount },
     typeAgain: formatRubles(amount),
     work: () =>
       payments.requestRefund({
         ...{ order: order.id, attempt, by: desk.by, reason },
-        ...(asked !== undefined && { amountKopecks: asked }),
+        // What was shown, counted and approved; requests that end meanwhile make more free.
+        ...(asked === undefined ? { mostKopecks: amount } : { amountKopecks: asked }),
       }),
     report: (made) => ({
       result: refundResult(made),

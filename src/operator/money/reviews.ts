@@ -13,6 +13,9 @@ const DECISIONS = {
   dismiss: 'nothing is credited and nothing goes back',
 } satisfies Record<ReviewInput['decision'], string>
 
+/** Above every limit of the settings. */
+const UNKNOWN_SUM = 1n << 62n
+
 export async function listReviews(desk: Desk): Promise<number> {
   const reviews = await desk.modules.payments.reviewQueue()
   const lines = reviews.flatMap(reviewLines)
@@ -34,6 +37,7 @@ export async function resolveReview(desk: Desk, number: string, word: string): P
   const note = desk.text('note') ?? ''
   return desk.actWithOwnTransactions({
     plan: [...reviewLines(review), `  ${DECISIONS[decision]}`, `  note: ${note}`],
+    ...limitsOf(review, decision, await priceOf(desk, review)),
     ...(decision !== 'dismiss' && {
       typeAgain: review.amount === null ? String(id) : formatRubles(review.amount),
     }),
@@ -43,6 +47,25 @@ export async function resolveReview(desk: Desk, number: string, word: string): P
       line: `review ${review.id} is decided: ${decision}`,
     }),
   })
+}
+
+/** What the pack of a review's order costs; nothing without an order. */
+async function priceOf({ modules }: Desk, { order }: Review): Promise<bigint> {
+  if (order === null) return 0n
+  return (await modules.payments.search(order))?.order?.price ?? 0n
+}
+
+/**
+ * A review without a readable sum counts as any sum. To credit one is to give the whole pack, also
+ * for a smaller payment.
+ */
+function limitsOf({ amount }: Review, decision: ReviewInput['decision'], price: bigint) {
+  if (decision === 'dismiss') return {}
+  const paid = amount ?? UNKNOWN_SUM
+  const size = decision === 'credit' && price > paid ? price : paid
+  const needs = { kind: 'review', size } as const
+  if (decision === 'credit' || amount === null) return { needs }
+  return { needs, moves: { kind: 'kopecks', amount } as const }
 }
 
 function decisionOf(word: string): ReviewInput['decision'] {

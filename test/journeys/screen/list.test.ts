@@ -29,7 +29,7 @@ test('the screenshots of the README exist and are small', () => {
   const pictures = [...readme.matchAll(/src="(docs\/pictures\/[^"]+)" alt="([^"]+)"/g)]
   assert.deepEqual(
     pictures.map((one) => one[1]),
-    ['docs/pictures/home.png', 'docs/pictures/key.png'],
+    ['docs/pictures/home.png', 'docs/pictures/key.png', 'docs/pictures/console.png'],
   )
   for (const [, file = '', alt = ''] of pictures) {
     const kilobytes = statSync(join(root, file)).size / 1_024

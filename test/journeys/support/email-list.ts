@@ -33,6 +33,8 @@ export const writers = [
   'src/accounts/emails/emails.ts',
   'src/guards/emails.ts',
   'src/guards/guards.ts',
+  // To operators, in English and without links.
+  'src/operator/desk/operator-emails.ts',
   'src/payments/mandates/emails.ts',
   'src/payments/mandates/endings.ts',
   'src/payments/mandates/mandates.ts',

@@ -1,0 +1,79 @@
+// The types of every route of the console: body, query and answer. If the server does not serve a
+// route of this list, it does not compile.
+import type {
+  Account,
+  Act,
+  Approval,
+  CommandAnswer,
+  EntryLine,
+  Found,
+  Me,
+  Queues,
+  RequestDetails,
+  Today,
+  Upstream,
+} from './contract.ts'
+
+/** What a session lacks: the code of the app, or the first second factor; null: nothing. */
+export type Missing = { readonly missing: 'factor' | 'enrolment' | null }
+
+/** A passkey's question: `options` as WebAuthn defines them in JSON. */
+export type PasskeyQuestion = { readonly ticket: string; readonly options: object }
+
+/** The key is method and path. POST bodies are JSON, `{}` where there is nothing to send. */
+export type Routes = {
+  'POST /api/sign-in': { body: { email: string; password: string }; answer: Missing }
+  /** The app's code, or a recovery code. */
+  'POST /api/sign-in/code': { body: { code: string }; answer: Missing }
+  'POST /api/sign-in/passkey/begin': { body: object; answer: PasskeyQuestion }
+  'POST /api/sign-in/passkey': { body: { ticket: string; response: object }; answer: Missing }
+  'POST /api/sign-out': { body: object; answer: { done: true } }
+
+  /** The one-time code of an invitation, and the first password. */
+  'POST /api/enrolment': { body: { code: string; password: string }; answer: Missing }
+  'POST /api/enrolment/app': { body: object; answer: { seed: string; uri: string } }
+  'POST /api/enrolment/app/confirm': {
+    body: { code: string }
+    answer: Missing & { recoveryCodes: readonly string[] }
+  }
+  'POST /api/enrolment/passkey/begin': { body: object; answer: PasskeyQuestion }
+  'POST /api/enrolment/passkey': {
+    body: { ticket: string; response: object; name: string }
+    answer: Missing
+  }
+
+  'GET /api/me': { answer: Me }
+
+  'GET /api/today': { answer: Today }
+  'GET /api/upstreams': { answer: { upstreams: readonly Upstream[] } }
+  'GET /api/queues': { answer: Queues }
+  /** Those that wait first. */
+  'GET /api/approvals': { answer: { approvals: readonly Approval[] } }
+  'GET /api/search': { query: { text: string }; answer: Found }
+  'GET /api/accounts/:book': { answer: Account }
+  /** Newest first; `before` is `next` of the previous page. */
+  'GET /api/accounts/:book/statement': {
+    query: { before?: string | undefined }
+    answer: { entries: readonly EntryLine[]; next: string | null }
+  }
+  'GET /api/requests/:id': { answer: RequestDetails }
+  /** Newest first. */
+  'GET /api/acts': {
+    query: { by?: string | undefined; limit?: number | undefined }
+    answer: { acts: readonly Act[] }
+  }
+
+  /**
+   * A command of `op`. Without `plan` nothing is done and the answer is its plan; with the digest
+   * of that plan it is done, unless the plan has changed. The options are without their dashes.
+   */
+  'POST /api/commands': {
+    body: {
+      command: string
+      args: string[]
+      options: Record<string, string | true>
+      plan?: string | undefined
+    }
+    answer: CommandAnswer
+  }
+}

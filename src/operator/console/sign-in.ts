@@ -1,0 +1,124 @@
+// Signing in to the console, and setting up the first second factor of an invited operator. The
+// staff module decides; the browser gets the token of the session as a cookie that no script reads.
+import { z } from 'zod'
+import type { SignedIn, Staff } from '../../staff/staff.ts'
+import type { Missing } from './contract/routes.ts'
+import type { RouteTable, Visit } from './routes.ts'
+
+/** As long as the longest address, password or code that anybody uses. */
+const short = z.string().min(1).max(300)
+const empty = z.object({})
+/** As WebAuthn defines it; the staff module verifies it. */
+const response = z.looseObject({ id: z.string().max(1_000) })
+
+type SignInRoute =
+  | 'POST /api/sign-in'
+  | 'POST /api/sign-in/code'
+  | 'POST /api/sign-in/passkey/begin'
+  | 'POST /api/sign-in/passkey'
+  | 'POST /api/sign-out'
+
+type EnrolmentRoute =
+  | 'POST /api/enrolment'
+  | 'POST /api/enrolment/app'
+  | 'POST /api/enrolment/app/confirm'
+  | 'POST /api/enrolment/passkey/begin'
+  | 'POST /api/enrolment/passkey'
+
+export function signInRoutes(staff: Staff): RouteTable<SignInRoute> {
+  return {
+    'POST /api/sign-in': {
+      access: 'public',
+      body: z.object({ email: short, password: short }),
+      run: async (visit) => kept(visit, await staff.signIn({ ...callerOf(visit), ...visit.body })),
+    },
+    'POST /api/sign-in/code': {
+      access: 'begun',
+      body: z.object({ code: short }),
+      run: async (visit) => kept(visit, await staff.proveFactor(visit.token, visit.body.code)),
+    },
+    'POST /api/sign-in/passkey/begin': {
+      access: 'public',
+      body: empty,
+      run: ({ address }) => staff.beginPasskeySignIn({ address }),
+    },
+    'POST /api/sign-in/passkey': {
+      access: 'public',
+      body: z.object({ ticket: short, response }),
+      run: async (visit) =>
+        kept(
+          visit,
+          await staff.finishPasskeySignIn({
+            ...{ ...callerOf(visit), ticket: visit.body.ticket },
+            // Safe: the staff module verifies every member that it reads.
+            response: visit.body.response as Parameters<
+              Staff['finishPasskeySignIn']
+            >[0]['response'],
+          }),
+        ),
+    },
+    'POST /api/sign-out': {
+      access: 'begun',
+      body: empty,
+      async run({ token, forget }) {
+        await staff.signOut(token)
+        forget()
+        return { done: true }
+      },
+    },
+  }
+}
+
+/** The first password and the first second factor of an invited operator. */
+export function enrolmentRoutes(staff: Staff): RouteTable<EnrolmentRoute> {
+  return {
+    'POST /api/enrolment': {
+      access: 'public',
+      body: z.object({ code: short, password: short }),
+      run: async (visit) =>
+        kept(visit, await staff.acceptInvitation({ ...callerOf(visit), ...visit.body })),
+    },
+    'POST /api/enrolment/app': {
+      access: 'begun',
+      body: empty,
+      run: ({ token }) => staff.enrolTotp(token),
+    },
+    'POST /api/enrolment/app/confirm': {
+      access: 'begun',
+      body: z.object({ code: short }),
+      async run(visit) {
+        const { recoveryCodes, ...signedIn } = await staff.confirmTotp(visit.token, visit.body.code)
+        return { ...kept(visit, signedIn), recoveryCodes }
+      },
+    },
+    'POST /api/enrolment/passkey/begin': {
+      access: 'begun',
+      body: empty,
+      run: ({ token }) => staff.beginPasskeyRegistration(token),
+    },
+    'POST /api/enrolment/passkey': {
+      access: 'begun',
+      body: z.object({ ticket: short, response, name: short }),
+      run: async (visit) =>
+        kept(
+          visit,
+          await staff.finishPasskeyRegistration(visit.token, {
+            ...{ ticket: visit.body.ticket, name: visit.body.name },
+            // Safe for the same reason.
+            response: visit.body.response as Parameters<
+              Staff['finishPasskeyRegistration']
+            >[1]['response'],
+          }),
+        ),
+    },
+  }
+}
+
+function callerOf({ address, agent }: Visit) {
+  return { kind: 'console' as const, address, agent }
+}
+
+function kept(visit: Visit, signedIn: SignedIn): Missing {
+  visit.keep(signedIn)
+  return { missing: signedIn.session.missing }
+}

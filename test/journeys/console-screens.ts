@@ -1,0 +1,93 @@
+// Screenshots of every page of the console in both widths, languages and themes, for people to look
+// at: npm run screens -- console. They go to .screens/console.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { createConsoleStage } from '../stages/console.ts'
+import { openBrowser, type WindowName, windows } from './support/browser.ts'
+import {
+  arrangeCustomer,
+  type Customer,
+  type Language,
+  signIn,
+  words,
+} from './support/console-people.ts'
+
+const root = join(import.meta.dirname, '../..')
+const folder = join(root, '.screens/console')
+
+export async function takeConsoleScreens(): Promise<number> {
+  mkdirSync(folder, { recursive: true })
+  const pagesDirectory = join(root, 'web/console/dist')
+  const stage = await createConsoleStage({ pagesDirectory, settings: { approveGrantsAbove: 1000 } })
+  const browser = await openBrowser()
+  let taken = 0
+  try {
+    const customer = await arrangeCustomer(stage, 'anna.petrova')
+    await arrangeWork(stage, customer)
+    for (const window of Object.keys(windows) as WindowName[]) {
+      for (const language of Object.keys(words) as Language[]) {
+        const opened = await browser.open(window, { language })
+        const person = await stage.people.newcomer(`${window}-${language}`, 'admin')
+        const { page } = opened
+        const name = (screen: string) => `${screen}-${window}-${language}`
+        await page.goto(stage.consoleUrl)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        taken += await take(page, name('sign-in'))
+        await signIn(page, person, language)
+        for (const [screen, path] of Object.entries(pathsOf(customer))) {
+          await page.goto(`${stage.consoleUrl}${path}`)
+          await page.getByRole('heading', { level: 1 }).waitFor()
+          await page.waitForLoadState('networkidle')
+          taken += await take(page, name(screen))
+        }
+        await opened.close()
+      }
+    }
+  } finally {
+    await browser.close()
+    await stage.end()
+  }
+  return taken
+}
+
+function pathsOf({ book, request }: Customer): Readonly<Record<string, string>> {
+  return {
+    today: '/',
+    search: '/search?text=ann',
+    account: `/accounts/${book}`,
+    request: `/requests/${request}`,
+    queues: '/queues',
+    acts: '/acts',
+  }
+}
+
+/** Another customer for a search, acts, and a request for approval. */
+async function arrangeWork(
+  stage: Awaited<ReturnType<typeof createConsoleStage>>,
+  { order, book }: Customer,
+): Promise<void> {
+  await stage.person('annette')
+  const asker = await stage.people.newcomer('boris', 'support')
+  await stage.people.newcomer('vera', 'finance')
+  const run = async (command: string, args: string[], options: Record<string, string>) => {
+    const planned = await stage.command<{ digest: string }>(asker.token, command, args, options)
+    await stage.command(asker.token, command, args, options, planned.body.digest)
+  }
+  await run('refund', [order], { amount: '10', reason: 'asked by e-mail', ref: 'one' })
+  await run('grant', [String(book), '500'], { reason: 'sorry for the outage', ref: 'two' })
+  await run('grant', [String(book), '250000'], { reason: 'a partner', ref: 'three' })
+}
+
+async function take(page: Page, name: string): Promise<number> {
+  const { width = 0, height = 0 } = page.viewportSize() ?? {}
+  // As high as the page, so that the bars are at its edges.
+  const content = await page.evaluate<number>('document.documentElement.scrollHeight')
+  await page.setViewportSize({ width, height: Math.max(content, height) })
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`) })
+  }
+  await page.setViewportSize({ width, height })
+  return 2
+}

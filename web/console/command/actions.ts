@@ -1,0 +1,112 @@
+// The actions that pages offer: which command of the desk each runs, with which fields, and the
+// permission without which it is not shown.
+
+export type FieldName = 'amount' | 'reason'
+type Values = Readonly<Record<FieldName, string>>
+
+type Command = {
+  readonly command: string
+  readonly args: string[]
+  readonly options: Record<string, string | true>
+}
+
+export type ActionName =
+  | 'grant'
+  | 'adjust'
+  | 'refund'
+  | 'revoke'
+  | 'suspend'
+  | 'unsuspend'
+  | 'reviewCredit'
+  | 'reviewRefund'
+  | 'reviewDismiss'
+  | 'disputeWon'
+  | 'disputeLost'
+  | 'drain'
+  | 'undrain'
+  | 'approve'
+  | 'decline'
+
+export type Action = {
+  readonly name: ActionName
+  readonly permission: string
+  readonly amount: 'none' | 'needed' | 'optional'
+  readonly unit: 'credits' | 'roubles'
+  readonly hasReason: boolean
+  readonly tone: 'main' | 'danger'
+  command(subject: string, values: Values, ref: string): Command
+}
+
+type Shape = Pick<Action, 'name' | 'permission'> & Partial<Pick<Action, 'tone'>>
+
+/** A command about one thing with a reason, which is an option of this name. */
+function reasoned(
+  shape: Shape,
+  words: string,
+  option: 'reason' | 'note',
+  ...more: string[]
+): Action {
+  return {
+    ...{ amount: 'none', unit: 'credits', hasReason: true, tone: 'main', ...shape },
+    command: (subject, { reason }) => ({
+      ...{ command: words, args: [subject, ...more], options: { [option]: reason.trim() } },
+    }),
+  }
+}
+
+/** A command about one thing that says by itself why. */
+function bare(shape: Shape, words: string): Action {
+  return {
+    ...{ amount: 'none', unit: 'credits', hasReason: false, tone: 'main', ...shape },
+    command: (subject) => ({ command: words, args: [subject], options: {} }),
+  }
+}
+
+function credits(name: 'grant' | 'adjust', permission: string): Action {
+  return {
+    ...{ name, permission, amount: 'needed', unit: 'credits', hasReason: true, tone: 'main' },
+    command: (subject, { amount, reason }, ref) => ({
+      ...{ command: name, args: [subject, amount.trim()] },
+      options: { reason: reason.trim(), ref },
+    }),
+  }
+}
+
+const CUSTOMERS = { permission: 'customers.change' } as const
+const DECIDE = { permission: 'payments.decide' } as const
+const DRAIN = { permission: 'upstreams.drain' } as const
+const APPROVE = { permission: 'approvals.read' } as const
+
+export const actions: Readonly<Record<ActionName, Action>> = {
+  grant: credits('grant', 'credits.grant'),
+  adjust: credits('adjust', 'credits.adjust'),
+  refund: {
+    ...{ name: 'refund', permission: 'payments.refund', amount: 'optional', unit: 'roubles' },
+    ...{ hasReason: true, tone: 'main' },
+    command: (subject, { amount, reason }, ref) => ({
+      ...{ command: 'refund', args: [subject] },
+      options: {
+        ...{ reason: reason.trim(), ref },
+        ...(amount.trim() !== '' && { amount: amount.trim() }),
+      },
+    }),
+  },
+  revoke: reasoned({ name: 'revoke', tone: 'danger', ...CUSTOMERS }, 'revoke', 'reason'),
+  suspend: reasoned({ name: 'suspend', tone: 'danger', ...CUSTOMERS }, 'suspend', 'reason'),
+  unsuspend: reasoned({ name: 'unsuspend', ...CUSTOMERS }, 'unsuspend', 'reason'),
+  reviewCredit: reasoned({ name: 'reviewCredit', ...DECIDE }, 'reviews resolve', 'note', 'credit'),
+  reviewRefund: reasoned({ name: 'reviewRefund', ...DECIDE }, 'reviews resolve', 'note', 'refund'),
+  reviewDismiss: reasoned(
+    { name: 'reviewDismiss', tone: 'danger', ...DECIDE },
+    ...(['reviews resolve', 'note', 'dismiss'] as const),
+  ),
+  disputeWon: reasoned({ name: 'disputeWon', ...DECIDE }, 'disputes won', 'note'),
+  disputeLost: reasoned(
+    { name: 'disputeLost', tone: 'danger', ...DECIDE },
+    ...(['disputes lost', 'note'] as const),
+  ),
+  drain: bare({ name: 'drain', tone: 'danger', ...DRAIN }, 'upstreams drain'),
+  undrain: bare({ name: 'undrain', ...DRAIN }, 'upstreams undrain'),
+  approve: bare({ name: 'approve', ...APPROVE }, 'approvals approve'),
+  decline: reasoned({ name: 'decline', tone: 'danger', ...APPROVE }, 'approvals decline', 'reason'),
+}

@@ -1,0 +1,99 @@
+// The reads of the console's pages: key, API call, and how long an answer is fresh.
+import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
+import type { Me } from '../../src/operator/console/contract/contract.ts'
+import { isTransient } from '../runtime/api.ts'
+import { call, isRefused } from './call.ts'
+
+const MINUTE_MS = 60_000
+/** An operator looks at data while a customer waits: a read is repeated when it is this old. */
+const FRESH_MS = 5_000
+const RETRIES_MAX = 3
+
+/** The operator who is signed in; null without a session, or while it lacks its second factor. */
+export const meQuery = queryOptions({
+  queryKey: ['me'],
+  queryFn: async ({ signal }): Promise<Me | null> => {
+    try {
+      return await call('GET /api/me', { signal })
+    } catch (error) {
+      if (isRefused(error, 'operator_session_missing', 'second_factor_missing')) return null
+      throw error
+    }
+  },
+  staleTime: MINUTE_MS,
+})
+
+/** Live: what happens now is read again while the page is visible. */
+const LIVE_MS = 10_000
+
+export const todayQuery = queryOptions({
+  queryKey: ['today'],
+  queryFn: ({ signal }) => call('GET /api/today', { signal }),
+  refetchInterval: LIVE_MS,
+})
+
+export const upstreamsQuery = queryOptions({
+  queryKey: ['upstreams'],
+  queryFn: ({ signal }) => call('GET /api/upstreams', { signal }),
+  refetchInterval: LIVE_MS,
+})
+
+export const queuesQuery = queryOptions({
+  queryKey: ['queues'],
+  queryFn: ({ signal }) => call('GET /api/queues', { signal }),
+})
+
+export const approvalsQuery = queryOptions({
+  queryKey: ['approvals'],
+  queryFn: ({ signal }) => call('GET /api/approvals', { signal }),
+})
+
+export const searchQuery = (text: string) =>
+  queryOptions({
+    queryKey: ['search', text],
+    queryFn: ({ signal }) => call('GET /api/search', { query: { text }, signal }),
+    enabled: text !== '',
+  })
+
+export const accountQuery = (book: string) =>
+  queryOptions({
+    queryKey: ['account', book],
+    queryFn: ({ signal }) => call('GET /api/accounts/:book', { params: { book }, signal }),
+  })
+
+export const statementQuery = (book: string) =>
+  infiniteQueryOptions({
+    queryKey: ['account', book, 'statement'],
+    queryFn: ({ pageParam, signal }) =>
+      call('GET /api/accounts/:book/statement', {
+        ...{ params: { book }, signal },
+        query: pageParam === null ? {} : { before: pageParam },
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next }) => next,
+  })
+
+export const requestQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['request', id],
+    queryFn: ({ signal }) => call('GET /api/requests/:id', { params: { id }, signal }),
+  })
+
+export const actsQuery = queryOptions({
+  queryKey: ['acts'],
+  queryFn: ({ signal }) => call('GET /api/acts', { query: {}, signal }),
+})
+
+/** `onError` sees every error of a query, such as a session that has ended. */
+export function createConsoleClient(onError: (error: unknown) => void): QueryClient {
+  return new QueryClient({
+    queryCache: new QueryCache({ onError }),
+    defaultOptions: {
+      queries: {
+        staleTime: FRESH_MS,
+        // What the server refused once, it refuses again.
+        retry: (count, error) => isTransient(error) && count < RETRIES_MAX,
+      },
+    },
+  })
+}

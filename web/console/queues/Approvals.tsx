@@ -1,0 +1,63 @@
+// Requests above a limit: another person looks at the plan and lets it run, or declines it. Whoever
+// asked can only take the request back.
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import type { Approval } from '../../../src/operator/console/contract/contract.ts'
+import { Moment } from '../../ui/amounts.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Badge, Panel } from '../../ui/parts.tsx'
+import { QueryView } from '../../ui/QueryView.tsx'
+import { approvalsQuery } from '../queries.ts'
+import type { OpenAction } from './ActionButton.tsx'
+import { Queue } from './Queue.tsx'
+
+export function Approvals(props: { readonly act: OpenAction }) {
+  const { t } = useTranslation()
+  return (
+    <QueryView query={useQuery(approvalsQuery)}>
+      {({ approvals }) => {
+        const waiting = approvals.filter(({ state }) => state === 'waiting')
+        return (
+          <Panel
+            title={t('console.queues.approvals', { number: waiting.length })}
+            hint={t('console.queues.approvalsHint')}
+          >
+            <Queue rows={waiting.map((one) => rowOf(one))} />
+          </Panel>
+        )
+      }}
+    </QueryView>
+  )
+
+  function rowOf({ id, by, isOwn, command, plan, askedAt, endsAt }: Approval) {
+    return {
+      id,
+      title: by,
+      badge: isOwn ? <Badge>{t('console.queues.own')}</Badge> : null,
+      amount: null,
+      text: (
+        <span className="grid gap-1">
+          <code className="font-mono">{command}</code>
+          <span className="whitespace-pre-line">{plan.join('\n')}</span>
+          <span>
+            {t('console.queues.until')} <Moment at={endsAt} />
+          </span>
+        </span>
+      ),
+      at: <Moment at={askedAt} isAgo />,
+      link: null,
+      actions: (
+        <>
+          {!isOwn && (
+            <Button isSmall tone="main" onClick={() => props.act('approve', id)}>
+              {t('console.command.approve.button')}
+            </Button>
+          )}
+          <Button isSmall onClick={() => props.act('decline', id)}>
+            {t(isOwn ? 'console.queues.takeBack' : 'console.command.decline.button')}
+          </Button>
+        </>
+      ),
+    }
+  }
+}

@@ -1,0 +1,46 @@
+// What waits for a person: requests for approval, payments under review, open disputes, charges
+// that the database refused, e-mails that the relay refused. Each has the action that ends it.
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Page } from '../../ui/Page.tsx'
+import { QueryView } from '../../ui/QueryView.tsx'
+import { type ActionName, actions } from '../command/actions.ts'
+import { CommandDialog } from '../command/Command.tsx'
+import { queuesQuery } from '../queries.ts'
+import { useMay } from '../use-me.ts'
+import type { OpenAction } from './ActionButton.tsx'
+import { Approvals } from './Approvals.tsx'
+import { Letters, Quarantine } from './failures.tsx'
+import { Disputes, Reviews } from './payments.tsx'
+
+export function Queues() {
+  const { t } = useTranslation()
+  const may = useMay()
+  const [open, setOpen] = useState<{ readonly name: ActionName; readonly subject: string }>()
+  const act: OpenAction = (name, subject) => setOpen({ name, subject })
+  return (
+    <Page title={t('console.queues.title')} lead={t('console.queues.lead')}>
+      <div className="grid gap-6">
+        {may('approvals.read') && <Approvals act={act} />}
+        <QueryView query={useQuery(queuesQuery)} lines={8}>
+          {({ reviews, disputes, quarantine, letters }) => (
+            <>
+              <Reviews reviews={reviews} act={act} />
+              <Disputes disputes={disputes} act={act} />
+              <Quarantine quarantine={quarantine} />
+              <Letters letters={letters} />
+            </>
+          )}
+        </QueryView>
+      </div>
+      {open !== undefined && (
+        <CommandDialog
+          action={actions[open.name]}
+          subject={open.subject}
+          onClose={() => setOpen(undefined)}
+        />
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,102 @@
+// Every page of the console and who may see it. Without a whole session there are only sign-in and
+// enrolment. A page that the role may not see is not in the navigation, and the server refuses it.
+import type { QueryClient } from '@tanstack/react-query'
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router'
+import { Skeleton } from '../ui/parts.tsx'
+import { Frame } from './frame/Frame.tsx'
+import { ErrorPage, NotFound } from './frame/Problems.tsx'
+import { paths } from './paths.ts'
+import { meQuery } from './queries.ts'
+
+type Context = { readonly client: QueryClient }
+
+const root = createRootRouteWithContext<Context>()({ notFoundComponent: NotFound })
+
+const staff = createRoute({
+  getParentRoute: () => root,
+  id: 'staff',
+  component: Frame,
+  beforeLoad: async ({ context: { client }, location }) => {
+    const me = await client.ensureQueryData(meQuery)
+    if (me !== null) return { me }
+    const next = `${location.pathname}${location.searchStr}`
+    throw redirect({ to: paths.signIn, search: next === paths.today ? {} : { next } })
+  },
+})
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: paths.signIn,
+  validateSearch: ({ next }: Record<string, unknown>): { readonly next?: string } =>
+    // Only a path of ours: `//host` would lead to another site.
+    typeof next === 'string' && /^\/(?!\/)/.test(next) ? { next } : {},
+  component: lazyRouteComponent(() => import('./sign-in/SignIn.tsx'), 'SignIn'),
+})
+const enrol = createRoute({
+  getParentRoute: () => root,
+  path: paths.enrol,
+  component: lazyRouteComponent(() => import('./sign-in/Enrol.tsx'), 'Enrol'),
+})
+
+const today = createRoute({
+  getParentRoute: () => staff,
+  path: paths.today,
+  component: lazyRouteComponent(() => import('./today/Today.tsx'), 'Today'),
+})
+const search = createRoute({
+  getParentRoute: () => staff,
+  path: paths.search,
+  validateSearch: ({ text }: Record<string, unknown>): { readonly text?: string } =>
+    // A number in the address is read as a number.
+    text === undefined ? {} : { text: String(text) },
+  component: lazyRouteComponent(() => import('./search/Search.tsx'), 'Search'),
+})
+const account = createRoute({
+  getParentRoute: () => staff,
+  path: paths.account,
+  component: lazyRouteComponent(() => import('./account/Account.tsx'), 'Account'),
+})
+const request = createRoute({
+  getParentRoute: () => staff,
+  path: paths.request,
+  component: lazyRouteComponent(() => import('./request/Request.tsx'), 'Request'),
+})
+const queues = createRoute({
+  getParentRoute: () => staff,
+  path: paths.queues,
+  component: lazyRouteComponent(() => import('./queues/Queues.tsx'), 'Queues'),
+})
+const acts = createRoute({
+  getParentRoute: () => staff,
+  path: paths.acts,
+  component: lazyRouteComponent(() => import('./acts/Acts.tsx'), 'Acts'),
+})
+
+const tree = root.addChildren([
+  signIn,
+  enrol,
+  staff.addChildren([today, search, account, request, queues, acts]),
+])
+
+export function createConsolePages(client: QueryClient) {
+  return createRouter({
+    routeTree: tree,
+    context: { client },
+    defaultPreload: 'intent',
+    defaultPendingComponent: Skeleton,
+    defaultErrorComponent: ErrorPage,
+    scrollRestoration: true,
+  })
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createConsolePages>
+  }
+}
