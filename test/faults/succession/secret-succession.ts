@@ -196,7 +196,7 @@ function startTraffic(
 ) {
   const numbers = { last: 0 }
   const pool = new Pool(url, { connections: 100, pipelining: 1, ...options.idle })
-  const agent = new Agent()
+  const agent = new Agent(options.idle)
   const { perSecond, draw } = options
   const load = startLoad({ dispatcher: pool, url, keys, perSecond, numbers, draw })
   const state = { isEnding: false, count: 0 }
