@@ -1,11 +1,9 @@
 // The program: reads the command line and runs the chosen command. No other file acts when
 // imported.
-import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
 import { Command } from 'commander'
 import { checkDatabase, checkDatabaseSessions, claimDatabase } from './database.ts'
-import { createFleet, isFleetMember, joinFleet, REFUSED_CODE } from './fleet/fleet.ts'
+import { createFleet, isFleetMember, joinFleet } from './fleet/fleet.ts'
 import { createJobs } from './jobs.ts'
 import { createOperator, type OperatorModules } from './operator/operator.ts'
 import { systemClock } from './platform/clock.ts'
@@ -14,33 +12,31 @@ import { addressesOf } from './platform/db/addresses.ts'
 import { isDatabaseUnavailable } from './platform/db/database-errors.ts'
 import { migrate } from './platform/db/migrate.ts'
 import { missingGrantText } from './platform/db/missing-grants.ts'
-import { createDatabaseRetry } from './platform/db/retry.ts'
-import { UnfitDatabase } from './platform/db/session.ts'
 import { rereadSettings, watchHangup } from './platform/hangup.ts'
 import { createLog } from './platform/log.ts'
 import { createMetricsServer, listenForMetrics, serveMetrics } from './platform/metrics/metrics.ts'
 import { PROGRAMS, type Program } from './platform/programs.ts'
-import { secretVersionsOf } from './platform/secret-versions.ts'
-import { EXAMPLE_CATALOGUE } from './platform/settings.ts'
 import { createIntervalLoops } from './platform/worker/interval-loops.ts'
 import { startWorker } from './platform/worker/worker.ts'
-import { readUpstreams } from './upstream-options.ts'
-import { watchReencryption } from './watch-secrets.ts'
-import { type Modules, watchAsWorker, wire } from './wiring.ts'
+import { serveCabinet } from './serve-cabinet.ts'
+import { serveConsole } from './serve-console.ts'
+import {
+  buildModules,
+  exitIfUnfit,
+  exitWithProblems,
+  operatorModulesOf,
+  STOP_MS,
+  startPricing,
+  startWithDatabase,
+  stopSignal,
+} from './start.ts'
+import { watchAsWorker } from './watch-modules.ts'
+import type { Modules } from './wiring.ts'
 
 /** Twelve checks in the 60 seconds after which a silent process is considered dead. */
 const SWEEP_MS = 5_000
 /** A look of the sweeper also reads the holds since the last summary. */
 const SUMMARIZE_MS = 60_000
-/** A run re-encrypts up to 1,000 second factors; without a succession it is one query. */
-const REENCRYPT_MS = 60_000
-/** Time for the ledger to finish its batches after SIGTERM. */
-const STOP_MS = 20_000
-/** An operator's command has nothing pending in the ledger's batches. */
-const OPERATOR_STOP_MS = 1_000
-/** The shipped example, to recognise its made-up prices in a copy under another name. */
-const SHIPPED_EXAMPLE = join(import.meta.dirname, '..', EXAMPLE_CATALOGUE)
-
 const program = new Command('tollgate').description('A prepaid gateway for model messages')
 program.option('--config <file>', 'YAML file of settings; without it the defaults stand')
 
@@ -81,7 +77,12 @@ program
 program
   .command('cabinet')
   .description('answer the account area and payment providers until SIGTERM')
-  .action(async () => serveCabinet(loadConfigOrExit('cabinet')))
+  .action(async () => serveCabinet(loadConfigOrExit('cabinet'), () => load('cabinet')))
+
+program
+  .command('console')
+  .description('answer the pages of operators until SIGTERM')
+  .action(async () => serveConsole(loadConfigOrExit('console'), () => load('console')))
 
 program.addCommand(createOperator(operatorModules))
 
@@ -101,11 +102,6 @@ function loadConfigOrExit(of: Program): Config {
   return loaded.config
 }
 
-function exitWithProblems(problems: readonly string[]): never {
-  for (const problem of problems) console.error(problem)
-  process.exit(REFUSED_CODE)
-}
-
 async function migrateAll(config: Config): Promise<string[]> {
   const { direct } = addressesOf(config.database)
   const { roles } = config.database
@@ -120,107 +116,14 @@ async function migrateAll(config: Config): Promise<string[]> {
   return applied
 }
 
-/**
- * Repeats `start`, which must be repeatable, while the database is unavailable. Returns false when
- * `stopped` resolved first.
- */
-function startWithDatabase(
-  { log, clock }: Pick<Modules, 'log' | 'clock'>,
-  stopped: Promise<void>,
-  start: () => Promise<void>,
-): Promise<boolean> {
-  const ending = new AbortController()
-  void stopped.then(() => ending.abort())
-  return createDatabaseRetry({ log, clock, signal: ending.signal }).retryUntilAvailable(start)
-}
-
-/** Exits with one sentence if the database is not as configured. */
-function exitIfUnfit<T>(check: Promise<T>): Promise<T> {
-  return check.catch((error: unknown) => {
-    if (error instanceof UnfitDatabase) exitWithProblems([error.message])
-    throw error
-  })
-}
-
-function buildModules(config: Config, role: string): Promise<Modules> {
-  const read = readUpstreams(config, role === 'gateway')
-  if ('problems' in read) exitWithProblems(read.problems)
-  return wire(config, read.upstreams, role)
-}
-
 async function operatorModules(): Promise<OperatorModules> {
   const config = loadConfigOrExit('op')
-  // Standard output is for results, so the modules log to standard error, and only warnings and
-  // errors.
+  // Standard output is for results, so the modules log warnings and errors to standard error.
   const log = { ...config.log, level: 'warn' as const, destination: process.stderr }
   // Any other error meets the command too, which prints it.
   await exitIfUnfit(checkDatabase(config)).catch(() => undefined)
   const modules = await buildModules({ ...config, log }, 'operator')
-  return {
-    ...modules,
-    vendorPricesFile: config.catalogue.vendorPricesFile,
-    keySecrets: {
-      tag: secretVersionsOf(config.keys.tagSecret),
-      lookup: secretVersionsOf(config.keys.lookupSecret),
-    },
-    async close() {
-      await modules.payments.stop()
-      modules.mail.close()
-      await modules.ledger.stop(OPERATOR_STOP_MS)
-      await modules.upstreams.close()
-      await modules.db.end()
-    },
-  }
-}
-
-/** Loads the catalogue in force; at the very first start, applies the one in the file. */
-async function startPricing({ pricing, config, log }: Modules): Promise<void> {
-  if ((await pricing.start()) !== undefined) return
-  const { mode, allow } = config
-  const { file, vendorPricesFile } = config.catalogue
-  const { catalogue } = await readOrExit(file, pricing.parse)
-  if (mode === 'production' && !allow.exampleCatalogue) {
-    const example = await readOrExit(SHIPPED_EXAMPLE, pricing.parse)
-    if (pricing.hasOnlyPricesOf(example.catalogue, catalogue)) {
-      exitWithProblems([
-        `catalogue.file: the database has no prices yet, and all those in ${file} are the ` +
-          'example’s, which production refuses; name a file with your own models (id, ' +
-          'coefficient, weights) and packs (credits, priceKopecks), apply one with op catalogue ' +
-          'apply, or set allow.exampleCatalogue',
-      ])
-    }
-  }
-  if (vendorPricesFile !== 'none') {
-    const { prices } = await readOrExit(vendorPricesFile, pricing.parseVendorPrices)
-    const loss = pricing.margin.lines(catalogue, prices).find((one) => one.verdict === 'loss')
-    if (loss !== undefined) {
-      const what = `${file} sells ${loss.sold} of ${loss.model} below cost`
-      exitWithProblems([`catalogue.file: ${what}; see op catalogue margin --catalogue ${file}`])
-    }
-  }
-  const applied = await pricing.apply(catalogue, { by: 'first start', note: '' })
-  log.info({ version: applied.version, file }, 'the first catalogue is in force')
-}
-
-async function readOrExit<T extends object>(
-  file: string,
-  parse: (text: string) => T | { readonly problems: readonly string[] },
-): Promise<T> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) =>
-    exitWithProblems([`${file}: cannot be read: ${error.code}`]),
-  )
-  const read = parse(text)
-  if ('problems' in read) exitWithProblems(read.problems.map((one) => `${file}: ${one}`))
-  return read
-}
-
-/** In production, refuses to start without legal pages, unless `allow.noDocuments` is set. */
-function requireDocuments({ documents, config: { mode, allow, brand } }: Modules): void {
-  if (mode !== 'production' || allow.noDocuments || documents.list().length > 0) return
-  exitWithProblems([
-    `brand.documentsFile: ${brand.documentsFile} lists no legal pages, which production refuses; ` +
-      'add your own, or set allow.noDocuments',
-  ])
+  return operatorModulesOf(config, modules)
 }
 
 /** Runs the parent of the fleet or, in a process of the fleet, the gateway. */
@@ -282,13 +185,6 @@ async function serveAsMember(config: Config): Promise<void> {
   await fleet.leave()
   log.info('drained')
   process.exit(0)
-}
-
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    process.once('SIGTERM', resolve)
-    process.once('SIGINT', resolve)
-  })
 }
 
 async function work(config: Config): Promise<void> {
@@ -357,44 +253,4 @@ async function runUntilStopped(
   await sweepLoop.stop()
   for (const { stop } of loops) await stop()
   await worker.stop()
-}
-
-async function serveCabinet(config: Config): Promise<void> {
-  const stopped = stopSignal()
-  const hangup = watchHangup()
-  const modules = await buildModules(config, 'cabinet')
-  const { cabinet, log, accounts, payments } = modules
-  hangup.act = () => rereadSettings(modules, load('cabinet'))
-  requireDocuments(modules)
-  const { host, drainSeconds } = config.cabinet
-  const state = { isReady: false, why: 'starting' }
-  const metrics = serveMetrics(modules, { port: config.metrics.cabinetPort, host }, () => state)
-  const hasStarted = await startWithDatabase(modules, stopped, async () => {
-    await exitIfUnfit(checkDatabase(config))
-    await accounts.check()
-    await startPricing(modules)
-  })
-  if (hasStarted) {
-    watchReencryption(modules.metrics, accounts)
-    payments.exportWatch() // the same numbers as a worker's, which may be away
-    const port = await cabinet.listen(config.cabinet.port, host, passedSocket())
-    Object.assign(state, { isReady: true, why: 'ready' })
-    const reencryption = {
-      ...{ name: 'reencrypt', everyMs: REENCRYPT_MS, isImmediate: true },
-      run: () => accounts.reencrypt(),
-    }
-    const loops = createIntervalLoops([reencryption], log)
-    loops.start()
-    log.info({ host, port }, 'serving the cabinet')
-    await stopped
-    Object.assign(state, { isReady: false, why: 'draining' })
-    await loops.stop()
-  }
-  await cabinet.close({ limitMs: drainSeconds * 1_000 })
-  modules.pricing.stop()
-  await payments.stop()
-  metrics.close()
-  await modules.ledger.stop(STOP_MS)
-  await modules.db.end()
-  log.info('drained')
 }

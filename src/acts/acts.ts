@@ -13,6 +13,7 @@ import { openCopy } from './copies/copies.ts'
 import {
   type About,
   type ActRow,
+  actCountBreakGlass,
   actInsert,
   actList,
   chainEnd,
@@ -220,6 +221,7 @@ export function createActs(options: ActsOptions) {
         findings: state.findings.length,
         checked_seconds: (clock.spanMs() - state.checkedMs) / 1_000,
         definitions_seconds: (clock.spanMs() - state.definedMs) / 1_000,
+        break_glass: await actCountBreakGlass(db),
         unshipped_seconds: copy === undefined ? 0 : await unshippedSeconds(db, options.shipTo),
       }))
       counter('acts_findings_total', 'What the check of operators’ acts found, by rule', () =>

@@ -300,3 +300,13 @@ test('the metrics say what was found, and count it once', async () => {
   assert.match(await text(), /^acts_findings_total\{of="act_erased"\} 1$/m)
   assert.match(await text(), /^acts_watch\{of="checked_seconds"\} 0\.\d+$/m)
 })
+
+test('acts without signing in are counted for a day', async () => {
+  const { act, acts, db, metrics } = at.stage
+  acts.exportWatch(metrics)
+  await act('one')
+  assert.match(await metrics.registry.metrics(), /^acts_watch\{of="break_glass"\} 0$/m)
+  const who = { by: 'break-glass olga@desk-1', osUser: 'olga@desk-1' }
+  await acts.record(db, { ...who, command: 'two', outcome: 'done', detail: '', of: null })
+  assert.match(await metrics.registry.metrics(), /^acts_watch\{of="break_glass"\} 1$/m)
+})

@@ -43,7 +43,11 @@ export async function actList(
     `select a.id, a.at, a.acted_by as by, a.os_user as "osUser", a.command,
        coalesce(e.outcome, a.outcome) as outcome, coalesce(e.detail, a.detail) as detail
      from operator_acts a left join operator_acts e on e.of_act = a.id
-     where a.of_act is null and ($1::text is null or a.acted_by = $1)
+     where a.of_act is null
+       and ($1::text is null or a.acted_by = $1
+         -- An operator, 'Olga (opr_…)', by name or id.
+         or right(a.acted_by, length($1) + 2) = '(' || $1 || ')'
+         or left(a.acted_by, length($1) + 6) = $1 || ' (opr_')
        and ($3::text is null
          or strpos(concat_ws(' ', a.command, a.detail, e.detail), $2) > 0
          or a.command ~ concat('^\\S+( \\S+)? ', $3::text, '( |$)')
@@ -53,6 +57,15 @@ export async function actList(
     [p.by, p.about?.account ?? null, p.about === null ? null : String(p.about.book), p.limit],
   )
   return rows as ActRow[]
+}
+
+/** Commands that ran without signing in within a day, for an alarm. Reads without a lock. */
+export async function actCountBreakGlass(db: Executor): Promise<number> {
+  const { rows } = await db.query(
+    `select count(*)::int4 as n from operator_acts
+     where acted_by like 'break-glass %' and at > clock_timestamp() - interval '1 day'`,
+  )
+  return (rows[0] as { n: number }).n
 }
 
 /** A page of the chain after a number. Reads without a lock. */

@@ -20,6 +20,9 @@ const TRIGGERS: Readonly<Record<string, { readonly rows?: string[]; readonly own
   mandates: { own: ['mandates_are_only_ended'] },
   keys: { own: ['keys_never_come_back'] },
   operator_acts: { own: ['operator_acts_are_append_only', 'operator_acts_join_the_chain'] },
+  operator_reads: {
+    own: ['operator_reads_are_never_changed', 'operator_reads_are_never_truncated'],
+  },
 }
 
 /** Triggers that are absent or switched off, also of one partition only. */

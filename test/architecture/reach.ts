@@ -32,9 +32,10 @@ const REACHES: Reach[] = [
   },
   {
     name: 'console',
-    promise: 'only the log, the operator commands and main write to the terminal',
-    pattern: /\bconsole\b|\bprocess\.std(?:out|err)\b/g,
-    places: /^src\/(?:platform\/log\.ts|operator\/.*|main\.ts)$/,
+    promise: 'only the log, the operator commands, main and start write to the terminal',
+    // Not a setting or a program of that name.
+    pattern: /(?<![.\w])console(?=[.[])|=\s*console\b|\bprocess\.std(?:out|err)\b/g,
+    places: /^src\/(?:platform\/log\.ts|operator\/.*|main\.ts|start\.ts)$/,
     fix: 'write to the log, or return the text to the operator command',
   },
   {

@@ -71,7 +71,9 @@ test('every example prints what the page shows', async (t) => {
 })
 
 test('every metric is explained, and every line of the log is one that is written', () => {
-  const sources = ['platform/metrics/metrics.ts', 'wiring.ts', 'watch-secrets.ts', 'fleet/fleet.ts']
+  const sources = [
+    ...['platform/metrics/metrics.ts', 'watch-modules.ts', 'watch-secrets.ts', 'fleet/fleet.ts'],
+  ]
   const metrics = [...sources, 'gateway/gateway.ts', 'gateway/admission.ts', 'acts/acts.ts']
     .map((path) => `src/${path}`)
     .flatMap((path) => [...source(path).matchAll(/'((?:gateway|gen_ai|acts)_\w+)'/g)])
@@ -97,6 +99,7 @@ test('every metric is explained, and every line of the log is one that is writte
   const modules = [
     'src/acts/acts.ts',
     'src/keys/shared-attempts.ts',
+    'src/operator/run-command.ts',
     'src/ledger/settlement.ts',
     'src/ledger/spool/claim.ts',
     'src/ledger/upkeep/sweep.ts',

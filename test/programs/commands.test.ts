@@ -273,6 +273,19 @@ test('cabinet answers, reports its readiness, and drains on SIGTERM', async () =
   assert.match(printed(), /drained/)
 })
 
+test('console answers, asks for a session, and drains on SIGTERM', async () => {
+  const { printed, stop } = await startCommand('console', 'serving the console', {
+    ...{ CONSOLE_PORT: '0', METRICS_CONSOLE_PORT: '0' },
+  })
+  const port = /"port":(\d+),"msg":"serving the console"/.exec(printed())?.[1]
+  assert.ok(port, printed())
+  const agent = { headers: { connection: 'close' } }
+  assert.equal(await (await fetch(`http://127.0.0.1:${port}/readyz`, agent)).text(), 'ready\n')
+  assert.equal((await fetch(`http://127.0.0.1:${port}/api/me`, agent)).status, 401)
+  assert.equal(await stop(), 0, printed())
+  assert.match(printed(), /drained/)
+})
+
 test('runs our files on the pinned Node, not on the one of the path', async () => {
   // The launcher is plain JavaScript, so that the machine's own Node can read it.
   const { code, out } = await runToEnd('node', [join(root, 'tools/node.mjs'), 'tools/which.ts'], {

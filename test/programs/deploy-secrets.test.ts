@@ -86,7 +86,7 @@ test('shipped files give each program the secrets that it needs, and no other', 
 
 test('a program has the database address of its own role, and no other', () => {
   for (const program of PROGRAMS) {
-    const own = { op: 'operator' }[program as string] ?? UNITS[program]
+    const own = { op: 'operator', console: 'operator' }[program as string] ?? UNITS[program]
     const expected = program === 'work' ? ['keeper', own] : [own]
     const service = at(compose, 'services', COMPOSED[program])
     const mounted = (at(service, 'secrets') as string[]).filter((one) => /database/.test(one))

@@ -13,8 +13,9 @@ import { createFleet } from '../../src/fleet/fleet.ts'
 import { loadConfig } from '../../src/platform/config.ts'
 import { databaseRoles } from '../../src/platform/db/roles.ts'
 import { listSettings } from '../../src/platform/settings.ts'
+import { watchAsWorker } from '../../src/watch-modules.ts'
 import { watchReencryption } from '../../src/watch-secrets.ts'
-import { watchAsWorker, wire } from '../../src/wiring.ts'
+import { wire } from '../../src/wiring.ts'
 import {
   at,
   COMPOSED,
@@ -102,6 +103,7 @@ test('prices and legal pages are mounted where the settings look for them', () =
     gateway: ['CATALOGUE_FILE'],
     worker: ['CATALOGUE_FILE'],
     cabinet: ['CATALOGUE_FILE', 'BRAND_DOCUMENTS_FILE'],
+    console: ['CATALOGUE_FILE'],
   })) {
     const pod = at(manifest('StatefulSet', role), 'spec', 'template', 'spec')
     assert.equal(at(pod, 'volumes', 0, 'configMap', 'name'), 'tollgate-files')
@@ -153,6 +155,7 @@ test('every stop timeout is longer than the drain of its process', () => {
   const needed = {
     gateway: config.gateway.drainSeconds + SETTLE_SECONDS,
     cabinet: config.cabinet.drainSeconds + SETTLE_SECONDS,
+    console: config.console.drainSeconds + SETTLE_SECONDS,
     worker: 2 * SETTLE_SECONDS,
   }
   for (const [role, seconds] of Object.entries(needed)) {
@@ -193,7 +196,7 @@ test('the edge and the gateway agree about sizes and times', () => {
 })
 
 test('the charge logs of all programs that revoke keys outlive their containers', () => {
-  for (const name of ['gateway', 'cabinet', 'worker', 'op']) {
+  for (const name of ['gateway', 'cabinet', 'console', 'worker', 'op']) {
     const volumes = at(compose, 'services', name, 'volumes') as string[]
     assert.ok(
       volumes.some((one) => one.endsWith(':/app/spool')),
@@ -211,6 +214,7 @@ test('pods cannot write or gain privileges, and Prometheus asks their metrics po
   const ports = {
     gateway: config.metrics.port,
     cabinet: config.metrics.cabinetPort,
+    console: config.metrics.consolePort,
     worker: config.metrics.workPort,
   }
   for (const [role, metricsPort] of Object.entries(ports)) {
@@ -228,7 +232,7 @@ test('pods cannot write or gain privileges, and Prometheus asks their metrics po
     assert.ok(manifest('PodDisruptionBudget', role))
   }
   const asked = at(parse(read('deploy/prometheus/prometheus.yml')), 'scrape_configs') as Tree[]
-  for (const { job_name, static_configs } of asked.slice(0, 3)) {
+  for (const { job_name, static_configs } of asked.slice(0, 4)) {
     const port = ports[job_name as keyof typeof ports]
     assert.equal(at(static_configs, 0, 'targets', 0), `127.0.0.1:${port}`)
   }
@@ -292,6 +296,7 @@ test('instances of a unit share its socket, and are named by ports that Promethe
   for (const [role, port, metricsPort, setting] of [
     ['gateway', config.gateway.port, config.metrics.port, 'METRICS_PORT'],
     ['cabinet', config.cabinet.port, config.metrics.cabinetPort, 'METRICS_CABINET_PORT'],
+    ['console', config.console.port, config.metrics.consolePort, 'METRICS_CONSOLE_PORT'],
   ] as const) {
     const socket = read(`deploy/systemd/tollgate-${role}.socket`)
     assert.match(socket, new RegExp(`^ListenStream=127\\.0\\.0\\.1:${port}$`, 'm'))
@@ -334,7 +339,7 @@ test('systemd units are valid', async (t) => {
   const units = globSync('deploy/systemd/*.{service,socket}', { cwd: root }).map((file) =>
     join(root, file),
   )
-  assert.equal(units.length, 6)
+  assert.equal(units.length, 8)
   const verified = await promisify(execFile)('systemd-analyze', ['verify', ...units]).then(
     ({ stderr }) => stderr,
     (error: { code?: unknown; stderr?: string }) =>

@@ -102,6 +102,7 @@ test('demo starts everything with a month of usage, and Ctrl-C leaves no process
   assert.match(await shell(streamed), /^event: message_start\n.*\nevent: message_stop\n/s)
   assert.equal(JSON.parse(await shell(me)).requests.total, before.requests.total + 2)
   assert.equal(await signIn(printed), 200)
+  assert.equal(await consoleSignIn(printed), 200)
   assert.ok(!hasProc || ours().length >= 4, 'its processes can be found')
   const [, operator = ''] = /^Operator +(.+)$/m.exec(printed) ?? []
   assert.match(await shell(operator), /^e-mail +demo@example\.org$/m)
@@ -143,12 +144,31 @@ async function signIn(printed: string): Promise<number> {
   return response.status
 }
 
+/** As the operator of the seed, with one of the printed codes; answers the last status. */
+async function consoleSignIn(printed: string): Promise<number> {
+  const [, url = '', email, password] =
+    /^Console +(http:\/\/localhost:\d+) +sign in: (\S+), password: (.+)$/m.exec(printed) ?? []
+  const [, code] = /^ +([\w-]+), [\w-]+, [\w-]+$/m.exec(printed) ?? []
+  const post = (path: string, body: object, cookie = '') =>
+    fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: url, cookie },
+      body: JSON.stringify(body),
+    })
+  const begun = await post('/api/sign-in', { email, password })
+  const cookie = begun.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+  return (await post('/api/sign-in/code', { code }, cookie)).status
+}
+
 /** The audit must find nothing in the seeded month. */
 async function audit(printed: string): Promise<void> {
   const port = /PostgreSQL 18 in .*, port (\d+)/.exec(printed)?.[1]
   const DATABASE_URL = `postgres://postgres@127.0.0.1:${port}/tollgate`
   const LEDGER_SPOOL_DIRECTORY = join(state, 'audit-spool')
-  const env = onRoles('op', { ...process.env, DATABASE_URL, LEDGER_SPOOL_DIRECTORY })
+  const OPERATORS_SESSION_FILE = join(state, 'dev-op-session')
+  const env = onRoles('op', {
+    ...{ ...process.env, DATABASE_URL, LEDGER_SPOOL_DIRECTORY, OPERATORS_SESSION_FILE },
+  })
   const parameters = [join(root, 'tools/node.mjs'), 'src/main.ts', 'op', 'audit']
   const { stdout } = await promisify(execFile)(process.execPath, parameters, { cwd: root, env })
   assert.match(stdout, /the ledger ties out/)

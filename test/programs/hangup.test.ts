@@ -1,5 +1,5 @@
-// SIGHUP ends no program. `work` and `cabinet` read their settings again, `migrate` goes on, and
-// `serve` replaces its processes, which `npm run faults -- rolling-restart` tests.
+// SIGHUP ends no program. `work`, `cabinet` and `console` read their settings again, `migrate` goes
+// on, and `serve` replaces its processes, which `npm run faults -- rolling-restart` tests.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -26,12 +26,14 @@ const environment = () => ({
   DATABASE_URL: at.database.url,
   LEDGER_SPOOL_DIRECTORY: join(at.directory, 'spool'),
   ...{ CABINET_PORT: '0', METRICS_CABINET_PORT: '0', METRICS_WORK_PORT: '0' },
+  ...{ CONSOLE_PORT: '0', METRICS_CONSOLE_PORT: '0' },
   ...{ GATEWAY_PORT: '0', GATEWAY_PROCESSES: '1', METRICS_PORT: '0' },
 })
 
 for (const [command, ready] of [
   ['work', 'working'],
   ['cabinet', 'serving the cabinet'],
+  ['console', 'serving the console'],
 ] as const) {
   test(`${command} reads its settings again on SIGHUP`, async (t) => {
     const file = join(at.directory, `${command}.yaml`)

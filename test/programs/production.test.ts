@@ -28,7 +28,9 @@ after(async () => {
 type Environment = Readonly<Record<string, string>>
 
 /** Of the secrets below, those that the gateway must not have. */
-const NOT_OF_SERVE = ['ACCOUNTS_SECRET', 'PAYMENTS_DIGEST_SECRET', 'YOOKASSA_SECRET_KEY']
+const NOT_OF_SERVE = [
+  ...['ACCOUNTS_SECRET', 'OPERATORS_SECRET', 'PAYMENTS_DIGEST_SECRET', 'YOOKASSA_SECRET_KEY'],
+]
 
 /** Every setting that production requires, except prices; an empty value counts as absent. */
 function environment(more: Environment, command = ''): Environment {
@@ -40,6 +42,7 @@ function environment(more: Environment, command = ''): Environment {
     KEYS_TAG_SECRET: keySettings.tagSecret.reveal(),
     KEYS_LOOKUP_SECRET: keySettings.lookupSecret.reveal(),
     ACCOUNTS_SECRET: 'a secret of the accounts of more than 32 bytes',
+    OPERATORS_SECRET: 'a secret of the operators of more than 32 bytes',
     PAYMENTS_DIGEST_SECRET: 'a secret of the digests of more than 32 bytes',
     BRAND_SUPPORT_EMAIL: 'help@example.org',
     BRAND_CABINET_URL: 'https://cabinet.example.org',

@@ -20,7 +20,7 @@ after(async () => {
 })
 
 /** The commands of every role. */
-const ROLES = [['serve'], ['work'], ['cabinet'], ['op', 'acts']]
+const ROLES = [['serve'], ['work'], ['cabinet'], ['console'], ['op', 'acts']]
 
 function run(args: readonly string[], extra: Readonly<Record<string, string>>) {
   const env = {
@@ -32,6 +32,8 @@ function run(args: readonly string[], extra: Readonly<Record<string, string>>) {
     METRICS_PORT: '0',
     METRICS_WORK_PORT: '0',
     METRICS_CABINET_PORT: '0',
+    CONSOLE_PORT: '0',
+    METRICS_CONSOLE_PORT: '0',
     ...extra,
   }
   return runProgram(args, { env })

@@ -98,7 +98,9 @@ async function listObjects(url: string) {
        else n.nspname || '.' || c.relname end as name, c.oid::regclass::text as sql,
        c.relkind = 'v' as "isView",
        (select array_agg(a.attname::text order by a.attname) from pg_attribute a
-         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns
+         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+           -- Nobody may write one: PostgreSQL says so before it looks at rights.
+           and a.attgenerated = '') as columns
      from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where n.nspname in ('public', 'graphile_worker') and c.relkind in ('r', 'p', 'v')
        and c.relname !~ '_[0-9]{8}$|^holds_[0-9]+$'

@@ -29,10 +29,11 @@ export const manifest = (kind: string, name: string) => {
 
 /** The file of a systemd unit; those with a socket have instances. */
 export const unitFile = (name: string) =>
-  `deploy/systemd/tollgate-${name}${/gateway|cabinet/.test(name) ? '@' : ''}.service`
+  `deploy/systemd/tollgate-${name}${/gateway|cabinet|console/.test(name) ? '@' : ''}.service`
 
 /** The services of compose.yaml, and the units and Kubernetes names of the programs. */
 export const COMPOSED: Readonly<Record<Program, string>> = {
-  ...{ serve: 'gateway', cabinet: 'cabinet', work: 'worker', op: 'op', migrate: 'migrate' },
+  ...{ serve: 'gateway', cabinet: 'cabinet', console: 'console', work: 'worker' },
+  ...{ op: 'op', migrate: 'migrate' },
 }
 export const UNITS: Readonly<Record<Program, string>> = { ...COMPOSED, op: 'operator' }

@@ -96,6 +96,7 @@ async function settings(folder: string, upstreamUrl: string, user: string) {
     KEYS_TAG_SECRET: keySettings.tagSecret.reveal(),
     KEYS_LOOKUP_SECRET: keySettings.lookupSecret.reveal(),
     ACCOUNTS_SECRET: randomBytes(32).toString('hex'),
+    OPERATORS_SECRET: randomBytes(32).toString('hex'),
     PAYMENTS_DIGEST_SECRET: randomBytes(32).toString('hex'),
     MAIL_SMTP_URL: 'smtps://mail.example.org:465',
     YOOKASSA_SECRET_KEY: 'live_none',
