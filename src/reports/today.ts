@@ -1,7 +1,7 @@
 // Today, from midnight in the accountant's time zone to now: money, credits, margin, requests and
 // upstreams. Every figure says what it is made of, so that a page can link to it. README.md says
 // what each question costs.
-import type { Ledger, RequestSum } from '../ledger/ledger.ts'
+import type { HourSum, Ledger, RequestSum } from '../ledger/ledger.ts'
 import type { Payments } from '../payments/payments.ts'
 import { type Clock, dateAt } from '../platform/clock.ts'
 import type { Db, Tx } from '../platform/db/db.ts'
@@ -80,6 +80,15 @@ export type UpstreamCostToday = {
   readonly costKopecks: bigint | null
 }
 
+/** `before`: requests in the same hour a day earlier. */
+export type HourToday = {
+  readonly at: Date
+  readonly requests: bigint
+  readonly errors: bigint
+  readonly spent: bigint
+  readonly before: bigint
+}
+
 export type Today = {
   /** `2026-11-18`, in the time zone. */
   readonly day: string
@@ -89,6 +98,8 @@ export type Today = {
   readonly figures: readonly TodayFigure[]
   readonly models: readonly RequestSum[]
   readonly endings: readonly RequestSum[]
+  /** From midnight to now; an hour without requests has zeros. */
+  readonly hours: readonly HourToday[]
   readonly refused: readonly { readonly reason: string; readonly requests: bigint }[]
   readonly upstreams: readonly UpstreamToday[]
   /** Null without the vendor's prices. Counted at `costsAt`, at most a minute ago. */
@@ -128,6 +139,7 @@ export function createToday(options: TodayOptions) {
       money: await moneyOf(tx, payments, period),
       reviews: await payments.takings.reviews(tx),
       requests: await ledger.totals.requests(tx, time.from),
+      hours: await ledger.totals.hours(tx, dateAt(time.from.getTime() - DAY_MS)),
     }
   }
 
@@ -142,6 +154,7 @@ export function createToday(options: TodayOptions) {
       ...{ day, timeZone, from, now },
       figures: figuresOf(found, known?.costs.sum ?? null),
       ...{ models: of('model'), endings: of('ending'), refused },
+      hours: hoursOf(found.hours, { from, now }),
       upstreams: (await options.upstreams.overview()).map(upstreamOf),
       costs: known?.costs.lines ?? null,
       costsAt: known?.at ?? null,
@@ -151,6 +164,27 @@ export function createToday(options: TodayOptions) {
 
 /** No row is from later; PostgreSQL's own `infinity` is no Date. */
 const LATER = dateAt(Date.UTC(2200, 0))
+
+const HOUR_MS = 3_600_000
+const HOURS_OF_DAY = 24
+const DAY_MS = HOURS_OF_DAY * HOUR_MS
+
+/** Hours of the sums are counted from a day before `from`. */
+function hoursOf(
+  sums: readonly HourSum[],
+  { from, now }: { readonly from: Date; readonly now: Date },
+): HourToday[] {
+  const known = new Map(sums.map((sum) => [sum.hour, sum]))
+  const count = Math.ceil((now.getTime() - from.getTime()) / HOUR_MS)
+  return Array.from({ length: count }, (_, hour) => {
+    const sum = known.get(hour + HOURS_OF_DAY)
+    return {
+      at: dateAt(from.getTime() + hour * HOUR_MS),
+      ...{ requests: sum?.requests ?? 0n, errors: sum?.errors ?? 0n, spent: sum?.spent ?? 0n },
+      before: known.get(hour)?.requests ?? 0n,
+    }
+  })
+}
 
 function upstreamOf(line: UpstreamLine): UpstreamToday {
   const { target, upstream, state, out, isDrained, underWay, succeeded, failed } = line

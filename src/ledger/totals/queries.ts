@@ -224,7 +224,7 @@ const SINCE = `
     cross join unnest($3::int2[], $4::timestamptz[], $5::timestamptz[])
       as r (minutes, begins, ends)
     cross join lateral (
-      select split, key, requests, free, errors, input, output, cache_read, cache_write_5m,
+      select at, split, key, requests, free, errors, input, output, cache_read, cache_write_5m,
         cache_write_1h, spent, first_byte, total
       from usage_split_sums
       where book_id = a.id and split in ('model', 'ending') and minutes = r.minutes
@@ -258,6 +258,29 @@ export async function requestSums(tx: Tx, p: Since): Promise<RequestSum[]> {
     [p.from, p.day, ...rangeValues(p.ranges)],
   )
   return withAmounts<RequestSum>(rows as object[], ['spent'])
+}
+
+/** Requests of one hour; hours are counted from the moment that the caller gave. */
+export type HourSum = {
+  readonly hour: number
+  readonly requests: bigint
+  readonly errors: bigint
+  readonly spent: bigint
+}
+
+/** The ranges must be of sums that are not longer than an hour. */
+export async function hourSums(tx: Tx, p: Since): Promise<HourSum[]> {
+  const { rows } = await tx.query(
+    `${SINCE}, both_kinds as (
+       select at, requests, errors, spent from summed where split = 'ending'
+       union all select at, 1, is_error::int4, spent from unsummed
+     )
+     select floor(extract(epoch from at - $1::timestamptz) / 3600)::int4 as hour,
+       sum(requests)::int8 as requests, sum(errors)::int8 as errors, sum(spent)::text as spent
+     from both_kinds group by 1 order by 1`,
+    [p.from, p.day, ...rangeValues(p.ranges)],
+  )
+  return withAmounts<HourSum>(rows as object[], ['spent'])
 }
 
 /** How many requests had their first byte, or their end, in a step of usage_latency_step. */

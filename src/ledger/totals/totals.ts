@@ -116,11 +116,22 @@ async function requests(tx: Tx, from: Date): Promise<RequestTotals> {
   return { sums, firstByte: latency('first_byte'), total: latency('total'), refused }
 }
 
+/**
+ * Requests by hour since a moment, which begins hour 0. An hour without requests is left out.
+ * Some time zones are half an hour apart from UTC: there quarters of an hour are added up.
+ */
+async function hours(tx: Tx, from: Date): Promise<queries.HourSum[]> {
+  const minutes = from.getTime() % (STEPS[1] * MINUTE_MS) === 0 ? STEPS[1] : STEPS[0]
+  const ranges = [{ minutes, from, to: null }]
+  return queries.hourSums(tx, { from, day: dayText(from.getTime()), ranges })
+}
+
 export function createTotals(options: LongReadOptions) {
   const longReads = createLongReads(options)
   return {
     walk,
     requests,
+    hours,
     /** What all books have now. */
     balances: queries.balanceSums,
     postings: queries.postingSums,

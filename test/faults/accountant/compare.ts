@@ -5,6 +5,9 @@ import * as plain from './plain.ts'
 import type { World } from './world.ts'
 import { VAT_CODE } from './world.ts'
 
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
 type Expected = Map<string, bigint>
 const keyOf = (section: string, item: string, figure: string, unit: string) =>
   [section, item, figure, unit].join(' | ')
@@ -189,5 +192,18 @@ export async function compareToday({ db }: World, today: Today): Promise<number>
     ensure(name in expected, `today's ${name} is compared with plain SQL`)
     ensure(value === expected[name], `today's ${name}: ${value}, by plain SQL ${expected[name]}`)
   }
+  await compareHours(db, today)
   return today.figures.length
+}
+
+/** Each hour of the picture, and the same hour a day earlier. */
+async function compareHours(db: World['db'], today: Today): Promise<void> {
+  const requestsFrom = (fromMs: number) => plain.requestsOf(db, { fromMs, toMs: fromMs + HOUR_MS })
+  for (const { at, ...hour } of today.hours) {
+    const counted = await requestsFrom(at.getTime())
+    const before = (await requestsFrom(at.getTime() - DAY_MS)).requests
+    const shown = [hour.requests, hour.errors, hour.spent, hour.before].join(' ')
+    const expected = [counted.requests, counted.errors, counted.spent, before].join(' ')
+    ensure(shown === expected, `${at.toISOString()}: ${shown}, by plain SQL ${expected}`)
+  }
 }

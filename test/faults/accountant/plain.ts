@@ -118,6 +118,15 @@ export const entriesOf = (db: Db, p: Moments) =>
     [at(p.fromMs), at(p.toMs)],
   )
 
+export const requestsOf = (db: Db, p: Moments) =>
+  one(
+    db,
+    `select count(*) as requests, coalesce(-sum(amount), 0) as spent,
+       count(*) filter (where kind = 'void' and ending <> 'given_up') as errors
+     from entries where at >= $1 and at < $2 and kind in ('charge', 'void')`,
+    [at(p.fromMs), at(p.toMs)],
+  )
+
 export async function postingsOf(db: Db, p: Moments): Promise<Map<string, Plain>> {
   const { rows } = await db.query(
     `select kind || ' ' || case

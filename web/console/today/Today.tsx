@@ -14,6 +14,7 @@ import { QueryView } from '../../ui/QueryView.tsx'
 import { Table } from '../../ui/Table.tsx'
 import { todayQuery, upstreamsQuery } from '../queries.ts'
 import { FigureLink, useFigureText } from './figures.tsx'
+import { Hours } from './Hours.tsx'
 import { Upstreams } from './Upstreams.tsx'
 
 /** The figures of each card, in their order; a figure that the server does not send is left out. */
@@ -58,6 +59,7 @@ export function Today() {
                 <Card key={name} name={name} names={figures} all={found.figures} />
               ))}
             </div>
+            <Hours hours={found.hours} timeZone={found.timeZone} />
             <QueryView query={upstreams}>
               {(now) => <Upstreams upstreams={now.upstreams} costs={found.costs} />}
             </QueryView>

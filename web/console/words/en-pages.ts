@@ -63,6 +63,12 @@ export const pages: Same<typeof ru> = {
     title: 'Today',
     lead: 'From midnight ({{zone}}) to',
     percent: '{{percent}} %',
+    hours: 'Requests by hour',
+    hoursHint: 'Red: with errors. Dashed line: the same hour yesterday.',
+    hoursFigures: 'Requests today: {{requests}}, at most {{most}} in an hour.',
+    hoursTable: 'As a table',
+    hour: 'Hour',
+    dayBefore: 'Requests yesterday',
     card: {
       money: 'Money',
       margin: 'Margin',

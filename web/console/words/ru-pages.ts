@@ -68,6 +68,12 @@ export const pages = {
     title: 'Сегодня',
     lead: 'С полуночи ({{zone}}) до',
     percent: '{{percent}} %',
+    hours: 'Запросы по часам',
+    hoursHint: 'Красным — с ошибками. Пунктир — тот же час вчера.',
+    hoursFigures: 'Запросов сегодня: {{requests}}, больше всего за час: {{most}}.',
+    hoursTable: 'Таблицей',
+    hour: 'Час',
+    dayBefore: 'Запросы вчера',
     card: {
       money: 'Деньги',
       margin: 'Маржа',

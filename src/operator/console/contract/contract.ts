@@ -245,6 +245,14 @@ export type Today = {
     readonly errors: IntegerText
     readonly spent: Credits
   }[]
+  /** From midnight to now; `before`: requests in the same hour a day earlier. */
+  readonly hours: readonly {
+    readonly at: Time
+    readonly requests: IntegerText
+    readonly errors: IntegerText
+    readonly spent: Credits
+    readonly before: IntegerText
+  }[]
   readonly refused: readonly { readonly reason: string; readonly requests: IntegerText }[]
   /** What each upstream costs by the vendor's prices; empty without them. */
   readonly costs: readonly { readonly upstream: string; readonly kopecks: Kopecks | null }[]

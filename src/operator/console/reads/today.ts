@@ -16,6 +16,10 @@ export function todayOf(today: Today): contract.Today {
       ...{ name: key, requests: String(requests), errors: String(errors) },
       spent: creditsOf(micro(spent)),
     })),
+    hours: today.hours.map(({ at, requests, errors, spent, before }) => ({
+      ...{ at: timeOf(at), spent: creditsOf(micro(spent)) },
+      ...{ requests: String(requests), errors: String(errors), before: String(before) },
+    })),
     refused: refused.map(({ reason, requests }) => ({ reason, requests: String(requests) })),
     costs: (costs ?? []).map(({ upstream, costKopecks }) => ({
       upstream: upstream ?? '',
