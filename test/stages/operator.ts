@@ -103,7 +103,7 @@ export async function createOperatorStage(
     args: readonly string[],
     answer?: Answer,
     changes: Partial<OperatorModules> = {},
-    look: Partial<Pick<Terminal, 'columns' | 'hasColours'>> = {},
+    look: Partial<Pick<Terminal, 'columns' | 'hasColours' | 'isInteractive'>> = {},
   ): Promise<Typed> {
     const out: string[] = []
     const err: string[] = []
@@ -119,6 +119,7 @@ export async function createOperatorStage(
       lines: () => linesOf(typeof answer === 'string' ? answer : ''),
       columns: 80,
       hasColours: false,
+      isInteractive: true,
       ...look,
       setExitCode(code) {
         left.code = code

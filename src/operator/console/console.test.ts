@@ -1,6 +1,7 @@
 // The console over HTTP: who may use which route, signing in, plans and acts, and what it shows.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { type ConsoleStage, createConsoleStage, ROLES } from '../../../test/stages/console.ts'
 import { requestIdOf } from '../../platform/ids.ts'
 import type { Role } from '../../staff/staff.ts'
@@ -169,6 +170,22 @@ test('a command shows its plan first, and acts only on the digest of that plan',
   assert.match(act?.by ?? '', /^support \(opr_/)
   assert.match(act?.osUser ?? '', /^console /)
   assert.equal(act?.command, `grant ${book} 700 --reason 'an outage' --ref outage-1`)
+})
+
+test('a plan that begins now stays the same until it is confirmed', async () => {
+  const until = { times: '5', until: '2099-12-31' }
+  const create = (plan?: string) =>
+    at.stage.command<CommandAnswer>(
+      at.tokens.finance,
+      'promo create',
+      ['AT-ONCE', '10'],
+      until,
+      plan,
+    )
+  const { digest } = (await create()).body as Plan
+  // The plan's times have seconds.
+  await setTimeout(1_000)
+  assert.equal((await create(digest)).body.state, 'done')
 })
 
 test('a refused command says why and changes nothing', async () => {

@@ -10,6 +10,7 @@ export const silentTerminal: Terminal = {
   lines: async function* () {},
   columns: Number.POSITIVE_INFINITY,
   hasColours: false,
+  isInteractive: false,
   setExitCode: () => undefined,
   exitNow() {
     throw new Error('a command of the console ends by returning')

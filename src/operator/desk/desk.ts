@@ -121,6 +121,7 @@ export function createDesk(given: DeskOptions) {
     actor,
     ask: terminal.ask,
     askHidden: terminal.askHidden,
+    isInteractive: terminal.isInteractive,
     runApproved: given.runApproved,
     say,
     note,

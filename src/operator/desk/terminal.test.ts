@@ -6,11 +6,21 @@ import { test } from 'node:test'
 import { runToEnd } from '../../../test/support/run-to-end.ts'
 
 const script = join(import.meta.dirname, '../../../test/support/typed-terminal.py')
+const opening = `import { openTerminal } from '${join(import.meta.dirname, 'terminal.ts')}'`
 const program = `
-  import { openTerminal } from '${join(import.meta.dirname, 'terminal.ts')}'
+  ${opening}
   const { ask, askHidden } = openTerminal()
   const answers = [await ask('E-mail: '), await askHidden('Password: '), await ask('Code: ')]
   console.log(answers.map((one) => one?.length).join(' '))`
+
+test('a pipe is no terminal that somebody types at', async () => {
+  const { out } = await runToEnd(
+    process.execPath,
+    ['--input-type=module', '-e', `${opening}; console.log(openTerminal().isInteractive)`],
+    { env: { PATH: process.env.PATH ?? '' } },
+  )
+  assert.equal(out, 'false\n')
+})
 
 test('a password is not shown, and the program ends after its questions', async () => {
   const answers = [

@@ -24,6 +24,8 @@ export type Terminal = {
   readonly columns: number
   /** True when standard output is a terminal that shows colours and NO_COLOR is not set. */
   readonly hasColours: boolean
+  /** False when standard input is a file or a pipe, where nobody answers questions. */
+  readonly isInteractive: boolean
   /** Instead of questions and printed results; absent in a terminal. */
   readonly viewer?: Viewer
   /** Sets the exit code for when the process ends by itself. */
@@ -53,6 +55,7 @@ export function openTerminal(): Terminal {
     columns: process.stdout.columns ?? Infinity,
     // Node's own check reads NO_COLOR and TERM.
     hasColours: process.stdout.isTTY && process.stdout.hasColors(),
+    isInteractive: process.stdin.isTTY === true,
     setExitCode(code) {
       process.exitCode = code
     },

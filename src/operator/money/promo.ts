@@ -55,7 +55,8 @@ export async function createPromo(desk: Desk, code: string, amount: string): Pro
   if (times === undefined || endsAt === undefined) {
     throw usageError('say how often (--times) and how long (--until) it can be used')
   }
-  const startsAt = desk.read('from', parsePeriodStart, DAY) ?? dateAt(desk.modules.clock.nowMs())
+  const from = desk.read('from', parsePeriodStart, DAY)
+  const startsAt = from ?? dateAt(desk.modules.clock.nowMs())
   const purchasesMin = desk.read('purchases', parseCount, 'a whole number above 0') ?? 0
   const note = desk.text('note') ?? ''
   const all = credits * BigInt(times)
@@ -65,7 +66,8 @@ export async function createPromo(desk: Desk, code: string, amount: string): Pro
     plan: [
       `code ${code.toUpperCase()}: ${formatCredits(credits)} credits, ` +
         `${formatCount(times)} accounts`,
-      `  from ${formatTime(startsAt)} to ${formatTime(endsAt)}`,
+      // Without the second of now: the console confirms this very text later.
+      `  from ${from === undefined ? 'now on' : formatTime(from)} to ${formatTime(endsAt)}`,
       ...(purchasesMin === 0
         ? []
         : [`  for accounts with ${formatCount(purchasesMin)} purchases without a refund`]),

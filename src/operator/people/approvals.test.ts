@@ -120,6 +120,33 @@ test('of two people who approve at once, one runs it', async () => {
   assert.equal(await available(book), credits(5_000))
 })
 
+test('a run that its process left is shown as interrupted, and never done again', async () => {
+  const book = await at.stage.newBook()
+  const id = await ask(book)
+  const { approvals } = at.stage.staff
+  const state = async () => (await approvals.find(id)).state
+  await approvals.decide({ id, by: at.nina.id, state: 'running', detail: '' })
+  assert.match(
+    (await as(at.nina, 'approvals', 'decline', id, '--reason', 'x')).err,
+    /approval_over/,
+  )
+  assert.equal(await state(), 'running')
+  await at.stage.db.query(
+    `update operator_approvals set decided_at = decided_at - interval '16 minutes' where id = $1`,
+    [id],
+  )
+  assert.match((await as(at.nina, 'approvals')).out, new RegExp(`^${id} {2}interrupted`, 'm'))
+  assert.match((await as(at.nina, 'approvals', 'show', id)).out, /op acts says what it did/)
+  assert.match((await as(at.nina, 'approvals', 'approve', id)).err, /approval_over/)
+  assert.equal(await available(book), 0n)
+  const closed = await as(at.vera, 'approvals', 'decline', id, '--reason', 'nothing was done')
+  assert.match(closed.err, /permission_missing/)
+  const looked = await as(at.olga, 'approvals', 'decline', id, '--reason', 'nothing was done')
+  assert.equal(looked.code, 0, looked.err)
+  const { state: end, detail, args } = await approvals.find(id)
+  assert.deepEqual([end, detail, args], ['failed', 'interrupted: nothing was done', []])
+})
+
 test('a plan that changed is refused, with the difference', async () => {
   const boris = await at.stage.person('boris')
   const id = await ask(boris.book)

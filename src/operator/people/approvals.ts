@@ -65,7 +65,7 @@ async function run(desk: Desk, actor: Actor, found: ApprovalRow): Promise<readon
   return printed
 }
 
-/** Who asked takes the request back; everybody else declines it. */
+/** Who asked takes the request back; everybody else declines it. An interrupted one ends. */
 export async function decline(desk: Desk, id: string): Promise<number> {
   const { approvals } = desk.modules.staff
   const decider = requirePerson(desk)
@@ -73,17 +73,25 @@ export async function decline(desk: Desk, id: string): Promise<number> {
   const isOwn = found.askedBy === decider
   if (!isOwn) desk.modules.staff.requireRole(roleOf(desk), found.permission)
   const detail = desk.text('reason') ?? ''
+  const end = found.state === 'interrupted' ? 'closed' : isOwn ? 'withdrawn' : 'declined'
   return desk.actWithOwnTransactions({
-    plan: [...approvalLines(found), isOwn ? '  it is taken back' : '  it is declined'],
-    work: () =>
-      isOwn
-        ? approvals.withdraw({ id: found.id, by: decider })
-        : approvals.decide({ id: found.id, by: decider, state: 'declined', detail }),
+    plan: [...approvalLines(found), `  ${ENDS[end]}`],
+    work() {
+      if (end === 'closed') return approvals.close({ id: found.id, detail })
+      if (end === 'withdrawn') return approvals.withdraw({ id: found.id, by: decider })
+      return approvals.decide({ id: found.id, by: decider, state: 'declined', detail })
+    },
     report: () => ({
-      result: { approval: found.id, state: isOwn ? 'withdrawn' : 'declined' },
-      line: `${found.id} is ${isOwn ? 'withdrawn' : 'declined'}`,
+      result: { approval: found.id, state: end },
+      line: `${found.id} is ${end}`,
     }),
   })
+}
+
+const ENDS = {
+  closed: 'it is closed and never run again; what it did stays',
+  withdrawn: 'it is taken back',
+  declined: 'it is declined',
 }
 
 /** Who approves needs the permission of the command; who asked must still have it. */
@@ -108,6 +116,9 @@ function approvalJson({ planDigest, ...row }: ApprovalRow) {
   return { ...row, planDigest: planDigest.toString('hex') }
 }
 
+const INTERRUPTED =
+  '  it began and never ended: op acts says what it did; then op approvals decline closes it'
+
 function approvalLines(row: ApprovalRow): string[] {
   const decided = row.deciderName === null ? '' : ` by ${row.deciderName}`
   return [
@@ -115,5 +126,6 @@ function approvalLines(row: ApprovalRow): string[] {
     `  ${row.askerName} (${row.askerRole}) asked at ${formatTime(row.askedAt)}: op ${row.command}`,
     ...row.plan.map((line) => `  ${line}`),
     ...(row.detail === '' ? [] : [`  ${row.detail}`]),
+    ...(row.state === 'interrupted' ? [INTERRUPTED] : []),
   ]
 }

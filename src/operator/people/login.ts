@@ -18,6 +18,7 @@ export async function login(desk: Desk): Promise<number> {
   if ((await staff.people.count()).all === 0) {
     throw commandError('there is no operator yet: op operators create <e-mail> --role admin')
   }
+  requireTerminal(desk)
   const email = await required(desk.ask('E-mail: '))
   const password = await required(desk.askHidden('Password: '))
   const begun = await staff.signIn({ ...callerOf(), email, password })
@@ -32,6 +33,7 @@ export async function login(desk: Desk): Promise<number> {
 /** Sets the first password and factor with a one-time code, without a browser. */
 export async function acceptInvitation(desk: Desk): Promise<number> {
   const { staff } = desk.modules
+  requireTerminal(desk)
   const code = await required(desk.askHidden('One-time code: '))
   const password = await required(desk.askHidden('New password: '))
   if ((await required(desk.askHidden('The same again: '))) !== password) {
@@ -83,6 +85,14 @@ function fileOf({ modules }: Desk): string {
 
 function callerOf() {
   return { kind: 'terminal' as const, address: `terminal ${hostname()}`, agent: 'op' }
+}
+
+/** A second factor in a script is no second factor. */
+function requireTerminal({ isInteractive }: Desk): void {
+  if (isInteractive) return
+  throw commandError(
+    'this asks a person and needs a terminal; for a script or a schedule: op tokens create',
+  )
 }
 
 /** The end of input is a person who gave up. */

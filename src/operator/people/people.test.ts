@@ -72,6 +72,14 @@ test('an act names the person, and the machine beside it', async () => {
   assert.equal((await at.stage.op(['acts', '--by', 'olg'])).out, 'nobody has done anything')
 })
 
+test('without a terminal, login says what to do instead of asking nobody', async () => {
+  for (const command of [['login'], ['operators', 'accept']]) {
+    const { code, err } = await at.stage.op(command, answersOf(''), {}, { isInteractive: false })
+    assert.equal(code, 1)
+    assert.match(err, /^this asks a person and needs a terminal; .* op tokens create/)
+  }
+})
+
 test('logout ends the session, login opens another, and a readable file is refused', async () => {
   assert.match((await at.stage.op(['logout'])).out, /^signed out$/)
   assert.match((await at.stage.op(['whoami'])).err, /op login/)

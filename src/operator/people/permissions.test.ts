@@ -27,6 +27,7 @@ const silent: Terminal = {
   lines: async function* () {},
   columns: 80,
   hasColours: false,
+  isInteractive: false,
   setExitCode: () => undefined,
   exitNow: () => assert.fail('ends'),
 }

@@ -134,6 +134,16 @@ export function createApprovals(db: Db, settings: ApprovalSettings) {
       throw approvalRefusal('approval_over', 'It was decided, has expired, or is not yours.')
     },
 
+    /**
+     * Ends a request whose run was interrupted, after a person has looked what it did: it is never
+     * run again. Refuses: approval_over.
+     */
+    async close(p: { readonly id: string; readonly detail: string }): Promise<void> {
+      const detail = `interrupted: ${p.detail}`
+      if (await queries.approvalClose(db, { id: p.id, detail })) return
+      throw approvalRefusal('approval_over', 'It has ended, or still runs.')
+    },
+
     end: (p: { readonly id: string; readonly state: 'done' | 'failed'; readonly detail: string }) =>
       queries.approvalEnd(db, p),
 

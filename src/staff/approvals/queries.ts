@@ -5,6 +5,8 @@ import type { Permission, Role } from '../permissions.ts'
 export type ApprovalState =
   | 'waiting'
   | 'running'
+  /** Was approved, but never ended: the process that ran it has died. Not stored. */
+  | 'interrupted'
   | 'done'
   | 'failed'
   | 'declined'
@@ -34,11 +36,17 @@ export type ApprovalRow = {
   readonly detail: string
 }
 
+/** Far longer than any command runs; the slowest wait for the payment provider. */
+const IS_INTERRUPTED = `a.state = 'running' and
+  a.decided_at < clock_timestamp() - interval '15 minutes'`
+
 const APPROVAL = `
   a.id, a.kind, a.permission, a.command, a.usage, a.args, a.options, a.plan,
   a.plan_digest as "planDigest", a.asked_by as "askedBy", o.name as "askerName",
   o.role as "askerRole", o.state = 'active' as "isAskerActive", a.asked_at as "askedAt",
-  a.ends_at as "endsAt", a.state, a.decided_by as "decidedBy", d.name as "deciderName",
+  a.ends_at as "endsAt",
+  case when ${IS_INTERRUPTED} then 'interrupted' else a.state end as state,
+  a.decided_by as "decidedBy", d.name as "deciderName",
   a.decided_at as "decidedAt", a.detail`
 const FROM = `
   operator_approvals a join operators o on o.id = a.asked_by
@@ -79,11 +87,11 @@ export async function approvalFind(db: Executor, id: string): Promise<ApprovalRo
   return rows[0] as ApprovalRow | undefined
 }
 
-/** Those that wait first, then the newest. Reads without a lock. */
+/** Those that wait or run first, then the newest. Reads without a lock. */
 export async function approvalList(db: Executor, limit: number): Promise<ApprovalRow[]> {
   const { rows } = await db.query(
     `select ${APPROVAL} from ${FROM}
-     order by a.state = 'waiting' desc, a.asked_at desc limit $1`,
+     order by a.state in ('waiting', 'running') desc, a.asked_at desc limit $1`,
     [limit],
   )
   return rows as ApprovalRow[]
@@ -135,6 +143,19 @@ export async function approvalEnd(
     `update operator_approvals set state = $2, detail = $3 where id = $1 and state = 'running'`,
     [p.id, p.state, p.detail],
   )
+}
+
+/** A person has looked what an interrupted run did. True when it was interrupted. */
+export async function approvalClose(
+  db: Executor,
+  p: { readonly id: string; readonly detail: string },
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `update operator_approvals a set state = 'failed', detail = $2
+     where a.id = $1 and ${IS_INTERRUPTED} returning a.id`,
+    [p.id, p.detail],
+  )
+  return rows.length > 0
 }
 
 /** The roles of other active operators, who may be able to approve. Reads without a lock. */

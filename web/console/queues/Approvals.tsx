@@ -11,12 +11,15 @@ import { approvalsQuery } from '../queries.ts'
 import type { OpenAction } from './ActionButton.tsx'
 import { Queue } from './Queue.tsx'
 
+/** Interrupted: approved, but its process died; a person looks what it did, and closes it. */
+const OPEN = ['waiting', 'interrupted']
+
 export function Approvals(props: { readonly act: OpenAction }) {
   const { t } = useTranslation()
   return (
     <QueryView query={useQuery(approvalsQuery)}>
       {({ approvals }) => {
-        const waiting = approvals.filter(({ state }) => state === 'waiting')
+        const waiting = approvals.filter(({ state }) => OPEN.includes(state))
         return (
           <Panel
             title={t('console.queues.approvals', { number: waiting.length })}
@@ -29,35 +32,49 @@ export function Approvals(props: { readonly act: OpenAction }) {
     </QueryView>
   )
 
-  function rowOf({ id, by, isOwn, command, plan, askedAt, endsAt }: Approval) {
+  function rowOf({ id, by, state, isOwn, command, plan, askedAt, endsAt }: Approval) {
+    const isInterrupted = state === 'interrupted'
     return {
       id,
       title: by,
-      badge: isOwn ? <Badge>{t('console.queues.own')}</Badge> : null,
+      badge: isInterrupted ? (
+        <Badge tone="bad">{t('console.queues.interrupted')}</Badge>
+      ) : isOwn ? (
+        <Badge>{t('console.queues.own')}</Badge>
+      ) : null,
       amount: null,
       text: (
         <span className="grid gap-1">
           <code className="font-mono">{command}</code>
           <span className="whitespace-pre-line">{plan.join('\n')}</span>
-          <span>
-            {t('console.queues.until')} <Moment at={endsAt} />
-          </span>
+          {isInterrupted ? (
+            <span>{t('console.queues.interruptedHint')}</span>
+          ) : (
+            <span>
+              {t('console.queues.until')} <Moment at={endsAt} />
+            </span>
+          )}
         </span>
       ),
       at: <Moment at={askedAt} isAgo />,
       link: null,
       actions: (
         <>
-          {!isOwn && (
+          {!isOwn && !isInterrupted && (
             <Button isSmall tone="main" onClick={() => props.act('approve', id)}>
               {t('console.command.approve.button')}
             </Button>
           )}
           <Button isSmall onClick={() => props.act('decline', id)}>
-            {t(isOwn ? 'console.queues.takeBack' : 'console.command.decline.button')}
+            {t(endWord(isOwn, isInterrupted))}
           </Button>
         </>
       ),
     }
   }
+}
+
+function endWord(isOwn: boolean, isInterrupted: boolean) {
+  if (isInterrupted) return 'console.queues.close'
+  return isOwn ? 'console.queues.takeBack' : 'console.command.decline.button'
 }

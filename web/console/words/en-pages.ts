@@ -293,6 +293,10 @@ export const pages: Same<typeof ru> = {
     own: 'Your request',
     until: 'Valid until',
     takeBack: 'Withdraw',
+    interrupted: 'Interrupted',
+    interruptedHint:
+      'The command began and never ended. See in the acts what it did, then close the request.',
+    close: 'Close request',
     reviews: 'Payments under review: {{number}}',
     paid: 'Paid',
     unpaid: 'Not paid',
