@@ -14,6 +14,7 @@ import { useForm } from '../../ui/form/use-form.ts'
 import { Skeleton } from '../../ui/parts.tsx'
 import { call, isRefused } from '../call.ts'
 import type { Action, FieldName } from './actions.ts'
+import { useLines } from './use-lines.ts'
 
 type Plan = Extract<CommandAnswer, { state: 'plan' }>
 type End = Exclude<CommandAnswer, { state: 'plan' }>
@@ -160,6 +161,7 @@ function Confirm(props: {
 }) {
   const { t } = useTranslation()
   const { plan, action, onBack, onConfirm } = props
+  const shown = useLines()
   const [isPending, setPending] = useState(false)
   const [problem, setProblem] = useState<string>()
   const commandError = useCommandError()
@@ -183,7 +185,7 @@ function Confirm(props: {
         className="max-h-80 overflow-auto rounded-part bg-sunk p-4"
       >
         <pre className="font-mono text-sm whitespace-pre-wrap wrap-anywhere">
-          {plan.lines.join('\n')}
+          {plan.lines.map(shown).join('\n')}
         </pre>
       </section>
       <div role="alert" className="empty:hidden">
@@ -202,6 +204,7 @@ function Confirm(props: {
 function Ended(props: { readonly end: End; readonly onClose: () => void }) {
   const { t } = useTranslation()
   const { end, onClose } = props
+  const shown = useLines()
   return (
     <div className="grid gap-5">
       <div role="status">
@@ -210,7 +213,7 @@ function Ended(props: { readonly end: End; readonly onClose: () => void }) {
           title={t(`console.command.state.${end.state}`)}
         >
           {end.lines.map((line) => (
-            <p key={line}>{line}</p>
+            <p key={line}>{shown(line)}</p>
           ))}
         </Banner>
       </div>
@@ -224,9 +227,10 @@ function Ended(props: { readonly end: End; readonly onClose: () => void }) {
 /** The desk's own sentence about a command that it refused; undefined for any other error. */
 function useCommandError(): (error: unknown) => string | undefined {
   const { t } = useTranslation()
+  const shown = useLines()
   return (error) => {
     if (isRefused(error, 'field_invalid')) return t('errors.field_invalid')
     if (!isRefused(error, 'command_refused')) return undefined
-    return error.sentence ?? t('errors.command_refused')
+    return error.sentence === undefined ? t('errors.command_refused') : shown(error.sentence)
   }
 }

@@ -7,6 +7,7 @@ import { Moment } from '../../ui/amounts.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Badge, Panel } from '../../ui/parts.tsx'
 import { QueryView } from '../../ui/QueryView.tsx'
+import { useLines } from '../command/use-lines.ts'
 import { approvalsQuery } from '../queries.ts'
 import type { OpenAction } from './ActionButton.tsx'
 import { Queue } from './Queue.tsx'
@@ -16,6 +17,7 @@ const OPEN = ['waiting', 'interrupted']
 
 export function Approvals(props: { readonly act: OpenAction }) {
   const { t } = useTranslation()
+  const shown = useLines()
   return (
     <QueryView query={useQuery(approvalsQuery)}>
       {({ approvals }) => {
@@ -46,7 +48,7 @@ export function Approvals(props: { readonly act: OpenAction }) {
       text: (
         <span className="grid gap-1">
           <code className="font-mono">{command}</code>
-          <span className="whitespace-pre-line">{plan.join('\n')}</span>
+          <span className="whitespace-pre-line">{plan.map(shown).join('\n')}</span>
           {isInterrupted ? (
             <span>{t('console.queues.interruptedHint')}</span>
           ) : (

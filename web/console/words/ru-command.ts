@@ -1,4 +1,4 @@
-// The dialog of a command, in Russian. The plan itself is the text of the command, in English.
+// The dialog of a command, in Russian. ru-lines.ts has what the command itself says.
 
 export const command = {
   plan: 'Показать, что произойдёт',

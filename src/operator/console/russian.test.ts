@@ -1,0 +1,155 @@
+// What commands say to a Russian-speaking operator: every command of the console is planned and
+// run, and each line of it has a Russian sentence. The command's own text stays as it is: digests,
+// acts and approvals do not depend on the language of a page.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type ConsoleStage, createConsoleStage } from '../../../test/stages/console.ts'
+import { russianLine } from '../../../web/console/command/lines.ts'
+import { CONSOLE_COMMANDS } from './commands.ts'
+import type { CommandAnswer } from './contract/contract.ts'
+
+type Plan = Extract<CommandAnswer, { state: 'plan' }>
+
+const at = { stage: undefined as unknown as ConsoleStage, asker: '', other: '' }
+
+before(async () => {
+  at.stage = await createConsoleStage({ settings: { approveAdjustmentsAbove: 1_000 } })
+  at.asker = (await at.stage.people.newcomer('asker', 'finance')).token
+  at.other = (await at.stage.people.newcomer('other', 'finance')).token
+})
+after(() => at.stage.end())
+
+/** A line that is the same in every language: ids, numbers, addresses. */
+const isBare = (line: string) => /^\s*(?:\S+_\S+|op approvals \w+ \S+)$/.test(line)
+
+const seen = new Set<string>()
+
+/** Plans and runs a command, and looks at every line of it; the end. */
+async function run(
+  name: string,
+  args: readonly string[],
+  options: Readonly<Record<string, string>> = {},
+  token = at.asker,
+): Promise<CommandAnswer> {
+  const { body } = await at.stage.command<CommandAnswer>(token, name, args, options)
+  const { digest } = body as Plan
+  const { body: end } = await at.stage.command<CommandAnswer>(token, name, args, options, digest)
+  seen.add(name)
+  for (const line of [...(body.lines ?? []), ...(end.lines ?? [])]) requireRussian(line, name)
+  assert.ok(['done', 'nothing', 'asked'].includes(end.state), `${name}: ${JSON.stringify(end)}`)
+  return end
+}
+
+function requireRussian(line: string, of: string): void {
+  if (isBare(line)) return
+  assert.match(russianLine(line) ?? '', /[а-я]/i, `${of}: ${line}`)
+}
+
+const reason = { reason: 'обращение 311' }
+const note = { note: 'письмо 17' }
+
+test('each command about an account is read in Russian', async () => {
+  const anna = await at.stage.person('anna.russian')
+  const { id: order } = await at.stage.buyPack(anna)
+  const { body: key } = await anna.expectOk<{ id: string }>('POST /api/key')
+  await anna.expectOk(`POST /api/key/${key.id}/confirm`)
+  const book = String(anna.book)
+  const granted = await run('grant', [book, '700'], { ...reason, ref: 'a' })
+  assert.equal(granted.state, 'done')
+  await run('grant', [anna.email, '700'], { ...reason, ref: 'a' })
+  await run('adjust', [book, '20.5'], reason)
+  await run('adjust', [book, '-20.5'], { ...reason, contra: 'promo' })
+  await run('refund', [order], { ...reason, amount: '300', ref: 'b' })
+  await run('disputes open', [order], { ...note, amount: '500' })
+  await run('disputes won', [order], note)
+  await run('disputes open', [order], note)
+  await run('disputes lost', [order], note)
+  await run('suspend', [book], reason)
+  await run('unsuspend', [book], reason)
+  await run('revoke', [book], reason)
+  await run('grant', [book, '1'], reason)
+})
+
+test('each command about payments, codes and upstreams is read in Russian', async () => {
+  const boris = await at.stage.person('boris.russian')
+  for (const decision of ['refund', 'credit']) {
+    const { id } = await at.stage.buy(boris.book, { email: boris.email })
+    await at.stage.sim('alter', { orderId: id, value: '1299.00' })
+    await at.stage.sim('pay', { orderId: id })
+    await at.stage.payments.check(id)
+    const review = (await at.stage.payments.reviewQueue()).find(({ order }) => order === id)
+    await run('reviews resolve', [String(review?.id), decision], note)
+  }
+  await run('promo create', ['WINTER-26', '10'], {
+    ...{ times: '5', until: '2099-12-31', purchases: '1' },
+  })
+  const times = { times: '5', from: '2098-01-01', until: '2099-12-31' }
+  await run('promo create', ['LATER-26', '10'], times)
+  await run('promo end', ['WINTER-26'])
+  await run('upstreams drain', ['west'])
+  await run('upstreams drain', ['east'])
+  await run('upstreams undrain', ['west'])
+  await run('upstreams undrain', ['east'])
+})
+
+test('a request for a second person is read in Russian, and compared as it was asked', async () => {
+  const book = String(await at.stage.newBook())
+  const ids: string[] = []
+  for (const amount of ['5000', '6000', '7000']) {
+    const asked = await run('adjust', [book, amount], reason)
+    assert.equal(asked.state, 'asked')
+    ids.push(/opa_\S+/.exec(asked.lines.join('\n'))?.[0] ?? '')
+  }
+  const [first = '', second = '', third = ''] = ids
+  const end = await run('approvals approve', [first], {}, at.other)
+  assert.match(russianLine(end.lines[0] ?? '') ?? '', /одобрен: запись 1 счёта .*доступно 5 000/)
+  await run('approvals decline', [second], reason, at.other)
+  await run('approvals decline', [third], reason)
+  const { rows } = await at.stage.db.query('select plan from operator_approvals')
+  const kept = (rows as { plan: string[] }[]).flatMap(({ plan }) => plan)
+  assert.ok(kept.length > 5)
+  for (const line of kept) {
+    requireRussian(line, 'kept')
+    assert.doesNotMatch(line.replace('обращение', ''), /[а-я]/i, 'the request is in one language')
+  }
+})
+
+test('no command of the console was left out', () => {
+  assert.deepEqual(
+    CONSOLE_COMMANDS.filter((name) => !seen.has(name)),
+    [],
+  )
+})
+
+test('a refusal is read in Russian', async () => {
+  const book = String(await at.stage.newBook())
+  const cases: [string, string[], Record<string, string>][] = [
+    ['grant', ['nobody.at.all', '5'], reason],
+    ['grant', [book, 'five'], reason],
+    ['grant', [book, '-5'], reason],
+    ['refund', ['pay_00000000000000000000000000000000'], reason],
+    ['promo end', ['NONE-26'], {}],
+  ]
+  for (const [name, args, options] of cases) {
+    const { body } = await at.stage.command<{ error: { message: string } }>(
+      ...([at.asker, name, args, options] as const),
+    )
+    requireRussian(body.error.message, name)
+  }
+})
+
+test('keeps indentation and values, and shows a line without a sentence as it is', () => {
+  assert.equal(
+    russianLine('    gets 1 000.5 credits, against loss'),
+    '    получит кредиты: 1 000.5; за наш счёт',
+  )
+  assert.equal(
+    russianLine('  300.00 RUB goes back through yookassa; its credits are set aside now'),
+    '  через yookassa вернётся 300,00 ₽; кредиты за эту сумму замораживаются сразу',
+  )
+  assert.equal(
+    russianLine('- reason: a (book 1, 5 available) b'),
+    '- причина: a (book 1, 5 available) b',
+  )
+  assert.equal(russianLine('something that no command says'), undefined)
+})
