@@ -41,6 +41,8 @@ export async function takeConsoleScreens(): Promise<number> {
           await page.waitForLoadState('networkidle')
           taken += await take(page, name(screen))
         }
+        await openPlan(page, `${stage.consoleUrl}/accounts/${customer.book}`, language)
+        taken += await take(page, name('plan'))
         await opened.close()
       }
     }
@@ -60,6 +62,18 @@ function pathsOf({ book, request }: Customer): Readonly<Record<string, string>> 
     queues: '/queues',
     acts: '/acts',
   }
+}
+
+/** The plan of a grant, as it is confirmed. */
+async function openPlan(page: Page, url: string, language: Language): Promise<void> {
+  const { command } = words[language].console
+  await page.goto(url)
+  await page.waitForLoadState('networkidle')
+  await page.getByRole('button', { name: command.grant.button }).click()
+  await page.getByRole('dialog').getByLabel(command.credits).fill('1000')
+  await page.getByLabel(command.reason).fill('an outage')
+  await page.getByRole('button', { name: command.plan }).click()
+  await page.getByRole('button', { name: command.back }).waitFor()
 }
 
 /** Another customer for a search, acts, and a request for approval. */

@@ -5,6 +5,11 @@ import { shownLine } from './lines.ts'
 /** Shows a text of a command, which may have several lines. */
 export function useLines(): (text: string) => string {
   const { i18n } = useTranslation()
-  if (i18n.language !== 'ru') return (text) => text
-  return (text) => text.split('\n').map(shownLine).join('\n')
+  const isRussian = i18n.language === 'ru'
+  return (text) => unbroken(isRussian ? text.split('\n').map(shownLine).join('\n') : text)
+}
+
+/** No line ends within a number. */
+function unbroken(text: string): string {
+  return text.replace(/(?<=\d) (?=\d{3}(?!\d))/g, '\u00a0')
 }
