@@ -84,7 +84,7 @@ function brokenGlassEmail(p: { readonly osUser: string; readonly command: string
     lines: [
       `${p.osUser} ran: op ${p.command}`,
       'If nobody told you about it, treat the machine as taken over: the runbook is in ' +
-        'docs/operating.md, "A command ran without signing in".',
+        'docs/runbooks.md, "A command ran without signing in".',
     ],
   }
 }

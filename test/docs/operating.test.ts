@@ -1,16 +1,20 @@
-// The operators' page says what the commands do: every example is typed again and prints what the
-// page shows, every command is explained, and nothing is named that does not exist.
+// The operators' pages say what commands and pages do: every example is typed again and prints what
+// the page shows, every command is explained, every word of the screen is on it, and nothing is
+// named that does not exist.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Command } from 'commander'
 import { createOperator } from '../../src/operator/operator.ts'
+import { en } from '../../web/console/words/en.ts'
 import { createOperatingStage, examplesOf, wordsOf } from './operating.ts'
 
 const root = join(import.meta.dirname, '../..')
-const page = readFileSync(join(root, 'docs/operating.md'), 'utf8')
 const source = (path: string) => readFileSync(join(root, path), 'utf8')
+const tasks = source('docs/operating.md')
+const reference = source('docs/operator-commands.md')
+const everything = [tasks, reference, source('docs/runbooks.md')].join('\n')
 
 const op = createOperator(() => Promise.reject(new Error('nothing is run here')))
 const global = op.options.flatMap(({ long }) => long ?? [])
@@ -30,13 +34,14 @@ function commandOf(words: readonly string[]): Command | undefined {
   return one.commands.find((command) => command.name() === second) ?? one
 }
 
-/** What the page has people type: in its examples, and in code marks within its sentences. */
-const typed = [
+/** What a page has people type: in its examples, and in code marks within its sentences. */
+const typedIn = (page: string) => [
   ...[...examplesOf(page, 'console'), ...examplesOf(page, 'text')].map(({ line }) => line),
   ...[...page.matchAll(/`(op [^`]+)`/g)].map(([, line = '']) => line),
 ]
 
-test('every command that the page types is known, with its options', () => {
+test('every command that a page types is known, with its options', () => {
+  const typed = typedIn(everything)
   assert.ok(typed.length > 60, 'the page types commands')
   for (const line of typed) {
     const words = wordsOf(line)
@@ -51,7 +56,7 @@ test('every command that the page types is known, with its options', () => {
 })
 
 test('every command is explained by an example or in a sentence', () => {
-  const named = typed.map((line) => wordsOf(line).join(' '))
+  const named = typedIn(reference).map((line) => wordsOf(line).join(' '))
   for (const command of all) {
     // A family alone does its first command.
     const short = command.replace(/ (?:list|outbox)$/, '')
@@ -60,15 +65,38 @@ test('every command is explained by an example or in a sentence', () => {
   }
 })
 
-test('every example prints what the page shows', async (t) => {
-  const stage = await createOperatingStage()
-  t.after(() => stage.end())
-  for (const example of examplesOf(page, 'console')) {
-    const printed = await stage.type(example)
-    const [shown, now] = stage.alike(example.printed, printed)
-    assert.deepEqual(now, shown, example.line)
-  }
+for (const [name, page] of Object.entries({ tasks, reference })) {
+  test(`every example of the ${name} prints what the page shows`, async (t) => {
+    const stage = await createOperatingStage()
+    t.after(() => stage.end())
+    for (const example of examplesOf(page, 'console')) {
+      const printed = await stage.type(example)
+      const [shown, now] = stage.alike(example.printed, printed)
+      assert.deepEqual(now, shown, example.line)
+    }
+  })
+}
+
+test('every task has both ways, and its clicks are words of the screen', () => {
+  const words = new Set(textsOf(en).map((text) => text.replace(/: \{\{number\}\}$/, '')))
+  const ways = tasks.split('\n\n').filter((text) => text.startsWith('*In the console.*'))
+  assert.ok(ways.length > 12, 'tasks have a way in the console')
+  const clicked = ways.flatMap((text) => [...text.matchAll(/\*\*([^*]+)\*\*/g)])
+  const unknown = clicked.map(([, word = '']) => word.replace(/\s+/g, ' '))
+  assert.deepEqual(
+    unknown.filter((word) => !words.has(word)),
+    [],
+  )
+  const sections = tasks.split(/^### /m).filter((text) => text.includes('*In the console.*'))
+  for (const section of sections) assert.match(section, /`op |^\$ op /m, section.slice(0, 60))
 })
+
+/** Every text of a tree of words. */
+function textsOf(words: object): string[] {
+  return Object.values(words).flatMap((one: unknown) =>
+    typeof one === 'string' ? [one] : textsOf(Object(one)),
+  )
+}
 
 test('every metric is explained, and every line of the log is one that is written', () => {
   const sources = [
@@ -78,7 +106,7 @@ test('every metric is explained, and every line of the log is one that is writte
     .map((path) => `src/${path}`)
     .flatMap((path) => [...source(path).matchAll(/'((?:gateway|gen_ai|acts)_\w+)'/g)])
     .flatMap(([, name = '']) => (/_(?:type|model|)$/.test(name) ? [] : [name]))
-  const section = page.split('## Metrics and alarms')[1] ?? ''
+  const section = source('docs/metrics.md').split('## Metrics and alarms')[1] ?? ''
   const rows = [...section.matchAll(/^\| `([^`]+)`/gm)].map(([, name = '']) => name)
   const isMetric = (name: string) => /^(?:gateway|gen_ai|acts)_/.test(name)
   const told = rows.filter(isMetric).map((name) => name.replace(/\{.*/, ''))
@@ -109,19 +137,5 @@ test('every metric is explained, and every line of the log is one that is writte
   const lines = [...files, ...modules].map(source).join('\n')
   for (const line of rows.filter((row) => !isMetric(row))) {
     assert.ok(lines.includes(`'${line}'`), line)
-  }
-})
-
-test('every link leads to a file, and to a heading where it names one', () => {
-  for (const [, target = '', heading] of page.matchAll(/\]\(([^)#]+)(?:#([^)]+))?\)/g)) {
-    const text = source(join('docs', target))
-    if (heading === undefined) continue
-    const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
-      title
-        .toLowerCase()
-        .replace(/[^\w -]/g, '')
-        .replaceAll(' ', '-'),
-    )
-    assert.ok(headings.includes(heading), `${target}#${heading}`)
   }
 })

@@ -1,9 +1,11 @@
-// The operators' page as a list of what is typed and what is printed, and a stage on which to type
+// The operators' pages as lists of what is typed and what is printed, and a stage on which to type
 // it again. Ids and times differ from run to run, so each id of the page is bound to the printed
 // one at its first use, and replaced by it afterwards.
+import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { requestIdOf } from '../../src/platform/ids.ts'
 import { createOperatorStage } from '../stages/operator.ts'
 
 /** One command of the page: its words, what is typed when it asks, and what it prints. */
@@ -38,7 +40,8 @@ export function wordsOf(line: string): string[] {
 /** What differs from run to run: ids, the ends of keys, machines, times. */
 const VARIABLE = new RegExp(
   [
-    /(?:acc|key)_[\w-]+/,
+    /(?:acc|key|opr|opa)_[\w-]+/,
+    /(?<=invitation#|with the code )\S+/,
     /(?:pay|rfd|dsp|req)_[0-9a-f]+/,
     /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/,
     /…[\w-]{4}(?=\))/,
@@ -63,13 +66,18 @@ models:
 
 export type Stage = Awaited<ReturnType<typeof createOperatingStage>>
 
-/** The people of the page: Anna has a pack, a key and a request; Boris paid another sum. */
+/**
+ * The people of the pages: Anna has a pack, a key and a request; Boris paid another sum; Vera paid,
+ * and we have not heard of it yet.
+ */
 export async function createOperatingStage() {
-  const stage = await createOperatorStage()
+  const stage = await createOperatorStage({}, { approveAdjustmentsAbove: 1_000_000 })
   const directory = await mkdtemp(join(tmpdir(), 'tollgate-operating-'))
   const example = await readFile(join(import.meta.dirname, '../../catalogue.example.yaml'), 'utf8')
   const prices = join(directory, 'prices.yaml')
   await writeFile(prices, example.replace('priceKopecks: 130000', 'priceKopecks: 149900'))
+  const before = join(directory, 'before.yaml')
+  await writeFile(before, example)
   const vendor = join(directory, 'vendor.yaml')
   await writeFile(vendor, VENDOR_PRICES)
   const anna = await stage.person('anna')
@@ -82,10 +90,32 @@ export async function createOperatingStage() {
   await stage.sim('alter', { orderId: id, value: '1299.00' })
   await stage.sim('pay', { orderId: id })
   await stage.payments.check(id)
+  const vera = await stage.person('vera')
+  const stuck = await stage.buy(vera.book, { email: vera.email })
+  await stage.sim('pay', { orderId: stuck.id })
+  const charge = (await stage.entries(anna.book)).find(({ holdId }) => holdId !== null)
+  assert.ok(charge?.holdId)
+  // What a page types before it was printed.
   const bound = new Map<string, string>([
     ['prices.yaml', prices],
+    ['before.yaml', before],
     ['vendor.yaml', vendor],
+    ['pay_01a1de30a1d67000ad09e6d4f55fa20a', order.id],
+    ['req_01a1de30a2117000b3c8a2c4d0e8f716', requestIdOf(charge.holdId)],
+    ['2026-11-15', new Date().toISOString().slice(0, 10)],
   ])
+
+  /** Sessions of the operators whom the page has invited. */
+  const operators: string[] = []
+
+  /** Whom a command has invited signs in, with a password and an app. */
+  async function acceptInvitation(said: string): Promise<void> {
+    const code = /with the code (\S+)/.exec(said)?.[1]
+    if (code === undefined) return
+    const password = 'a long enough sentence'
+    const begun = await stage.staff.acceptInvitation({ ...stage.people.caller, code, password })
+    operators.push((await stage.people.enrol(begun.token)).token)
+  }
 
   return {
     order: order.id,
@@ -93,13 +123,20 @@ export async function createOperatingStage() {
     /** Types an example; what was printed, in the page's own ids where they were bound. */
     async type({ words, answer }: Pick<Example, 'words' | 'answer'>): Promise<string[]> {
       const args = words.map((word) => bound.get(word) ?? word)
-      const { out, err } = await stage.op(['--as', 'olga', ...args], answer)
-      const asked = err.replace(/((?:to do it:|\[y\/N\]) )(?=\n|$)/, `$1${answer ?? ''}`)
-      const all = [asked, out].filter((text) => text !== '').join('\n')
+      // Who was invited last decides about requests; the first operator does everything else.
+      const token = args[0] === 'approvals' ? operators.at(-1) : operators[0]
+      const { all } =
+        token === undefined
+          ? await stage.op(['--as', 'olga', ...args], answer)
+          : await stage.opAs(token, args, answer)
+      await acceptInvitation(all)
       // Members of roles belong to the whole server, where tests have made some.
       const isOfServer = (line: string) => /^note: \S+ is a member of tollgate_/.test(line)
       return all
+        .replace(/((?:to do it:|\[y\/N\]) )(?=\n|$)/, `$1${answer ?? ''}`)
+        .replaceAll(stage.operators.consoleUrl, 'https://console.example.org')
         .replaceAll(prices, 'prices.yaml')
+        .replaceAll(before, 'before.yaml')
         .replaceAll(stage.ledger.spoolDirectory, '/var/lib/tollgate/spool')
         .split('\n')
         .filter((line) => !isOfServer(line))

@@ -6,7 +6,10 @@ import { basename } from 'node:path'
 import { test } from 'node:test'
 import { at, compose, manifest, read, root } from '../support/deploy-files.ts'
 
-const DOCUMENTS = ['deploy/README.md', 'docs/operating.md', 'docs/payments.md', 'docs/security.md']
+const DOCUMENTS = [
+  ...['deploy/README.md', 'docs/operating.md', 'docs/operator-commands.md', 'docs/runbooks.md'],
+  ...['docs/payments.md', 'docs/security.md'],
+]
 
 /** The words of every such command: up to the end of the code, or the next command. */
 function commandsOf(start: string): string[][] {

@@ -32,7 +32,13 @@ export type OperatorStage = Awaited<ReturnType<typeof createOperatorStage>>
 export type Answer =
   | string
   | ((question: string, said: readonly string[]) => string | Promise<string>)
-export type Typed = { readonly code: number; readonly out: string; readonly err: string }
+export type Typed = {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+  /** Both, as a terminal shows them. */
+  readonly all: string
+}
 
 class Ended extends Error {}
 
@@ -107,14 +113,22 @@ export async function createOperatorStage(
   ): Promise<Typed> {
     const out: string[] = []
     const err: string[] = []
+    const all: string[] = []
     const left = { code: -1 }
     const ask = async (question: string) => {
       err.push(question)
+      all.push(question)
       return typeof answer === 'function' ? answer(question, err) : answer
     }
     const terminal: Terminal = {
-      print: (text) => void out.push(text),
-      note: (text) => void err.push(text),
+      print(text) {
+        out.push(text)
+        all.push(text)
+      },
+      note(text) {
+        err.push(text)
+        all.push(text)
+      },
       ...{ ask, askHidden: ask },
       lines: () => linesOf(typeof answer === 'string' ? answer : ''),
       columns: 80,
@@ -135,7 +149,7 @@ export async function createOperatorStage(
     } catch (error) {
       if (!(error instanceof Ended)) throw error
     }
-    return { code: left.code, out: out.join('\n'), err: err.join('\n') }
+    return { code: left.code, out: out.join('\n'), err: err.join('\n'), all: all.join('\n') }
   }
 
   return {

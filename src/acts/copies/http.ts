@@ -1,6 +1,6 @@
 // A copy behind a URL. POST with lines stores them; GET answers with the stored line
 // of the highest number.
-// docs/operating.md describes the protocol for authors of a receiver.
+// docs/runbooks.md describes the protocol for authors of a receiver.
 import { request } from 'undici'
 import { Fault } from '../../platform/assert.ts'
 import type { Masked } from '../../platform/masked.ts'
