@@ -1,7 +1,7 @@
 // The refusals of platform.
 import { makeRefusal } from './refusal.ts'
 
-/** The handler of /api/auth answers it as `overloaded`. */
+/** The cabinet answers it as `overloaded`, the console under its own name. */
 export const passwordRefusalCodes = ['password_checks_overloaded'] as const
 
 export type PasswordRefusalCode = (typeof passwordRefusalCodes)[number]

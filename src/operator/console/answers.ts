@@ -1,12 +1,13 @@
 // The table of all error codes that the console answers, with their HTTP statuses. A code without a
 // line here, or a line that the contract does not know, does not compile.
 import type { Refusal } from '../../platform/refusal.ts'
+import type { PasswordRefusalCode } from '../../platform/refusals.ts'
 import { createAnswers, type ServerCode, serverStatuses } from '../../platform/server/answers.ts'
 import type { SignInRefusalCode } from '../../staff/staff.ts'
 import type { ErrorCode } from './contract/codes.ts'
 import { ConsoleRefusal, type ConsoleRefusalCode, type RefusalData } from './refusals.ts'
 
-type AnsweredCode = ConsoleRefusalCode | SignInRefusalCode | ServerCode
+type AnsweredCode = ConsoleRefusalCode | SignInRefusalCode | PasswordRefusalCode | ServerCode
 
 export const statuses = {
   ...serverStatuses,
@@ -24,6 +25,7 @@ export const statuses = {
   operator_password_weak: 400,
   operator_passkey_wrong: 401,
   permission_missing: 403,
+  password_checks_overloaded: 503,
 } satisfies Record<AnsweredCode, number> satisfies Record<ErrorCode, number>
 
 export const answers = createAnswers({ statuses, dataOf })

@@ -127,6 +127,21 @@ test('signs in with password and code, and keeps the token in a strict cookie', 
   assert.equal(ended.code, 'operator_session_missing')
 })
 
+test('more passwords at once than may wait are answered with 503 and a sentence', async () => {
+  const stage = await createConsoleStage({ settings: { passwordQueue: 0 } })
+  try {
+    const body = { email: 'nobody@gate.example', password: 'a wrong sentence' }
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => stage.send('POST /api/sign-in', { body })),
+    )
+    const busy = answers.find(({ status }) => status !== 401)
+    assert.deepEqual([busy?.status, busy?.code], [503, 'password_checks_overloaded'])
+    assert.equal(busy?.headers.get('retry-after'), '1')
+  } finally {
+    await stage.end()
+  }
+})
+
 test('an invited operator sets a password and an app, and is signed in', async () => {
   const { code: invitation } = await at.stage.people.invite('newest', 'viewer')
   const password = 'a long enough sentence'

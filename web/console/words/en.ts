@@ -22,6 +22,8 @@ export const en: Same<typeof ru> = {
     second_factor_not_set_up: 'No authenticator app is set up yet.',
     invitation_wrong: 'This invitation code was used or has expired. Ask for a new one.',
     operator_password_weak: 'The password is too short or too common.',
+    password_checks_overloaded:
+      'Too many people are signing in right now. Try again in a few seconds.',
     operator_passkey_wrong: 'Signing in with the passkey did not work. Try again.',
   },
   console: { ...pages, command },

@@ -29,5 +29,7 @@ export type ErrorCode =
   | 'invitation_wrong'
   | 'operator_password_weak'
   | 'operator_passkey_wrong'
+  /** Too many passwords at once wait for a thread. */
+  | 'password_checks_overloaded'
   | 'unavailable'
   | 'fault'
