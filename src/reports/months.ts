@@ -5,7 +5,15 @@ import { dateAt } from '../platform/clock.ts'
 import type { Db, Tx } from '../platform/db/db.ts'
 import { corrected, type Difference, differencesOf, type FigureLine, linesOf } from './lines.ts'
 import { type MonthFigures, type MonthModules, monthOf } from './month.ts'
-import { monthFind, type Period, type Seal, sealInsert, sealList, todayFind } from './queries.ts'
+import {
+  monthAt,
+  monthFind,
+  type Period,
+  type Seal,
+  sealInsert,
+  sealList,
+  todayFind,
+} from './queries.ts'
 import { monthRefusal } from './refusals.ts'
 import { type Correction, digestOf, readSealed, type Sealed, sealedText } from './sealed-text.ts'
 
@@ -17,6 +25,14 @@ export type MonthReport = {
   readonly corrections: readonly Correction[]
   /** What a new count finds other than the seal; a later month reports it as corrections. */
   readonly differences: readonly Difference[]
+}
+
+export type MonthInList = {
+  readonly month: string
+  readonly isOver: boolean
+  readonly seal: MonthReport['seal']
+  /** Later months that were sealed with corrections of this one. */
+  readonly correctedIn: readonly string[]
 }
 
 /** A month that may be sealed, as it would be. */
@@ -99,10 +115,9 @@ export function createMonths(options: MonthOptions) {
 
   async function sealedReport(tx: Tx, seal: Seal): Promise<MonthReport> {
     const { figures, corrections } = readSealed(seal.figures)
-    const { sealedAt, sealedBy, digest } = seal
     const lines = linesOf(figures)
     const differences = differencesOf(lines, await recount(tx, seal))
-    return { figures, lines, seal: { sealedAt, sealedBy, digest }, corrections, differences }
+    return { figures, lines, seal: shownSeal(seal), corrections, differences }
   }
 
   /** Refuses a month that is not over, that is sealed, or before which another one is open. */
@@ -133,18 +148,36 @@ export function createMonths(options: MonthOptions) {
     return { month, timeZone, text, digest: digestOf(text), report: found }
   }
 
+  const currentMonth = async (): Promise<string> =>
+    (await todayFind(db, options.timeZone)).day.slice(0, 7)
+
   return {
     /** The figures of a month, `2026-11`. Refuses: month_unknown. */
     month: (month: string): Promise<MonthReport> =>
       ledger.totals.longSnapshot((tx) => report(tx, month)),
 
     /** `2026-11`, by the database's clock. */
-    currentMonth: async (): Promise<string> =>
-      (await todayFind(db, options.timeZone)).day.slice(0, 7),
+    currentMonth,
 
-    /** Sealed months, oldest first, without their figures. */
-    async seals(): Promise<Omit<Seal, 'figures'>[]> {
-      return (await sealList(db)).map(({ figures: _, ...seal }) => seal)
+    /** From the month of the first posting to the current one, newest first. Counts nothing. */
+    async listMonths(): Promise<MonthInList[]> {
+      const { timeZone } = options
+      const seals = await sealList(db)
+      const current = await currentMonth()
+      const firstAt = await ledger.totals.firstPostingAt(db)
+      const first = firstAt === null ? current : await monthAt(db, { at: firstAt, timeZone })
+      const corrections = seals.flatMap((seal) =>
+        readSealed(seal.figures).corrections.map(({ about }) => ({ about, in: seal.month })),
+      )
+      return monthsBetween(seals[0]?.month ?? first, first, current).map((month) => {
+        const seal = seals.find((one) => one.month === month)
+        return {
+          ...{ month, isOver: month < current, seal: seal === undefined ? null : shownSeal(seal) },
+          correctedIn: [
+            ...new Set(corrections.filter((one) => one.about === month).map((one) => one.in)),
+          ],
+        }
+      })
     },
 
     /** What a seal would keep. Refuses: month_unknown, _not_over, _sealed, _out_of_turn. */
@@ -158,6 +191,19 @@ export function createMonths(options: MonthOptions) {
       throw monthRefusal('month_sealed', `${month} is sealed already.`)
     },
   }
+}
+
+function shownSeal({ sealedAt, sealedBy, digest }: Seal): MonthReport['seal'] {
+  return { sealedAt, sealedBy, digest }
+}
+
+/** Newest first, from the earlier of two months. */
+function monthsBetween(one: string, other: string, last: string): string[] {
+  const months: string[] = []
+  for (let month = one < other ? one : other; month <= last; month = monthAfter(month)) {
+    months.unshift(month)
+  }
+  return months
 }
 
 /** `2027-01` after `2026-12`. */

@@ -60,6 +60,18 @@ export async function monthFind(
   return rows[0] as Period
 }
 
+/** The month of a moment in a time zone, `2026-11`. */
+export async function monthAt(
+  db: Executor,
+  p: { readonly at: Date; readonly timeZone: string },
+): Promise<string> {
+  const { rows } = await db.query(
+    `select to_char($1::timestamptz at time zone $2, 'YYYY-MM') as month`,
+    [p.at, p.timeZone],
+  )
+  return (rows[0] as { month: string }).month
+}
+
 /** When today begins in a time zone, by the database's clock. */
 export async function todayFind(
   db: Executor,

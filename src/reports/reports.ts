@@ -8,7 +8,7 @@ export type { CreditsKind, CreditsRow, Liability, Movement, PackMoney } from './
 export type { Difference, FigureLine, Unit } from './lines.ts'
 export type { Money, Receipts, VatLine } from './money.ts'
 export type { MonthFigures } from './month.ts'
-export type { MonthReport, PreparedSeal } from './months.ts'
+export type { MonthInList, MonthReport, PreparedSeal } from './months.ts'
 export type { MonthRefusalCode } from './refusals.ts'
 export type { Correction } from './sealed-text.ts'
 export type {

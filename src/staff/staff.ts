@@ -106,6 +106,15 @@ export function createStaff({ db, clock, name, settings }: StaffOptions) {
     beginPasskeySignIn: passkeys.beginSignIn,
     /** Refuses: operator_passkey_wrong. */
     finishPasskeySignIn: passkeys.finishSignIn,
+    /** New recovery codes. Refuses: second_factor_missing, second_factor_not_set_up. */
+    renewRecoveryCodes: (session: StaffSession) => factors.renewRecoveryCodes(session),
+    /** Refuses: second_factor_missing, sign_in_throttled, sign_in_wrong, operator_password_weak. */
+    changePassword: (
+      session: StaffSession,
+      given: { readonly present: string; readonly next: string },
+    ): Promise<void> => signIn.changePassword(requireWhole(session), given),
+    /** One's own app and unused recovery codes. */
+    readFactors: (session: StaffSession) => factors.read(requireWhole(session)),
     /** Of a session that may act. */
     listPasskeys: (session: StaffSession) => passkeys.list(requireWhole(session)),
     /** Refuses: second_factor_missing when it is the last factor. */

@@ -25,6 +25,7 @@ export async function takeConsoleScreens(): Promise<number> {
   try {
     const customer = await arrangeCustomer(stage, 'anna.petrova')
     await arrangeWork(stage, customer)
+    const month = await stage.modules.reports.currentMonth()
     for (const window of Object.keys(windows) as WindowName[]) {
       for (const language of Object.keys(words) as Language[]) {
         const opened = await browser.open(window, { language })
@@ -35,7 +36,7 @@ export async function takeConsoleScreens(): Promise<number> {
         await page.getByRole('heading', { level: 1 }).waitFor()
         taken += await take(page, name('sign-in'))
         await signIn(page, person, language)
-        for (const [screen, path] of Object.entries(pathsOf(customer))) {
+        for (const [screen, path] of Object.entries(pathsOf(customer, month))) {
           await page.goto(`${stage.consoleUrl}${path}`)
           await page.getByRole('heading', { level: 1 }).waitFor()
           await page.waitForLoadState('networkidle')
@@ -53,7 +54,7 @@ export async function takeConsoleScreens(): Promise<number> {
   return taken
 }
 
-function pathsOf({ book, request }: Customer): Readonly<Record<string, string>> {
+function pathsOf({ book, request }: Customer, month: string): Readonly<Record<string, string>> {
   return {
     today: '/',
     search: '/search?text=ann',
@@ -61,6 +62,9 @@ function pathsOf({ book, request }: Customer): Readonly<Record<string, string>> 
     request: `/requests/${request}`,
     queues: '/queues',
     acts: '/acts',
+    months: '/months',
+    month: `/months/${month}`,
+    own: '/own',
   }
 }
 

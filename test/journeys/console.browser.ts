@@ -15,6 +15,7 @@ import {
   typeSignIn,
   words,
 } from './support/console-people.ts'
+import { confirm, done, heading, withinWindow } from './support/console-steps.ts'
 
 const { console: text, second, action } = words.en
 
@@ -37,18 +38,7 @@ after(async () => {
   await at.stage.end()
 })
 
-const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name })
-
-/** A window in English, closed after the work; its console stays empty. */
-async function within(work: (page: Page) => Promise<void>): Promise<void> {
-  const opened = await at.browser.open('desktop', { language: 'en' })
-  try {
-    await work(opened.page)
-    opened.assertNoPageErrors()
-  } finally {
-    await opened.close()
-  }
-}
+const within = (work: (page: Page) => Promise<void>) => withinWindow(at.browser, work)
 
 test('an invited operator sets a password and an app by a one-time link', () =>
   within(async (page) => {
@@ -205,6 +195,7 @@ for (const [window, theme] of looks) {
     const opened = await at.browser.open(window, { theme, language: 'en' })
     const { page } = opened
     try {
+      const month = await at.stage.modules.reports.currentMonth()
       await page.goto(at.stage.consoleUrl)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await assertFitsAndAccessible(page, 'sign-in')
@@ -216,6 +207,9 @@ for (const [window, theme] of looks) {
         [`/requests/${at.anna.request}`]: text.request.title,
         '/queues': text.queues.title,
         '/acts': text.acts.title,
+        '/months': text.month.title,
+        [`/months/${month}`]: monthNameOf(month),
+        '/own': text.own.title,
       }
       for (const [path, title] of Object.entries(pages)) {
         await page.goto(`${at.stage.consoleUrl}${path}`)
@@ -232,29 +226,10 @@ for (const [window, theme] of looks) {
   })
 }
 
-/** Fills the dialog of an action, reads its plan and confirms it. */
-async function confirm(
-  page: Page,
-  name: keyof typeof text.command &
-    ('refund' | 'approve' | 'reviewCredit' | 'disputeWon' | 'drain'),
-  fields: { readonly reason?: string; readonly amount?: string } = {},
-): Promise<void> {
-  const dialog = page.getByRole('dialog')
-  if (fields.amount !== undefined) {
-    await dialog.getByLabel(text.command.roubles).fill(fields.amount)
-  }
-  if (fields.reason !== undefined) {
-    await dialog.getByLabel(text.command.reason).fill(fields.reason)
-    await dialog.getByRole('button', { name: text.command.plan }).click()
-  }
-  await dialog.getByLabel(text.command.planLabel).waitFor()
-  await dialog.getByRole('button', { name: text.command[name].submit, exact: true }).click()
-}
-
-async function done(page: Page): Promise<void> {
-  const dialog = page.getByRole('dialog')
-  await dialog.getByRole('status').getByText(text.command.state.done).waitFor()
-  await dialog.getByRole('button', { name: action.done }).click()
+function monthNameOf(month: string): string {
+  return new Date(month).toLocaleDateString('en', {
+    ...{ month: 'long', year: 'numeric', timeZone: 'UTC' },
+  })
 }
 
 async function refunds(): Promise<number> {

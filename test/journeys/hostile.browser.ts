@@ -5,7 +5,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { until } from '../stages/mail.ts'
-import { openBrowser, type TestBrowser, type TestWindow } from './support/browser.ts'
+import {
+  addAuthenticator,
+  openBrowser,
+  type TestBrowser,
+  type TestWindow,
+} from './support/browser.ts'
 import { createJourneyStage, type JourneyStage, PASSWORD } from './support/cabinet-stage.ts'
 import { button, callFrom, createSignedInAccount, PACK, words } from './support/cabinet-steps.ts'
 import { type EvilSite, evilPage, openEvilSite } from './support/evil-site.ts'
@@ -245,22 +250,6 @@ async function assertInert(page: Page, where: string): Promise<void> {
 }
 
 const PAGES = ['/', '/packs', '/payments', '/key', '/settings', '/security', '/privacy']
-
-/** A virtual authenticator that always confirms. */
-async function addAuthenticator(page: Page): Promise<void> {
-  const session = await page.context().newCDPSession(page)
-  await session.send('WebAuthn.enable')
-  await session.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  })
-}
 
 async function addPasskey(page: Page, name: string): Promise<void> {
   await page.goto(`${at.stage.url}/security`)

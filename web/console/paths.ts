@@ -10,4 +10,7 @@ export const paths = {
   /** In the links that `op operators create` prints. */
   enrol: '/invitation',
   queues: '/queues',
+  own: '/own',
+  months: '/months',
+  month: '/months/$month',
 } as const

@@ -79,6 +79,25 @@ export const requestQuery = (id: string) =>
     queryFn: ({ signal }) => call('GET /api/requests/:id', { params: { id }, signal }),
   })
 
+export const monthsQuery = queryOptions({
+  queryKey: ['months'],
+  queryFn: ({ signal }) => call('GET /api/months', { signal }),
+})
+
+export const monthQuery = (month: string) =>
+  queryOptions({
+    queryKey: ['months', month],
+    queryFn: ({ signal }) => call('GET /api/months/:month', { params: { month }, signal }),
+    // The server reads every account to count a month.
+    staleTime: MINUTE_MS,
+    refetchOnWindowFocus: false,
+  })
+
+export const ownQuery = queryOptions({
+  queryKey: ['own'],
+  queryFn: ({ signal }) => call('GET /api/own', { signal }),
+})
+
 export const actsQuery = queryOptions({
   queryKey: ['acts'],
   queryFn: ({ signal }) => call('GET /api/acts', { query: {}, signal }),

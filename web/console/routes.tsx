@@ -72,6 +72,21 @@ const queues = createRoute({
   path: paths.queues,
   component: lazyRouteComponent(() => import('./queues/Queues.tsx'), 'Queues'),
 })
+const months = createRoute({
+  getParentRoute: () => staff,
+  path: paths.months,
+  component: lazyRouteComponent(() => import('./month/Months.tsx'), 'Months'),
+})
+const month = createRoute({
+  getParentRoute: () => staff,
+  path: paths.month,
+  component: lazyRouteComponent(() => import('./month/Month.tsx'), 'Month'),
+})
+const own = createRoute({
+  getParentRoute: () => staff,
+  path: paths.own,
+  component: lazyRouteComponent(() => import('./own/Own.tsx'), 'Own'),
+})
 const acts = createRoute({
   getParentRoute: () => staff,
   path: paths.acts,
@@ -81,7 +96,7 @@ const acts = createRoute({
 const tree = root.addChildren([
   signIn,
   enrol,
-  staff.addChildren([today, search, account, request, queues, acts]),
+  staff.addChildren([today, search, account, request, queues, months, month, own, acts]),
 ])
 
 export function createConsolePages(client: QueryClient) {

@@ -2,7 +2,18 @@
 // server sends one that this page does not know.
 import { useTranslation } from 'react-i18next'
 
-type Group = 'ending' | 'entry' | 'orderState' | 'refundState' | 'tokens' | 'upstreamState'
+type Group =
+  | 'month.kind'
+  | 'month.section'
+  | 'month.figure'
+  | 'month.reason'
+  | 'month.contra'
+  | 'ending'
+  | 'entry'
+  | 'orderState'
+  | 'refundState'
+  | 'tokens'
+  | 'upstreamState'
 
 /** `const name = useName('orderState'); name('credited')` */
 export function useName(group: Group): (code: string) => string {

@@ -1,6 +1,6 @@
 // The SQL of totals over all books: one function per statement. All only read, in one snapshot, and
 // lock nothing.
-import type { Tx } from '../../platform/db/db.ts'
+import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId } from '../../platform/ids.ts'
 import type { Contra, EntryKind } from '../queries.ts'
 import { REQUEST_COLUMNS } from '../usage/request-rows.ts'
@@ -101,6 +101,17 @@ export async function unsummedSpent(
     [p.books.map(String), p.dayMin, p.from, p.to?.toISOString() ?? 'infinity'],
   )
   return rows as UnsummedSpent[]
+}
+
+/** When the first credits were posted, by the index on kind and time; null: never. */
+export async function firstPostingAt(db: Executor): Promise<Date | null> {
+  const { rows } = await db.query(
+    `select min(p.at) as at from unnest(enum_range(null::entry_kind)) as k (kind)
+     cross join lateral (
+       select at from postings where kind = k.kind order by at limit 1
+     ) p`,
+  )
+  return (rows[0] as { at: Date | null }).at
 }
 
 /** Every posting of these books, by book and number. */

@@ -135,6 +135,8 @@ export function createTotals(options: LongReadOptions) {
     /** What all books have now. */
     balances: queries.balanceSums,
     postings: queries.postingSums,
+    /** Null: nothing was ever posted. */
+    firstPostingAt: queries.firstPostingAt,
     /** Reads every entry of the period. */
     entries: queries.entrySums,
     /** A snapshot for reads of minutes; on the standby, if there is one and it may be behind. */

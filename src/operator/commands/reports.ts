@@ -23,6 +23,7 @@ export const reportCommands: readonly OperatorCommand[] = [
     usage: 'month seal <month>',
     description: 'keep the figures of a month for good; months are sealed in turn',
     permission: 'month.seal',
+    options: [['--reason <text>', 'who agreed, for example; recorded with the action']],
     run: sealMonth,
   },
 ]

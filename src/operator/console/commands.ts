@@ -27,7 +27,7 @@ export const CONSOLE_COMMANDS: readonly string[] = [
   ...['grant', 'adjust', 'refund', 'revoke', 'suspend', 'unsuspend'],
   ...['reviews resolve', 'disputes open', 'disputes won', 'disputes lost'],
   ...['promo create', 'promo end', 'upstreams drain', 'upstreams undrain'],
-  ...['approvals approve', 'approvals decline'],
+  ...['approvals approve', 'approvals decline', 'month seal'],
 ]
 
 /** A reason is a sentence or two; every other value is shorter. */

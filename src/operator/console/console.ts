@@ -8,7 +8,9 @@ import type { OperatorModules } from '../desk/modules.ts'
 import { answers } from './answers.ts'
 import { commandRoutes } from './commands.ts'
 import { createCookie } from './cookie.ts'
+import { ownRoutes } from './own.ts'
 import { customerRoutes } from './reads/customers.ts'
+import { monthRoutes } from './reads/months.ts'
 import { readRoutes } from './reads/reads.ts'
 import { type RouteName, type RouteTable, routesPlugin } from './routes.ts'
 import { enrolmentRoutes, signInRoutes } from './sign-in.ts'
@@ -38,10 +40,12 @@ export function consoleRoutes({
   brand,
 }: Pick<ConsoleOptions, 'modules' | 'brand'>): RouteTable<RouteName> {
   return {
-    ...signInRoutes(modules.staff),
-    ...enrolmentRoutes(modules.staff),
+    ...signInRoutes(modules),
+    ...enrolmentRoutes(modules),
+    ...ownRoutes(modules),
     ...readRoutes({ modules, brand }),
     ...customerRoutes(modules),
+    ...monthRoutes(modules),
     ...commandRoutes(modules),
   }
 }

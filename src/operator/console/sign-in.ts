@@ -2,7 +2,9 @@
 // staff module decides; the browser gets the token of the session as a cookie that no script reads.
 import { z } from 'zod'
 import type { SignedIn, Staff } from '../../staff/staff.ts'
+import type { OperatorModules } from '../desk/modules.ts'
 import type { Missing } from './contract/routes.ts'
+import { recordOwnAct } from './own.ts'
 import type { RouteTable, Visit } from './routes.ts'
 
 /** As long as the longest address, password or code that anybody uses. */
@@ -25,17 +27,21 @@ type EnrolmentRoute =
   | 'POST /api/enrolment/passkey/begin'
   | 'POST /api/enrolment/passkey'
 
-export function signInRoutes(staff: Staff): RouteTable<SignInRoute> {
+export function signInRoutes(modules: OperatorModules): RouteTable<SignInRoute> {
+  const { staff } = modules
+  const kept = keeper(modules)
   return {
     'POST /api/sign-in': {
       access: 'public',
       body: z.object({ email: short, password: short }),
-      run: async (visit) => kept(visit, await staff.signIn({ ...callerOf(visit), ...visit.body })),
+      run: async (visit) =>
+        kept(visit, await staff.signIn({ ...callerOf(visit), ...visit.body }), 'sign-in'),
     },
     'POST /api/sign-in/code': {
       access: 'begun',
       body: z.object({ code: short }),
-      run: async (visit) => kept(visit, await staff.proveFactor(visit.token, visit.body.code)),
+      run: async (visit) =>
+        kept(visit, await staff.proveFactor(visit.token, visit.body.code), 'sign-in with a code'),
     },
     'POST /api/sign-in/passkey/begin': {
       access: 'public',
@@ -55,6 +61,7 @@ export function signInRoutes(staff: Staff): RouteTable<SignInRoute> {
               Staff['finishPasskeySignIn']
             >[0]['response'],
           }),
+          'sign-in with a passkey',
         ),
     },
     'POST /api/sign-out': {
@@ -70,13 +77,15 @@ export function signInRoutes(staff: Staff): RouteTable<SignInRoute> {
 }
 
 /** The first password and the first second factor of an invited operator. */
-export function enrolmentRoutes(staff: Staff): RouteTable<EnrolmentRoute> {
+export function enrolmentRoutes(modules: OperatorModules): RouteTable<EnrolmentRoute> {
+  const { staff } = modules
+  const kept = keeper(modules)
   return {
     'POST /api/enrolment': {
       access: 'public',
       body: z.object({ code: short, password: short }),
       run: async (visit) =>
-        kept(visit, await staff.acceptInvitation({ ...callerOf(visit), ...visit.body })),
+        kept(visit, await staff.acceptInvitation({ ...callerOf(visit), ...visit.body }), 'sign-in'),
     },
     'POST /api/enrolment/app': {
       access: 'begun',
@@ -88,7 +97,7 @@ export function enrolmentRoutes(staff: Staff): RouteTable<EnrolmentRoute> {
       body: z.object({ code: short }),
       async run(visit) {
         const { recoveryCodes, ...signedIn } = await staff.confirmTotp(visit.token, visit.body.code)
-        return { ...kept(visit, signedIn), recoveryCodes }
+        return { ...(await kept(visit, signedIn, 'own app set-up')), recoveryCodes }
       },
     },
     'POST /api/enrolment/passkey/begin': {
@@ -109,6 +118,7 @@ export function enrolmentRoutes(staff: Staff): RouteTable<EnrolmentRoute> {
               Staff['finishPasskeyRegistration']
             >[1]['response'],
           }),
+          'own passkeys add',
         ),
     },
   }
@@ -118,7 +128,13 @@ function callerOf({ address, agent }: Visit) {
   return { kind: 'console' as const, address, agent }
 }
 
-function kept(visit: Visit, signedIn: SignedIn): Missing {
-  visit.keep(signedIn)
-  return { missing: signedIn.session.missing }
+/** Gives the browser the session; one that may act from now on is an act. */
+function keeper(modules: OperatorModules) {
+  return async (visit: Visit, signedIn: SignedIn, command: string): Promise<Missing> => {
+    const { session } = signedIn
+    const { address } = visit
+    if (session.missing === null) await recordOwnAct(modules, { session, address }, command)
+    visit.keep(signedIn)
+    return { missing: session.missing }
+  }
 }

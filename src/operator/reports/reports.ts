@@ -92,11 +92,13 @@ export async function sealMonth(desk: Desk, month: string): Promise<number> {
   const { reports } = desk.modules
   const prepared = await reports.prepareSeal(month)
   const { digest, report, timeZone } = prepared
+  const reason = desk.text('reason')
   return desk.act({
     plan: [
       `${month}, ${timeZone}: seal these figures for good`,
       ...monthLines(desk, report).slice(1),
       'later corrections appear in the month in which they become known',
+      ...(reason === undefined ? [] : [`reason: ${reason}`]),
     ],
     work: (tx) => reports.storeSeal(tx, prepared, desk.by),
     report: () => ({

@@ -121,6 +121,37 @@ export function createFactors(p: {
       await throttle.clear('code', id)
       return { ...proven, recoveryCodes }
     },
+
+    /**
+     * New recovery codes, shown once; the former ones end. Refuses: second_factor_missing,
+     * second_factor_not_set_up.
+     */
+    async renewRecoveryCodes(session: StaffSession): Promise<readonly string[]> {
+      requireEnrolling(session)
+      const { id } = session.operator
+      const recoveryCodes = newRecoveryCodes()
+      await db.transaction(async (tx) => {
+        const row = await queries.factorLock(tx, id)
+        const seed = plainOf(row?.secret ?? null, id)
+        await queries.factorUse(tx, {
+          operator: id,
+          secret: encryption.encrypt(seed, id),
+          codes: encryption.encrypt(JSON.stringify(recoveryCodes), id),
+          step: row?.lastStep ?? 0n,
+        })
+      })
+      return recoveryCodes
+    },
+
+    /** Whether there is an app, and how many recovery codes are unused; null: unreadable. */
+    async read({ operator: { id } }: StaffSession) {
+      const row = await queries.factorFind(db, id)
+      const hasApp = row?.secret != null
+      const codes =
+        row?.recoveryCodes == null ? undefined : encryption.decrypt(row.recoveryCodes, id)
+      const left = codes === undefined ? null : (JSON.parse(codes) as string[]).length
+      return { hasApp, recoveryCodes: left }
+    },
   }
 }
 

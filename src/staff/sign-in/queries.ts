@@ -143,14 +143,20 @@ export type FactorRow = {
   readonly lastStep: bigint
 }
 
+const FACTOR = `
+  select secret, pending_secret as "pendingSecret", recovery_codes as "recoveryCodes",
+    last_step as "lastStep"
+  from operator_factors where operator_id = $1`
+
 /** The authenticator app of an operator. Locks its row: one code at a time is compared. */
 export async function factorLock(tx: Tx, operator: string): Promise<FactorRow | undefined> {
-  const { rows } = await tx.query(
-    `select secret, pending_secret as "pendingSecret", recovery_codes as "recoveryCodes",
-       last_step as "lastStep"
-     from operator_factors where operator_id = $1 for update`,
-    [operator],
-  )
+  const { rows } = await tx.query(`${FACTOR} for update`, [operator])
+  return rows[0] as FactorRow | undefined
+}
+
+/** The same to look at. Reads without a lock. */
+export async function factorFind(db: Executor, operator: string): Promise<FactorRow | undefined> {
+  const { rows } = await db.query(FACTOR, [operator])
   return rows[0] as FactorRow | undefined
 }
 

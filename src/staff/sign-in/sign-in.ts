@@ -11,7 +11,14 @@ import {
 import * as people from '../queries.ts'
 import { signInRefusal } from '../refusals.ts'
 import type { Throttle } from '../throttle.ts'
-import { type Caller, digestOf, type Sessions, type SignedIn } from './sessions.ts'
+import { sessionDeleteAll } from './queries.ts'
+import {
+  type Caller,
+  digestOf,
+  type Sessions,
+  type SignedIn,
+  type StaffSession,
+} from './sessions.ts'
 
 export type AttemptSettings = {
   readonly addressPerMinute: number
@@ -78,14 +85,7 @@ export function createSignIn(p: {
       const digest = digestOf(given.code.trim())
       const invited = await db.transaction((tx) => people.invitationFind(tx, digest))
       if (invited === undefined) throw wrongInvitation()
-      const problem = passwordProblem(given.password, invited.email)
-      if (problem !== undefined) {
-        throw signInRefusal(
-          'operator_password_weak',
-          `A password has at least ${PASSWORD_LENGTH_MIN} characters and is not a common one.`,
-          { problem },
-        )
-      }
+      requireStrong(given.password, invited.email)
       const hash = await passwords.hash(given.password)
       return db.transaction(async (tx) => {
         const still = await people.invitationFind(tx, digest)
@@ -96,7 +96,44 @@ export function createSignIn(p: {
         return sessions.open(tx, { ...given, operator: still.id, proof: 'password' })
       })
     },
+
+    /**
+     * One's own password; every other session ends. Refuses: sign_in_throttled, sign_in_wrong for a
+     * wrong present one, operator_password_weak.
+     */
+    async changePassword(
+      session: StaffSession,
+      given: { readonly present: string; readonly next: string },
+    ): Promise<void> {
+      const { id, email } = session.operator
+      await throttle.count('own password', id, {
+        ...{ max: settings.wrongPerOperator, seconds: settings.wrongMinutes * 60 },
+      })
+      const found = await people.passwordFind(db, email)
+      const hash = found?.hash ?? (await unknownHash())
+      const isRight = await passwords.verify({ hash, password: given.present })
+      if (found === undefined || !isRight) throw wrongPassword()
+      requireStrong(given.next, email)
+      const next = await passwords.hash(given.next)
+      await db.transaction(async (tx) => {
+        if (!(await people.passwordIsStill(tx, found))) throw wrongPassword()
+        await people.passwordSet(tx, id, next)
+        await sessionDeleteAll(tx, id, session.id)
+      })
+      await throttle.clear('own password', id)
+    },
   }
+}
+
+/** Refuses: operator_password_weak. */
+function requireStrong(password: string, email: string): void {
+  const problem = passwordProblem(password, email)
+  if (problem === undefined) return
+  throw signInRefusal(
+    'operator_password_weak',
+    `A password has at least ${PASSWORD_LENGTH_MIN} characters and is not a common one.`,
+    { problem },
+  )
 }
 
 export type SignIn = ReturnType<typeof createSignIn>

@@ -7,6 +7,7 @@ import type { CommandAnswer } from '../../../src/operator/console/contract/contr
 import { useErrorText } from '../../runtime/errors.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
+import { classes } from '../../ui/classes.ts'
 import { Dialog } from '../../ui/dialog/Dialog.tsx'
 import { TextField } from '../../ui/form/Field.tsx'
 import { Form } from '../../ui/form/Form.tsx'
@@ -184,7 +185,15 @@ function Confirm(props: {
         aria-label={t('console.command.planLabel')}
         className="max-h-80 overflow-auto rounded-part bg-sunk p-4"
       >
-        <pre className="font-mono text-sm whitespace-pre-wrap wrap-anywhere">
+        <pre
+          className={classes(
+            'font-mono text-sm',
+            // A table that is broken into lines cannot be read; it scrolls.
+            plan.lines.some((line) => /\S {2,}\S/.test(line))
+              ? 'whitespace-pre'
+              : 'whitespace-pre-wrap wrap-anywhere',
+          )}
+        >
           {plan.lines.map(shown).join('\n')}
         </pre>
       </section>

@@ -26,6 +26,7 @@ export type ActionName =
   | 'undrain'
   | 'approve'
   | 'decline'
+  | 'sealMonth'
 
 export type Action = {
   readonly name: ActionName
@@ -108,5 +109,6 @@ export const actions: Readonly<Record<ActionName, Action>> = {
   drain: bare({ name: 'drain', tone: 'danger', ...DRAIN }, 'upstreams drain'),
   undrain: bare({ name: 'undrain', ...DRAIN }, 'upstreams undrain'),
   approve: bare({ name: 'approve', ...APPROVE }, 'approvals approve'),
+  sealMonth: reasoned({ name: 'sealMonth', permission: 'month.seal' }, 'month seal', 'reason'),
   decline: reasoned({ name: 'decline', tone: 'danger', ...APPROVE }, 'approvals decline', 'reason'),
 }

@@ -17,7 +17,7 @@ export function Frame() {
     <SiteName value={me.brand}>
       <div className="flex min-h-dvh flex-col max-lg:pb-[calc(3.5rem+env(safe-area-inset-bottom))]">
         <SkipLink />
-        <header className="sticky top-0 z-20 border-b border-line bg-sheet">
+        <header className="sticky top-0 z-20 border-b border-line bg-sheet print:hidden">
           <div
             className="mx-auto flex w-full max-w-6xl flex-wrap items-center gap-x-4 gap-y-2 px-4
               py-2 sm:px-6"

@@ -1,7 +1,7 @@
 // The navigation of the console: a row in the top bar, or a bar at the bottom of a phone. A section
 // is shown to those whose role may read it.
 import { Link, useLocation } from '@tanstack/react-router'
-import { Gauge, Inbox, ScrollText, Search } from 'lucide-react'
+import { CalendarDays, Gauge, Inbox, ScrollText, Search } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 import { paths } from '../paths.ts'
 import { useMay } from '../use-me.ts'
@@ -16,6 +16,13 @@ const sections = [
     also: /^\/(?:accounts|requests)\//,
   },
   { to: paths.queues, name: 'console.nav.queues', icon: Inbox, needs: 'payments.read', also: /^$/ },
+  {
+    to: paths.months,
+    name: 'console.nav.months',
+    icon: CalendarDays,
+    needs: 'month.read',
+    also: /^\/months\//,
+  },
   { to: paths.acts, name: 'console.nav.acts', icon: ScrollText, needs: 'acts.read', also: /^$/ },
 ] as const
 
@@ -57,7 +64,7 @@ export function BottomNavigation() {
     <nav
       aria-label={t('nav.label')}
       className="fixed inset-x-0 bottom-0 z-30 flex border-t border-line bg-sheet
-        pb-[env(safe-area-inset-bottom)] lg:hidden"
+        pb-[env(safe-area-inset-bottom)] lg:hidden print:hidden"
     >
       {useSections().map(({ to, name, icon: Icon, current }) => (
         <Link

@@ -1,7 +1,7 @@
 // The menu of the person who is signed in: name and role, language, theme and sign-out.
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import { CircleUser, LogOut } from 'lucide-react'
+import { CircleUser, KeyRound, LogOut } from 'lucide-react'
 import { useTranslation } from 'react-i18next'
 import type { Me } from '../../../src/operator/console/contract/contract.ts'
 import { chooseLanguage, currentLanguage } from '../../runtime/language.ts'
@@ -11,6 +11,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Menu, MenuChoice, MenuItem, MenuLine } from '../../ui/Menu.tsx'
 import { useErrorToast } from '../../ui/Toasts.tsx'
 import { call } from '../call.ts'
+import { paths } from '../paths.ts'
 
 export function PersonMenu({ me }: { readonly me: Me }) {
   const { t } = useTranslation()
@@ -40,6 +41,10 @@ export function PersonMenu({ me }: { readonly me: Me }) {
           {me.email} · {t(`console.role.${me.role}`)}
         </p>
       </div>
+      <MenuLine />
+      <MenuItem icon={KeyRound} onSelect={() => void router.navigate({ to: paths.own })}>
+        {t('console.own.title')}
+      </MenuItem>
       <MenuLine />
       <MenuChoice
         label={t('menu.language')}

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { PasskeyButton } from '../../account/PasskeyButton.tsx'
 import { SecondFactorStep } from '../../account/SecondFactorStep.tsx'
-import { askPasskey, hasPasskeys } from '../../runtime/webauthn.ts'
+import { hasPasskeys } from '../../runtime/webauthn.ts'
 import { EmailField, looksLikeEmail } from '../../ui/form/EmailField.tsx'
 import { Form } from '../../ui/form/Form.tsx'
 import { PasswordField } from '../../ui/form/PasswordField.tsx'
@@ -13,6 +13,7 @@ import { useForm } from '../../ui/form/use-form.ts'
 import { call, isRefused } from '../call.ts'
 import { paths } from '../paths.ts'
 import { meQuery } from '../queries.ts'
+import { signInByPasskey } from './passkey.ts'
 import { Sheet } from './Sheet.tsx'
 
 export function SignIn() {
@@ -58,12 +59,6 @@ export function SignIn() {
       </div>
     </Sheet>
   )
-}
-
-async function signInByPasskey(): Promise<void> {
-  const { ticket, options } = await call('POST /api/sign-in/passkey/begin')
-  const response = await askPasskey(options)
-  await call('POST /api/sign-in/passkey', { body: { ticket, response } })
 }
 
 function PasswordStep({ onCode }: { readonly onCode: () => void }) {

@@ -35,5 +35,6 @@ export const command: Same<typeof ru> = {
   drain: { button: 'Drain', title: 'Send no new requests here', submit: 'Drain' },
   undrain: { button: 'Undrain', title: 'Send requests here again', submit: 'Undrain' },
   approve: { button: 'Approve', title: 'Approve and run it', submit: 'Approve' },
+  sealMonth: { button: 'Seal', title: 'Seal the month for good', submit: 'Seal' },
   decline: { button: 'Decline', title: 'Decline or withdraw the request', submit: 'Decline' },
 }

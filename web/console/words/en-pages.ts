@@ -9,7 +9,7 @@ export const pages: Same<typeof ru> = {
   none: 'None',
   unknown: '—',
   role: { viewer: 'Viewer', support: 'Support', finance: 'Finance', admin: 'Admin' },
-  nav: { today: 'Today', search: 'Search', queues: 'Queues', acts: 'Acts' },
+  nav: { today: 'Today', search: 'Search', queues: 'Queues', months: 'Months', acts: 'Acts' },
   signIn: {
     title: 'Sign in as an operator',
     lead: 'With your password and a code of your app, or with a passkey.',

@@ -4,6 +4,8 @@ import { errors } from '../../words/en/errors.ts'
 import { frame } from '../../words/en/frame.ts'
 import type { Same } from '../../words/ru/ru.ts'
 import { command } from './en-command.ts'
+import { month } from './en-month.ts'
+import { own } from './en-own.ts'
 import { pages } from './en-pages.ts'
 import type { ru } from './ru.ts'
 
@@ -26,5 +28,5 @@ export const en: Same<typeof ru> = {
       'Too many people are signing in right now. Try again in a few seconds.',
     operator_passkey_wrong: 'Signing in with the passkey did not work. Try again.',
   },
-  console: { ...pages, command },
+  console: { ...pages, command, month, own },
 }

@@ -65,5 +65,6 @@ export const command = {
     submit: 'Вернуть в работу',
   },
   approve: { button: 'Одобрить', title: 'Одобрить и выполнить', submit: 'Одобрить' },
+  sealMonth: { button: 'Закрыть месяц', title: 'Закрыть месяц навсегда', submit: 'Закрыть' },
   decline: { button: 'Отклонить', title: 'Отклонить или отозвать запрос', submit: 'Отклонить' },
 } as const

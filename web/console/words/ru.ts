@@ -4,6 +4,8 @@ import { account } from '../../words/ru/account.ts'
 import { errors } from '../../words/ru/errors.ts'
 import { frame } from '../../words/ru/frame.ts'
 import { command } from './ru-command.ts'
+import { month } from './ru-month.ts'
+import { own } from './ru-own.ts'
 import { pages } from './ru-pages.ts'
 
 export const ru = {
@@ -25,5 +27,5 @@ export const ru = {
       'Сейчас входит слишком много людей. Попробуйте через несколько секунд.',
     operator_passkey_wrong: 'Войти без пароля не получилось. Попробуйте ещё раз.',
   },
-  console: { ...pages, command },
+  console: { ...pages, command, month, own },
 } as const

@@ -13,6 +13,8 @@ import type {
   Today,
   Upstream,
 } from './contract.ts'
+import type { Month, MonthInList } from './month.ts'
+import type { OwnSignIn } from './own.ts'
 
 /** What a session lacks: the code of the app, or the first second factor; null: nothing. */
 export type Missing = { readonly missing: 'factor' | 'enrolment' | null }
@@ -44,11 +46,21 @@ export type Routes = {
 
   'GET /api/me': { answer: Me }
 
+  /** The person's own sign-in; passkeys and apps are added by the routes of enrolment. */
+  'GET /api/own': { answer: OwnSignIn }
+  'POST /api/own/passkeys/:id/remove': { body: object; answer: OwnSignIn }
+  'POST /api/own/sessions/end-others': { body: object; answer: OwnSignIn }
+  'POST /api/own/password': { body: { present: string; next: string }; answer: { done: true } }
+  'POST /api/own/recovery-codes': { body: object; answer: { recoveryCodes: readonly string[] } }
+
   'GET /api/today': { answer: Today }
   'GET /api/upstreams': { answer: { upstreams: readonly Upstream[] } }
   'GET /api/queues': { answer: Queues }
   /** Those that wait first. */
   'GET /api/approvals': { answer: { approvals: readonly Approval[] } }
+  /** Newest first. */
+  'GET /api/months': { answer: { months: readonly MonthInList[] } }
+  'GET /api/months/:month': { answer: Month }
   'GET /api/search': { query: { text: string }; answer: Found }
   'GET /api/accounts/:book': { answer: Account }
   /** Newest first; `before` is `next` of the previous page. */

@@ -34,7 +34,7 @@ export type ReadOptions = {
 const SHOWN: readonly Permission[] = [
   ...['figures.read', 'customers.read', 'acts.read', 'payments.read', 'approvals.read'],
   ...['credits.grant', 'credits.adjust', 'payments.refund', 'customers.change'],
-  ...['payments.decide', 'upstreams.drain'],
+  ...['payments.decide', 'upstreams.drain', 'month.read', 'month.seal'],
 ] as Permission[]
 
 /** The pages ask every ten seconds; at a million requests a day the figures take a second. */
