@@ -114,6 +114,21 @@ test('a request for a second person is read in Russian, and compared as it was a
   }
 })
 
+test('a seal is read in Russian around its figures', async () => {
+  const now = new Date()
+  const last = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1))
+  const month = last.toISOString().slice(0, 7)
+  const { body } = await at.stage.command<CommandAnswer>(at.asker, 'month seal', [month], reason)
+  const { lines, digest } = body as Plan
+  for (const line of [lines[0], ...lines.slice(-2)]) requireRussian(line ?? '', 'month seal')
+  const sealed = await at.stage.command<CommandAnswer>(
+    ...([at.asker, 'month seal', [month], reason, digest] as const),
+  )
+  assert.equal(sealed.body.state, 'done')
+  for (const line of sealed.body.lines) requireRussian(line, 'month seal')
+  seen.add('month seal')
+})
+
 test('no command of the console was left out', () => {
   assert.deepEqual(
     CONSOLE_COMMANDS.filter((name) => !seen.has(name)),
@@ -151,5 +166,17 @@ test('keeps indentation and values, and shows a line without a sentence as it is
     russianLine('- reason: a (book 1, 5 available) b'),
     '- причина: a (book 1, 5 available) b',
   )
-  assert.equal(russianLine('something that no command says'), undefined)
+  assert.equal(russianLine('something that no command says to anybody'), undefined)
+})
+
+test('a difference of prices is read in Russian, with its roubles', () => {
+  assert.equal(
+    russianLine('  in money: a million credits: 33.00-37.14 RUB → 33.00-42.82 RUB'),
+    '  в деньгах: миллион кредитов: 33,00-37,14 ₽ → 33,00-42,82 ₽',
+  )
+  const typical = 'a typical request 13750 credits, 0.45-0.51 RUB → 13350 credits, 0.44-0.57 RUB'
+  assert.match(
+    russianLine(`  in money: model model-small: ${typical}`) ?? '',
+    /^ {2}в деньгах: модель model-small: обычный запрос 13750 кредитов, 0,45-0,51 ₽ → 13350/,
+  )
 })

@@ -22,8 +22,8 @@ const known: readonly Sentence[] = sentences
   .toSorted((a, b) => b.letters - a.letters)
 
 function patternOf(english: string): RegExp {
-  const parts = english.split(/\{\w+\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-  return new RegExp(`^${parts.join('(.+?)')}$`)
+  const text = english.replace(/[.*+?^$()|[\]\\]/g, '\\$&')
+  return new RegExp(`^${text.replace(MARK, '(.+?)')}$`)
 }
 
 /** The line in Russian, with its indentation; undefined when no sentence fits. */
@@ -43,7 +43,7 @@ function valueText(name: string, value: string): string {
   if (name === 'printed') return value.split('; ').map(shownLine).join('; ')
   if (name === 'roubles') return value.replace('.', ',')
   if (name in states) return states[name]?.[value] ?? value
-  return value.replace(/(\d)\.(\d\d) RUB/g, '$1,$2 ₽')
+  return value.replace(/[\d .-]+ RUB/g, (sum) => sum.replaceAll('.', ',').replace('RUB', '₽'))
 }
 
 /** A line without a sentence stays as it is. */

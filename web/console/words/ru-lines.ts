@@ -1,8 +1,10 @@
 // What commands say, sentence by sentence: the English of the command, and the Russian of the page.
 // Values in braces keep their names. A test runs every command of the console and finds each line
 // of its plan and result here.
+import { priceSentences } from './ru-price-lines.ts'
 
 export const sentences: readonly (readonly [english: string, russian: string])[] = [
+  ...priceSentences,
   // Whom it is about.
   ['{who} (book {book}, {available} available)', '{who} (счёт {book}, доступно {available})'],
   [
