@@ -1200,6 +1200,8 @@ CREATE TABLE operator_sessions (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     ends_at timestamp with time zone NOT NULL,
+    provider_at timestamp with time zone,
+    provider_factor_at timestamp with time zone,
     CONSTRAINT operator_sessions_have_known_kinds CHECK ((kind = ANY (ARRAY['console'::text, 'terminal'::text])))
 );
 

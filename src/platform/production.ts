@@ -33,7 +33,7 @@ type CheckedConfig = {
   readonly brand: { readonly cabinetUrl: string }
   readonly gateway: { readonly publicUrl: string }
   readonly mail: { readonly smtpUrl: Masked<string> }
-  readonly operators: { readonly consoleUrl: string }
+  readonly operators: { readonly consoleUrl: string; readonly oidcIssuer: string }
   readonly payments: { readonly money: string }
   readonly upstream: { readonly file: string; readonly url: string }
   readonly vendorBill: { readonly url: string }
@@ -123,6 +123,9 @@ function refusePlainLines(config: CheckedConfig, reportProblem: ReportProblem): 
   }
   if (isPlainHttp(operators.consoleUrl)) {
     reportProblem(['operators', 'consoleUrl'], 'must be https: operators’ cookies are bound to it')
+  }
+  if (isPlainHttp(operators.oidcIssuer)) {
+    reportProblem(['operators', 'oidcIssuer'], 'must be https: it says who the operators are')
   }
   if (isPlainHttp(gateway.publicUrl)) {
     reportProblem(['gateway', 'publicUrl'], 'must be https: customers send their keys there')

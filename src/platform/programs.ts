@@ -20,7 +20,7 @@ export const SECRETS: Readonly<Record<Program, readonly string[]>> = {
   // It posts e-mails to the outbox in the database; `work` sends them.
   cabinet: [...DATABASE, ...KEYS, ...PAYMENTS, 'accounts.secret'],
   // It runs the commands that need no more than these; the others are for `op`.
-  console: [...DATABASE, ...PAYMENTS, 'operators.secret'],
+  console: [...DATABASE, ...PAYMENTS, 'operators.secret', 'operators.oidcClientSecret'],
   work: [...DATABASE, ...PAYMENTS, ...WORK_AND_OP],
   op: [...DATABASE, ...KEYS, ...PAYMENTS, ...WORK_AND_OP, ...OPERATORS],
   migrate: DATABASE,

@@ -20,6 +20,13 @@ export const PROXY_EXPECTED =
 /** Passkeys are bound to it: a scheme, a host, perhaps a port. */
 export const ORIGIN = /^https?:\/\/[^\s/]+$/
 
+/** An issuer of OpenID Connect, compared with the ID token as it is written. */
+export const ISSUER = /^(?:none|https?:\/\/[^\s?#]+)$/
+/** A claim of an ID token and the value that it must have. */
+export const CLAIM = /^(?:none|[\w:./-]+=\S+)$/
+/** Claims that count as a second factor. */
+export const CLAIMS = /^(?:own|[\w:./-]+=[^\s,]+(?:,[\w:./-]+=[^\s,]+)*)$/
+
 export const databaseUrl = z.string().regex(/^postgres(?:ql)?:\/\/\S+$/, 'expected postgres://…')
 export const otherUrl = z
   .string()

@@ -21,10 +21,13 @@ import {
   whole,
 } from './setting-kinds.ts'
 import {
+  CLAIM,
+  CLAIMS,
   copyAddress,
   databaseUrl,
   headerName,
   headerValue,
+  ISSUER,
   networks,
   ORIGIN,
   otherUrl,
@@ -251,6 +254,12 @@ const settings = z.strictObject({
     wrongMinutes: whole(15, 1, 1_440),
     sessionFile: text('default'),
     token: optionalSecret(headerValue),
+    oidcIssuer: text('none', {}, z.string().regex(ISSUER, 'expected none or http(s)://…')),
+    oidcClientId: text('none'),
+    oidcClientSecret: optionalSecret(headerValue),
+    oidcName: text('SSO'),
+    oidcAllowedClaim: text('none', {}, z.string().regex(CLAIM, 'expected none or name=value')),
+    oidcSecondFactor: text('own', {}, z.string().regex(CLAIMS, 'expected own or amr=mfa,…')),
     supportCreditsPerDay: whole(20_000_000, 0, CREDITS_PER_DAY_MAX),
     supportRoublesPerDay: whole(5_000, 0, ROUBLES_PER_DAY_MAX),
     financeCreditsPerDay: whole(1_000_000_000, 0, CREDITS_PER_DAY_MAX),
@@ -309,6 +318,15 @@ export function settingsSchema(program: Program | undefined) {
     const isKeyRead = isReadBy(program, { name: 'vendorBill.key', isSecret: true })
     if (isKeyRead && (url === 'none') !== (key.reveal() === 'none')) {
       reportProblem(['vendorBill', 'key'], 'goes together with vendorBill.url')
+    }
+    const { oidcIssuer, oidcClientId, oidcClientSecret } = config.operators
+    const isSecretRead = isReadBy(program, { name: 'operators.oidcClientSecret', isSecret: true })
+    const isOff = oidcIssuer === 'none'
+    if (isOff !== (oidcClientId === 'none')) {
+      reportProblem(['operators', 'oidcClientId'], 'goes together with operators.oidcIssuer')
+    }
+    if (isSecretRead && isOff !== (oidcClientSecret.reveal() === 'none')) {
+      reportProblem(['operators', 'oidcClientSecret'], 'goes together with operators.oidcIssuer')
     }
     const { roles, keeperUrl } = config.database
     if (program === 'work' && roles === 'separate' && keeperUrl.reveal() === 'none') {

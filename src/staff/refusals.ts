@@ -12,6 +12,8 @@ export const signInRefusalCodes = [
   'invitation_wrong',
   'operator_password_weak',
   'operator_passkey_wrong',
+  'oidc_sign_in_refused',
+  'oidc_unavailable',
   'permission_missing',
 ] as const
 

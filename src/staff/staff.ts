@@ -14,6 +14,7 @@ import { createPeople } from './people.ts'
 import { may, type Permission, type Role } from './permissions.ts'
 import { operatorRefusal, signInRefusal } from './refusals.ts'
 import { createFactors } from './sign-in/factors.ts'
+import { createOidc, type OidcSettings } from './sign-in/oidc.ts'
 import { createPasskeys } from './sign-in/passkeys.ts'
 import {
   createSessions,
@@ -38,7 +39,8 @@ export type { TokenRow } from './tokens/queries.ts'
 export const TOKEN_DAYS_MAX = 366
 
 export type StaffSettings = LimitSettings &
-  ApprovalSettings & {
+  ApprovalSettings &
+  OidcSettings & {
     readonly secret: Masked<string>
     readonly consoleUrl: string
     readonly idleMinutes: number
@@ -115,6 +117,8 @@ export function createStaff({ db, clock, name, settings }: StaffOptions) {
     ): Promise<void> => signIn.changePassword(requireWhole(session), given),
     /** One's own app and unused recovery codes. */
     readFactors: (session: StaffSession) => factors.read(requireWhole(session)),
+    /** Signing in by the company's identity provider: name, begin, finish. */
+    oidc: createOidc({ db, clock, sessions, settings, countAddress: signIn.countAddress }),
     /** Of a session that may act. */
     listPasskeys: (session: StaffSession) => passkeys.list(requireWhole(session)),
     /** Refuses: second_factor_missing when it is the last factor. */

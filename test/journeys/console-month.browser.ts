@@ -1,23 +1,26 @@
 // The accountant's months and one's own sign-in in a real browser: a month equals `op month`, also
 // as CSV and on paper; it is sealed with a plan, and what becomes known later is a correction. An
-// operator adds a passkey, signs in with it and ends the other sessions. Needs the built pages.
+// operator adds a passkey, signs in with it and ends the other sessions; another signs in by the
+// identity provider. Needs the built pages (npm run web:build).
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type ConsoleStage, createConsoleStage } from '../stages/console.ts'
+import { createOidcStage, type OidcStage } from '../stages/oidc.ts'
 import { turnClock } from '../support/harness.ts'
 import { addAuthenticator, openBrowser, type TestBrowser } from './support/browser.ts'
 import { arrangeCustomer, signIn, typeSignIn, words } from './support/console-people.ts'
 import { confirm, done, heading, withinWindow } from './support/console-steps.ts'
 
-const { console: text, action } = words.en
+const { console: text, action, second } = words.en
 const { month: monthText, own } = text
 
 const at = {
   stage: undefined as unknown as ConsoleStage,
   browser: undefined as unknown as TestBrowser,
+  provider: undefined as unknown as OidcStage,
   month: '',
 }
 
@@ -25,6 +28,10 @@ before(async () => {
   at.browser = await openBrowser()
   at.stage = await createConsoleStage({
     pagesDirectory: join(import.meta.dirname, '../../web/console/dist'),
+    async settings(consoleUrl) {
+      at.provider = await createOidcStage(consoleUrl)
+      return at.provider.settings
+    },
   })
   await arrangeCustomer(at.stage, 'anna.petrova')
   at.month = await at.stage.modules.reports.currentMonth()
@@ -32,6 +39,7 @@ before(async () => {
 after(async () => {
   await at.browser.close()
   await at.stage.end()
+  await at.provider.end()
 })
 
 const within = (work: (page: Page) => Promise<void>) => withinWindow(at.browser, work)
@@ -156,7 +164,7 @@ test('an operator adds a passkey, signs in with it, and ends the other sessions'
     assert.deepEqual(
       acts.map(({ command }) => command),
       [
-        ...['sign-in with a code', 'own passkeys add', 'sign-in with a passkey'],
+        ...['sign-in by password and code', 'own passkeys add', 'sign-in by passkey'],
         'own sessions end-others',
       ],
     )
@@ -180,4 +188,31 @@ test('an operator changes the password and gets new recovery codes', () =>
     const codes = page.getByRole('dialog').getByRole('listitem')
     await codes.first().waitFor()
     assert.equal(await codes.count(), 10)
+  }))
+
+test('an operator signs in by the identity provider and the code of the app', () =>
+  within(async (page) => {
+    const person = await at.stage.people.newcomer('employee', 'support')
+    const button = page.getByRole('button', { name: 'Sign in with Company' })
+    at.provider.recognise({ email: 'stranger@gate.example' })
+    await page.goto(at.stage.consoleUrl)
+    await button.click()
+    await heading(page, text.signIn.failed).waitFor()
+    await page.getByText(words.en.errors.oidc_sign_in_refused).waitFor()
+    assert.equal(new URL(page.url()).search, '', 'the code does not stay in the address')
+    await page.getByRole('link', { name: text.signIn.back }).click()
+
+    await page.context().clearCookies({ name: /^_/ })
+    at.provider.recognise({ email: person.email })
+    await button.click()
+    await page.getByLabel(second.app).fill(person.code())
+    await page.getByRole('button', { name: second.submit }).click()
+    await heading(page, text.today.title).waitFor()
+    const cookies = await page.context().cookies(at.stage.consoleUrl)
+    assert.deepEqual(
+      cookies.filter(({ name }) => name.startsWith('tollgate')).map(({ name }) => name),
+      ['tollgate-console'],
+    )
+    const act = (await at.stage.acts()).findLast(({ by }) => by.startsWith('employee ('))
+    assert.equal(act?.command, 'sign-in by identity provider and code')
   }))

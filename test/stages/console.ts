@@ -18,12 +18,20 @@ export type ConsoleAnswer<T = Record<string, unknown>> = {
 export const ROLES: readonly Role[] = ['viewer', 'support', 'finance', 'admin']
 
 export async function createConsoleStage(
-  options: { readonly pagesDirectory?: string; readonly settings?: Partial<StaffSettings> } = {},
+  options: {
+    readonly pagesDirectory?: string
+    /** A function gets the address of the console, which others may have to know first. */
+    readonly settings?:
+      | Partial<StaffSettings>
+      | ((consoleUrl: string) => Promise<Partial<StaffSettings>>)
+  } = {},
 ) {
   const [port = 0] = await freePorts(1)
   // By host name, not by IP address: passkeys are bound to a host name.
   const consoleUrl = `http://localhost:${port}`
-  const stage = await createOperatorStage({}, { ...options.settings, consoleUrl })
+  const { settings } = options
+  const own = typeof settings === 'function' ? await settings(consoleUrl) : settings
+  const stage = await createOperatorStage({}, { ...own, consoleUrl })
   const modules = {
     ...stage.modules,
     config: { operators: { ...stage.operators, consoleUrl } },

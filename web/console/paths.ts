@@ -7,6 +7,8 @@ export const paths = {
   request: '/requests/$id',
   acts: '/acts',
   signIn: '/sign-in',
+  /** Where the identity provider sends the browser back to. */
+  provider: '/sign-in/provider',
   /** In the links that `op operators create` prints. */
   enrol: '/invitation',
   queues: '/queues',

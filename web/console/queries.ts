@@ -23,6 +23,12 @@ export const meQuery = queryOptions({
   staleTime: MINUTE_MS,
 })
 
+export const waysQuery = queryOptions({
+  queryKey: ['ways'],
+  queryFn: ({ signal }) => call('GET /api/sign-in/ways', { signal }),
+  staleTime: MINUTE_MS,
+})
+
 /** Live: what happens now is read again while the page is visible. */
 const LIVE_MS = 10_000
 

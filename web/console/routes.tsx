@@ -38,6 +38,11 @@ const signIn = createRoute({
     typeof next === 'string' && /^\/(?!\/)/.test(next) ? { next } : {},
   component: lazyRouteComponent(() => import('./sign-in/SignIn.tsx'), 'SignIn'),
 })
+const provider = createRoute({
+  getParentRoute: () => root,
+  path: paths.provider,
+  component: lazyRouteComponent(() => import('./sign-in/ProviderReturn.tsx'), 'ProviderReturn'),
+})
 const enrol = createRoute({
   getParentRoute: () => root,
   path: paths.enrol,
@@ -95,6 +100,7 @@ const acts = createRoute({
 
 const tree = root.addChildren([
   signIn,
+  provider,
   enrol,
   staff.addChildren([today, search, account, request, queues, months, month, own, acts]),
 ])

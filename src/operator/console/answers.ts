@@ -24,6 +24,8 @@ export const statuses = {
   invitation_wrong: 401,
   operator_password_weak: 400,
   operator_passkey_wrong: 401,
+  oidc_sign_in_refused: 401,
+  oidc_unavailable: 503,
   permission_missing: 403,
   password_checks_overloaded: 503,
 } satisfies Record<AnsweredCode, number> satisfies Record<ErrorCode, number>

@@ -142,6 +142,13 @@ test('more passwords at once than may wait are answered with 503 and a sentence'
   }
 })
 
+test('without an identity provider none is offered, and none begins', async () => {
+  const ways = await at.stage.send('GET /api/sign-in/ways')
+  assert.deepEqual(ways.body, { provider: null })
+  const begun = await at.stage.send('POST /api/sign-in/provider/begin')
+  assert.deepEqual([begun.status, begun.code], [503, 'oidc_unavailable'])
+})
+
 test('an invited operator sets a password and an app, and is signed in', async () => {
   const { code: invitation } = await at.stage.people.invite('newest', 'viewer')
   const password = 'a long enough sentence'

@@ -7,13 +7,13 @@ import { createServer, type ServerOptions } from '../../platform/server/server.t
 import type { OperatorModules } from '../desk/modules.ts'
 import { answers } from './answers.ts'
 import { commandRoutes } from './commands.ts'
-import { createCookie } from './cookie.ts'
+import { createCookies } from './cookie.ts'
 import { ownRoutes } from './own.ts'
 import { customerRoutes } from './reads/customers.ts'
 import { monthRoutes } from './reads/months.ts'
 import { readRoutes } from './reads/reads.ts'
 import { type RouteName, type RouteTable, routesPlugin } from './routes.ts'
-import { enrolmentRoutes, signInRoutes } from './sign-in.ts'
+import { enrolmentRoutes, providerRoutes, signInRoutes } from './sign-in.ts'
 
 export type ConsoleOptions = ServerOptions & {
   readonly modules: OperatorModules
@@ -29,7 +29,10 @@ export function createConsole(options: ConsoleOptions) {
   const { origin } = new URL(consoleUrl)
   return createServer({ ...options, answers }, [
     healthPlugin(modules.db),
-    routesPlugin({ staff, cookie: createCookie(consoleUrl), origin }, consoleRoutes(options)),
+    routesPlugin(
+      { staff, cookies: createCookies(consoleUrl, staff.oidc.ticketSeconds), origin },
+      consoleRoutes(options),
+    ),
     pagesPlugin(pagesDirectory, log),
   ])
 }
@@ -41,6 +44,7 @@ export function consoleRoutes({
 }: Pick<ConsoleOptions, 'modules' | 'brand'>): RouteTable<RouteName> {
   return {
     ...signInRoutes(modules),
+    ...providerRoutes(modules),
     ...enrolmentRoutes(modules),
     ...ownRoutes(modules),
     ...readRoutes({ modules, brand }),

@@ -1,22 +1,31 @@
-// The console's cookie: the token of the session, for this host only, never sent from other sites.
+// The console's cookies, for this host only and never sent from other sites: the token of the
+// session, and the ticket of a sign-in that the identity provider has under way.
+
+export function createCookies(consoleUrl: string, ticketSeconds: number) {
+  return {
+    // Without Max-Age: it ends with the browser, and in any case with the session in the database.
+    session: createCookie(consoleUrl, 'tollgate-console'),
+    ticket: createCookie(consoleUrl, 'tollgate-console-ticket', ticketSeconds),
+  }
+}
 
 /** `__Host-` binds a cookie to exactly this host and to TLS; browsers refuse it on plain HTTP. */
-export function createCookie(consoleUrl: string) {
+function createCookie(consoleUrl: string, plainName: string, seconds?: number) {
   const isSecure = consoleUrl.startsWith('https:')
-  const name = isSecure ? '__Host-tollgate-console' : 'tollgate-console'
-  // Without Max-Age: it ends with the browser, and in any case with the session in the database.
+  const name = isSecure ? `__Host-${plainName}` : plainName
+  const age = seconds === undefined ? '' : `; Max-Age=${seconds}`
   const traits = `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
 
   return {
-    /** The token in a Cookie header; undefined when there is none. */
+    /** The value in a Cookie header; undefined when there is none. */
     read(header: string | undefined): string | undefined {
       const pair = (header ?? '').split(';').find((one) => one.trimStart().startsWith(`${name}=`))
       return pair?.trim().slice(name.length + 1) || undefined
     },
     /** Values of a `set-cookie` header. */
-    write: (token: string): string => `${name}=${token}; ${traits}`,
+    write: (value: string): string => `${name}=${value}${age}; ${traits}`,
     erase: (): string => `${name}=; Max-Age=0; ${traits}`,
   }
 }
 
-export type Cookie = ReturnType<typeof createCookie>
+export type Cookies = ReturnType<typeof createCookies>

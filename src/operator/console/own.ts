@@ -3,7 +3,8 @@
 import { z } from 'zod'
 import type { Staff } from '../../staff/staff.ts'
 import type { OperatorModules } from '../desk/modules.ts'
-import { actorOf } from './acting.ts'
+import { recordOwnAct } from '../desk/sign-in-acts.ts'
+import { fromConsole } from './acting.ts'
 import type { OwnSignIn } from './contract/own.ts'
 import { timeOf, timeOrNull } from './reads/amounts.ts'
 import { ConsoleRefusal } from './refusals.ts'
@@ -22,6 +23,7 @@ const password = z.string().min(1).max(300)
 
 export function ownRoutes(modules: OperatorModules): RouteTable<OwnRoute> {
   const { staff } = modules
+  const record = createRecord(modules)
   return {
     'GET /api/own': {
       access: 'self.use',
@@ -34,7 +36,7 @@ export function ownRoutes(modules: OperatorModules): RouteTable<OwnRoute> {
         const { id } = visit.params
         const isRemoved = await staff.removePasskey(visit.session, id)
         if (!isRemoved) throw new ConsoleRefusal('thing_unknown', 'You have no such passkey.')
-        await recordOwnAct(modules, visit, `own passkeys remove ${id}`)
+        await record(visit, `own passkeys remove ${id}`)
         return readOwn(staff, visit.session)
       },
     },
@@ -43,7 +45,7 @@ export function ownRoutes(modules: OperatorModules): RouteTable<OwnRoute> {
       body: empty,
       async run(visit) {
         await staff.endOtherSessions(visit.session)
-        await recordOwnAct(modules, visit, 'own sessions end-others')
+        await record(visit, 'own sessions end-others')
         return readOwn(staff, visit.session)
       },
     },
@@ -52,7 +54,7 @@ export function ownRoutes(modules: OperatorModules): RouteTable<OwnRoute> {
       body: z.object({ present: password, next: password }),
       async run(visit) {
         await staff.changePassword(visit.session, visit.body)
-        await recordOwnAct(modules, visit, 'own password change')
+        await record(visit, 'own password change')
         return { done: true }
       },
     },
@@ -61,21 +63,18 @@ export function ownRoutes(modules: OperatorModules): RouteTable<OwnRoute> {
       body: empty,
       async run(visit) {
         const recoveryCodes = await staff.renewRecoveryCodes(visit.session)
-        await recordOwnAct(modules, visit, 'own recovery-codes renew')
+        await record(visit, 'own recovery-codes renew')
         return { recoveryCodes }
       },
     },
   }
 }
 
-/** A line in the chained list of acts, about what no command of `op` does. */
-export async function recordOwnAct(
-  { acts, db }: Pick<OperatorModules, 'acts' | 'db'>,
-  visit: Pick<BegunVisit, 'session' | 'address'>,
-  command: string,
-): Promise<void> {
-  const { by, osUser } = actorOf(visit)
-  await acts.record(db, { by, osUser, command, outcome: 'done', detail: '', of: null })
+function createRecord(modules: OperatorModules) {
+  return (visit: BegunVisit, command: string): Promise<void> => {
+    const { session, address } = visit
+    return recordOwnAct(modules, { session, from: fromConsole(address), command })
+  }
 }
 
 async function readOwn(staff: Staff, session: BegunVisit['session']): Promise<OwnSignIn> {

@@ -1,13 +1,13 @@
 // Handles one request to /api of the console: checks origin, session, second factor, permission and
 // input, runs the route, and sends an answer of the contract's type. A route says who may use it;
 // a route without a permission does not compile.
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { acceptOnlyJson, readInput } from '../../platform/server/input.ts'
 import type { Plugin } from '../../platform/server/plugin.ts'
 import type { Permission, SignedIn, Staff, StaffSession } from '../../staff/staff.ts'
 import type { Routes } from './contract/routes.ts'
-import type { Cookie } from './cookie.ts'
+import type { Cookies } from './cookie.ts'
 import { ConsoleRefusal } from './refusals.ts'
 
 /** A command with a reason is a few hundred bytes, a passkey's answer 2-4 KB. */
@@ -36,6 +36,10 @@ export type Visit = {
   keep(signedIn: SignedIn): void
   /** Takes the token away. */
   forget(): void
+  /** The ticket of a sign-in that the identity provider has under way in this browser. */
+  readonly ticket: string | undefined
+  /** Gives the browser a ticket; undefined takes it away. */
+  keepTicket(ticket: string | undefined): void
 }
 
 export type BegunVisit = Visit & { readonly session: StaffSession; readonly token: string }
@@ -77,16 +81,16 @@ type UntypedRoute = {
 
 export type RouteOptions = {
   readonly staff: Pick<Staff, 'findSession' | 'requirePermission'>
-  readonly cookie: Cookie
+  readonly cookies: Cookies
   /** The console's own origin: only its pages may change anything. */
   readonly origin: string
 }
 
 export function routesPlugin(options: RouteOptions, table: RouteTable<RouteName>): Plugin {
-  const { staff, cookie, origin } = options
+  const { staff, cookies, origin } = options
 
   async function begin(request: FastifyRequest, access: Exclude<Access, 'public'>, isUse: boolean) {
-    const token = cookie.read(request.headers.cookie)
+    const token = cookies.session.read(request.headers.cookie)
     const session = token === undefined ? undefined : await staff.findSession(token, isUse)
     if (token === undefined || session?.kind !== 'console') {
       throw new ConsoleRefusal('operator_session_missing', 'Sign in first.')
@@ -113,8 +117,7 @@ export function routesPlugin(options: RouteOptions, table: RouteTable<RouteName>
           return route.run({
             ...{ params, address, ...begun },
             agent: request.headers['user-agent'] ?? '',
-            keep: ({ token }: SignedIn) => void reply.header('set-cookie', cookie.write(token)),
-            forget: () => void reply.header('set-cookie', cookie.erase()),
+            ...cookieActs(cookies, request, reply),
             body: route.body && validate(route.body, request.body ?? null),
             query: route.query && validate(route.query, request.query),
           })
@@ -122,6 +125,17 @@ export function routesPlugin(options: RouteOptions, table: RouteTable<RouteName>
       })
     }
   }
+}
+
+function cookieActs({ session, ticket }: Cookies, request: FastifyRequest, reply: FastifyReply) {
+  const set = (value: string) => void reply.header('set-cookie', value)
+  return {
+    keep: ({ token }: SignedIn) => set(session.write(token)),
+    forget: () => set(session.erase()),
+    ticket: ticket.read(request.headers.cookie),
+    keepTicket: (text: string | undefined) =>
+      set(text === undefined ? ticket.erase() : ticket.write(text)),
+  } satisfies Partial<Visit>
 }
 
 /** Browsers send the origin with every request but GET; a change must come from our own pages. */

@@ -3,13 +3,16 @@
 import { z } from 'zod'
 import type { SignedIn, Staff } from '../../staff/staff.ts'
 import type { OperatorModules } from '../desk/modules.ts'
+import { recordOwnAct, signInText } from '../desk/sign-in-acts.ts'
+import { fromConsole } from './acting.ts'
 import type { Missing } from './contract/routes.ts'
-import { recordOwnAct } from './own.ts'
 import type { RouteTable, Visit } from './routes.ts'
 
 /** As long as the longest address, password or code that anybody uses. */
 const short = z.string().min(1).max(300)
 const empty = z.object({})
+/** A code is up to some hundred characters; a few providers send long states and sessions too. */
+const QUERY_MAX = 8_000
 /** As WebAuthn defines it; the staff module verifies it. */
 const response = z.looseObject({ id: z.string().max(1_000) })
 
@@ -19,6 +22,11 @@ type SignInRoute =
   | 'POST /api/sign-in/passkey/begin'
   | 'POST /api/sign-in/passkey'
   | 'POST /api/sign-out'
+
+type ProviderRoute =
+  | 'GET /api/sign-in/ways'
+  | 'POST /api/sign-in/provider/begin'
+  | 'POST /api/sign-in/provider'
 
 type EnrolmentRoute =
   | 'POST /api/enrolment'
@@ -34,14 +42,12 @@ export function signInRoutes(modules: OperatorModules): RouteTable<SignInRoute> 
     'POST /api/sign-in': {
       access: 'public',
       body: z.object({ email: short, password: short }),
-      run: async (visit) =>
-        kept(visit, await staff.signIn({ ...callerOf(visit), ...visit.body }), 'sign-in'),
+      run: async (visit) => kept(visit, await staff.signIn({ ...callerOf(visit), ...visit.body })),
     },
     'POST /api/sign-in/code': {
       access: 'begun',
       body: z.object({ code: short }),
-      run: async (visit) =>
-        kept(visit, await staff.proveFactor(visit.token, visit.body.code), 'sign-in with a code'),
+      run: async (visit) => kept(visit, await staff.proveFactor(visit.token, visit.body.code)),
     },
     'POST /api/sign-in/passkey/begin': {
       access: 'public',
@@ -61,7 +67,6 @@ export function signInRoutes(modules: OperatorModules): RouteTable<SignInRoute> 
               Staff['finishPasskeySignIn']
             >[0]['response'],
           }),
-          'sign-in with a passkey',
         ),
     },
     'POST /api/sign-out': {
@@ -76,6 +81,38 @@ export function signInRoutes(modules: OperatorModules): RouteTable<SignInRoute> 
   }
 }
 
+/** Signing in by the company's identity provider, if one is set. */
+export function providerRoutes(modules: OperatorModules): RouteTable<ProviderRoute> {
+  const { oidc } = modules.staff
+  const kept = keeper(modules)
+  return {
+    'GET /api/sign-in/ways': {
+      access: 'public',
+      run: async () => ({ provider: oidc.name }),
+    },
+    'POST /api/sign-in/provider/begin': {
+      access: 'public',
+      body: empty,
+      async run({ address, keepTicket }) {
+        const { ticket, url } = await oidc.begin({ address })
+        keepTicket(ticket)
+        return { url }
+      },
+    },
+    'POST /api/sign-in/provider': {
+      access: 'public',
+      body: z.object({ query: z.string().max(QUERY_MAX) }),
+      async run(visit) {
+        const { ticket, keepTicket } = visit
+        // It works once, whatever comes of it.
+        keepTicket(undefined)
+        const given = { ...callerOf(visit), ticket, query: visit.body.query }
+        return kept(visit, await oidc.finish(given))
+      },
+    },
+  }
+}
+
 /** The first password and the first second factor of an invited operator. */
 export function enrolmentRoutes(modules: OperatorModules): RouteTable<EnrolmentRoute> {
   const { staff } = modules
@@ -85,7 +122,7 @@ export function enrolmentRoutes(modules: OperatorModules): RouteTable<EnrolmentR
       access: 'public',
       body: z.object({ code: short, password: short }),
       run: async (visit) =>
-        kept(visit, await staff.acceptInvitation({ ...callerOf(visit), ...visit.body }), 'sign-in'),
+        kept(visit, await staff.acceptInvitation({ ...callerOf(visit), ...visit.body })),
     },
     'POST /api/enrolment/app': {
       access: 'begun',
@@ -130,10 +167,14 @@ function callerOf({ address, agent }: Visit) {
 
 /** Gives the browser the session; one that may act from now on is an act. */
 function keeper(modules: OperatorModules) {
-  return async (visit: Visit, signedIn: SignedIn, command: string): Promise<Missing> => {
+  return async (visit: Visit, signedIn: SignedIn, command?: string): Promise<Missing> => {
     const { session } = signedIn
-    const { address } = visit
-    if (session.missing === null) await recordOwnAct(modules, { session, address }, command)
+    if (session.missing === null) {
+      await recordOwnAct(modules, {
+        ...{ session, from: fromConsole(visit.address) },
+        command: command ?? signInText(session),
+      })
+    }
     visit.keep(signedIn)
     return { missing: session.missing }
   }

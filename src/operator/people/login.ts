@@ -12,6 +12,7 @@ import {
   sessionFileOf,
   writeSessionFile,
 } from '../desk/session-file.ts'
+import { recordOwnAct, signInText } from '../desk/sign-in-acts.ts'
 
 export async function login(desk: Desk): Promise<number> {
   const { staff } = desk.modules
@@ -71,6 +72,8 @@ export async function whoami(desk: Desk): Promise<number> {
 }
 
 async function keep(desk: Desk, { token, session }: SignedIn): Promise<number> {
+  const { modules, actor } = desk
+  await recordOwnAct(modules, { session, from: actor.osUser, command: signInText(session) })
   await writeSessionFile(fileOf(desk), token)
   const { operator, endsAt } = session
   desk.say({ isDone: true, operator: operator.id, role: operator.role, endsAt }, [

@@ -16,13 +16,17 @@ export type SessionRow = {
   readonly codeAt: Date | null
   readonly recoveryAt: Date | null
   readonly passkeyAt: Date | null
+  readonly providerAt: Date | null
+  readonly providerFactorAt: Date | null
   readonly createdAt: Date
   /** A factor was proven in the last minutes. */
   readonly isFresh: boolean
   readonly endsAt: Date
 }
 
-export type Proof = 'password' | 'code' | 'recovery' | 'passkey'
+export type Proof = 'password' | 'code' | 'recovery' | 'passkey' | 'provider' | 'provider_factor'
+/** What opens a session. `provider_factor`: the provider's second factor counts as ours. */
+export type FirstProof = Exclude<Proof, 'code' | 'recovery'>
 
 /** A session of one's own list. */
 export type OwnSession = {
@@ -42,7 +46,7 @@ export async function sessionInsert(
     readonly operator: string
     readonly digest: Buffer
     readonly kind: SessionKind
-    readonly proof: Extract<Proof, 'password' | 'passkey'>
+    readonly proof: FirstProof
     readonly address: string
     readonly agent: string
     readonly hours: number
@@ -53,10 +57,13 @@ export async function sessionInsert(
        delete from operator_sessions where operator_id = $2 and ends_at < clock_timestamp()
      )
      insert into operator_sessions
-       (id, operator_id, token_digest, kind, address, agent, ends_at, password_at, passkey_at)
+       (id, operator_id, token_digest, kind, address, agent, ends_at, password_at, passkey_at,
+        provider_at, provider_factor_at)
      values ($1, $2, $3, $4, $6, $7, clock_timestamp() + make_interval(hours => $8),
        case when $5 = 'password' then clock_timestamp() end,
-       case when $5 = 'passkey' then clock_timestamp() end)`,
+       case when $5 = 'passkey' then clock_timestamp() end,
+       case when $5 in ('provider', 'provider_factor') then clock_timestamp() end,
+       case when $5 = 'provider_factor' then clock_timestamp() end)`,
     [p.id, p.operator, p.digest, p.kind, p.proof, p.address, p.agent, p.hours],
   )
 }
@@ -81,7 +88,9 @@ export async function sessionTouch(
        and s.seen_at > clock_timestamp() - make_interval(mins => $2)
      returning s.id, s.kind, o.id as operator, o.email, o.name, o.role, o.state,
        s.password_at as "passwordAt", s.code_at as "codeAt", s.recovery_at as "recoveryAt",
-       s.passkey_at as "passkeyAt", s.created_at as "createdAt", s.ends_at as "endsAt",
+       s.passkey_at as "passkeyAt", s.provider_at as "providerAt",
+       s.provider_factor_at as "providerFactorAt", s.created_at as "createdAt",
+       s.ends_at as "endsAt",
        coalesce(greatest(s.code_at, s.recovery_at, s.passkey_at)
          > clock_timestamp() - make_interval(mins => ${FRESH_MINUTES}), false) as "isFresh"`,
     [p.digest, p.idleMinutes, p.isUse],
@@ -106,6 +115,8 @@ const PROOF_COLUMNS: Readonly<Record<Proof, string>> = {
   code: 'code_at',
   recovery: 'recovery_at',
   passkey: 'passkey_at',
+  provider: 'provider_at',
+  provider_factor: 'provider_factor_at',
 }
 
 /** Ends a session. May be repeated. */

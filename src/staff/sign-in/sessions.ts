@@ -79,7 +79,7 @@ export function createSessions(db: Db, settings: SessionSettings) {
 
     async open(
       tx: Tx,
-      p: Caller & { readonly operator: string; readonly proof: 'password' | 'passkey' },
+      p: Caller & { readonly operator: string; readonly proof: queries.FirstProof },
     ): Promise<SignedIn> {
       const token = randomText(TOKEN_BYTES)
       await queries.sessionInsert(tx, {
@@ -121,7 +121,8 @@ function missing() {
 }
 
 function sessionOf(row: queries.SessionRow): StaffSession {
-  const isProven = row.codeAt !== null || row.recoveryAt !== null || row.passkeyAt !== null
+  const factors = [row.codeAt, row.recoveryAt, row.passkeyAt, row.providerFactorAt]
+  const isProven = factors.some((at) => at !== null)
   const needed = row.state === 'invited' ? 'enrolment' : 'factor'
   return {
     id: row.id,
@@ -133,6 +134,8 @@ function sessionOf(row: queries.SessionRow): StaffSession {
       code: row.codeAt,
       recovery: row.recoveryAt,
       passkey: row.passkeyAt,
+      provider: row.providerAt,
+      provider_factor: row.providerFactorAt,
     },
     isFresh: row.isFresh,
     signedInAt: row.createdAt,

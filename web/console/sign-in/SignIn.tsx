@@ -13,6 +13,7 @@ import { useForm } from '../../ui/form/use-form.ts'
 import { call, isRefused } from '../call.ts'
 import { paths } from '../paths.ts'
 import { meQuery } from '../queries.ts'
+import { ProviderButton } from './ProviderButton.tsx'
 import { signInByPasskey } from './passkey.ts'
 import { Sheet } from './Sheet.tsx'
 
@@ -56,6 +57,7 @@ export function SignIn() {
             onDone={() => void enter()}
           />
         )}
+        <ProviderButton />
       </div>
     </Sheet>
   )

@@ -50,7 +50,4 @@ export const own: Same<typeof ru> = {
   prove: 'Confirm that it is you',
   proveText: 'More than ten minutes have passed since you signed in.',
   provePasskey: 'Confirm with a passkey',
-  provider: 'Sign in with {{name}}',
-  providerFailed: 'You are not signed in',
-  providerBack: 'Back to the sign-in',
 }

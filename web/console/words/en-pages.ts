@@ -16,6 +16,9 @@ export const pages: Same<typeof ru> = {
     submit: 'Continue',
     passkey: 'Sign in with a passkey',
     codeTitle: 'Confirm the sign-in',
+    provider: 'Sign in with {{name}}',
+    failed: 'You are not signed in',
+    back: 'Back to the sign-in',
   },
   enrol: {
     title: 'Invitation',

@@ -26,6 +26,9 @@ export const en: Same<typeof ru> = {
     operator_password_weak: 'The password is too short or too common.',
     password_checks_overloaded:
       'Too many people are signing in right now. Try again in a few seconds.',
+    oidc_sign_in_refused:
+      'This sign-in was not accepted. Your address must be that of an operator and verified.',
+    oidc_unavailable: 'The identity provider does not respond. Sign in with your password.',
     operator_passkey_wrong: 'Signing in with the passkey did not work. Try again.',
   },
   console: { ...pages, command, month, own },

@@ -48,7 +48,4 @@ export const own = {
   prove: 'Подтвердите, что это вы',
   proveText: 'Со входа прошло больше десяти минут.',
   provePasskey: 'Подтвердить без пароля',
-  provider: 'Войти через {{name}}',
-  providerFailed: 'Войти не получилось',
-  providerBack: 'Вернуться ко входу',
 } as const

@@ -25,6 +25,9 @@ export const pages = {
     submit: 'Продолжить',
     passkey: 'Войти без пароля',
     codeTitle: 'Подтвердите вход',
+    provider: 'Войти через {{name}}',
+    failed: 'Войти не получилось',
+    back: 'Вернуться ко входу',
   },
   enrol: {
     title: 'Приглашение',

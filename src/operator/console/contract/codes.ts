@@ -29,6 +29,9 @@ export type ErrorCode =
   | 'invitation_wrong'
   | 'operator_password_weak'
   | 'operator_passkey_wrong'
+  /** The identity provider's answer names nobody who may sign in, or is not an answer to us. */
+  | 'oidc_sign_in_refused'
+  | 'oidc_unavailable'
   /** Too many passwords at once wait for a thread. */
   | 'password_checks_overloaded'
   | 'unavailable'

@@ -29,6 +29,12 @@ export type Routes = {
   'POST /api/sign-in/code': { body: { code: string }; answer: Missing }
   'POST /api/sign-in/passkey/begin': { body: object; answer: PasskeyQuestion }
   'POST /api/sign-in/passkey': { body: { ticket: string; response: object }; answer: Missing }
+  /** `provider`: what the button of the identity provider says; null: there is none. */
+  'GET /api/sign-in/ways': { answer: { provider: string | null } }
+  /** The browser goes to `url`, which leads back to /sign-in/provider. */
+  'POST /api/sign-in/provider/begin': { body: object; answer: { url: string } }
+  /** `query` is what the provider added to that address. */
+  'POST /api/sign-in/provider': { body: { query: string }; answer: Missing }
   'POST /api/sign-out': { body: object; answer: { done: true } }
 
   /** The one-time code of an invitation, and the first password. */
