@@ -208,7 +208,7 @@ grant execute on function ledger_gift, ledger_adjust_up, ledger_adjust_down, led
   ledger_lots, ledger_settle_request, ledger_settle_requests, ledger_void_request,
   ledger_void_requests, ledger_hold_lock, ledger_hold_refuse, orders_credit, keys_candidates,
   letters_queue, accounts_secret_uses to tollgate_operator;
-grant select, insert on operator_acts, catalogue_versions, letters, month_seals
+grant select, insert on operator_acts, catalogue_versions, letters, month_seals, receipt_decisions
   to tollgate_operator;
 grant select on accounts, account_consents, guards, lots, postings, checkpoints, checkpoint_sums,
   days, entries_unverified, usage_marks, usage_spans, usage_sums, usage_split_marks,
@@ -251,7 +251,7 @@ grant select on account_consents, accounts, act_chain, act_copies, audit_marks, 
   quarantine, refunds, sweep_marks, top_up_consents, top_up_settings, top_ups, backups,
   upstream_credentials, upstream_credential_problems, usage_marks, usage_rounds, usage_spans,
   usage_sums, usage_split_marks, usage_split_sums, usage_split_spans, usage_sessions, vendor_bills,
-  busiest_accounts, month_seals to tollgate_auditor;
+  busiest_accounts, month_seals, receipt_decisions to tollgate_auditor;
 grant select (id, book_id, state, fence, last4, created_at, activated_at, revoked_at)
   on keys to tollgate_auditor;
 grant select (id, kind, recipient, subject, state, attempts, last_error, posted_at, ended_at)

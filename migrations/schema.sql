@@ -5,6 +5,7 @@
 CREATE TYPE act_outcome AS ENUM (
     'begun',
     'done',
+    'asked',
     'refused',
     'failed'
 );
@@ -478,8 +479,10 @@ CREATE TABLE disputes (
     note text NOT NULL,
     opened_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
     closed_at timestamp with time zone,
+    answer_by timestamp with time zone DEFAULT (ledger_now() + '5 days'::interval) NOT NULL,
     CONSTRAINT disputes_are_about_something CHECK ((amount_kopecks > 0)),
     CONSTRAINT disputes_are_closed_by_someone CHECK ((((state = 'opened'::dispute_state) = (closed_at IS NULL)) AND ((state = 'opened'::dispute_state) = (closed_by IS NULL)))),
+    CONSTRAINT disputes_give_time_to_answer CHECK ((answer_by > opened_at)),
     CONSTRAINT disputes_ids_carry_their_cell CHECK ((id ~ '^dsp_[0-9a-f]{32}$'::text)),
     CONSTRAINT disputes_notes_are_short CHECK ((length(note) <= 1000)),
     CONSTRAINT disputes_reserve_no_less_than_nothing CHECK ((reserved_credits >= 0)),
@@ -1364,6 +1367,8 @@ CREATE INDEX orders_payable ON orders USING btree (payable_until) WHERE (state =
 
 CREATE UNIQUE INDEX orders_top_ups_are_one_at_a_time ON orders USING btree (book_id) WHERE (is_top_up AND (state = ANY (ARRAY['created'::order_state, 'pending'::order_state, 'expired'::order_state])));
 
+CREATE INDEX orders_with_failed_receipts ON orders USING btree (credited_at) WHERE (receipt_state = 'canceled'::text);
+
 CREATE TRIGGER orders_keep_their_word BEFORE DELETE OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION orders_refuse_change();
 
 CREATE TRIGGER orders_of_top_ups_have_a_mandate BEFORE INSERT OR UPDATE OF posted_at ON orders FOR EACH ROW EXECUTE FUNCTION orders_refuse_charge_without_mandate();
@@ -1709,6 +1714,21 @@ CREATE TABLE quarantine (
 CREATE UNIQUE INDEX quarantine_has_a_settle_once ON quarantine USING btree (hold_id, md5(settle));
 
 CREATE INDEX quarantine_waiting ON quarantine USING btree (refused_at) WHERE (closed_at IS NULL);
+
+CREATE TABLE receipt_decisions (
+    order_id text NOT NULL,
+    decided_by text NOT NULL,
+    note text NOT NULL,
+    decided_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    CONSTRAINT receipt_decisions_have_a_reason CHECK (((length(note) >= 1) AND (length(note) <= 1000))),
+    CONSTRAINT receipt_decisions_name_who_decided CHECK (((length(decided_by) >= 1) AND (length(decided_by) <= 100)))
+);
+
+ALTER TABLE ONLY receipt_decisions
+    ADD CONSTRAINT receipt_decisions_pkey PRIMARY KEY (order_id);
+
+ALTER TABLE ONLY receipt_decisions
+    ADD CONSTRAINT receipt_decisions_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
 
 CREATE TABLE refunds (
     id text NOT NULL,

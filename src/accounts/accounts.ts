@@ -152,6 +152,9 @@ export function createAccounts(options: AccountsOptions) {
       p: { readonly document: string; readonly version: string; readonly address: string },
     ): Promise<void> => queries.consentInsert(db, { ...p, account, at: null }),
 
+    /** For operators: the same, also of a closed account. */
+    consentsOf: (account: AccountId) => queries.consentList(db, account),
+
     find: (id: AccountId) => queries.accountFind(db, id),
     findByEmail: (email: string) => queries.accountFindByEmail(db, email.trim().toLowerCase()),
     /** The owner of a book; undefined when it has none or the account is closed. */

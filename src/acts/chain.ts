@@ -2,7 +2,7 @@
 // password could replace those. sql/acts.sql builds the same text and the same digest.
 import { createHash } from 'node:crypto'
 
-export type Outcome = 'begun' | 'done' | 'refused' | 'failed'
+export type Outcome = 'begun' | 'done' | 'asked' | 'refused' | 'failed'
 
 export type ChainedAct = {
   /** Its place in the chain, from 1 on, without gaps. */

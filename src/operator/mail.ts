@@ -1,11 +1,14 @@
-// op mail: lists the e-mails that wait or that the relay refused; `op mail test` sends one now and
-// shows the SMTP dialogue. It shows neither passwords nor the text of e-mails.
+// op mail: lists the e-mails that wait or that the relay refused, and sends a waiting one again at
+// once; `op mail test` sends one now and shows the SMTP dialogue. It shows neither passwords nor
+// the text of e-mails.
 import { formatCount, formatMinute } from './desk/amounts.ts'
-import { EXIT_DONE, EXIT_FAILED, usageError } from './desk/command-error.ts'
+import { commandError, EXIT_DONE, EXIT_FAILED, usageError } from './desk/command-error.ts'
 import type { Desk } from './desk/desk.ts'
 import { tableOf } from './desk/table.ts'
 
 const TROUBLED_MAX = 50
+/** As many as the console shows. */
+const LISTED_MAX = 100
 
 const COLUMNS = [
   { head: 'posted, UTC' },
@@ -33,9 +36,33 @@ export async function outbox(desk: Desk): Promise<number> {
     `${formatCount(queued)} e-mails are waiting${age}; ${failedText}`,
     ...(emailLines.length === 0 ? [] : [head]),
     // The relay's answer gets its own line: that is what an operator looks for.
-    ...emailLines.flatMap((line, i) => [line, `    ${troubled[i]?.error ?? ''}`]),
+    ...emailLines.flatMap((line, i) => [
+      line,
+      `    ${troubled[i]?.error ?? ''}`,
+      ...(troubled[i]?.state === 'queued' ? [`    op mail retry ${troubled[i]?.id}`] : []),
+    ]),
   ])
   return EXIT_DONE
+}
+
+/** The text of an e-mail that has failed for good is deleted, so only a waiting one can be sent. */
+export async function retryMail(desk: Desk, id: string): Promise<number> {
+  const { mail } = desk.modules
+  const email = (await mail.listFailed(LISTED_MAX)).find((one) => one.id === id)
+  if (email?.state !== 'queued')
+    throw commandError(`no e-mail ${id} waits; op mail outbox has them`)
+  return desk.act({
+    plan: [
+      `e-mail ${email.kind} to ${email.recipient}`,
+      `  sent ${formatCount(email.attempts)} times: ${email.error}`,
+      '  it is sent again now',
+    ],
+    async work(tx) {
+      if (!(await mail.retry(tx, id)))
+        throw commandError(`no e-mail ${id} waits; op mail outbox has them`)
+    },
+    report: () => ({ result: { letter: id }, line: `e-mail ${id} is sent again` }),
+  })
 }
 
 /** Exits with 1 when the relay refused the e-mail. */

@@ -136,7 +136,7 @@ test('a usage error exits with 2, suggests the nearest name and opens no connect
   const cases: [string[], RegExp][] = [
     [['fnd', 'x'], /Did you mean find\?/],
     [['promo', 'crate'], /did you mean create\?/],
-    [['mail', 'nonsense'], /there are outbox, test/],
+    [['mail', 'nonsense'], /there are outbox, retry, test/],
     [['grant', '1', '5'], /required option '--reason/],
     [['grant', `${at.book}`, 'five', '--reason', 'x'], /five is no number of credits/],
     [['statement', `${at.book}`, '--from', 'monday'], /--from is a day/],

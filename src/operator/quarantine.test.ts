@@ -5,12 +5,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import { createOperatorStage, type OperatorStage } from '../../test/stages/operator.ts'
 import { createLedgerCustomer } from '../../test/support/ledger-customer.ts'
+import { quarantineCharge } from '../../test/support/quarantined-charge.ts'
 import { type BookId, newHoldId, requestIdOf } from '../platform/ids.ts'
-import { credits } from '../units/credits.ts'
-import { noTokens, tokens } from '../units/tokens.ts'
 
 const at = { stage: undefined as unknown as OperatorStage, book: 0n as BookId }
 
@@ -20,22 +18,7 @@ before(async () => {
 })
 after(() => at.stage.end())
 
-/** A charge of a hold that the database does not know. */
-async function refusedCharge(whole: number): Promise<string> {
-  const id = newHoldId(0, Date.now())
-  await at.stage.ledger.settle({
-    ...{ id, book: at.book, ending: 'complete', isEstimated: false, messageId: 'msg_1' },
-    counts: { ...noTokens, output: tokens(whole) },
-    priced: credits(whole),
-  })
-  // The reply may end when the charge is on disk, a moment before it is in the table.
-  const { quarantine } = at.stage.ledger
-  for (let i = 0; i < 1_000; i++) {
-    if ((await quarantine.list({ limit: 1, hold: id })).length > 0) return requestIdOf(id)
-    await wait(10)
-  }
-  throw new Error('the charge is not in quarantine after ten seconds')
-}
+const refusedCharge = (whole: number) => quarantineCharge(at.stage.ledger, at.book, whole)
 
 test('the audit says that the quarantine is empty and every spool can be reached', async () => {
   const { code, out } = await at.stage.op(['audit'])

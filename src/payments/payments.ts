@@ -44,6 +44,7 @@ import { createReviews } from './reviews/reviews.ts'
 import { createSearch } from './reviews/search.ts'
 import { payerErase, payerListByBook } from './signals/queries.ts'
 import { createSignals } from './signals/signals.ts'
+import { createStuckOrders } from './stuck/stuck.ts'
 import { takings } from './takings/takings.ts'
 import type { TieOptions } from './watch/ties.ts'
 import { createWatch, type Watch } from './watch/watch.ts'
@@ -51,7 +52,7 @@ import { createYookassaShops, type YookassaOptions } from './yookassa/yookassa.t
 
 export type { BuyInput, OrderState, OrderView } from './order/order.ts'
 export type { Review } from './order/review-queries.ts'
-export type { Confirmation, Locale, Method, Provider } from './port.ts'
+export type { Confirmation, Locale, Method, Provider, Snapshot } from './port.ts'
 export type { Promo } from './promos/queries.ts'
 export type { LostPayments } from './purchase/lost-orders.ts'
 export type { NotificationInput } from './purchase/notifications.ts'
@@ -64,7 +65,9 @@ export type { Alarm, AlarmName } from './reviews/alarms.ts'
 export type { ReviewInput } from './reviews/reviews.ts'
 export type { FoundOrder, FoundPurchase } from './reviews/search.ts'
 export type { Signals } from './signals/signals.ts'
+export type { FailedReceipt, StuckOrder } from './stuck/queries.ts'
 export type { CapturedSum, RefundedSum, SoldTerms } from './takings/queries.ts'
+export type { TakingsRows } from './takings/rows.ts'
 export type { Mismatch } from './watch/compare.ts'
 export type { Reconciled } from './watch/reconcile.ts'
 
@@ -204,11 +207,14 @@ export function createPayments(options: PaymentsOptions) {
     /** An operator opens, wins or loses a dispute. Refuses: order_unknown, order_state_wrong. */
     dispute: disputes.dispute,
 
-    /** Disputes of all orders, open ones first. */
-    disputes: search.disputes,
+    /**
+     * Disputes of all orders, open ones first, by their deadlines; and an order by its own id or
+     * the id of its payment, of a refund or of a dispute.
+     */
+    ...{ disputes: search.disputes, search: search.find },
 
-    /** An order by its own id or the id of its payment, of a refund or of a dispute. */
-    search: search.find,
+    /** For operators: orders that hang, what the provider says of one, receipts that failed. */
+    ...createStuckOrders({ ...shared, reread }),
 
     /** Compares our orders of a period with the provider's payments. Changes nothing. */
     reconcile: watch.reconcile,

@@ -4,6 +4,7 @@
 import type { BookMovement, EntryKind, Ledger, StatedLot } from '../ledger/ledger.ts'
 import type { Payments, SoldTerms } from '../payments/payments.ts'
 import type { Tx } from '../platform/db/db.ts'
+import type { BookId } from '../platform/ids.ts'
 import { lotValue, NO_VALUE } from './lot-value.ts'
 
 /** Microcredits. */
@@ -75,23 +76,30 @@ type Row = {
   readonly money: Sums<PackMoney>
 }
 
-export async function liabilityOf(
+/** What moved in one lot of a book; in its debt, where there is no lot. */
+export type LotMovement = {
+  readonly book: BookId
+  readonly lot: StatedLot | null
+  readonly kind: CreditsKind
+  readonly pack: string | null
+  readonly movement: Movement
+  readonly money: PackMoney
+}
+
+type Modules = {
+  readonly ledger: Pick<Ledger, 'totals'>
+  readonly payments: Pick<Payments, 'takings'>
+}
+
+type Moments = { readonly from: Date; readonly to: Date | null }
+
+/** Everything that a liability is the sum of. */
+export async function* lotMovements(
   tx: Tx,
-  modules: {
-    readonly ledger: Pick<Ledger, 'totals'>
-    readonly payments: Pick<Payments, 'takings'>
-  },
-  period: { readonly from: Date; readonly to: Date | null },
+  { ledger, payments }: Modules,
+  period: Moments,
   p: { readonly isActiveOnly: boolean },
-): Promise<Liability> {
-  const { ledger, payments } = modules
-  const rows = new Map<string, Row>()
-  const rowOf = (kind: CreditsKind, pack: string | null): Row => {
-    const key = `${kind} ${pack ?? ''}`
-    const known = rows.get(key) ?? { kind, pack, movement: noMovement(), money: noMoney() }
-    rows.set(key, known)
-    return known
-  }
+): AsyncGenerator<LotMovement> {
   for await (const page of ledger.totals.walk(tx, period, p)) {
     const bought = page.flatMap(({ to }) => to.lots.filter(({ kind }) => kind === 'purchase'))
     const found = await payments.takings.terms(
@@ -99,7 +107,28 @@ export async function liabilityOf(
       bought.map(({ ref }) => ref),
     )
     const terms = new Map(found.map((one) => [one.order, one]))
-    for (const book of page) addBook(book, terms, rowOf)
+    for (const book of page) yield* movementsOf(book, terms)
+  }
+}
+
+export async function liabilityOf(
+  tx: Tx,
+  modules: Modules,
+  period: Moments,
+  p: { readonly isActiveOnly: boolean },
+): Promise<Liability> {
+  const { payments } = modules
+  const rows = new Map<string, Row>()
+  const rowOf = (kind: CreditsKind, pack: string | null): Row => {
+    const key = `${kind} ${pack ?? ''}`
+    const known = rows.get(key) ?? { kind, pack, movement: noMovement(), money: noMoney() }
+    rows.set(key, known)
+    return known
+  }
+  for await (const { kind, pack, movement, money } of lotMovements(tx, modules, period, p)) {
+    const row = rowOf(kind, pack)
+    addAll(row.movement, movement)
+    addAll(row.money, money)
   }
   const packs = [...rows.values()].flatMap(({ pack }) => (pack === null ? [] : [pack]))
   const titles = new Map(
@@ -108,11 +137,10 @@ export async function liabilityOf(
   return summed([...rows.values()], titles)
 }
 
-function addBook(
-  { from, to }: BookMovement,
+function* movementsOf(
+  { book, from, to }: BookMovement,
   terms: ReadonlyMap<string, SoldTerms>,
-  rowOf: (kind: CreditsKind, pack: string | null) => Row,
-): void {
+): Generator<LotMovement> {
   const before = new Map(from.lots.map((lot) => [lot.seq, lot]))
   for (const lot of to.lots) {
     const kind = kindOf[lot.kind]
@@ -121,16 +149,18 @@ function addBook(
     const was = before.get(lot.seq)
     // A lot that was empty before and did not move says nothing.
     if (was !== undefined && was.left === 0n && isSame(was, lot)) continue
-    const row = rowOf(kind, sale?.packId ?? null)
-    addLot(row.movement, was, lot)
-    if (sale !== undefined) addMoney(row.money, sale, was, lot)
+    const sums = { movement: noMovement(), money: noMoney() }
+    addLot(sums.movement, was, lot)
+    if (sale !== undefined) addMoney(sums.money, sale, was, lot)
+    yield { book, lot, kind, pack: sale?.packId ?? null, ...sums }
   }
   if (from.usedBeyond + from.adjustedBeyond + to.usedBeyond + to.adjustedBeyond === 0n) return
-  const { movement } = rowOf('debt', null)
+  const movement = noMovement()
   movement.opening -= from.usedBeyond + from.adjustedBeyond
   movement.used += to.usedBeyond - from.usedBeyond
   movement.adjusted += to.adjustedBeyond - from.adjustedBeyond
   movement.closing -= to.usedBeyond + to.adjustedBeyond
+  yield { book, lot: null, kind: 'debt', pack: null, movement, money: noMoney() }
 }
 
 const MOVED = ['used', 'refunded', 'disputed', 'adjusted'] as const

@@ -85,3 +85,17 @@ export async function todayFind(
   )
   return rows[0] as { from: Date; now: Date; day: string }
 }
+
+/** When a day begins and ends in a time zone; without one, today. */
+export async function dayFind(
+  db: Executor,
+  p: { readonly timeZone: string; readonly day: string | null },
+): Promise<{ readonly day: string; readonly from: Date; readonly to: Date }> {
+  const { rows } = await db.query(
+    `select day::text as day, day::timestamp at time zone $1 as from,
+       (day + 1)::timestamp at time zone $1 as to
+     from (select coalesce($2::date, (ledger_now() at time zone $1)::date) as day) d`,
+    [p.timeZone, p.day],
+  )
+  return rows[0] as { day: string; from: Date; to: Date }
+}

@@ -4,6 +4,7 @@ import { quickCard } from './deeds.ts'
 import { BankError } from './errors.ts'
 import { readFaultRule } from './faults.ts'
 import { type Input, wrong } from './input.ts'
+import { disputeLetter } from './letters.ts'
 import { amountOf, parseKopecks } from './money.ts'
 import { readMode } from './notices.ts'
 import type { MethodType, PaidHow, Payment, Refund } from './objects.ts'
@@ -87,6 +88,12 @@ export const acts: Readonly<Record<string, Act>> = {
     const isPending = input.flag('isPending') ?? false
     const refund = store.refunds.create({ payment, kopecks, receipt: null, isPending })
     return store.shown(refund)
+  },
+
+  /** The payer's bank opened a dispute: the provider writes an e-mail, and its API says nothing. */
+  'POST dispute'(input, parts) {
+    const payment = paymentOf(input, parts)
+    return disputeLetter(payment, parts.store.now(), input.whole('days') ?? 7)
   },
 
   /** Refunds of one payment, or of all without one, wait for `complete-refund`. */

@@ -160,3 +160,13 @@ test('a reset deletes everything but the shop and the time', async () => {
   assert.ok(String(state.now) >= String(before.now))
   assert.equal((await shop.get('/me')).status, 200)
 })
+
+test('a dispute is an e-mail to the shop, and changes nothing of the API', async () => {
+  const { id } = await shop.pay()
+  assert.equal(await refuse('dispute', { paymentId: id }), 400, 'nothing was paid')
+  await shop.sim('pay', { paymentId: id })
+  const before = await read(id)
+  const letter = await shop.sim('dispute', { paymentId: id, days: 5 })
+  assert.match(String(letter.text), new RegExp(`Номер платежа: ${id}\n[\\s\\S]*до 20\\d\\d-`))
+  assert.deepEqual(await read(id), before)
+})

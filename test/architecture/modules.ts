@@ -99,6 +99,7 @@ export const tableOwners: Readonly<Record<string, string>> = {
   payment_reviews: 'payments',
   refunds: 'payments',
   disputes: 'payments',
+  receipt_decisions: 'payments',
   payment_notices: 'payments',
   payment_sweeps: 'payments',
   payment_findings: 'payments',

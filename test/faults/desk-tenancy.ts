@@ -75,7 +75,9 @@ async function everyCommand(stage: ConsoleStage): Promise<number> {
       sent += 1
       const isOffered = CONSOLE_COMMANDS.includes(name)
       const isAllowed = permission !== null && stage.staff.may(role, permission)
-      const allowed = isAllowed ? 'field_invalid' : 'permission_missing'
+      // A command that needs nothing may begin, and finds nothing to do.
+      const begun = usage.includes('<') ? 'field_invalid' : 'command_refused'
+      const allowed = isAllowed ? begun : 'permission_missing'
       const expected = isOffered ? allowed : 'command_unknown'
       ensure(code === expected, `${role}: ${name} answers ${expected}, not ${code}`)
     }

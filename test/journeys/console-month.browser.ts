@@ -11,8 +11,9 @@ import { type ConsoleStage, createConsoleStage } from '../stages/console.ts'
 import { createOidcStage, type OidcStage } from '../stages/oidc.ts'
 import { turnClock } from '../support/harness.ts'
 import { addAuthenticator, openBrowser, type TestBrowser } from './support/browser.ts'
+import { confirmPlan, finishDialog } from './support/console-dialog.ts'
 import { arrangeCustomer, signIn, typeSignIn, words } from './support/console-people.ts'
-import { confirm, done, heading, withinWindow } from './support/console-steps.ts'
+import { heading, withinWindow } from './support/console-steps.ts'
 
 const { console: text, action, second } = words.en
 const { month: monthText, own } = text
@@ -115,8 +116,8 @@ test('a month is sealed with its plan, and what comes later is shown as a correc
 
     await openMonth(page, at.month, 'sealer')
     await page.getByRole('button', { name: text.command.sealMonth.button }).click()
-    await confirm(page, 'sealMonth', { reason: 'the accountant agreed' })
-    await done(page)
+    await confirmPlan(page, 'sealMonth', { reason: 'the accountant agreed' })
+    await finishDialog(page)
     await page.getByText(monthText.sealed, { exact: true }).waitFor()
     const [act] = (await at.stage.acts()).slice(-1)
     assert.equal(act?.command, `month seal ${at.month} --reason 'the accountant agreed'`)

@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type ConsoleStage, createConsoleStage } from '../stages/console.ts'
 import { assertFitsAndAccessible, looks, openBrowser, type TestBrowser } from './support/browser.ts'
+import { confirmPlan, finishDialog } from './support/console-dialog.ts'
 import {
   arrangeCustomer,
   type Customer,
@@ -15,7 +16,7 @@ import {
   typeSignIn,
   words,
 } from './support/console-people.ts'
-import { confirm, done, heading, withinWindow } from './support/console-steps.ts'
+import { heading, withinWindow } from './support/console-steps.ts'
 
 const { console: text, second, action } = words.en
 
@@ -91,7 +92,7 @@ test('a refund shows its plan, is done once, and stands in the list of acts', ()
     await dialog.getByText(/10\.00 RUB goes back/).waitFor()
     assert.equal(await refunds(), 0, 'a plan does nothing')
     await dialog.getByRole('button', { name: text.command.refund.submit }).click()
-    await done(page)
+    await finishDialog(page)
     assert.equal(await refunds(), 1)
     await page.getByText('asked by e-mail').first().waitFor()
     await page.getByRole('link', { name: text.nav.acts }).first().click()
@@ -107,7 +108,7 @@ test('above a limit a refund waits until another person approves its plan', () =
     await typeSignIn(page, asker, 'en')
     const before = await refunds()
     await page.getByRole('button', { name: text.command.refund.button }).click()
-    await confirm(page, 'refund', { reason: 'asked by phone', amount: '500' })
+    await confirmPlan(page, 'refund', { reason: 'asked by phone', amount: '500' })
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('status').getByText(text.command.state.asked).waitFor()
     assert.equal(await refunds(), before, 'one person is not enough')
@@ -121,8 +122,8 @@ test('above a limit a refund waits until another person approves its plan', () =
       await other.goto(`${at.stage.consoleUrl}/queues`)
       await typeSignIn(other, await at.stage.people.newcomer('approver', 'finance'), 'en')
       await other.getByRole('button', { name: text.command.approve.button }).click()
-      await confirm(other, 'approve')
-      await done(other)
+      await confirmPlan(other, 'approve')
+      await finishDialog(other)
     })
     assert.equal(await refunds(), before + 1)
   }))
@@ -137,8 +138,8 @@ test('a payment that differs from its order is credited from the queue', () =>
     await page.goto(`${at.stage.consoleUrl}/queues`)
     await typeSignIn(page, await at.stage.people.newcomer('reviewer', 'finance'), 'en')
     await page.getByRole('button', { name: text.command.reviewCredit.button }).click()
-    await confirm(page, 'reviewCredit', { reason: 'the bank rounds' })
-    await done(page)
+    await confirmPlan(page, 'reviewCredit', { reason: 'the bank rounds' })
+    await finishDialog(page)
     assert.ok(((await at.stage.ledger.balance(book))?.available ?? 0n) > 0n, 'it is credited')
   }))
 
@@ -153,8 +154,8 @@ test('a dispute that the bank decided for us is recorded from the queue', () =>
     await page.goto(`${at.stage.consoleUrl}/queues`)
     await typeSignIn(page, await at.stage.people.newcomer('lawyer', 'finance'), 'en')
     await page.getByRole('button', { name: text.command.disputeWon.button }).click()
-    await confirm(page, 'disputeWon', { reason: 'letter 18' })
-    await done(page)
+    await confirmPlan(page, 'disputeWon', { reason: 'letter 18' })
+    await finishDialog(page)
     const { rows } = await at.stage.db.query('select state from disputes where order_id = $1', [
       order,
     ])
@@ -169,8 +170,8 @@ test('the person on call drains a credential from a phone', async () => {
     await page.goto(at.stage.consoleUrl)
     await signIn(page, person, 'en')
     await page.getByRole('button', { name: text.command.drain.button, exact: true }).first().click()
-    await confirm(page, 'drain')
-    await done(page)
+    await confirmPlan(page, 'drain')
+    await finishDialog(page)
     await page.getByText(text.today.upstream.drained).first().waitFor()
     const drained = (await at.stage.upstreams.overview()).filter(({ isDrained }) => isDrained)
     assert.equal(drained.length, 1)
@@ -210,6 +211,9 @@ for (const [window, theme] of looks) {
         '/months': text.month.title,
         [`/months/${month}`]: monthNameOf(month),
         '/own': text.own.title,
+        '/figures/taken': text.today.figure.taken,
+        '/figures/requests': text.today.figure.requests,
+        '/figures/liability': text.today.figure.liability,
       }
       for (const [path, title] of Object.entries(pages)) {
         await page.goto(`${at.stage.consoleUrl}${path}`)

@@ -15,4 +15,5 @@ export const paths = {
   own: '/own',
   months: '/months',
   month: '/months/$month',
+  figure: '/figures/$name',
 } as const

@@ -49,6 +49,21 @@ export const queuesQuery = queryOptions({
   queryFn: ({ signal }) => call('GET /api/queues', { signal }),
 })
 
+export const figureRowsQuery = (name: string, day: string | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ['figure', name, day ?? ''],
+    queryFn: ({ pageParam, signal }) =>
+      call('GET /api/figures/:name', {
+        ...{ params: { name }, signal },
+        query: {
+          ...(day !== undefined && { day }),
+          ...(pageParam !== null && { before: pageParam }),
+        },
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next }) => next,
+  })
+
 export const approvalsQuery = queryOptions({
   queryKey: ['approvals'],
   queryFn: ({ signal }) => call('GET /api/approvals', { signal }),

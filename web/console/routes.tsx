@@ -92,6 +92,13 @@ const own = createRoute({
   path: paths.own,
   component: lazyRouteComponent(() => import('./own/Own.tsx'), 'Own'),
 })
+const figure = createRoute({
+  getParentRoute: () => staff,
+  path: paths.figure,
+  validateSearch: ({ day }: Record<string, unknown>): { readonly day?: string } =>
+    typeof day === 'string' && /^\d{4}-\d\d-\d\d$/.test(day) ? { day } : {},
+  component: lazyRouteComponent(() => import('./figure/Figure.tsx'), 'Figure'),
+})
 const acts = createRoute({
   getParentRoute: () => staff,
   path: paths.acts,
@@ -102,7 +109,9 @@ const tree = root.addChildren([
   signIn,
   provider,
   enrol,
-  staff.addChildren([today, search, account, request, queues, months, month, own, acts]),
+  staff.addChildren([
+    ...[today, search, account, request, queues, figure, months, month, own, acts],
+  ]),
 ])
 
 export function createConsolePages(client: QueryClient) {

@@ -7,6 +7,7 @@ import { createLongReads, type LongReadOptions } from '../upkeep/standby.ts'
 import { LATENCY_STEPS, type Latency, latencyOf } from '../usage/latency.ts'
 import { type BookState, stateOf } from './lot-states.ts'
 import * as queries from './queries.ts'
+import { bookRows, requestRows } from './row-queries.ts'
 
 /** `to` null: now. Both are multiples of 15 minutes, as midnights of all time zones are. */
 export type Moments = { readonly from: Date; readonly to: Date | null }
@@ -137,6 +138,8 @@ export function createTotals(options: LongReadOptions) {
     postings: queries.postingSums,
     /** Null: nothing was ever posted. */
     firstPostingAt: queries.firstPostingAt,
+    /** A page of the requests, or of the books, that a figure is made of. */
+    ...{ requestRows, bookRows },
     /** Reads every entry of the period. */
     entries: queries.entrySums,
     /** A snapshot for reads of minutes; on the standby, if there is one and it may be behind. */

@@ -3,6 +3,7 @@
 // as constants, so that PostgreSQL neither plans nor locks other partitions.
 import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId, HoldId } from '../../platform/ids.ts'
+import type { Credits } from '../../units/credits.ts'
 import type { Ending } from '../../units/endings.ts'
 import { ENTRY_COLUMNS, type Entry, entryOf, queryRow } from '../queries.ts'
 
@@ -283,4 +284,45 @@ export async function entryListOfDay(
     [p.book, p.day, p.afterSeq, p.untilSeq, p.from, p.to, p.limit],
   )
   return rows.map((row) => entryOf(row as Record<string, unknown>))
+}
+
+export type UseOfDay = {
+  /** In the time zone. */
+  readonly day: string
+  readonly model: string
+  readonly requests: bigint
+  /** Of them, those that were charged. */
+  readonly charged: bigint
+  readonly input: bigint
+  readonly output: bigint
+  readonly spent: Credits
+  readonly first: Date
+  readonly last: Date
+}
+
+/**
+ * Requests of a book after one of its entries, by day and model, oldest first. `since` is the time
+ * of that entry: earlier partitions are not opened. Days that left the ledger are missing.
+ */
+export async function useListAfter(
+  db: Executor,
+  p: {
+    readonly book: BookId
+    readonly seq: bigint
+    readonly since: Date
+    readonly zone: string
+  },
+): Promise<UseOfDay[]> {
+  const { rows } = await db.query(
+    `select (e.at at time zone $4)::date::text as day, t.model, count(*) as requests,
+       count(*) filter (where e.kind = 'charge') as charged,
+       coalesce(sum(e.input), 0)::int8 as input, coalesce(sum(e.output), 0)::int8 as output,
+       (-sum(e.amount))::int8 as spent, min(e.at) as first, max(e.at) as last
+     from entries e join tariffs t on t.id = e.tariff
+     where e.book_id = $1 and e.seq > $2 and e.day >= ($3::timestamptz at time zone 'UTC')::date - 1
+       and e.kind in ('charge', 'void')
+     group by 1, 2 order by 1, 2`,
+    [p.book, p.seq, p.since, p.zone],
+  )
+  return rows as UseOfDay[]
 }

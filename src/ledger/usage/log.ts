@@ -24,6 +24,7 @@ import {
   spanList,
   type TimeRange,
   tariffListOf,
+  useListAfter,
 } from './log-queries.ts'
 import { type Mark, markFind } from './queries.ts'
 
@@ -137,6 +138,9 @@ export function createRequestLog(db: Db) {
       const found = await look(book, id)
       return found === 'running' ? undefined : found
     },
+
+    /** What requests after an entry used, by day and model; for an operator. */
+    after: (p: Parameters<typeof useListAfter>[1]) => useListAfter(db, p),
 
     lastDay: (p: Period) => db.snapshot((tx) => findLastDay(tx, p)),
     /** A page of the statement: entries of one UTC day, oldest first. */

@@ -15,6 +15,8 @@ export const families: Readonly<Record<string, string>> = {
   upstreams: 'where requests go: health, credentials, drains, weights',
   accounts: 'accounts under load',
   mail: 'e-mails: the outbox, and a test of the relay',
+  orders: 'orders that hang between us and the provider',
+  receipts: 'receipts that the provider could not register',
   reviews: 'money that waits for a person',
   disputes: 'payers who went to their bank',
   quarantine: 'charges that the database refused',

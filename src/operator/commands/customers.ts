@@ -5,7 +5,7 @@ import { listBusiest } from '../busiest.ts'
 import { find } from '../find/find.ts'
 import { statement } from '../find/statement.ts'
 import { importKeys } from '../import-keys.ts'
-import { outbox, testMail } from '../mail.ts'
+import { outbox, retryMail, testMail } from '../mail.ts'
 import { listRefused } from '../refused.ts'
 import { listUnknownUsage } from '../usage.ts'
 import { FROM, LIMIT, type OperatorCommand, REASON, TO } from './command.ts'
@@ -69,6 +69,13 @@ export const customerCommands: readonly OperatorCommand[] = [
     readsPersonalData: true,
     description: 'what waits, the oldest, what died',
     run: outbox,
+  },
+  {
+    usage: 'mail retry <letter>',
+    permission: 'customers.change',
+    readsPersonalData: true,
+    description: 'send an e-mail that waits after a failure now',
+    run: retryMail,
   },
   {
     usage: 'mail test <address>',

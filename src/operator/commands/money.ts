@@ -1,7 +1,10 @@
 // Commands about money: credits by hand, refunds, promo codes, reviews, disputes, reconciliation.
+import { printEvidence } from '../evidence/evidence.ts'
 import { listDisputes, loseDispute, openDispute, winDispute } from '../money/disputes.ts'
 import { adjust, grant } from '../money/money.ts'
+import { checkOrder, listStuckOrders } from '../money/orders.ts'
 import { createPromo, endPromo, listPromos } from '../money/promo.ts'
+import { dismissReceipt, listReceipts } from '../money/receipts.ts'
 import { reconcile } from '../money/reconcile.ts'
 import { refund } from '../money/refund.ts'
 import { listReviews, resolveReview } from '../money/reviews.ts'
@@ -68,6 +71,35 @@ export const moneyCommands: readonly OperatorCommand[] = [
     run: reconcile,
   },
   {
+    usage: 'orders stuck',
+    permission: 'payments.read',
+    isUnattended: true,
+    description: 'paid and not credited, or without an end after the payer’s hour',
+    run: listStuckOrders,
+  },
+  {
+    usage: 'orders check <order>',
+    permission: 'checks.run',
+    readsPersonalData: true,
+    description: 'ask the provider about one order, and credit it if it was paid',
+    run: checkOrder,
+  },
+  {
+    usage: 'receipts list',
+    permission: 'payments.read',
+    readsPersonalData: true,
+    description: 'receipts that the provider could not register, oldest first',
+    run: listReceipts,
+  },
+  {
+    usage: 'receipts dismiss <order>',
+    permission: 'payments.decide',
+    readsPersonalData: true,
+    description: 'a person has dealt with a failed receipt',
+    options: [NOTE],
+    run: dismissReceipt,
+  },
+  {
     usage: 'reviews list',
     permission: 'payments.read',
     isUnattended: true,
@@ -93,7 +125,7 @@ export const moneyCommands: readonly OperatorCommand[] = [
     usage: 'disputes list',
     permission: 'payments.read',
     isUnattended: true,
-    description: 'open ones first',
+    description: 'open ones first, those that end first at the top',
     run: listDisputes,
   },
   {
@@ -103,9 +135,18 @@ export const moneyCommands: readonly OperatorCommand[] = [
     options: [
       NOTE,
       ['--amount <roubles>', 'a part of the price'],
+      ['--until <day>', 'the bank accepts evidence to the end of this day, UTC; else five days'],
       ['--block', 'stop the whole account too'],
     ],
     run: openDispute,
+  },
+  {
+    usage: 'disputes evidence <dispute>',
+    permission: 'customers.read',
+    readsPersonalData: true,
+    description: 'the file for the bank, as one HTML page that prints well',
+    options: [['--language <name>', 'ru (default) or en']],
+    run: printEvidence,
   },
   {
     usage: 'disputes won <order>',

@@ -26,6 +26,7 @@ import { silentTerminal } from './terminal.ts'
 export const CONSOLE_COMMANDS: readonly string[] = [
   ...['grant', 'adjust', 'refund', 'revoke', 'suspend', 'unsuspend'],
   ...['reviews resolve', 'disputes open', 'disputes won', 'disputes lost'],
+  ...['orders check', 'receipts dismiss', 'quarantine retry', 'quarantine write-off', 'mail retry'],
   ...['promo create', 'promo end', 'upstreams drain', 'upstreams undrain'],
   ...['approvals approve', 'approvals decline', 'month seal'],
 ]

@@ -11,6 +11,7 @@ import { createCookies } from './cookie.ts'
 import { ownRoutes } from './own.ts'
 import { customerRoutes } from './reads/customers.ts'
 import { monthRoutes } from './reads/months.ts'
+import { queueRoutes } from './reads/queues.ts'
 import { readRoutes } from './reads/reads.ts'
 import { type RouteName, type RouteTable, routesPlugin } from './routes.ts'
 import { enrolmentRoutes, providerRoutes, signInRoutes } from './sign-in.ts'
@@ -50,6 +51,7 @@ export function consoleRoutes({
     ...readRoutes({ modules, brand }),
     ...customerRoutes(modules),
     ...monthRoutes(modules),
+    ...queueRoutes(modules),
     ...commandRoutes(modules),
   }
 }

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type ConsoleStage, createConsoleStage } from '../../../test/stages/console.ts'
+import { quarantineCharge } from '../../../test/support/quarantined-charge.ts'
 import { russianLine } from '../../../web/console/command/lines.ts'
 import { CONSOLE_COMMANDS } from './commands.ts'
 import type { CommandAnswer } from './contract/contract.ts'
@@ -92,6 +93,32 @@ test('each command about payments, codes and upstreams is read in Russian', asyn
   await run('upstreams undrain', ['east'])
 })
 
+test('each command of the queues is read in Russian', async () => {
+  const { token: chief } = await at.stage.people.newcomer('chief', 'admin')
+  const vera = await at.stage.person('vera.russian')
+  const order = await at.stage.buyPack(vera)
+  await run('disputes open', [order.id], { ...note, until: '2099-12-31' })
+  const { id } = await at.stage.buy(vera.book)
+  await run('orders check', [id])
+  await at.stage.sim('pay', { orderId: id })
+  await run('orders check', [id])
+  await run('orders check', [id])
+  const other = await at.stage.buy(await at.stage.newBook())
+  await at.stage.sim('expire', { orderId: other.id })
+  await run('orders check', [other.id])
+  await at.stage.db.query(`update orders set receipt_state = 'canceled' where id = $1`, [id])
+  await run('receipts dismiss', [id], note)
+  const { rows } = await at.stage.db.query(
+    `insert into letters (kind, recipient, subject, body_text, body_html, attempts, last_error)
+     values ('payment-credited', 'slow@example.org', 's', 't', 'h', 3, '451 later')
+     returning id`,
+  )
+  await run('mail retry', [(rows[0] as { id: string }).id], {}, chief)
+  const request = await quarantineCharge(at.stage.ledger, vera.book, 1_287)
+  await run('quarantine retry', [request], {}, chief)
+  await run('quarantine write-off', [request], reason, chief)
+})
+
 test('a request for a second person is read in Russian, and compared as it was asked', async () => {
   const book = String(await at.stage.newBook())
   const ids: string[] = []
@@ -144,6 +171,7 @@ test('a refusal is read in Russian', async () => {
     ['grant', [book, '-5'], reason],
     ['refund', ['pay_00000000000000000000000000000000'], reason],
     ['promo end', ['NONE-26'], {}],
+    ['receipts dismiss', [(await at.stage.buy(await at.stage.newBook())).id], note],
   ]
   for (const [name, args, options] of cases) {
     const { body } = await at.stage.command<{ error: { message: string } }>(

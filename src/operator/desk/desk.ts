@@ -90,7 +90,7 @@ export function createDesk(given: DeskOptions) {
     const asked = await orRecord(() => limits.waitForApproval(action))
     if (asked === undefined) return undefined
     const { id, endsAt } = asked
-    await record(modules.db, 'refused', `a second person must approve it: ${id}`)
+    await record(modules.db, 'asked', `a second person must approve it: ${id}`)
     say({ isDone: false, approval: id, endsAt }, [
       `nothing was changed yet: another person can approve it until ${formatTime(endsAt)}`,
       `  op approvals approve ${id}`,

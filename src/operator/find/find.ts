@@ -99,10 +99,11 @@ function keyHit({ keyId, last4, state, book, createdAt }: FoundKey): Hit {
 async function findPurchase({ modules }: Searched, text: string): Promise<Hit[]> {
   // All ids of orders and payments are longer.
   const found = text.length < 8 ? undefined : await modules.payments.search(text)
-  return found === undefined ? [] : [purchaseHit(found)]
+  return found === undefined ? [] : [purchaseHit(found, modules.clock.nowMs())]
 }
 
-function purchaseHit({ order, refunds, disputes, reviews }: FoundPurchase): Hit {
+function purchaseHit(found: FoundPurchase, nowMs: number): Hit {
+  const { order, refunds, disputes, reviews } = found
   const more = {
     refunds: refunds.map(refundJson),
     disputes: disputes.map(disputeJson),
@@ -144,7 +145,10 @@ function purchaseHit({ order, refunds, disputes, reviews }: FoundPurchase): Hit 
         'its refunds',
         refunds.map((one) => `${one.id}  ${formatRubles(one.amount)}  ${one.state}`),
       ),
-      ...section('its disputes', disputes.flatMap(disputeLines)),
+      ...section(
+        'its disputes',
+        disputes.flatMap((one) => disputeLines(one, nowMs)),
+      ),
       ...section('its reviews', waiting),
     ],
   }

@@ -3,14 +3,21 @@
 import type { Dispute, DisputeInput } from '../../payments/payments.ts'
 import { creditsText } from '../../units/credits.ts'
 import { rublesText } from '../../units/kopecks.ts'
-import { formatCredits, formatRubles, formatTime, parseRubles } from '../desk/amounts.ts'
+import {
+  formatCredits,
+  formatRubles,
+  formatTime,
+  parsePeriodEnd,
+  parseRubles,
+} from '../desk/amounts.ts'
 import { EXIT_DONE } from '../desk/command-error.ts'
 import type { Desk } from '../desk/desk.ts'
 import { orderLines, requirePurchase } from '../desk/order.ts'
 
 export async function listDisputes(desk: Desk): Promise<number> {
   const disputes = await desk.modules.payments.disputes()
-  const lines = disputes.flatMap(disputeLines)
+  const nowMs = desk.modules.clock.nowMs()
+  const lines = disputes.flatMap((one) => disputeLines(one, nowMs))
   desk.say(
     { disputes: disputes.map(disputeJson) },
     lines.length === 0 ? ['nobody went to the bank'] : lines,
@@ -20,6 +27,7 @@ export async function listDisputes(desk: Desk): Promise<number> {
 
 export async function openDispute(desk: Desk, text: string): Promise<number> {
   const asked = desk.read('amount', parseRubles, 'roubles, such as 500.00')
+  const until = desk.read('until', parsePeriodEnd, 'a day, such as 2026-12-31')
   const isBlocking = desk.flag('block')
   return decide(
     desk,
@@ -28,8 +36,12 @@ export async function openDispute(desk: Desk, text: string): Promise<number> {
       act: 'open',
       mustBlock: isBlocking,
       ...(asked !== undefined && { amountKopecks: asked }),
+      ...(until !== undefined && { answerBy: until }),
     },
     [
+      until === undefined
+        ? '  the bank is answered within five days: --until says otherwise'
+        : `  the bank accepts evidence until ${formatTime(until)}`,
       '  what is unspent of the pack is set aside until the bank has decided',
       ...(isBlocking ? ['  the whole account stops: requests are refused with 403'] : []),
     ],
@@ -72,13 +84,20 @@ export function disputeJson(dispute: Dispute) {
   }
 }
 
-export function disputeLines(dispute: Dispute): string[] {
-  const { id, order, state, amount, reserved, taken, openedAt } = dispute
+/** `nowMs`: a deadline that has passed is marked. */
+export function disputeLines(dispute: Dispute, nowMs: number): string[] {
+  const { id, order, state, amount, reserved, taken, openedAt, answerBy } = dispute
   const credits =
     state === 'lost' ? `${formatCredits(taken)} taken` : `${formatCredits(reserved)} set aside`
   return [
     `dispute ${id}  ${state}`,
+    ...(state === 'opened' ? [`  ${deadlineText(answerBy, nowMs)}`] : []),
     `  ${formatRubles(amount)}, ${credits}, since ${formatTime(openedAt)}`,
     `  ${order}`,
   ]
+}
+
+function deadlineText(answerBy: Date, nowMs: number): string {
+  const isOver = answerBy.getTime() <= nowMs
+  return isOver ? `OVERDUE since ${formatTime(answerBy)}` : `answer by ${formatTime(answerBy)}`
 }

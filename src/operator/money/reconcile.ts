@@ -25,7 +25,7 @@ export async function reconcile(desk: Desk): Promise<number> {
   const applied = await desk.actWithOwnTransactions({
     plan: [head, ...before.flatMap(linesOf), `  asking the provider about ${fixable.length}`],
     async work() {
-      for (const { order } of fixable) if (order !== null) await payments.check(order)
+      for (const { order } of fixable) if (order !== null) await payments.applyProvider(order)
       await payments.jobs.sweepRefunds()
     },
     report: () => ({

@@ -58,7 +58,8 @@ test('a dispute reserves the pack; won releases it, lost takes it', async () => 
   assert.equal((await op(open, 'somebody@example.org')).code, 1)
   assert.equal((await op(open, anna.email)).code, 0)
   assert.equal(await available(anna.book), 0n)
-  assert.match((await op(['disputes'])).out, /opened\n {2}1 300\.00 RUB, 35 000 000 set aside/)
+  const listed = /opened\n {2}answer by .*\n {2}1 300\.00 RUB, 35 000 000 set aside/
+  assert.match((await op(['disputes'])).out, listed)
   assert.equal((await at.stage.json('disputes', 'won', order.id, '--note', 'x')).state, 'won')
   assert.equal(await available(anna.book), credits(35_000_000))
   const again = await at.stage.json('disputes', 'lost', order.id, '--note', 'x')

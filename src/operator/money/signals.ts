@@ -45,7 +45,10 @@ export async function listSignals(desk: Desk): Promise<number> {
 }
 
 /** The address of each account; a closed account is named by its book. */
-async function namesOf({ modules }: Desk, signals: Signals) {
+export async function namesOf(
+  { modules }: { readonly modules: Pick<Desk['modules'], 'accounts'> },
+  signals: Signals,
+) {
   const books = [
     ...[...signals.cards, ...signals.banks].flatMap((one) => one.books),
     ...[...signals.refunds, ...signals.tries].map((one) => one.book),

@@ -53,7 +53,7 @@ test('up to the limit a command acts; above it, it asks and changes nothing', as
   assert.match(out, /^nothing was changed yet: another person can approve it until .*\n {2}op app/)
   assert.equal(await available(book), credits(1_000))
   const act = (await at.stage.acts()).at(-1)
-  assert.equal(act?.outcome, 'refused')
+  assert.equal(act?.outcome, 'asked')
   assert.match(act?.detail ?? '', /^a second person must approve it: opa_/)
 })
 

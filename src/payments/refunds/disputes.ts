@@ -29,6 +29,8 @@ export type DisputeInput = {
       readonly act: 'open'
       /** Absent: all of the price that was not refunded. */
       readonly amountKopecks?: Kopecks
+      /** Until when the bank accepts evidence; absent: five days from now. */
+      readonly answerBy?: Date
       /** Also suspends the account, until an operator lifts that. */
       readonly mustBlock?: boolean
     }
@@ -74,6 +76,9 @@ export function createDisputes(options: DisputeOptions) {
       throw wrong('This order cannot be disputed now.', order)
     }
     if (amount <= 0n || amount > rest) throw wrong('More than is left of the price.', order)
+    if (input.answerBy !== undefined && input.answerBy.getTime() <= options.clock.nowMs()) {
+      throw wrong('The deadline has passed.', order)
+    }
     const disputed = creditsForAmount(order, amount, returned)
     const reserved = (disputed < unspent ? disputed : unspent) as Credits
     const id = newDisputeId(options.cell, options.clock.nowMs())
@@ -84,6 +89,7 @@ export function createDisputes(options: DisputeOptions) {
       reserved,
       by: input.by,
       note: input.note,
+      answerBy: input.answerBy ?? null,
     })
     await updateOrderState(tx, { ...purchase, disputes: await disputeList(tx, order.id) })
     await postEmail(tx, 'dispute-opened', order, id, { amount, credits: reserved })

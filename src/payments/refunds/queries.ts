@@ -232,28 +232,34 @@ export type Dispute = {
   readonly reserved: Credits
   readonly taken: Credits
   readonly openedAt: Date
+  /** Until when the bank accepts evidence. */
+  readonly answerBy: Date
   readonly closedAt: Date | null
 }
+
+/** Where the provider's letter names no day; a deadline that is too early costs nothing. */
+export const ANSWER_DAYS = 5
+
+const DISPUTE = `
+  id, order_id as "order", state, amount_kopecks as amount, reserved_credits as reserved,
+  taken_credits as taken, opened_at as "openedAt", answer_by as "answerBy",
+  closed_at as "closedAt"`
 
 /** The disputes of an order, oldest first. The caller holds the order's lock. */
 export async function disputeList(db: Executor, order: OrderId): Promise<Dispute[]> {
   const { rows } = await db.query(
-    `select id, order_id as "order", state, amount_kopecks as amount,
-       reserved_credits as reserved, taken_credits as taken, opened_at as "openedAt",
-       closed_at as "closedAt"
-     from disputes where order_id = $1 order by id`,
+    `select ${DISPUTE} from disputes where order_id = $1 order by id`,
     [order],
   )
   return rows as Dispute[]
 }
 
-/** Disputes of all orders, open ones first, then the newest. Reads without a lock. */
+/** Open disputes first, by their deadlines; then the newest. Reads without a lock. */
 export async function disputeListAll(db: Executor, limit: number): Promise<Dispute[]> {
   const { rows } = await db.query(
-    `select id, order_id as "order", state, amount_kopecks as amount,
-       reserved_credits as reserved, taken_credits as taken, opened_at as "openedAt",
-       closed_at as "closedAt"
-     from disputes order by (state = 'opened') desc, id desc limit $1`,
+    `select ${DISPUTE} from disputes
+     order by (state = 'opened') desc, case state when 'opened' then answer_by end, id desc
+     limit $1`,
     [limit],
   )
   return rows as Dispute[]
@@ -265,12 +271,15 @@ export async function disputeInsert(
   p: Pick<Dispute, 'id' | 'order' | 'amount' | 'reserved'> & {
     readonly by: string
     readonly note: string
+    readonly answerBy: Date | null
   },
 ): Promise<void> {
   await tx.query(
-    `insert into disputes (id, order_id, state, amount_kopecks, reserved_credits, opened_by, note)
-     values ($1, $2, 'opened', $3, $4, $5, $6)`,
-    [p.id, p.order, p.amount, p.reserved, p.by, p.note],
+    `insert into disputes
+       (id, order_id, state, amount_kopecks, reserved_credits, opened_by, note, answer_by)
+     values ($1, $2, 'opened', $3, $4, $5, $6,
+       coalesce($7, ledger_now() + make_interval(days => ${ANSWER_DAYS})))`,
+    [p.id, p.order, p.amount, p.reserved, p.by, p.note, p.answerBy],
   )
 }
 

@@ -1,6 +1,7 @@
 // Composes an e-mail from its sentences, as text and as HTML with the same content: the reason,
 // possibly a button, further advice, a signature. No pictures, no links to other hosts, no
 // tracking. The modules have the sentences; mail.ts sends.
+import { escapeHtml } from '../html.ts'
 import { zoneOf } from '../zone.ts'
 
 /** One e-mail in one language. */
@@ -50,25 +51,25 @@ function htmlOf(
   signature: string,
   lang: string,
 ) {
-  const paragraph = (line: string) => `<p style="margin:0 0 16px">${escaped(line)}</p>`
+  const paragraph = (line: string) => `<p style="margin:0 0 16px">${escapeHtml(line)}</p>`
   const link =
     button === undefined
       ? []
       : [
-          `<p style="margin:24px 0"><a href="${escaped(button.link)}" style="${BUTTON}">` +
-            `${escaped(button.label)}</a></p>`,
+          `<p style="margin:24px 0"><a href="${escapeHtml(button.link)}" style="${BUTTON}">` +
+            `${escapeHtml(button.label)}</a></p>`,
           // Some mail programs do not show links; this line can be copied.
-          `<p style="${SMALL};word-break:break-all">${escaped(button.link)}</p>`,
+          `<p style="${SMALL};word-break:break-all">${escapeHtml(button.link)}</p>`,
         ]
   return [
     `<!doctype html><html lang="${lang}"><head><meta charset="utf-8">`,
     // Without it, some phones lay the e-mail out 980 px wide and shrink its letters.
     '<meta name="viewport" content="width=device-width,initial-scale=1">',
-    `<title>${escaped(subject)}</title></head><body style="${BODY}">`,
+    `<title>${escapeHtml(subject)}</title></head><body style="${BODY}">`,
     ...lines.map(paragraph),
     ...link,
     ...more.map(paragraph),
-    `<p style="${SMALL};margin-top:32px">${escaped(signature)}</p></body></html>`,
+    `<p style="${SMALL};margin-top:32px">${escapeHtml(signature)}</p></body></html>`,
   ].join('\n')
 }
 
@@ -80,10 +81,6 @@ const SMALL = 'font-size:13px;color:#5f6368'
 const BUTTON =
   'display:inline-block;padding:12px 20px;border-radius:8px;background:#1a4fd6;color:#fff;' +
   'text-decoration:none'
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
-}
 
 /** The subject is a header: a line break in it would start another header. */
 function oneLine(text: string): string {

@@ -22,6 +22,7 @@ import {
   emailListTo,
   emailRelease,
   emailResume,
+  emailRetry,
 } from './queries.ts'
 import { readSmtpUrl } from './smtp-url.ts'
 
@@ -227,6 +228,9 @@ export function createMail({ db, smtpUrl, from, log, clock }: MailOptions) {
      * again.
      */
     listFailed: (limit: number) => emailListFailed(db, limit),
+
+    /** Sends an e-mail that waits after a failure, once committed; false: it does not wait. */
+    retry: (tx: Executor, id: string): Promise<boolean> => emailRetry(tx, id),
 
     /** The e-mails to an address without their texts, for the owner's export. */
     listTo: (address: string) => emailListTo(db, address),

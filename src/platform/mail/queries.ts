@@ -134,7 +134,17 @@ export async function emailCount(db: Executor): Promise<EmailCounts> {
   return rows[0] as EmailCounts
 }
 
+/** Queues the job of a waiting e-mail to run now; false if it does not wait. Locks its job. */
+export async function emailRetry(db: Executor, id: string): Promise<boolean> {
+  const { rows } = await db.query(
+    `select letters_queue(id) from letters where id::text = $1 and state = 'queued'`,
+    [id],
+  )
+  return rows.length === 1
+}
+
 export type FailedEmail = {
+  readonly id: string
   readonly kind: string
   readonly recipient: string
   readonly state: 'queued' | 'failed'
@@ -146,7 +156,7 @@ export type FailedEmail = {
 /** E-mails that failed within the last day, or wait after a failure. Reads by the small indexes. */
 export async function emailListFailed(db: Executor, limit: number): Promise<FailedEmail[]> {
   const { rows } = await db.query(
-    `select kind, recipient, state, attempts, coalesce(last_error, '') as error,
+    `select id, kind, recipient, state, attempts, coalesce(last_error, '') as error,
        posted_at as "postedAt"
      from letters
      where (state = 'queued' and last_error is not null)

@@ -1,19 +1,21 @@
-// The orders of an account, newest first, with what was given back, and the button that refunds.
+// The orders of an account, newest first, with what was given back, and the buttons that refund
+// one, open a dispute about it, or ask the provider about it.
 import { Receipt } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { OrderLine, RefundLine } from '../../../src/operator/console/contract/contract.ts'
 import { Credits, Moment, Rubles } from '../../ui/amounts.tsx'
-import { Button } from '../../ui/Button.tsx'
 import { Badge, type BadgeTone, Empty, Panel } from '../../ui/parts.tsx'
 import { type Column, Table } from '../../ui/Table.tsx'
-import { actions } from '../command/actions.ts'
+import { type ActionName, actions } from '../command/actions.ts'
 import { CommandDialog } from '../command/Command.tsx'
-import { useMay } from '../use-me.ts'
+import { ActionButton, type OpenAction } from '../queues/ActionButton.tsx'
 import { useName } from '../use-name.ts'
 
 /** States whose unspent part an operator may give back. */
 const REFUNDABLE = ['credited', 'partially_refunded', 'dispute_won']
+/** States that the provider may know more about. */
+const OPEN = ['created', 'pending', 'expired', 'canceled', 'failed', 'refund_pending']
 
 const tones: Readonly<Record<string, BadgeTone>> = {
   ...{ credited: 'good', dispute_won: 'good', review: 'warn', disputed: 'bad' },
@@ -26,9 +28,8 @@ export function Orders(props: {
 }) {
   const { t } = useTranslation()
   const { orders, refunds } = props
-  const may = useMay()
-  const [refunded, setRefunded] = useState<string>()
-  const columns = useColumns(may(actions.refund.permission) ? setRefunded : undefined)
+  const [open, setOpen] = useState<{ readonly name: ActionName; readonly subject: string }>()
+  const columns = useColumns((name, subject) => setOpen({ name, subject }))
   return (
     <Panel title={t('console.account.orders')}>
       {orders.length === 0 ? (
@@ -43,18 +44,18 @@ export function Orders(props: {
         />
       )}
       {refunds.length > 0 && <Refunds refunds={refunds} />}
-      {refunded !== undefined && (
+      {open !== undefined && (
         <CommandDialog
-          action={actions.refund}
-          subject={refunded}
-          onClose={() => setRefunded(undefined)}
+          action={actions[open.name]}
+          subject={open.subject}
+          onClose={() => setOpen(undefined)}
         />
       )}
     </Panel>
   )
 }
 
-function useColumns(onRefund: ((order: string) => void) | undefined): Column<OrderLine>[] {
+function useColumns(act: OpenAction): Column<OrderLine>[] {
   const { t } = useTranslation()
   const name = useName('orderState')
   return [
@@ -97,21 +98,20 @@ function useColumns(onRefund: ((order: string) => void) | undefined): Column<Ord
       label: t('console.account.made'),
       cell: ({ createdAt }) => <Moment at={createdAt} />,
     },
-    ...(onRefund !== undefined
-      ? [
-          {
-            id: 'refund',
-            label: t('console.command.refund.button'),
-            isUnlabelled: true,
-            cell: ({ id, state }: OrderLine) =>
-              REFUNDABLE.includes(state) ? (
-                <Button isSmall onClick={() => onRefund(id)}>
-                  {t('console.command.refund.button')}
-                </Button>
-              ) : null,
-          },
-        ]
-      : []),
+    {
+      id: 'actions',
+      label: t('console.account.actions'),
+      isUnlabelled: true,
+      cell: ({ id, state, method }) => (
+        <span className="flex flex-wrap gap-2">
+          {REFUNDABLE.includes(state) && <ActionButton name="refund" subject={id} act={act} />}
+          {REFUNDABLE.includes(state) && method === 'card' && (
+            <ActionButton name="disputeOpen" subject={id} act={act} />
+          )}
+          {OPEN.includes(state) && <ActionButton name="orderCheck" subject={id} act={act} />}
+        </span>
+      ),
+    },
   ]
 }
 

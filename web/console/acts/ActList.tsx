@@ -9,6 +9,7 @@ import { Badge, type BadgeTone, Empty } from '../../ui/parts.tsx'
 const tones: Readonly<Record<Act['outcome'], BadgeTone>> = {
   done: 'good',
   begun: 'warn',
+  asked: 'warn',
   refused: 'note',
   failed: 'bad',
 }

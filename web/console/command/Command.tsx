@@ -21,6 +21,8 @@ type Plan = Extract<CommandAnswer, { state: 'plan' }>
 type End = Exclude<CommandAnswer, { state: 'plan' }>
 type Values = Record<FieldName, string>
 
+const NO_VALUES: Values = { amount: '', until: '', reason: '' }
+
 export function CommandDialog(props: {
   readonly action: Action
   /** What the command is about, such as a book or an order. */
@@ -32,7 +34,7 @@ export function CommandDialog(props: {
   const client = useQueryClient()
   // One reference per dialog: pressing twice, or a lost answer, does not do it twice.
   const [ref] = useState(() => crypto.randomUUID())
-  const [values, setValues] = useState<Values>({ amount: '', reason: '' })
+  const [values, setValues] = useState<Values>(NO_VALUES)
   const [plan, setPlan] = useState<Plan>()
   const [end, setEnd] = useState<End>()
 
@@ -90,9 +92,7 @@ function PlanNow({ send }: { readonly send: (values: Values) => Promise<void> })
     // Once: React runs effects twice in development.
     if (isSent.current) return
     isSent.current = true
-    send({ amount: '', reason: '' }).catch((error: unknown) =>
-      setProblem(commandError(error) ?? errorText(error)),
-    )
+    send(NO_VALUES).catch((error: unknown) => setProblem(commandError(error) ?? errorText(error)))
   })
   if (problem === undefined) return <Skeleton lines={3} />
   return (
@@ -111,7 +111,7 @@ function Fields(props: {
   const commandError = useCommandError()
   const [problem, setProblem] = useState<string>()
   const form = useForm({
-    initial: { amount: '', reason: '' },
+    initial: NO_VALUES,
     check: ({ amount, reason }) => ({
       amount: action.amount === 'needed' && amount.trim() === '' ? t('field.required') : undefined,
       reason: action.hasReason && reason.trim() === '' ? t('field.required') : undefined,
@@ -138,6 +138,15 @@ function Fields(props: {
           inputMode="decimal"
           autoComplete="off"
           autoFocus
+        />
+      )}
+      {action.hasUntil === true && (
+        <TextField
+          {...form.text('until')}
+          label={t('console.command.until')}
+          hint={t('console.command.untilHint')}
+          type="date"
+          isOptional
         />
       )}
       <TextField

@@ -1,7 +1,7 @@
 // The actions that pages offer: which command of the desk each runs, with which fields, and the
 // permission without which it is not shown.
 
-export type FieldName = 'amount' | 'reason'
+export type FieldName = 'amount' | 'until' | 'reason'
 type Values = Readonly<Record<FieldName, string>>
 
 type Command = {
@@ -20,8 +20,14 @@ export type ActionName =
   | 'reviewCredit'
   | 'reviewRefund'
   | 'reviewDismiss'
+  | 'disputeOpen'
   | 'disputeWon'
   | 'disputeLost'
+  | 'orderCheck'
+  | 'receiptDismiss'
+  | 'quarantineRetry'
+  | 'quarantineWriteOff'
+  | 'letterRetry'
   | 'drain'
   | 'undrain'
   | 'approve'
@@ -33,6 +39,8 @@ export type Action = {
   readonly permission: string
   readonly amount: 'none' | 'needed' | 'optional'
   readonly unit: 'credits' | 'roubles'
+  /** Asks for a day, which may be left out. */
+  readonly hasUntil?: true
   readonly hasReason: boolean
   readonly tone: 'main' | 'danger'
   command(subject: string, values: Values, ref: string): Command
@@ -75,6 +83,7 @@ function credits(name: 'grant' | 'adjust', permission: string): Action {
 
 const CUSTOMERS = { permission: 'customers.change' } as const
 const DECIDE = { permission: 'payments.decide' } as const
+const INSTALLATION = { permission: 'installation.change' } as const
 const DRAIN = { permission: 'upstreams.drain' } as const
 const APPROVE = { permission: 'approvals.read' } as const
 
@@ -101,11 +110,31 @@ export const actions: Readonly<Record<ActionName, Action>> = {
     { name: 'reviewDismiss', tone: 'danger', ...DECIDE },
     ...(['reviews resolve', 'note', 'dismiss'] as const),
   ),
+  disputeOpen: {
+    ...{ name: 'disputeOpen', ...DECIDE, amount: 'optional', unit: 'roubles', hasUntil: true },
+    ...{ hasReason: true, tone: 'danger' },
+    command: (subject, { amount, until, reason }) => ({
+      ...{ command: 'disputes open', args: [subject] },
+      options: {
+        note: reason.trim(),
+        ...(amount.trim() !== '' && { amount: amount.trim() }),
+        ...(until !== '' && { until }),
+      },
+    }),
+  },
   disputeWon: reasoned({ name: 'disputeWon', ...DECIDE }, 'disputes won', 'note'),
   disputeLost: reasoned(
     { name: 'disputeLost', tone: 'danger', ...DECIDE },
     ...(['disputes lost', 'note'] as const),
   ),
+  orderCheck: bare({ name: 'orderCheck', permission: 'checks.run' }, 'orders check'),
+  receiptDismiss: reasoned({ name: 'receiptDismiss', ...DECIDE }, 'receipts dismiss', 'note'),
+  quarantineRetry: bare({ name: 'quarantineRetry', ...INSTALLATION }, 'quarantine retry'),
+  quarantineWriteOff: reasoned(
+    { name: 'quarantineWriteOff', tone: 'danger', ...INSTALLATION },
+    ...(['quarantine write-off', 'reason'] as const),
+  ),
+  letterRetry: bare({ name: 'letterRetry', ...CUSTOMERS }, 'mail retry'),
   drain: bare({ name: 'drain', tone: 'danger', ...DRAIN }, 'upstreams drain'),
   undrain: bare({ name: 'undrain', ...DRAIN }, 'upstreams undrain'),
   approve: bare({ name: 'approve', ...APPROVE }, 'approvals approve'),

@@ -1,5 +1,6 @@
-// What waits for a person: requests for approval, payments under review, open disputes, charges
-// that the database refused, e-mails that the relay refused. Each has the action that ends it.
+// What waits for a person: requests for approval, payments under review, open disputes, orders that
+// hang, failed receipts, charges that the database refused, e-mails that the relay refused, and
+// signals. Each has the action that ends it.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -12,7 +13,8 @@ import { useMay } from '../use-me.ts'
 import type { OpenAction } from './ActionButton.tsx'
 import { Approvals } from './Approvals.tsx'
 import { Letters, Quarantine } from './failures.tsx'
-import { Disputes, Reviews } from './payments.tsx'
+import { Disputes, Receipts, Reviews, StuckOrders } from './payments.tsx'
+import { Signals } from './Signals.tsx'
 
 export function Queues() {
   const { t } = useTranslation()
@@ -24,12 +26,15 @@ export function Queues() {
       <div className="grid gap-6">
         {may('approvals.read') && <Approvals act={act} />}
         <QueryView query={useQuery(queuesQuery)} lines={8}>
-          {({ reviews, disputes, quarantine, letters }) => (
+          {({ reviews, disputes, stuckOrders, receipts, quarantine, letters, signals }) => (
             <>
-              <Reviews reviews={reviews} act={act} />
               <Disputes disputes={disputes} act={act} />
-              <Quarantine quarantine={quarantine} />
-              <Letters letters={letters} />
+              <Reviews reviews={reviews} act={act} />
+              <StuckOrders stuckOrders={stuckOrders} act={act} />
+              <Receipts receipts={receipts} act={act} />
+              <Quarantine quarantine={quarantine} act={act} />
+              <Letters letters={letters} act={act} />
+              <Signals signals={signals} />
             </>
           )}
         </QueryView>

@@ -6,19 +6,18 @@ import { useFormat } from '../../format/use-format.ts'
 import { TextAnchor, TextLink } from '../../ui/TextLink.tsx'
 import { paths } from '../paths.ts'
 import { useMay } from '../use-me.ts'
+import { wholeOfFigure } from './figure-amounts.ts'
 
-const MICRO = 1_000_000n
-
-export function useFigureText(): (figure: TodayFigure) => string {
+export function useFigureText(): (figure: Omit<TodayFigure, 'of'>) => string {
   const { t } = useTranslation()
   const format = useFormat()
-  return ({ unit, value }) => {
+  return ({ name, unit, value }) => {
     if (value === null) return t('console.unknown')
     switch (unit) {
       case 'kopecks':
         return format.rubles(value)
       case 'microcredits':
-        return format.whole(BigInt(value) / MICRO)
+        return format.whole(wholeOfFigure(name, BigInt(value)))
       case 'milliseconds':
         return t('console.request.ms', { ms: format.whole(value) })
       case 'tenths':
@@ -35,20 +34,23 @@ function percentOf(tenths: bigint): string {
   return `${tenths < 0n ? '−' : ''}${digits / 10n}.${digits % 10n}`
 }
 
-/** Parts of the page itself. */
-const anchors: Readonly<Record<string, string>> = {
-  requests: '#models',
-  refused: '#refused',
-  upstreams: '#upstreams',
-}
+/** What these are made of is a part of the page itself. */
+const anchors: Readonly<Record<string, string>> = { refused: '#refused', cost: '#upstreams' }
+
+/** These are computed from others; the page of the first of those shows its rows. */
+const computed: Readonly<Record<string, string>> = { margin: 'revenue', marginShare: 'revenue' }
 
 export function FigureLink(props: { readonly figure: TodayFigure; readonly children: ReactNode }) {
   const { figure, children } = props
   const may = useMay()
   // Nothing is known, so there is nothing to look at.
   if (figure.value === null) return children
-  const anchor = anchors[figure.of]
+  const anchor = anchors[figure.name]
   if (anchor !== undefined) return <TextAnchor href={anchor}>{children}</TextAnchor>
-  const isQueue = figure.of === 'reviews' && may('payments.read')
-  return isQueue ? <TextLink to={paths.queues}>{children}</TextLink> : children
+  if (!may('customers.read')) return children
+  return (
+    <TextLink to={paths.figure} params={{ name: computed[figure.name] ?? figure.name }} search={{}}>
+      {children}
+    </TextLink>
+  )
 }

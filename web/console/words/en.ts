@@ -7,6 +7,7 @@ import { command } from './en-command.ts'
 import { month } from './en-month.ts'
 import { own } from './en-own.ts'
 import { pages } from './en-pages.ts'
+import { figureRows, queueCommands, queues } from './en-queues.ts'
 import type { ru } from './ru.ts'
 
 export const en: Same<typeof ru> = {
@@ -31,5 +32,8 @@ export const en: Same<typeof ru> = {
     oidc_unavailable: 'The identity provider does not respond. Sign in with your password.',
     operator_passkey_wrong: 'Signing in with the passkey did not work. Try again.',
   },
-  console: { ...pages, command, month, own },
+  console: {
+    ...{ ...pages, month, own, queues, figureRows },
+    command: { ...command, ...queueCommands },
+  },
 }

@@ -7,6 +7,7 @@ import { command } from './ru-command.ts'
 import { month } from './ru-month.ts'
 import { own } from './ru-own.ts'
 import { pages } from './ru-pages.ts'
+import { figureRows, queueCommands, queues } from './ru-queues.ts'
 
 export const ru = {
   ...frame,
@@ -30,5 +31,8 @@ export const ru = {
     oidc_unavailable: 'Сервис входа не отвечает. Войдите по паролю.',
     operator_passkey_wrong: 'Войти без пароля не получилось. Попробуйте ещё раз.',
   },
-  console: { ...pages, command, month, own },
+  console: {
+    ...{ ...pages, month, own, queues, figureRows },
+    command: { ...command, ...queueCommands },
+  },
 } as const

@@ -1,8 +1,8 @@
 // CSV that spreadsheets read and do not run as formulas; times in the owner's time zone.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createLocalTime } from '../../../platform/local-time.ts'
 import { csvLine } from './csv.ts'
-import { createLocalTime } from './local-time.ts'
 
 test('quotes text as RFC 4180 requires, and ends lines with CRLF', () => {
   const fields = ['plain', 'a,b', 'say "hi"', 'two\r\nlines', 'ёлка', null, '']

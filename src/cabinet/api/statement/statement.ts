@@ -8,6 +8,7 @@ import type { Entry, EntryKind, Ledger } from '../../../ledger/ledger.ts'
 import { assert } from '../../../platform/assert.ts'
 import { dayText } from '../../../platform/clock.ts'
 import { requestIdOf } from '../../../platform/ids.ts'
+import { createLocalTime } from '../../../platform/local-time.ts'
 import type { Plugin } from '../../../platform/server/plugin.ts'
 import { type Credits, creditsText } from '../../../units/credits.ts'
 import { headersOf, requireAllowance, validate } from '../routes.ts'
@@ -15,7 +16,6 @@ import { daysAfter, type Period, periodFields, periodOf } from '../usage/period.
 import type { UsageReads } from '../usage/reads.ts'
 import { chargeColumns } from './charge-text.ts'
 import { BYTE_ORDER_MARK, csvLine, type Field } from './csv.ts'
-import { createLocalTime } from './local-time.ts'
 import { type StatementWords, statementWords } from './words.ts'
 
 const LIMITS = { defaultDays: 30, maxDays: 366 }

@@ -201,7 +201,8 @@ export type Act = {
   readonly by: string
   readonly osUser: string
   readonly command: string
-  readonly outcome: 'begun' | 'done' | 'refused' | 'failed'
+  /** `asked`: another person has to approve it. */
+  readonly outcome: 'begun' | 'done' | 'asked' | 'refused' | 'failed'
   readonly detail: string
 }
 
@@ -281,36 +282,4 @@ export type Approval = {
   readonly askedAt: Time
   readonly endsAt: Time
   readonly detail: string
-}
-
-export type Queues = {
-  readonly reviews: readonly {
-    readonly id: IntegerText
-    readonly order: string | null
-    readonly reason: string
-    readonly detail: string
-    readonly amountKopecks: Kopecks | null
-    readonly hasMoney: boolean
-    readonly openedAt: Time
-  }[]
-  readonly disputes: readonly {
-    readonly id: string
-    readonly order: string
-    readonly amountKopecks: Kopecks
-    readonly reserved: Credits
-    readonly openedAt: Time
-  }[]
-  readonly quarantine: readonly {
-    readonly request: string
-    readonly reason: string
-    readonly priced: Credits
-  }[]
-  readonly letters: readonly {
-    readonly kind: string
-    readonly recipient: string
-    readonly state: 'queued' | 'failed'
-    readonly attempts: number
-    readonly error: string
-    readonly postedAt: Time
-  }[]
 }

@@ -8,13 +8,13 @@ import type {
   EntryLine,
   Found,
   Me,
-  Queues,
   RequestDetails,
   Today,
   Upstream,
 } from './contract.ts'
 import type { Month, MonthInList } from './month.ts'
 import type { OwnSignIn } from './own.ts'
+import type { EvidenceFile, FigureRows, Queues } from './queues.ts'
 
 /** What a session lacks: the code of the app, or the first second factor; null: nothing. */
 export type Missing = { readonly missing: 'factor' | 'enrolment' | null }
@@ -62,6 +62,13 @@ export type Routes = {
   'GET /api/today': { answer: Today }
   'GET /api/upstreams': { answer: { upstreams: readonly Upstream[] } }
   'GET /api/queues': { answer: Queues }
+  /** The file for the bank, of a dispute or its order. */
+  'GET /api/disputes/:id/evidence': { query: { language: 'ru' | 'en' }; answer: EvidenceFile }
+  /** The rows of a figure of a day, today without one; `before` is `next` of the previous page. */
+  'GET /api/figures/:name': {
+    query: { day?: string | undefined; before?: string | undefined }
+    answer: FigureRows
+  }
   /** Those that wait first. */
   'GET /api/approvals': { answer: { approvals: readonly Approval[] } }
   /** Newest first. */

@@ -8,7 +8,6 @@ import type { RouteTable } from '../routes.ts'
 import { listActs } from './acts.ts'
 import { timeOf } from './amounts.ts'
 import { approvalOf } from './approvals.ts'
-import { readQueues } from './queues.ts'
 import { recordRead } from './record-read.ts'
 import { todayOf } from './today.ts'
 import { readUpstreams } from './upstreams.ts'
@@ -21,7 +20,6 @@ type ReadRoute =
   | 'GET /api/me'
   | 'GET /api/today'
   | 'GET /api/upstreams'
-  | 'GET /api/queues'
   | 'GET /api/approvals'
   | 'GET /api/acts'
 
@@ -35,6 +33,7 @@ const SHOWN: readonly Permission[] = [
   ...['figures.read', 'customers.read', 'acts.read', 'payments.read', 'approvals.read'],
   ...['credits.grant', 'credits.adjust', 'payments.refund', 'customers.change'],
   ...['payments.decide', 'upstreams.drain', 'month.read', 'month.seal'],
+  ...['checks.run', 'installation.change'],
 ] as Permission[]
 
 /** The pages ask every ten seconds; at a million requests a day the figures take a second. */
@@ -80,14 +79,6 @@ export function readRoutes({ modules, brand }: ReadOptions): RouteTable<ReadRout
       access: 'upstreams.read',
       isPolled: true,
       run: async () => ({ upstreams: await readUpstreams(modules) }),
-    },
-
-    'GET /api/queues': {
-      access: 'payments.read',
-      async run(visit) {
-        await recordRead(staff, visit, 'queues')
-        return readQueues(modules)
-      },
     },
 
     'GET /api/approvals': {

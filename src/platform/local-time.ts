@@ -1,5 +1,5 @@
-// Times in the owner's time zone with the offset from UTC: `2026-11-15T13:00:00.000+03:00`.
-import { dateAt } from '../../../platform/clock.ts'
+// Times in a time zone with the offset from UTC: `2026-11-15T13:00:00.000+03:00`.
+import { dateAt } from './clock.ts'
 
 /** Zones change their offset only at full quarters of an hour, so one offset serves a quarter. */
 const QUARTER_MS = 900_000
