@@ -56,6 +56,61 @@ test('compares, confirms and applies a change once, and exports it again', async
   assert.equal((await at.stage.op(['catalogue', 'export', '99'])).code, 1)
 })
 
+test('changes single fields without a file, and goes back to an earlier version', async () => {
+  const { pricing } = at.stage
+  const before = (await pricing.refresh())?.version ?? 0
+  const price = async () =>
+    (await pricing.refresh())?.modelById.get('model-large')?.price.coefficient ?? 0n
+  const set = ['catalogue', 'set', 'models.model-large.coefficient=6.5', '--note', 'dearer output']
+  const declined = await at.stage.op(set, 'n')
+  assert.match(declined.err, /model model-large: coefficient 5 → 6\.5$/m)
+  assert.match(declined.err, /a typical request 13750 credits.* → 14950 credits, .* RUB$/m)
+  assert.equal(await price(), 5_000_000n, 'a declined plan changes nothing')
+  assert.equal((await at.stage.op(set, 'y')).code, 0)
+  assert.equal(await price(), 6_500_000n)
+  const shown = await at.stage.op(['catalogue', 'show'])
+  assert.match(shown.out, /dearer output\n {2}model model-large: coefficient 5 → 6\.5\n/)
+
+  const back = ['catalogue', 'rollback', String(before), '--note', 'a mistake']
+  const done = await at.stage.op(back, 'y')
+  assert.deepEqual([done.code, await price()], [0, 5_000_000n], done.err)
+  const [newest] = await pricing.history()
+  assert.deepEqual([newest?.version, newest?.note], [before + 2, 'a mistake'])
+  assert.match((await at.stage.op(back)).out, /the same as in force/)
+  assert.equal((await at.stage.op(['catalogue', 'rollback', '99', '--note', 'x'])).code, 1)
+  const acts = (await at.stage.acts()).filter(({ outcome }) => outcome === 'done').slice(-2)
+  assert.deepEqual(
+    acts.map(({ command }) => command.split(' ').slice(0, 2).join(' ')),
+    ['catalogue set', 'catalogue rollback'],
+  )
+})
+
+test('a wrong field is named, and nothing is changed', async () => {
+  const before = (await at.stage.pricing.refresh())?.version
+  const { code, err } = await at.stage.op([
+    ...['catalogue', 'set', 'models.model-large.coefficient=0', 'packs.pack-35m.credits=many'],
+    ...['--note', 'x', '--yes'],
+  ])
+  assert.equal(code, 2)
+  assert.match(err, /^models\.model-large\.coefficient: expected a number .* above 0/m)
+  assert.match(err, /^packs\.pack-35m\.credits: expected a whole number/m)
+  assert.equal((await at.stage.op(['catalogue', 'set', 'packs.pack-35m.credits=9'])).code, 2, 'why')
+  assert.equal((await at.stage.pricing.refresh())?.version, before)
+})
+
+test('what another person applied while a plan was read is not undone', async () => {
+  const set = (change: string) => ['catalogue', 'set', change, '--note', 'x']
+  const other = async () => {
+    await at.stage.op([...set('packs.pack-35m.priceKopecks=131000'), '--yes'])
+    return 'y'
+  }
+  const { code, err } = await at.stage.op(set('packs.pack-100m.priceKopecks=351000'), other)
+  assert.equal(code, 1)
+  assert.match(err, /another version was applied meanwhile/)
+  const packs = (await at.stage.pricing.refresh())?.packs.map((one) => one.priceKopecks)
+  assert.deepEqual(packs?.slice(0, 2), [131_000n, 350_000n])
+})
+
 test('sends a test e-mail and shows the dialogue', async () => {
   const { code, out, err } = await at.stage.op(['mail', 'test', 'me@example.org'], 'y')
   assert.deepEqual([code, out], [0, 'sent'])

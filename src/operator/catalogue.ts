@@ -1,10 +1,11 @@
-// op catalogue: prices and packs. A file is checked, compared with the version in force, and
-// applied as the next version. Every process loads it within five seconds; running requests keep
-// the prices they started with.
-import type { Catalogue } from '../pricing/pricing.ts'
+// op catalogue: prices and packs. A file, changed fields or an earlier version are checked,
+// compared with the version in force, and applied as the next version. Every process loads it
+// within five seconds; running requests keep the prices they started with.
+import type { AppliedVersion, Catalogue } from '../pricing/pricing.ts'
 import { credits } from '../units/credits.ts'
 import { rublesText } from '../units/kopecks.ts'
 import { millionthsText } from '../units/price.ts'
+import { versionChanges } from './catalogue-versions.ts'
 import { parseCount } from './desk/amounts.ts'
 import { commandError, EXIT_DONE, EXIT_FAILED, usageError } from './desk/command-error.ts'
 import type { Desk } from './desk/desk.ts'
@@ -21,15 +22,13 @@ const COLUMNS = [
 
 export async function listVersions(desk: Desk): Promise<number> {
   const versions = await desk.modules.pricing.history()
-  const rows = versions.map(({ version, appliedAt, appliedBy, note }) => [
-    String(version),
-    `${appliedAt.slice(0, 19).replace('T', ' ')} UTC`,
-    appliedBy,
-    note,
-  ])
-  const lines = tableOf(COLUMNS, rows, desk.columns)
+  const lines = tableOf(COLUMNS, versions.map(rowOf), desk.columns)
   desk.say({ versions }, lines.length === 0 ? ['none was ever applied'] : lines)
   return EXIT_DONE
+}
+
+function rowOf({ version, appliedAt, appliedBy, note }: AppliedVersion): string[] {
+  return [String(version), `${appliedAt.slice(0, 19).replace('T', ' ')} UTC`, ...[appliedBy, note]]
 }
 
 export async function checkCatalogue(desk: Desk, file: string): Promise<number> {
@@ -89,8 +88,33 @@ export async function diffCatalogue(desk: Desk, file: string): Promise<number> {
 }
 
 export async function applyCatalogue(desk: Desk, file: string): Promise<number> {
-  const catalogue = await catalogueOf(desk, file)
-  const { differences, inMoney } = await differencesOf(desk, catalogue)
+  return putInForce(desk, `prices and packs of ${file}`, await catalogueOf(desk, file))
+}
+
+/** Changes fields of the version in force, such as `packs.pack-35m.priceKopecks=149900`. */
+export async function changeFields(desk: Desk, ...changes: string[]): Promise<number> {
+  const { pricing } = desk.modules
+  const current = await pricing.refresh()
+  if (current === undefined) throw commandError('there is no version in force to change')
+  const changed = pricing.change(current, changes)
+  if ('catalogue' in changed) {
+    const title = `fields of version ${current.version}, changed by hand`
+    return putInForce(desk, title, changed.catalogue)
+  }
+  // One line for each field: the console shows it beside the field.
+  const lines = changed.problems.map(({ field, sentence }) => `${field}: ${sentence}`)
+  throw usageError(lines.join('\n'))
+}
+
+/** The prices and packs of an earlier version become the next version. */
+export async function rollBack(desk: Desk, number: string): Promise<number> {
+  const catalogue = await requireVersion(desk, number)
+  return putInForce(desk, `prices and packs of version ${catalogue.version}`, catalogue)
+}
+
+async function putInForce(desk: Desk, title: string, catalogue: Catalogue): Promise<number> {
+  const { pricing } = desk.modules
+  const { version: base, differences, inMoney } = await differencesOf(desk, catalogue)
   if (differences.length === 0) {
     desk.say({ isDone: false, differences }, ['the same as in force; nothing was changed'])
     return EXIT_DONE
@@ -98,14 +122,19 @@ export async function applyCatalogue(desk: Desk, file: string): Promise<number> 
   const margin = await checkMargin(desk, catalogue)
   return desk.actWithOwnTransactions({
     plan: [
-      `prices and packs of ${file}`,
+      title,
       ...differences.map((one) => `  ${one}`),
       ...inMoney.map((one) => `  in money: ${one}`),
       ...margin.plan,
     ],
     needs: { kind: 'catalogue', size: 1n },
-    work: () =>
-      desk.modules.pricing.apply(catalogue, { by: desk.by, note: desk.text('note') ?? '' }),
+    async work() {
+      // Otherwise what somebody applied while this plan was read would be undone unseen.
+      if ((await pricing.refresh())?.version !== base) {
+        throw commandError('another version was applied meanwhile; look at the difference again')
+      }
+      return pricing.apply(catalogue, { by: desk.by, note: desk.text('note') ?? '' })
+    },
     report: ({ version }) => ({
       result: { version, differences, inMoney },
       line: `version ${version} is in force; every process has it in five seconds${margin.record}`,
@@ -113,23 +142,44 @@ export async function applyCatalogue(desk: Desk, file: string): Promise<number> 
   })
 }
 
+/** Who applied a version, when and why, and what it changed; the one in force without a number. */
+export async function showVersion(desk: Desk, number?: string): Promise<number> {
+  const { version } = await requireVersion(desk, number)
+  const found = await versionChanges(desk.modules.pricing, version)
+  if (found === undefined) throw commandError(`there is no version ${version}`)
+  const { applied, differences, inMoney } = found
+  desk.say({ ...applied, differences, inMoney }, [
+    ...tableOf(COLUMNS, [rowOf(applied)], desk.columns),
+    ...differences.map((one) => `  ${one}`),
+    ...inMoney.map((one) => `  in money: ${one}`),
+  ])
+  return EXIT_DONE
+}
+
 /** Prints a version as a file, which can be edited and applied. */
 export async function exportCatalogue(desk: Desk, number?: string): Promise<number> {
-  const { pricing } = desk.modules
-  const version = number === undefined ? undefined : parseCount(number)
-  if (number !== undefined && version === undefined) throw usageError(`${number} is no version`)
-  const catalogue = version === undefined ? await pricing.refresh() : await pricing.version(version)
-  if (catalogue === undefined) throw commandError(`there is no version ${number ?? 'in force'}`)
-  const text = pricing.format(catalogue)
+  const catalogue = await requireVersion(desk, number)
+  const text = desk.modules.pricing.format(catalogue)
   desk.say({ version: catalogue.version, text }, text.trimEnd().split('\n'))
   return EXIT_DONE
 }
 
+/** The one in force without a number. */
+async function requireVersion({ modules: { pricing } }: Desk, number?: string): Promise<Catalogue> {
+  const version = number === undefined ? undefined : parseCount(number)
+  if (number !== undefined && version === undefined) throw usageError(`${number} is no version`)
+  const catalogue = version === undefined ? await pricing.refresh() : await pricing.version(version)
+  if (catalogue === undefined) throw commandError(`there is no version ${number ?? 'in force'}`)
+  return catalogue
+}
+
 /** With no version in force, everything in the file is new. */
 async function differencesOf({ modules: { pricing } }: Desk, catalogue: Catalogue) {
-  const current = (await pricing.refresh()) ?? { ...catalogue, models: [], packs: [] }
+  const current = await pricing.refresh()
+  const before = current ?? { ...catalogue, models: [], packs: [] }
   return {
-    differences: pricing.diff(current, catalogue),
-    inMoney: pricing.diffInMoney(current, catalogue),
+    version: current?.version,
+    differences: pricing.diff(before, catalogue),
+    inMoney: pricing.diffInMoney(before, catalogue),
   }
 }

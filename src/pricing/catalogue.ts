@@ -43,12 +43,29 @@ export function parseCatalogue(
   if (yaml.problems.length > 0) {
     return { problems: yaml.problems.map(({ line, sentence }) => `line ${line}: ${sentence}`) }
   }
-  const count = rawItems(yaml.value, 'models').length
-  if (!isApplied && count > MODELS_MAX) {
-    const line = yaml.lineAt(['models'])
-    return { problems: [`line ${line}, models: are ${count}; ${MODELS_MAX} are the most`] }
+  const read = readCatalogue(yaml.value, { isApplied })
+  if ('catalogue' in read) return read
+  return {
+    problems: read.problems
+      .map(({ path, sentence }) => ({ line: yaml.lineAt(path), path, sentence }))
+      .sort((a, b) => a.line - b.line)
+      .map(
+        ({ line, path, sentence }) => `line ${line}, ${path.join('.') || 'the file'}: ${sentence}`,
+      ),
   }
-  const { raw, problems: inherited } = withInherited(yaml.value)
+}
+
+/** The same for a value whose scalars are text, with the paths of all problems. */
+export function readCatalogue(
+  value: unknown,
+  { isApplied = false } = {},
+): { readonly catalogue: Catalogue } | { readonly problems: readonly SchemaProblem[] } {
+  const count = rawItems(value, 'models').length
+  if (!isApplied && count > MODELS_MAX) {
+    const sentence = `are ${count}; ${MODELS_MAX} are the most`
+    return { problems: [{ path: ['models'], sentence }] }
+  }
+  const { raw, problems: inherited } = withInherited(value)
   const checked = catalogueSchema.safeParse(raw)
   const problems = [
     ...inherited,
@@ -58,14 +75,7 @@ export function parseCatalogue(
     ...(checked.success && !isApplied ? sizeProblems(checked.data.models) : []),
   ]
   if (checked.success && problems.length === 0) return { catalogue: deepFreeze(checked.data) }
-  return {
-    problems: problems
-      .map(({ path, sentence }) => ({ line: yaml.lineAt(path), path, sentence }))
-      .sort((a, b) => a.line - b.line)
-      .map(
-        ({ line, path, sentence }) => `line ${line}, ${path.join('.') || 'the file'}: ${sentence}`,
-      ),
-  }
+  return { problems }
 }
 
 type RawModel = Record<string, unknown>
@@ -169,12 +179,12 @@ function sizeProblems(models: readonly Model[]): SchemaProblem[] {
   return [{ path: ['models'], sentence }]
 }
 
-function rawItems(raw: unknown, list: string): RawModel[] {
+export function rawItems(raw: unknown, list: string): RawModel[] {
   const items = rawObject(raw)[list]
   return Array.isArray(items) ? items.map(rawObject) : []
 }
 
-function rawObject(value: unknown): RawModel {
+export function rawObject(value: unknown): RawModel {
   return typeof value === 'object' && value !== null ? (value as RawModel) : {}
 }
 

@@ -28,8 +28,13 @@ test('the same prices differ in nothing', () => {
 
 test('a pack changes the price of a million credits, at the cheapest and the dearest pack', () => {
   assert.deepEqual(
-    inMoney((old) => old.replace('priceKopecks: 149000', 'priceKopecks: 139000')),
-    ['a million credits: 129.50-149.00 RUB → 129.50-139.00 RUB'],
+    inMoney((old) => old.replace('priceKopecks: 149000', 'priceKopecks: 139000')).slice(0, 2),
+    [
+      'a million credits: 129.50-149.00 RUB → 129.50-139.00 RUB',
+      // Prices in credits stay; the same credits cost other roubles.
+      'model model-base: a typical request 13750 credits, 1.78-2.04 RUB → ' +
+        '13750 credits, 1.78-1.91 RUB',
+    ],
   )
 })
 
@@ -39,7 +44,8 @@ test('a coefficient changes a million tokens, a typical request and the dearest 
     [
       'model model-writer: a million output tokens 1165.50-1341.00 RUB → 1036.00-1192.00 RUB',
       // 2,000 × 1.5 + 40,000 × 0.15 + 3,000 × 1.875 + 800 × 9 = 21,825 credits; 800 × 8: 21,025.
-      'model model-writer: a typical request 2.82-3.25 RUB → 2.72-3.13 RUB',
+      'model model-writer: a typical request 21825 credits, 2.82-3.25 RUB → ' +
+        '21025 credits, 2.72-3.13 RUB',
       // With us and priority: (200,000 × 3 + 64,000 × 9) × 1.65 = 1,940,400; × 8: 1,834,800.
       'model model-writer: the dearest request 251.28-289.11 RUB → 237.60-273.38 RUB',
     ],

@@ -1,13 +1,14 @@
-// What a new catalogue changes in roubles: the price of a million credits, and for each model with
-// new prices a million tokens, a typical request and the dearest one. For an operator who is about
-// to apply the catalogue; differences.ts says what changes in the file.
+// What a new catalogue changes in money: the price of a million credits, a typical request of each
+// model in credits and roubles, and for each model with new prices a million tokens and the dearest
+// request. For an operator who is about to apply it; differences.ts says what changes in the file.
 import { costOfTokens } from '../units/charge.ts'
-import { type Credits, credits, micro } from '../units/credits.ts'
+import { type Credits, credits, creditsText, micro } from '../units/credits.ts'
 import { costOf, type Price } from '../units/price.ts'
 import { type TokenCounts, tokens } from '../units/tokens.ts'
 import type { Catalogue, Model } from './catalogue.ts'
 import { type Dimension, listOfReply, type PriceList } from './lists.ts'
-import { kopecksOf, packsByPrice, roublesDown } from './money.ts'
+import { type Fraction, kopecksOf, packsByPrice, roublesDown } from './money.ts'
+import type { Pack } from './packs.ts'
 
 const MILLION = tokens(1_000_000)
 const THOUSAND = 1_000n
@@ -41,25 +42,44 @@ export function differencesInMoney(before: Catalogue, after: Catalogue): string[
     ...say('a million credits:', million, million),
     ...after.models.flatMap((model) => {
       const old = before.models.find(({ id }) => id === model.id)
-      if (old === undefined || pricesOf(old) === pricesOf(model)) return []
+      const isRepriced = old !== undefined && pricesOf(old) !== pricesOf(model)
+      const what = (text: string) => `model ${model.id}: ${text}`
+      const [was, is] = [typicalText(old, before), typicalText(model, after)]
       return [
-        ...changedPrices(old, model).flatMap(({ what, was, is }) =>
-          say(`model ${model.id}: ${what}`, was, is),
-        ),
-        ...say(`model ${model.id}: a typical request`, typical(old), typical(model)),
-        ...say(`model ${model.id}: the dearest request`, dearest(old), dearest(model)),
+        ...(isRepriced
+          ? changedPrices(old, model).flatMap((one) => say(what(one.what), one.was, one.is))
+          : []),
+        // Also when only the packs changed: then it costs other roubles.
+        ...(was === is ? [] : [what(`a typical request ${was} → ${is}`)]),
+        ...(isRepriced ? say(what('the dearest request'), dearest(old), dearest(model)) : []),
       ]
     }),
   ]
 }
 
+/** `21825 credits, 2.82-3.25 RUB`. */
+function typicalText(model: Model | undefined, catalogue: Catalogue): string {
+  if (model === undefined) return 'none'
+  const amount = typicalCost(model)
+  return `${creditsText(amount)} credits, ${roubles(amount, catalogue)}`
+}
+
+/** What credits cost at the cheapest pack and at the dearest; undefined without packs. */
+export function kopecksRange(
+  amount: Credits,
+  packs: readonly Pack[],
+): { readonly least: Fraction; readonly most: Fraction } | undefined {
+  const sorted = packsByPrice(packs)
+  const [cheapest, dearest] = [sorted.at(0), sorted.at(-1)]
+  if (cheapest === undefined || dearest === undefined) return undefined
+  return { least: kopecksOf(amount, cheapest), most: kopecksOf(amount, dearest) }
+}
+
 /** `33.00-37.14 RUB`: at the cheapest pack and at the dearest, rounded down. */
 function roubles(amount: Credits | undefined, { packs }: Catalogue): string {
-  if (amount === undefined) return 'none'
-  const sorted = packsByPrice(packs)
-  const ends = [sorted.at(0), sorted.at(-1)].flatMap((pack) =>
-    pack === undefined ? [] : [roublesDown(kopecksOf(amount, pack))],
-  )
+  const range = amount === undefined ? undefined : kopecksRange(amount, packs)
+  if (range === undefined) return 'none'
+  const ends = [roublesDown(range.least), roublesDown(range.most)]
   return `${[...new Set(ends)].join('-')} RUB`
 }
 
@@ -112,7 +132,8 @@ function priceAt(model: Model, { above, values }: PriceList): Price | undefined 
   return isSold ? listOfReply(model.lists, tokens(above + 1n), values).list.price : undefined
 }
 
-function typical({ price }: Model): Credits {
+/** What a turn of a coding agent costs. */
+export function typicalCost({ price }: Pick<Model, 'price'>): Credits {
   return costOfTokens(TYPICAL, price)
 }
 

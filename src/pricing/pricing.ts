@@ -10,8 +10,9 @@ import { CREDITS_MAX, type Credits, micro } from '../units/credits.ts'
 import type { Millionths, Price } from '../units/price.ts'
 import { type TokenCounts, type Tokens, tokens } from '../units/tokens.ts'
 import { type Catalogue, formatCatalogue, type Model, parseCatalogue } from './catalogue.ts'
+import { changeCatalogue } from './changes.ts'
 import { differences, hasOnlyPricesOf } from './differences.ts'
-import { differencesInMoney } from './differences-in-money.ts'
+import { differencesInMoney, kopecksRange, typicalCost } from './differences-in-money.ts'
 import {
   type Dimension,
   type DimensionValues,
@@ -34,6 +35,7 @@ import { createVersions, readApplied, type Snapshot } from './versions.ts'
 import { affordableMaxTokens, least, worstCase } from './worst-case.ts'
 
 export type { MarginLine } from './margin.ts'
+export type { AppliedVersion } from './queries.ts'
 export type { AskedTool, LoweredRequest } from './tool-limits.ts'
 export type { BilledThing } from './vendor-cost.ts'
 export type { VendorPrices } from './vendor-prices.ts'
@@ -184,10 +186,14 @@ export function createPricing({
     /** Read and write the YAML file, without the database. */
     parse: parseCatalogue,
     format: formatCatalogue,
+    /** Changes single fields, such as `packs.pack-35m.priceKopecks=149900`. */
+    change: changeCatalogue,
     /** The changes from one catalogue to another, in words. */
     diff: differences,
-    /** The same in roubles, for models and packs that both have. */
+    /** The same in credits and roubles. */
     diffInMoney: differencesInMoney,
+    /** What a turn of a coding agent costs, and credits in kopecks at the ends of the packs. */
+    typical: { cost: typicalCost, kopecksRange },
     hasOnlyPricesOf,
 
     /** Reads the vendor's price list, without the database. */

@@ -1,17 +1,25 @@
 // Commands about prices and where requests go: catalogue, upstreams, the vendor's bill.
 import {
   applyCatalogue,
+  changeFields,
   checkCatalogue,
   diffCatalogue,
   exportCatalogue,
   listVersions,
+  rollBack,
+  showVersion,
 } from '../catalogue.ts'
 import { showMargin } from '../margin.ts'
 import { showUpstreamCosts } from '../upstream-costs.ts'
 import { addCredential, removeCredential, rotateCredential } from '../upstream-credentials.ts'
 import { drain, listUpstreams, setWeight, undrain } from '../upstreams.ts'
 import { importVendorBill, listVendorBills } from '../vendor-bill.ts'
-import { LIMIT, type OperatorCommand, VENDOR } from './command.ts'
+import { LIMIT, NOTE, type OperatorCommand, VENDOR } from './command.ts'
+
+const SELL_BELOW_COST = [
+  '--sell-below-cost',
+  'also when a price is below what the vendor bills',
+] as const
 
 export const priceCommands: readonly OperatorCommand[] = [
   {
@@ -52,12 +60,30 @@ export const priceCommands: readonly OperatorCommand[] = [
     usage: 'catalogue apply <file>',
     permission: 'prices.change',
     description: 'put a file in force as the next version',
-    options: [
-      ['--note <text>', 'kept with the version'],
-      VENDOR,
-      ['--sell-below-cost', 'also when a price is below what the vendor bills'],
-    ],
+    options: [['--note <text>', 'kept with the version'], VENDOR, SELL_BELOW_COST],
     run: applyCatalogue,
+  },
+  {
+    usage: 'catalogue set <change...>',
+    permission: 'prices.change',
+    description: 'change fields, such as packs.pack-35m.priceKopecks=149900; no value removes one',
+    // No --vendor: the console runs it too, and must read no file that a browser names.
+    options: [NOTE, SELL_BELOW_COST],
+    run: changeFields,
+  },
+  {
+    usage: 'catalogue rollback <version>',
+    permission: 'prices.change',
+    description: 'put the prices of an earlier version in force again, as the next version',
+    options: [NOTE, SELL_BELOW_COST],
+    run: rollBack,
+  },
+  {
+    usage: 'catalogue show [version]',
+    permission: 'prices.read',
+    isUnattended: true,
+    description: 'who applied a version, when and why, and what it changed, also in money',
+    run: showVersion,
   },
   {
     usage: 'catalogue export [version]',

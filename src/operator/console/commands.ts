@@ -29,13 +29,15 @@ export const CONSOLE_COMMANDS: readonly string[] = [
   ...['orders check', 'receipts dismiss', 'quarantine retry', 'quarantine write-off', 'mail retry'],
   ...['promo create', 'promo end', 'upstreams drain', 'upstreams undrain'],
   ...['approvals approve', 'approvals decline', 'month seal'],
+  ...['catalogue set', 'catalogue rollback'],
 ]
 
 /** A reason is a sentence or two; every other value is shorter. */
 const text = z.string().max(1_000)
 const body = z.object({
   command: z.string().max(50),
-  args: z.array(text).max(10),
+  // A form of prices sends each changed field.
+  args: z.array(text).max(200),
   options: z.record(z.string().max(40), z.union([text, z.literal(true)])),
   plan: z.string().max(100).optional(),
 })
@@ -83,8 +85,9 @@ function wordsOf(usage: string): string {
 
 /** As many arguments as the command takes, and only its options. Refuses: field_invalid. */
 function requireForm(entry: OperatorCommand, args: readonly string[], options: Options): void {
-  const needed = entry.usage.match(/<[\w-]+>/g)?.length ?? 0
-  const most = needed + (entry.usage.match(/\[[\w-]+\]/g)?.length ?? 0)
+  const needed = entry.usage.match(/<[\w-]+(?:\.\.\.)?>/g)?.length ?? 0
+  const optional = entry.usage.match(/\[[\w-]+\]/g)?.length ?? 0
+  const most = entry.usage.includes('...') ? Number.POSITIVE_INFINITY : needed + optional
   if (args.length < needed || args.length > most || args.some((one) => one.trim() === '')) {
     throw invalid('args')
   }
