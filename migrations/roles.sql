@@ -211,9 +211,9 @@ grant execute on function ledger_gift, ledger_adjust_up, ledger_adjust_down, led
 grant select, insert on operator_acts, catalogue_versions, letters, month_seals, receipt_decisions
   to tollgate_operator;
 grant select on accounts, account_consents, guards, lots, postings, checkpoints, checkpoint_sums,
-  days, entries_unverified, usage_marks, usage_spans, usage_sums, usage_split_marks,
-  usage_split_sums, usage_split_spans, usage_sessions, promo_attempts, promo_purchases,
-  promo_redemptions, payment_checks, payment_notices, busiest_accounts,
+  days, entries_unverified, backups, usage_marks, usage_rounds, usage_spans, usage_sums,
+  usage_split_marks, usage_split_sums, usage_split_spans, usage_sessions, promo_attempts,
+  promo_purchases, promo_redemptions, payment_checks, payment_notices, busiest_accounts,
   upstream_credential_problems, audit_marks, sweep_marks, act_chain, act_copies
   to tollgate_operator;
 grant insert on tariffs to tollgate_operator;

@@ -57,6 +57,7 @@ export function operatorModulesOf(config: Config, modules: Modules): OperatorMod
   return {
     ...modules,
     vendorPricesFile: config.catalogue.vendorPricesFile,
+    entriesKeptDays: config.ledger.entriesKeptDays,
     keySecrets: {
       tag: secretVersionsOf(config.keys.tagSecret),
       lookup: secretVersionsOf(config.keys.lookupSecret),

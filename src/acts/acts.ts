@@ -174,6 +174,13 @@ export function createActs(options: ActsOptions) {
     }
   }
 
+  async function health() {
+    return {
+      breakGlass: await actCountBreakGlass(db),
+      unshippedSeconds: copy === undefined ? 0 : await unshippedSeconds(db, options.shipTo),
+    }
+  }
+
   const loops = createIntervalLoops(
     [
       { name: 'acts-check', everyMs: options.checkSeconds * 1_000, isImmediate: true, run: check },
@@ -214,16 +221,21 @@ export function createActs(options: ActsOptions) {
     start: loops.start,
     stop: loops.stop,
 
+    /** What every program can read: acts without signing in, and how long the copy waits. */
+    health,
+
     /** The numbers of a worker, which runs the checks. */
     exportWatch({ asyncGauge, counter }: Pick<Metrics, 'asyncGauge' | 'counter'>): void {
       const help = 'The check of operators’ acts: findings, and ages in seconds'
-      asyncGauge('acts_watch', help, async () => ({
-        findings: state.findings.length,
-        checked_seconds: (clock.spanMs() - state.checkedMs) / 1_000,
-        definitions_seconds: (clock.spanMs() - state.definedMs) / 1_000,
-        break_glass: await actCountBreakGlass(db),
-        unshipped_seconds: copy === undefined ? 0 : await unshippedSeconds(db, options.shipTo),
-      }))
+      asyncGauge('acts_watch', help, async () => {
+        const { breakGlass, unshippedSeconds: unshipped } = await health()
+        return {
+          findings: state.findings.length,
+          checked_seconds: (clock.spanMs() - state.checkedMs) / 1_000,
+          definitions_seconds: (clock.spanMs() - state.definedMs) / 1_000,
+          ...{ break_glass: breakGlass, unshipped_seconds: unshipped },
+        }
+      })
       counter('acts_findings_total', 'What the check of operators’ acts found, by rule', () =>
         Object.fromEntries(counts),
       )

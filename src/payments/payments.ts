@@ -39,7 +39,7 @@ import { createDisputes } from './refunds/disputes.ts'
 import type { RefundPolicy } from './refunds/refundable.ts'
 import { createRefunds } from './refunds/refunds.ts'
 import { healthRead } from './reviews/alarm-queries.ts'
-import { watchAlarms, watchNumbers } from './reviews/alarms.ts'
+import { alarmsOf, watchAlarms, watchNumbers } from './reviews/alarms.ts'
 import { createReviews } from './reviews/reviews.ts'
 import { createSearch } from './reviews/search.ts'
 import { payerErase, payerListByBook } from './signals/queries.ts'
@@ -317,16 +317,23 @@ export function createPayments(options: PaymentsOptions) {
       await topUps.erase(tx, book)
     },
 
-    /** The numbers behind the alarms. */
-    health: () => healthRead(db, shopsOf(options)),
-
-    /** Exports the watch's numbers; for every process that is scraped. */
-    exportWatch: () =>
-      options.metrics.exportWatch(async () => watchNumbers(await healthRead(db, shopsOf(options)))),
+    ...healthVerbs(options),
   }
 }
 
 export type Payments = ReturnType<typeof createPayments>
+
+function healthVerbs(options: PaymentsOptions) {
+  const health = () => healthRead(options.db, shopsOf(options))
+  return {
+    /** The numbers behind the alarms. */
+    health,
+    /** The alarms that are on now; the worker logs them every minute. */
+    alarms: async () => alarmsOf(await health()),
+    /** Exports the watch's numbers; for every process that is scraped. */
+    exportWatch: () => options.metrics.exportWatch(async () => watchNumbers(await health())),
+  }
+}
 
 function shopsOf({ providers }: PaymentsOptions) {
   return providers.map(({ name, shopRef }) => ({ provider: name, shop: shopRef }))

@@ -16,6 +16,7 @@ import { listSettings } from '../../src/platform/settings.ts'
 import { watchAsWorker } from '../../src/watch-modules.ts'
 import { watchReencryption } from '../../src/watch-secrets.ts'
 import { wire } from '../../src/wiring.ts'
+import { anchorsOf, readPage } from '../docs/pages.ts'
 import {
   at,
   COMPOSED,
@@ -261,11 +262,13 @@ test('alarms, the dashboard and the scaling use only metrics that exist', async 
   )
 })
 
-test('every alarm says how urgent it is and what it means', () => {
+test('every alarm says how urgent it is, what it means and what to do', () => {
   for (const rule of (at(alerts(), 'groups') as Tree[]).flatMap(({ rules }) => rules as Tree[])) {
     assert.match(String(rule.alert), /^Tollgate[A-Z]/)
     assert.match(String(at(rule, 'labels', 'severity')), /^(?:page|look)$/)
     assert.ok(String(at(rule, 'annotations', 'summary')).length > 10)
+    const [file = '', anchor = ''] = String(at(rule, 'annotations', 'runbook')).split('#')
+    assert.ok(anchorsOf(readPage(file)).has(anchor), `${rule.alert}: ${file}#${anchor}`)
   }
 })
 

@@ -96,7 +96,7 @@ export async function createOperatorStage(
     ...{ staff, config: { operators } },
     log: createLog({ level: 'fatal', destination: { write: (line) => void fatal.push(line) } }),
     ...{ db, clock: systemClock, ledger, keys, accounts, payments, pricing, mail, upstreams },
-    ...{ acts, vendorBill, reports, vendorPricesFile: 'none' },
+    ...{ acts, vendorBill, reports, vendorPricesFile: 'none', entriesKeptDays: 400 },
     keySecrets: {
       tag: secretVersionsOf(keySettings.tagSecret),
       lookup: secretVersionsOf(keySettings.lookupSecret),

@@ -1,4 +1,5 @@
 // Commands about the ledger and the installation: audit, lost charges, restores, days, roles.
+import { showAlarms } from '../alarms/alarms.ts'
 import { audit } from '../audit.ts'
 import { exportDay, listDays, restoreDay } from '../days.ts'
 import { listQuarantine, retryQuarantine, writeOffQuarantine } from '../quarantine.ts'
@@ -9,6 +10,13 @@ import { adoptSpools, forgetSpool, listSpools } from '../spools.ts'
 import { type OperatorCommand, REASON, SINCE } from './command.ts'
 
 export const ledgerCommands: readonly OperatorCommand[] = [
+  {
+    usage: 'alarms',
+    permission: 'health.read',
+    isUnattended: true,
+    description: 'what is wrong now, and where its runbook is; exit 1 when something is',
+    run: showAlarms,
+  },
   {
     usage: 'audit',
     permission: 'checks.run',

@@ -30,7 +30,7 @@ export type OperatorModules = {
   readonly log: Pick<Log, 'fatal'>
   readonly staff: Staff
   readonly config: { readonly operators: OperatorSettings }
-  readonly acts: Pick<Acts, 'record' | 'list' | 'audit'>
+  readonly acts: Pick<Acts, 'record' | 'list' | 'audit' | 'health'>
   readonly ledger: Ledger
   readonly keys: Keys
   readonly accounts: Accounts
@@ -44,6 +44,8 @@ export type OperatorModules = {
   readonly keySecrets: Readonly<Record<'tag' | 'lookup', SecretVersions>>
   /** The file of `catalogue.vendorPricesFile`, or `none`. */
   readonly vendorPricesFile: string
+  /** `ledger.entriesKeptDays`. */
+  readonly entriesKeptDays: number
   /** Closes every connection. */
   close(): Promise<void>
 }

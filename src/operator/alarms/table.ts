@@ -1,0 +1,64 @@
+// Every alarm that the product can see by itself, in its own tables: how urgent it is, the alert of
+// Prometheus about the same thing, and the section of the documentation that says what to do.
+
+export type Severity = 'page' | 'look'
+
+type AlarmLine = {
+  /** `page` wakes a person: customers are refused, or money waits. `look`: in working hours. */
+  readonly severity: Severity
+  /** In deploy/prometheus/alerts.yml; null when it has none. */
+  readonly alert: string | null
+  /** A document and the anchor of its section. */
+  readonly runbook: string
+}
+
+function page(alert: string | null, runbook: string): AlarmLine {
+  return { severity: 'page', alert, runbook }
+}
+
+function look(alert: string | null, runbook: string): AlarmLine {
+  return { severity: 'look', alert, runbook }
+}
+
+const PAYMENTS = 'payments#alarms'
+const UPSTREAM = 'operating#an-upstream-fails'
+const BACKUPS = 'deploy#backups-and-restores'
+const EMAIL = 'operating#e-mail-is-not-sent'
+const BILL = 'operating#the-vendors-bill-differs-from-our-counts'
+
+export const alarmTable = {
+  charges_refused: page('TollgateChargesRefused', 'operating#the-database-refuses-a-charge'),
+  spool_lost: page('TollgateSpoolLost', 'operating#op-spool'),
+  archive_old: page('TollgateArchiveOld', BACKUPS),
+  backup_old: look('TollgateBackupOld', BACKUPS),
+  partitions_end: look('TollgatePartitionsEnd', 'operating#partitions-are-not-created'),
+  days_stay: look('TollgateDaysStay', 'operating#old-days-do-not-leave'),
+  worker_away: page(null, 'operating#the-worker-does-not-run'),
+  break_glass: page('TollgateBreakGlass', 'operating#a-command-ran-without-signing-in'),
+  acts_not_shipped: page('TollgateActsNotShipped', 'operating#acts-or-triggers-were-tampered-with'),
+  gateway_silent: page('TollgateGone', 'operating#a-process-of-the-gateway-freezes-or-dies'),
+  upstreams_away: page('TollgateUpstreamsAway', UPSTREAM),
+  upstream_out: page('TollgateUpstreamOutOfService', UPSTREAM),
+  upstream_sick: look('TollgateUpstreamSick', UPSTREAM),
+  upstream_cooling: look('TollgateUpstreamCooling', UPSTREAM),
+  credential_unusable: look('TollgateCredentialUnusable', UPSTREAM),
+  letters_wait: page('TollgateLettersWait', EMAIL),
+  letters_failed: look('TollgateLettersFailed', EMAIL),
+  vendor_bill_differs: look('TollgateVendorBillDiffers', BILL),
+  vendor_bill_missing: look('TollgateVendorBillMissing', BILL),
+  credits_late: page('TollgatePaidNotCredited', PAYMENTS),
+  uncredited_old: page('TollgatePaymentUncredited', PAYMENTS),
+  sweeps_failing: page('TollgateSweepOld', PAYMENTS),
+  sweep_blind: page('TollgateSweepBlind', PAYMENTS),
+  money_differs: page('TollgateMoneyDiffers', PAYMENTS),
+  watch_stopped: page('TollgateWatchSilent', PAYMENTS),
+  reviews_waiting: look('TollgatePaymentDiffers', PAYMENTS),
+  receipts_failed: look('TollgateReceiptFailed', PAYMENTS),
+  webhooks_missing: look(null, PAYMENTS),
+  orders_stuck: look(null, PAYMENTS),
+  notices_stuck: look(null, PAYMENTS),
+  refunds_stuck: look(null, PAYMENTS),
+  refunds_canceled: look(null, PAYMENTS),
+} as const satisfies Record<string, AlarmLine>
+
+export type AlarmName = keyof typeof alarmTable
