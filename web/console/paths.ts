@@ -16,4 +16,10 @@ export const paths = {
   months: '/months',
   month: '/months/$month',
   figure: '/figures/$name',
+  catalogue: '/catalogue',
+  catalogueEdit: '/catalogue/edit',
+  catalogueVersion: '/catalogue/$version',
+  upstreams: '/upstreams',
+  alarms: '/alarms',
+  runbook: '/runbooks/$document/$section',
 } as const

@@ -44,6 +44,29 @@ export const upstreamsQuery = queryOptions({
   refetchInterval: LIVE_MS,
 })
 
+export const credentialsQuery = queryOptions({
+  queryKey: ['credentials'],
+  queryFn: ({ signal }) => call('GET /api/credentials', { signal }),
+  refetchInterval: LIVE_MS,
+})
+
+export const alarmsQuery = queryOptions({
+  queryKey: ['alarms'],
+  queryFn: ({ signal }) => call('GET /api/alarms', { signal }),
+  refetchInterval: LIVE_MS,
+})
+
+export const catalogueQuery = queryOptions({
+  queryKey: ['catalogue'],
+  queryFn: ({ signal }) => call('GET /api/catalogue', { signal }),
+})
+
+export const versionQuery = (version: string) =>
+  queryOptions({
+    queryKey: ['catalogue', version],
+    queryFn: ({ signal }) => call('GET /api/catalogue/:version', { params: { version }, signal }),
+  })
+
 export const queuesQuery = queryOptions({
   queryKey: ['queues'],
   queryFn: ({ signal }) => call('GET /api/queues', { signal }),

@@ -99,6 +99,36 @@ const figure = createRoute({
     typeof day === 'string' && /^\d{4}-\d\d-\d\d$/.test(day) ? { day } : {},
   component: lazyRouteComponent(() => import('./figure/Figure.tsx'), 'Figure'),
 })
+const catalogue = createRoute({
+  getParentRoute: () => staff,
+  path: paths.catalogue,
+  component: lazyRouteComponent(() => import('./catalogue/Catalogue.tsx'), 'Catalogue'),
+})
+const catalogueEdit = createRoute({
+  getParentRoute: () => staff,
+  path: paths.catalogueEdit,
+  component: lazyRouteComponent(() => import('./catalogue/Edit.tsx'), 'Edit'),
+})
+const catalogueVersion = createRoute({
+  getParentRoute: () => staff,
+  path: paths.catalogueVersion,
+  component: lazyRouteComponent(() => import('./catalogue/Version.tsx'), 'Version'),
+})
+const upstreams = createRoute({
+  getParentRoute: () => staff,
+  path: paths.upstreams,
+  component: lazyRouteComponent(() => import('./credentials/Credentials.tsx'), 'Credentials'),
+})
+const alarms = createRoute({
+  getParentRoute: () => staff,
+  path: paths.alarms,
+  component: lazyRouteComponent(() => import('./alarms/Alarms.tsx'), 'Alarms'),
+})
+const runbook = createRoute({
+  getParentRoute: () => staff,
+  path: paths.runbook,
+  component: lazyRouteComponent(() => import('./alarms/Runbook.tsx'), 'Runbook'),
+})
 const acts = createRoute({
   getParentRoute: () => staff,
   path: paths.acts,
@@ -111,6 +141,7 @@ const tree = root.addChildren([
   enrol,
   staff.addChildren([
     ...[today, search, account, request, queues, figure, months, month, own, acts],
+    ...[catalogue, catalogueEdit, catalogueVersion, upstreams, alarms, runbook],
   ]),
 ])
 

@@ -3,6 +3,7 @@
 import { useTranslation } from 'react-i18next'
 
 type Group =
+  | 'alarm'
   | 'month.kind'
   | 'month.section'
   | 'month.figure'
@@ -10,6 +11,7 @@ type Group =
   | 'month.contra'
   | 'ending'
   | 'entry'
+  | 'modelState'
   | 'orderState'
   | 'refundState'
   | 'tokens'

@@ -30,7 +30,7 @@ test('the operators’ role can check everything', async () => {
   assert.deepEqual(unchecked, [])
   const { code, out } = await at.stage.op(['alarms'])
   assert.equal(code, 1)
-  assert.match(out, /^gateway_silent +page +no process .* +docs\/operating\.md#a-process-of-/m)
+  assert.match(out, /^gateway_silent +page +no process .* +docs\/runbooks\.md#a-process-of-/m)
 })
 
 test('an alarm is on while its condition holds', async () => {

@@ -62,7 +62,7 @@ export async function showAlarms(desk: Desk): Promise<number> {
   return rows.length + unchecked.length === 0 ? EXIT_DONE : EXIT_FAILED
 }
 
-/** `operating#op-spool` is docs/operating.md#op-spool. */
+/** `operator-commands#op-spool` is docs/operator-commands.md#op-spool. */
 export function runbookPath(runbook: string): string {
   const [document = '', anchor = ''] = runbook.split('#')
   const file = document === 'deploy' ? 'deploy/README.md' : `docs/${document}.md`

@@ -43,11 +43,7 @@ export const checks: Readonly<Record<string, Check>> = {
 
   async worker({ ledger }) {
     const lag = await ledger.aggregationLagSeconds()
-    return when(
-      lag > USAGE_SECONDS_MAX,
-      'worker_away',
-      `the oldest entry that is not added up: ${ago(lag)}`,
-    )
+    return when(lag > USAGE_SECONDS_MAX, 'worker_away', `the job usage last ran ${ago(lag)}`)
   },
 
   async acts({ acts }) {

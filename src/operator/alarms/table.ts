@@ -21,22 +21,22 @@ function look(alert: string | null, runbook: string): AlarmLine {
 }
 
 const PAYMENTS = 'payments#alarms'
-const UPSTREAM = 'operating#an-upstream-fails'
+const UPSTREAM = 'runbooks#an-upstream-fails'
 const BACKUPS = 'deploy#backups-and-restores'
-const EMAIL = 'operating#e-mail-is-not-sent'
-const BILL = 'operating#the-vendors-bill-differs-from-our-counts'
+const EMAIL = 'runbooks#e-mail-is-not-sent'
+const BILL = 'runbooks#the-vendors-bill-differs-from-our-counts'
 
 export const alarmTable = {
-  charges_refused: page('TollgateChargesRefused', 'operating#the-database-refuses-a-charge'),
-  spool_lost: page('TollgateSpoolLost', 'operating#op-spool'),
+  charges_refused: page('TollgateChargesRefused', 'runbooks#the-database-refuses-a-charge'),
+  spool_lost: page('TollgateSpoolLost', 'operator-commands#op-spool'),
   archive_old: page('TollgateArchiveOld', BACKUPS),
   backup_old: look('TollgateBackupOld', BACKUPS),
-  partitions_end: look('TollgatePartitionsEnd', 'operating#partitions-are-not-created'),
-  days_stay: look('TollgateDaysStay', 'operating#old-days-do-not-leave'),
-  worker_away: page(null, 'operating#the-worker-does-not-run'),
-  break_glass: page('TollgateBreakGlass', 'operating#a-command-ran-without-signing-in'),
-  acts_not_shipped: page('TollgateActsNotShipped', 'operating#acts-or-triggers-were-tampered-with'),
-  gateway_silent: page('TollgateGone', 'operating#a-process-of-the-gateway-freezes-or-dies'),
+  partitions_end: look('TollgatePartitionsEnd', 'runbooks#partitions-are-not-created'),
+  days_stay: look('TollgateDaysStay', 'runbooks#old-days-do-not-leave'),
+  worker_away: page(null, 'runbooks#the-worker-does-not-run'),
+  break_glass: page('TollgateBreakGlass', 'runbooks#a-command-ran-without-signing-in'),
+  acts_not_shipped: page('TollgateActsNotShipped', 'runbooks#acts-or-triggers-were-tampered-with'),
+  gateway_silent: page('TollgateGone', 'runbooks#a-process-of-the-gateway-freezes-or-dies'),
   upstreams_away: page('TollgateUpstreamsAway', UPSTREAM),
   upstream_out: page('TollgateUpstreamOutOfService', UPSTREAM),
   upstream_sick: look('TollgateUpstreamSick', UPSTREAM),

@@ -9,7 +9,9 @@ import { answers } from './answers.ts'
 import { commandRoutes } from './commands.ts'
 import { createCookies } from './cookie.ts'
 import { ownRoutes } from './own.ts'
+import { catalogueRoutes } from './reads/catalogue.ts'
 import { customerRoutes } from './reads/customers.ts'
+import { healthRoutes } from './reads/health.ts'
 import { monthRoutes } from './reads/months.ts'
 import { queueRoutes } from './reads/queues.ts'
 import { readRoutes } from './reads/reads.ts'
@@ -52,6 +54,8 @@ export function consoleRoutes({
     ...customerRoutes(modules),
     ...monthRoutes(modules),
     ...queueRoutes(modules),
+    ...catalogueRoutes(modules),
+    ...healthRoutes(modules),
     ...commandRoutes(modules),
   }
 }

@@ -17,25 +17,29 @@ import { call, isRefused } from '../call.ts'
 import type { Action, FieldName } from './actions.ts'
 import { useLines } from './use-lines.ts'
 
-type Plan = Extract<CommandAnswer, { state: 'plan' }>
+export type Plan = Extract<CommandAnswer, { state: 'plan' }>
 type End = Exclude<CommandAnswer, { state: 'plan' }>
 type Values = Record<FieldName, string>
 
-const NO_VALUES: Values = { amount: '', until: '', reason: '' }
+export const NO_VALUES: Values = { amount: '', until: '', reason: '' }
 
 export function CommandDialog(props: {
   readonly action: Action
   /** What the command is about, such as a book or an order. */
   readonly subject: string
   readonly onClose: () => void
+  /** The plan, if a form of the page has asked for it already. */
+  readonly planned?: Plan
+  /** After the act; absent: as when it is closed. */
+  readonly onDone?: () => void
 }) {
   const { t } = useTranslation()
-  const { action, subject, onClose } = props
+  const { action, subject, onClose, onDone = onClose } = props
   const client = useQueryClient()
   // One reference per dialog: pressing twice, or a lost answer, does not do it twice.
   const [ref] = useState(() => crypto.randomUUID())
   const [values, setValues] = useState<Values>(NO_VALUES)
-  const [plan, setPlan] = useState<Plan>()
+  const [plan, setPlan] = useState(props.planned)
   const [end, setEnd] = useState<End>()
 
   async function run(given: Values, digest?: string): Promise<void> {
@@ -56,7 +60,7 @@ export function CommandDialog(props: {
   return (
     <Dialog isOpen onClose={onClose} title={t(`console.command.${action.name}.title`)}>
       {end !== undefined ? (
-        <Ended end={end} onClose={onClose} />
+        <Ended end={end} onClose={onDone} />
       ) : plan === undefined ? (
         <Begin action={action} send={run} />
       ) : (
@@ -243,7 +247,7 @@ function Ended(props: { readonly end: End; readonly onClose: () => void }) {
 }
 
 /** The desk's own sentence about a command that it refused; undefined for any other error. */
-function useCommandError(): (error: unknown) => string | undefined {
+export function useCommandError(): (error: unknown) => string | undefined {
   const { t } = useTranslation()
   const shown = useLines()
   return (error) => {

@@ -30,12 +30,13 @@ export type ActionName =
   | 'letterRetry'
   | 'drain'
   | 'undrain'
+  | 'rollBack'
   | 'approve'
   | 'decline'
   | 'sealMonth'
 
 export type Action = {
-  readonly name: ActionName
+  readonly name: ActionName | 'catalogueSet'
   readonly permission: string
   readonly amount: 'none' | 'needed' | 'optional'
   readonly unit: 'credits' | 'roubles'
@@ -78,6 +79,17 @@ function credits(name: 'grant' | 'adjust', permission: string): Action {
       ...{ command: name, args: [subject, amount.trim()] },
       options: { reason: reason.trim(), ref },
     }),
+  }
+}
+
+export const PRICES = 'prices.change'
+
+/** Changes fields of the catalogue, after a form has asked for them. */
+export function catalogueSet(changes: string[], options: Command['options']): Action {
+  return {
+    ...{ name: 'catalogueSet', permission: PRICES, amount: 'none', unit: 'credits' },
+    ...{ hasReason: false, tone: 'main' },
+    command: () => ({ command: 'catalogue set', args: changes, options }),
   }
 }
 
@@ -137,6 +149,7 @@ export const actions: Readonly<Record<ActionName, Action>> = {
   letterRetry: bare({ name: 'letterRetry', ...CUSTOMERS }, 'mail retry'),
   drain: bare({ name: 'drain', tone: 'danger', ...DRAIN }, 'upstreams drain'),
   undrain: bare({ name: 'undrain', ...DRAIN }, 'upstreams undrain'),
+  rollBack: reasoned({ name: 'rollBack', permission: PRICES }, 'catalogue rollback', 'note'),
   approve: bare({ name: 'approve', ...APPROVE }, 'approvals approve'),
   sealMonth: reasoned({ name: 'sealMonth', permission: 'month.seal' }, 'month seal', 'reason'),
   decline: reasoned({ name: 'decline', tone: 'danger', ...APPROVE }, 'approvals decline', 'reason'),

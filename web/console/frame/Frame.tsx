@@ -15,7 +15,7 @@ export function Frame() {
   if (me === null) return null
   return (
     <SiteName value={me.brand}>
-      <div className="flex min-h-dvh flex-col max-lg:pb-[calc(3.5rem+env(safe-area-inset-bottom))]">
+      <div className="flex min-h-dvh flex-col max-xl:pb-[calc(3.5rem+env(safe-area-inset-bottom))]">
         <SkipLink />
         <header className="sticky top-0 z-20 border-b border-line bg-sheet print:hidden">
           <div

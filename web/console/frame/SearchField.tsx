@@ -22,7 +22,7 @@ export function SearchField() {
   }
 
   return (
-    <search className="min-w-0 flex-1 sm:w-72">
+    <search className="min-w-0 flex-1 sm:w-72 xl:w-48">
       <form onSubmit={submit} className="relative">
         <Search
           aria-hidden

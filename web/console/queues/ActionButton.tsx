@@ -10,14 +10,16 @@ export function ActionButton(props: {
   readonly name: ActionName
   readonly subject: string
   readonly act: OpenAction
+  /** Absent: the words of the action. */
+  readonly label?: string
 }) {
   const { t } = useTranslation()
   const may = useMay()
-  const { name, subject, act } = props
+  const { name, subject, act, label = t(`console.command.${name}.button`) } = props
   if (!may(actions[name].permission)) return null
   return (
     <Button isSmall onClick={() => act(name, subject)}>
-      {t(`console.command.${name}.button`)}
+      {label}
     </Button>
   )
 }

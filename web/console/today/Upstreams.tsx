@@ -16,6 +16,22 @@ const tones: Readonly<Record<string, BadgeTone>> = {
   ...{ closed: 'good', probing: 'warn', unseen: 'note' },
 }
 
+/** The state of a breaker, or why a credential is out of service. */
+export function StateBadge({ state }: { readonly state: string }) {
+  const name = useName('upstreamState')
+  return <Badge tone={tones[state] ?? 'bad'}>{name(state)}</Badge>
+}
+
+/** What an upstream costs today; a dash where that is not known. */
+export function useUpstreamCost(costs: Today['costs']): (upstream: string) => string {
+  const { t } = useTranslation()
+  const format = useFormat()
+  return (upstream) => {
+    const kopecks = costs.find((one) => one.upstream === upstream)?.kopecks ?? null
+    return kopecks === null ? t('console.unknown') : format.rubles(kopecks)
+  }
+}
+
 export function Upstreams(
   props: Pick<Today, 'costs'> & { readonly upstreams: readonly Upstream[] },
 ) {
@@ -56,7 +72,7 @@ function useColumns(
 ): Column<Upstream>[] {
   const { t } = useTranslation()
   const format = useFormat()
-  const name = useName('upstreamState')
+  const costOf = useUpstreamCost(costs)
   const count = (id: 'underWay' | 'succeeded' | 'failed'): Column<Upstream> => ({
     ...{ id, label: t(`console.today.upstream.${id}`), isNumber: true },
     cell: (one) => format.whole(one[id]),
@@ -73,7 +89,7 @@ function useColumns(
       label: t('console.account.state'),
       cell: ({ state, isDrained }) => (
         <span className="inline-flex flex-wrap gap-2">
-          <Badge tone={tones[state] ?? 'bad'}>{name(state)}</Badge>
+          <StateBadge state={state} />
           {isDrained && <Badge tone="warn">{t('console.today.upstream.drained')}</Badge>}
         </span>
       ),
@@ -88,10 +104,7 @@ function useColumns(
             id: 'cost',
             label: t('console.today.figure.cost'),
             isNumber: true,
-            cell: ({ upstream }: Upstream) => {
-              const kopecks = costs.find((one) => one.upstream === upstream)?.kopecks ?? null
-              return kopecks === null ? t('console.unknown') : format.rubles(kopecks)
-            },
+            cell: ({ upstream }: Upstream) => costOf(upstream),
           },
         ]),
     ...(onDrain === undefined

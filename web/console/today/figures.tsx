@@ -29,7 +29,7 @@ export function useFigureText(): (figure: Omit<TodayFigure, 'of'>) => string {
 }
 
 /** 123 → 12.3 */
-function percentOf(tenths: bigint): string {
+export function percentOf(tenths: bigint): string {
   const digits = tenths < 0n ? -tenths : tenths
   return `${tenths < 0n ? '−' : ''}${digits / 10n}.${digits % 10n}`
 }

@@ -36,5 +36,11 @@ export const command: Same<typeof ru> = {
   undrain: { button: 'Undrain', title: 'Send requests here again', submit: 'Undrain' },
   approve: { button: 'Approve', title: 'Approve and run it', submit: 'Approve' },
   sealMonth: { button: 'Seal', title: 'Seal the month for good', submit: 'Seal' },
+  catalogueSet: { button: 'Apply', title: 'Apply these prices', submit: 'Apply' },
+  rollBack: {
+    button: 'Roll back to it',
+    title: 'Put these prices in force again',
+    submit: 'Apply',
+  },
   decline: { button: 'Decline', title: 'Decline or withdraw the request', submit: 'Decline' },
 }

@@ -3,7 +3,9 @@ import { account } from '../../words/en/account.ts'
 import { errors } from '../../words/en/errors.ts'
 import { frame } from '../../words/en/frame.ts'
 import type { Same } from '../../words/ru/ru.ts'
+import { catalogue } from './en-catalogue.ts'
 import { command } from './en-command.ts'
+import { health } from './en-health.ts'
 import { month } from './en-month.ts'
 import { own } from './en-own.ts'
 import { pages } from './en-pages.ts'
@@ -33,7 +35,7 @@ export const en: Same<typeof ru> = {
     operator_passkey_wrong: 'Signing in with the passkey did not work. Try again.',
   },
   console: {
-    ...{ ...pages, month, own, queues, figureRows },
+    ...{ ...pages, ...catalogue, ...health, month, own, queues, figureRows },
     command: { ...command, ...queueCommands },
   },
 }

@@ -66,5 +66,11 @@ export const command = {
   },
   approve: { button: 'Одобрить', title: 'Одобрить и выполнить', submit: 'Одобрить' },
   sealMonth: { button: 'Закрыть месяц', title: 'Закрыть месяц навсегда', submit: 'Закрыть' },
+  catalogueSet: { button: 'Применить', title: 'Применить эти цены', submit: 'Применить' },
+  rollBack: {
+    button: 'Вернуться к ней',
+    title: 'Снова применить эти цены',
+    submit: 'Применить',
+  },
   decline: { button: 'Отклонить', title: 'Отклонить или отозвать запрос', submit: 'Отклонить' },
 } as const

@@ -3,7 +3,9 @@
 import { account } from '../../words/ru/account.ts'
 import { errors } from '../../words/ru/errors.ts'
 import { frame } from '../../words/ru/frame.ts'
+import { catalogue } from './ru-catalogue.ts'
 import { command } from './ru-command.ts'
+import { health } from './ru-health.ts'
 import { month } from './ru-month.ts'
 import { own } from './ru-own.ts'
 import { pages } from './ru-pages.ts'
@@ -32,7 +34,7 @@ export const ru = {
     operator_passkey_wrong: 'Войти без пароля не получилось. Попробуйте ещё раз.',
   },
   console: {
-    ...{ ...pages, month, own, queues, figureRows },
+    ...{ ...pages, ...catalogue, ...health, month, own, queues, figureRows },
     command: { ...command, ...queueCommands },
   },
 } as const

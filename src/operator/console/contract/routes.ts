@@ -1,5 +1,6 @@
 // The types of every route of the console: body, query and answer. If the server does not serve a
 // route of this list, it does not compile.
+import type { Catalogue, VersionChanges } from './catalogue.ts'
 import type {
   Account,
   Act,
@@ -12,6 +13,7 @@ import type {
   Today,
   Upstream,
 } from './contract.ts'
+import type { Alarms, Credential } from './health.ts'
 import type { Month, MonthInList } from './month.ts'
 import type { OwnSignIn } from './own.ts'
 import type { EvidenceFile, FigureRows, Queues } from './queues.ts'
@@ -87,6 +89,13 @@ export type Routes = {
     query: { by?: string | undefined; limit?: number | undefined }
     answer: { acts: readonly Act[] }
   }
+
+  /** What is in force, and every version. */
+  'GET /api/catalogue': { answer: Catalogue }
+  'GET /api/catalogue/:version': { answer: VersionChanges }
+  'GET /api/credentials': { answer: { credentials: readonly Credential[] } }
+  /** What is wrong now. */
+  'GET /api/alarms': { answer: Alarms }
 
   /**
    * A command of `op`. Without `plan` nothing is done and the answer is its plan; with the digest

@@ -3,12 +3,12 @@
 import { z } from 'zod'
 import type { Permission } from '../../../staff/staff.ts'
 import type { OperatorModules } from '../../desk/modules.ts'
-import type { Today } from '../contract/contract.ts'
 import type { RouteTable } from '../routes.ts'
 import { listActs } from './acts.ts'
 import { timeOf } from './amounts.ts'
 import { approvalOf } from './approvals.ts'
 import { recordRead } from './record-read.ts'
+import { remember } from './remember.ts'
 import { todayOf } from './today.ts'
 import { readUpstreams } from './upstreams.ts'
 
@@ -34,29 +34,16 @@ const SHOWN: readonly Permission[] = [
   ...['credits.grant', 'credits.adjust', 'payments.refund', 'customers.change'],
   ...['payments.decide', 'upstreams.drain', 'month.read', 'month.seal'],
   ...['checks.run', 'installation.change'],
+  ...['upstreams.read', 'health.read', 'prices.read', 'prices.change'],
 ] as Permission[]
 
 /** The pages ask every ten seconds; at a million requests a day the figures take a second. */
 const TODAY_MS = 5_000
 
-/** Everybody who looks shares one count of the figures, at most five seconds old. */
-function rememberToday({ reports, clock }: OperatorModules) {
-  const kept: { untilMs: number; found: Promise<Today> | undefined } = {
-    ...{ untilMs: 0, found: undefined },
-  }
-  return (): Promise<Today> => {
-    if (kept.found !== undefined && clock.spanMs() < kept.untilMs) return kept.found
-    const found = reports.today().then(todayOf)
-    Object.assign(kept, { found, untilMs: clock.spanMs() + TODAY_MS })
-    // What failed is not remembered.
-    found.catch(() => Object.assign(kept, { found: undefined }))
-    return found
-  }
-}
-
 export function readRoutes({ modules, brand }: ReadOptions): RouteTable<ReadRoute> {
   const { staff } = modules
-  const today = rememberToday(modules)
+  const { reports, clock } = modules
+  const today = remember(clock, TODAY_MS, async () => todayOf(await reports.today()))
   return {
     'GET /api/me': {
       access: 'self.use',
