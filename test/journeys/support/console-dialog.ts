@@ -1,6 +1,6 @@
 // The dialog of a command in the console: its fields, its plan, its end.
 import type { Page } from 'playwright-core'
-import type { ActionName } from '../../../web/console/command/actions.ts'
+import type { Action } from '../../../web/console/command/actions.ts'
 import { words } from './console-people.ts'
 
 const { console: text, action } = words.en
@@ -8,7 +8,7 @@ const { console: text, action } = words.en
 /** Fills the dialog of an action, reads its plan and confirms it; returns the plan. */
 export async function confirmPlan(
   page: Page,
-  name: ActionName,
+  name: Action['name'],
   fields: { readonly reason?: string; readonly amount?: string; readonly until?: string } = {},
 ): Promise<string> {
   const dialog = page.getByRole('dialog')

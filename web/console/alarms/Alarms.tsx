@@ -14,7 +14,8 @@ import { TextLink } from '../../ui/TextLink.tsx'
 import { paths } from '../paths.ts'
 import { alarmsQuery } from '../queries.ts'
 import { useName } from '../use-name.ts'
-import { documentQuery, runbookTitles } from './runbooks.ts'
+import { documentQuery } from './runbooks.ts'
+import { runbookTitles } from './sections.ts'
 
 export function Alarms() {
   const { t } = useTranslation()

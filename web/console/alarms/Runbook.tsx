@@ -7,7 +7,8 @@ import { Page } from '../../ui/Page.tsx'
 import { QueryView } from '../../ui/QueryView.tsx'
 import { TextLink } from '../../ui/TextLink.tsx'
 import { paths } from '../paths.ts'
-import { adaptLinks, documentQuery, findSection } from './runbooks.ts'
+import { documentQuery } from './runbooks.ts'
+import { adaptLinks, findSection } from './sections.ts'
 
 export function Runbook() {
   const { t } = useTranslation()

@@ -79,17 +79,21 @@ function EditForm({ newest }: { readonly newest: Catalogue }) {
   )
 }
 
-/** What the browser can tell by itself: a reason, and prices in roubles. */
+/**
+ * What the browser can tell by itself: a reason, prices in roubles, and no empty field. An empty
+ * price of input would be removed, and then count as one credit.
+ */
 function useCheck({ packs }: Catalogue): (values: Values) => Record<string, string | undefined> {
   const { t } = useTranslation()
-  return (values) => ({
-    note: String(values.note).trim() === '' ? t('field.required') : undefined,
-    ...Object.fromEntries(
-      packs.map(({ id }) => {
-        const name = fieldOf('packs', id, 'priceKopecks')
-        const isRight = isRoubles(String(values[name]))
-        return [name, isRight ? undefined : t('console.catalogueEdit.rublesWrong')]
-      }),
-    ),
-  })
+  return (values) => {
+    const { more: _, below: __, ...needed } = values
+    const empty = Object.keys(needed).filter((name) => String(values[name]).trim() === '')
+    const wrong = packs
+      .map(({ id }) => fieldOf('packs', id, 'priceKopecks'))
+      .filter((name) => !isRoubles(String(values[name])))
+    return {
+      ...Object.fromEntries(wrong.map((name) => [name, t('console.catalogueEdit.rublesWrong')])),
+      ...Object.fromEntries(empty.map((name) => [name, t('field.required')])),
+    }
+  }
 }

@@ -22,7 +22,7 @@ export function SearchField() {
   }
 
   return (
-    <search className="min-w-0 flex-1 sm:w-72 xl:w-48">
+    <search className="min-w-0 flex-1 sm:w-72 xl:w-52">
       <form onSubmit={submit} className="relative">
         <Search
           aria-hidden
@@ -36,7 +36,7 @@ export function SearchField() {
           placeholder={t('console.search.placeholder')}
           autoComplete="off"
           spellCheck={false}
-          className={`${controlClasses} min-h-10 ps-9 py-1.5`}
+          className={`${controlClasses} min-h-10 ps-9 py-1.5 xl:text-sm`}
         />
       </form>
     </search>
