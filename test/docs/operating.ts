@@ -76,8 +76,6 @@ export async function createOperatingStage() {
   const example = await readFile(join(import.meta.dirname, '../../catalogue.example.yaml'), 'utf8')
   const prices = join(directory, 'prices.yaml')
   await writeFile(prices, example.replace('priceKopecks: 130000', 'priceKopecks: 149900'))
-  const before = join(directory, 'before.yaml')
-  await writeFile(before, example)
   const vendor = join(directory, 'vendor.yaml')
   await writeFile(vendor, VENDOR_PRICES)
   const anna = await stage.person('anna')
@@ -98,7 +96,6 @@ export async function createOperatingStage() {
   // What a page types before it was printed.
   const bound = new Map<string, string>([
     ['prices.yaml', prices],
-    ['before.yaml', before],
     ['vendor.yaml', vendor],
     ['pay_01a1de30a1d67000ad09e6d4f55fa20a', order.id],
     ['req_01a1de30a2117000b3c8a2c4d0e8f716', requestIdOf(charge.holdId)],
@@ -136,7 +133,6 @@ export async function createOperatingStage() {
         .replace(/((?:to do it:|\[y\/N\]) )(?=\n|$)/, `$1${answer ?? ''}`)
         .replaceAll(stage.operators.consoleUrl, 'https://console.example.org')
         .replaceAll(prices, 'prices.yaml')
-        .replaceAll(before, 'before.yaml')
         .replaceAll(stage.ledger.spoolDirectory, '/var/lib/tollgate/spool')
         .split('\n')
         .filter((line) => !isOfServer(line))

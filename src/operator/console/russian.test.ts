@@ -141,6 +141,13 @@ test('a request for a second person is read in Russian, and compared as it was a
   }
 })
 
+test('a change of prices and a roll-back are read in Russian', async () => {
+  const { token: chief } = await at.stage.people.newcomer('chief of prices', 'admin')
+  const changes = ['models.model-small.coefficient=4.5', 'packs.pack-35m.priceKopecks=149900']
+  await run('catalogue set', changes, note, chief)
+  await run('catalogue rollback', ['1'], note, chief)
+})
+
 test('a seal is read in Russian around its figures', async () => {
   const now = new Date()
   const last = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1))
