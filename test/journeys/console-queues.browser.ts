@@ -80,7 +80,7 @@ test('a dispute goes from the provider’s e-mail to the file for the bank', asy
     await own.getByText(anna.order).waitFor()
     await own.getByText(text.queues.answerBy).waitFor()
     const saving = page.waitForEvent('download')
-    await own.getByRole('button', { name: /in English/ }).click()
+    await own.getByRole('button', { name: /^File for the bank, EN/ }).click()
     const file = await saving
     assert.match(file.suggestedFilename(), /^dispute-dsp_[0-9a-f]{32}\.en\.html$/)
     const html = await readFile(await file.path(), 'utf8')

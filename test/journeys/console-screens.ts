@@ -3,7 +3,9 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
+import type { OrderId } from '../../src/platform/ids.ts'
 import { createConsoleStage } from '../stages/console.ts'
+import { quarantineCharge } from '../support/quarantined-charge.ts'
 import { openBrowser, type WindowName, windows } from './support/browser.ts'
 import {
   arrangeCustomer,
@@ -26,6 +28,7 @@ export async function takeConsoleScreens(): Promise<number> {
     const customer = await arrangeCustomer(stage, 'anna.petrova')
     await arrangeWork(stage, customer)
     const month = await stage.modules.reports.currentMonth()
+    await arrangeQueues(stage)
     for (const window of Object.keys(windows) as WindowName[]) {
       for (const language of Object.keys(words) as Language[]) {
         const opened = await browser.open(window, { language })
@@ -71,6 +74,8 @@ function pathsOf({ book, request }: Customer, month: string): Readonly<Record<st
     months: '/months',
     month: `/months/${month}`,
     own: '/own',
+    'figure-taken': '/figures/taken',
+    'figure-spent': '/figures/spent',
   }
 }
 
@@ -101,6 +106,33 @@ async function arrangeWork(
   await run('refund', [order], { amount: '10', reason: 'asked by e-mail', ref: 'one' })
   await run('grant', [String(book), '500'], { reason: 'sorry for the outage', ref: 'two' })
   await run('grant', [String(book), '250000'], { reason: 'a partner', ref: 'three' })
+}
+
+/** Something in each queue: a dispute, a stuck order, a failed receipt, a letter, a charge. */
+async function arrangeQueues(stage: Awaited<ReturnType<typeof createConsoleStage>>): Promise<void> {
+  const [disputer, other] = [
+    await arrangeCustomer(stage, 'disputer'),
+    await arrangeCustomer(stage, 'late'),
+  ]
+  for (const { order } of [disputer, other]) {
+    const note = { by: 'vera', note: 'letter 17' }
+    await stage.payments.dispute({ order: order as OrderId, act: 'open', ...note })
+  }
+  await stage.db.query(
+    `update disputes set opened_at = opened_at - interval '6 days',
+       answer_by = answer_by - interval '6 days' where order_id = $1`,
+    [other.order],
+  )
+  const { order } = await arrangeCustomer(stage, 'unreceipted')
+  await stage.db.query(`update orders set receipt_state = 'canceled' where id = $1`, [order])
+  const { id } = await stage.buy(disputer.book)
+  await stage.sim('pay', { orderId: id })
+  await stage.db.query(`update orders set paid_at = ledger_now() where id = $1`, [id])
+  await stage.db.query(
+    `insert into letters (kind, recipient, subject, body_text, body_html, attempts, last_error)
+     values ('payment-credited', 'slow@example.org', 's', 't', 'h', 3, '451 4.7.1 greylisted')`,
+  )
+  await quarantineCharge(stage.ledger, disputer.book, 1_287)
 }
 
 async function take(page: Page, name: string): Promise<number> {

@@ -217,9 +217,10 @@ const STYLE = [
   'main{max-width:60em;margin:0 auto}h1{font-size:20px;margin:0 0 8px;overflow-wrap:anywhere}',
   'h2{font-size:15px;margin:20px 0 6px;break-after:avoid}p{margin:0 0 6px}',
   'dl{display:grid;grid-template-columns:minmax(9em,16em) 1fr;gap:2px 12px;margin:0}',
-  'dt{color:#555}dd{margin:0;overflow-wrap:anywhere}',
+  'dt{color:#555}dd{margin:0;overflow-wrap:anywhere}dl+p{margin-top:6px}',
   'table{width:100%;border-collapse:collapse;font-size:12px;font-variant-numeric:tabular-nums}',
   'th,td{text-align:start;vertical-align:top;padding:3px 8px 3px 0;border-bottom:1px solid #ccc;',
-  'overflow-wrap:anywhere}thead{display:table-header-group}tr{break-inside:avoid}',
+  'overflow-wrap:anywhere}th{overflow-wrap:normal}thead{display:table-header-group}',
+  'tr{break-inside:avoid}',
   '@media print{body{padding:0;font-size:11px}table{font-size:9px}}',
 ].join('')

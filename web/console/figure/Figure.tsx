@@ -72,7 +72,7 @@ export function Figure() {
 function Lead({ page }: { readonly page: FigureRows }) {
   const { t } = useTranslation()
   if (page.kind === 'book' || page.kind === 'review') return t('console.figureRows.leadNow')
-  return t('console.figureRows.lead', { day: page.day, zone: page.timeZone })
+  return t('console.figureRows.lead', { zone: page.timeZone })
 }
 
 function Rows({ pages }: { readonly pages: readonly FigureRows[] }) {

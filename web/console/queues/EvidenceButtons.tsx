@@ -1,4 +1,5 @@
 // Saves the file of a dispute that is sent to the bank, in the language of the reader there.
+import { FileDown } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useErrorText } from '../../runtime/errors.ts'
@@ -36,16 +37,17 @@ export function EvidenceButtons({ dispute }: { readonly dispute: string }) {
   return (
     <>
       {LANGUAGES.map((language) => {
-        const shown = t(`console.queues.evidenceIn.${language}`)
+        const name = `${t('console.queues.evidence')}, ${language.toUpperCase()}`
         return (
           <Button
             key={language}
             isSmall
             isPending={pending === language}
-            aria-label={t('console.queues.evidenceLabel', { language: shown, dispute })}
+            icon={FileDown}
+            aria-label={`${name}: ${dispute}`}
             onClick={() => void save(language)}
           >
-            {t('console.queues.evidence')} {shown}
+            {name}
           </Button>
         )
       })}

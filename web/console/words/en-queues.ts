@@ -27,8 +27,6 @@ export const queues: Same<typeof ru.queues> = {
   overdue: 'Overdue',
   reserved: 'Credits on hold:',
   evidence: 'File for the bank',
-  evidenceIn: { ru: 'in Russian', en: 'in English' },
-  evidenceLabel: 'Download the file for the bank {{language}}: {{dispute}}',
   stuckOrders: 'Stuck orders: {{number}}',
   stuckOrdersHint: 'Paid and not credited, or without an end an hour after they were made.',
   paidAt: 'Paid at the provider',
@@ -54,7 +52,7 @@ export const queues: Same<typeof ru.queues> = {
 }
 
 export const figureRows: Same<typeof ru.figureRows> = {
-  lead: 'The rows that the figure is made of. Day {{day}} ({{zone}}).',
+  lead: 'The rows that the figure is made of, from midnight to midnight ({{zone}}).',
   leadNow: 'Balances of this moment.',
   back: 'Today',
   day: 'Day',

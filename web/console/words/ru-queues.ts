@@ -24,8 +24,6 @@ export const queues = {
   overdue: 'Срок прошёл',
   reserved: 'Заморожено кредитов:',
   evidence: 'Файл для банка',
-  evidenceIn: { ru: 'по-русски', en: 'по-английски' },
-  evidenceLabel: 'Скачать файл для банка {{language}}: {{dispute}}',
   stuckOrders: 'Зависшие заказы: {{number}}',
   stuckOrdersHint: 'Оплачены и не зачислены или не завершились через час после создания.',
   paidAt: 'Оплачен у провайдера',
@@ -52,7 +50,7 @@ export const queues = {
 } as const
 
 export const figureRows = {
-  lead: 'Строки, из которых складывается число. День {{day}} ({{zone}}).',
+  lead: 'Строки, из которых складывается число: с полуночи до полуночи ({{zone}}).',
   leadNow: 'Балансы сейчас.',
   back: 'Сегодня',
   day: 'День',
@@ -96,7 +94,11 @@ export const queueCommands = {
     title: 'Отправить списание ещё раз',
     submit: 'Отправить',
   },
-  quarantineWriteOff: { button: 'Списать', title: 'Отказаться от списания', submit: 'Списать' },
+  quarantineWriteOff: {
+    button: 'Отказаться',
+    title: 'Отказаться от списания',
+    submit: 'Отказаться',
+  },
   letterRetry: {
     button: 'Отправить сейчас',
     title: 'Отправить письмо ещё раз',
