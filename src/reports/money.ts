@@ -36,7 +36,7 @@ export type Money = {
   readonly disputesWonKopecks: bigint
   readonly disputesLost: bigint
   readonly disputesLostKopecks: bigint
-  /** What the provider kept of the payments whose commission it reported; null: of none. */
+  /** What the provider kept of the payments whose commission it reported; null: it reported none. */
   readonly commission: bigint | null
   readonly commissionUnknownPayments: bigint
   readonly vat: readonly VatLine[]
@@ -98,9 +98,12 @@ export async function moneyOf(
 
 function commissionOf(captured: readonly CapturedSum[]) {
   const known = total(captured.map((one) => one.incomeKnown))
+  const unknown = total(captured.map((one) => one.payments)) - known
   return {
-    commission: known === 0n ? null : total(captured.map((one) => one.incomeOf - one.income)),
-    commissionUnknownPayments: total(captured.map((one) => one.payments)) - known,
+    // Without any payment the provider kept nothing.
+    commission:
+      known === 0n && unknown > 0n ? null : total(captured.map((one) => one.incomeOf - one.income)),
+    commissionUnknownPayments: unknown,
   }
 }
 

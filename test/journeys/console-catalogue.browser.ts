@@ -170,7 +170,7 @@ for (const [window, theme] of looks) {
         '/catalogue/1': text.catalogue.version.replace('{{version}}', '1'),
         '/upstreams': text.credentials.title,
         '/alarms': text.alarms.title,
-        '/runbooks/operating/an-upstream-fails': 'An upstream fails',
+        '/runbooks/runbooks/an-upstream-fails': 'An upstream fails',
       }
       for (const [path, title] of Object.entries(pages)) {
         await page.goto(`${at.stage.consoleUrl}${path}`)

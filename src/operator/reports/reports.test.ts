@@ -30,6 +30,12 @@ async function shiftTo(ms: number): Promise<void> {
   await stage.db.query(`select ledger_partitions_make((ledger_now() at time zone 'UTC')::date)`)
 }
 
+test('in a month without payments the provider kept nothing, which is known', async () => {
+  const { lines } = await stage.json<Month>('month')
+  const commission = lines.find(({ figure }) => figure === 'provider commission')
+  assert.equal(commission?.value ?? null, '0')
+})
+
 test('op today shows each figure with what it is made of', async () => {
   const anna = await stage.person('anna')
   await stage.buyPack(anna)
