@@ -21,10 +21,17 @@ export function Rubles({ kopecks }: { readonly kopecks: Kopecks }) {
   return <span className="figures whitespace-nowrap">{useFormat().rubles(kopecks)}</span>
 }
 
-/** A moment in the owner's time zone; `isAgo` shows how long ago it was, within a day. */
-export function Moment(props: { readonly at: Time; readonly isAgo?: boolean }) {
-  const format = useFormat()
-  const { at, isAgo = false } = props
+/**
+ * A moment in the reader's time zone, or in `zone`; `isAgo` shows how long ago it was, within a
+ * day.
+ */
+export function Moment(props: {
+  readonly at: Time
+  readonly isAgo?: boolean
+  readonly zone?: string
+}) {
+  const { at, isAgo = false, zone } = props
+  const format = useFormat(zone)
   return (
     <time dateTime={at} title={format.moment(at)} className="figures">
       {isAgo ? format.ago(at) : format.moment(at)}

@@ -2,7 +2,6 @@
 // earlier: whoever is on call sees at a glance whether this hour is like the others.
 import { useTranslation } from 'react-i18next'
 import type { Today } from '../../../src/operator/console/contract/contract.ts'
-import { createFormat } from '../../format/format.ts'
 import { useFormat } from '../../format/use-format.ts'
 import { Credits } from '../../ui/amounts.tsx'
 import { Panel } from '../../ui/parts.tsx'
@@ -15,10 +14,10 @@ const HOURS_OF_DAY = 24
 const LABELLED = 3
 
 export function Hours({ hours, timeZone }: Pick<Today, 'hours' | 'timeZone'>) {
-  const { t, i18n } = useTranslation()
+  const { t } = useTranslation()
   const format = useFormat()
   // Today begins at midnight in the shop's time zone, not in the reader's.
-  const clock = createFormat(i18n.language === 'en' ? 'en' : 'ru', timeZone).clock
+  const clock = useFormat(timeZone).clock
   const counts = hours.flatMap(({ requests, before }) => [Number(requests), Number(before)])
   const most = Math.max(1, ...counts)
   const part = (count: number) => `${(100 * count) / most}%`

@@ -46,7 +46,8 @@ export function Today() {
       lead={
         today.data === undefined ? undefined : (
           <>
-            {t('console.today.lead', { zone: today.data.timeZone })} <Moment at={today.data.now} />
+            {t('console.today.lead', { zone: today.data.timeZone })}{' '}
+            <Moment at={today.data.now} zone={today.data.timeZone} />
           </>
         )
       }
