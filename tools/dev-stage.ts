@@ -156,7 +156,7 @@ function startStandIns({ processes, end }: Stage, env: Environment, ports: Ports
   const vendor = ['stand-ins/vendor/serve.ts', '--port', `${ports.vendor}`, '--key', UPSTREAM_KEY]
   processes.start('vendor', vendor, env, end)
   const letters = ['stand-ins/mailbox/serve.ts', '--port', `${ports.letters}`]
-  processes.start('letters', [...letters, '--smtp-port', `${ports.smtp}`], env, end)
+  processes.start('e-mails', [...letters, '--smtp-port', `${ports.smtp}`], env, end)
   const notices = `http://127.0.0.1:${ports.cabinet}/notifications/yookassa`
   const bank = ['stand-ins/bank/serve.ts', '--port', `${ports.bank}`, '--webhook-url', notices]
   processes.start('bank', bank, env, end)

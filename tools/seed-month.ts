@@ -132,7 +132,7 @@ function paymentsInside(modules: Modules, tx: Tx, moment: { ms: number }): Payme
 
 /** Buys a pack and pays it at the stand-in bank. */
 async function buy({ config }: Modules, month: Month, method: 'card' | 'sbp'): Promise<void> {
-  const { owner, snapshot, payments } = month
+  const { tx, owner, snapshot, payments } = month
   const pack = snapshot.packs[0]
   if (pack === undefined) throw new Error('the catalogue has no pack')
   const { id } = await payments.buy({
@@ -151,6 +151,8 @@ async function buy({ config }: Modules, month: Month, method: 'card' | 'sbp'): P
   if (!response.ok) throw new Error(`the bank says ${response.status} to the seed's payment`)
   const { state } = await payments.check(id)
   if (state !== 'credited') throw new Error(`the seed's order is ${state}`)
+  // The bank's clock is not set back: without this, the money of the month would be taken today.
+  await tx.query('update orders set captured_at = ledger_now() where id = $1', [id])
 }
 
 async function redeem({ owner, payments, moment }: Month): Promise<void> {
