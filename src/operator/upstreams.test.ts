@@ -94,6 +94,12 @@ test('lists every credential with its state in all processes and its weight', as
   ])
 })
 
+test('the figures of today name the state of a credential as the list does', async () => {
+  const { out } = await op(['today'])
+  assert.match(out, /^east#1 +serving +0 /m)
+  assert.match(out, /^east#2 +unseen +0 /m)
+})
+
 test('shows a change first and makes it only after a yes', async () => {
   const refused = await op(['upstreams', 'drain', 'east'], 'n\n')
   assert.deepEqual([refused.code, refused.out.trim()], [1, 'nothing was changed'])

@@ -142,14 +142,15 @@ const COLUMNS = [
 function rowOf(line: UpstreamLine): string[] {
   return [
     line.target,
-    line.isConfigured ? stateOf(line) : `${stateOf(line)}, not configured here`,
+    line.isConfigured ? upstreamState(line) : `${upstreamState(line)}, not configured here`,
     ...[line.underWay, line.succeeded, line.failed, line.firstByteMs, line.weight].map(String),
     drainedText(line),
     String(line.processes),
   ]
 }
 
-function stateOf({ state, out }: UpstreamLine): string {
+/** `closed` is the word of the circuit breaker; operators read it as out of service. */
+export function upstreamState({ state, out }: Pick<UpstreamLine, 'state' | 'out'>): string {
   if (out !== null) return out
   if (state === 'unseen') return state
   return state === 'closed' ? 'serving' : 'sick'

@@ -13,6 +13,7 @@ import { formatCount, formatCredits, formatRubles, formatTime } from '../desk/am
 import { EXIT_DONE } from '../desk/command-error.ts'
 import type { Desk } from '../desk/desk.ts'
 import { type Column, tableOf } from '../desk/table.ts'
+import { upstreamState } from '../upstreams.ts'
 
 const TODAY = [{ head: 'today' }, { head: '', side: 'right' }, { head: 'made of' }] as const
 const TARGETS = [
@@ -32,7 +33,7 @@ export async function showToday(desk: Desk): Promise<number> {
   const today = await desk.modules.reports.today()
   const targets = today.upstreams.map((one) => [
     one.target,
-    one.isDrained ? `${one.state}, drained` : (one.out ?? one.state),
+    one.isDrained ? `${upstreamState(one)}, drained` : upstreamState(one),
     ...[one.underWay, one.succeeded, one.failed].map(formatCount),
   ])
   const costs = (today.costs ?? []).map(({ upstream, requests, costKopecks }) => [
