@@ -14,7 +14,12 @@ export function formatCredits(amount: bigint): string {
 
 /** `1 300.00 RUB`. */
 export function formatRubles(amount: Kopecks): string {
-  return `${groupThousands(rublesText(amount))} RUB`
+  return `${formatRubleCell(amount)} RUB`
+}
+
+/** `1 300.00`, for a column whose heading says RUB. */
+export function formatRubleCell(amount: Kopecks): string {
+  return groupThousands(rublesText(amount))
 }
 
 /** `1 234 567`. */

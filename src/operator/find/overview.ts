@@ -5,7 +5,13 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import type { OrderView, Refund } from '../../payments/payments.ts'
 import { creditsText } from '../../units/credits.ts'
 import { rublesText } from '../../units/kopecks.ts'
-import { formatCount, formatCredits, formatDay, formatRubles, formatTime } from '../desk/amounts.ts'
+import {
+  formatCount,
+  formatCredits,
+  formatDay,
+  formatRubleCell,
+  formatTime,
+} from '../desk/amounts.ts'
 import type { Customer } from '../desk/customer.ts'
 import type { Desk } from '../desk/desk.ts'
 import { cardOf, tableOf } from '../desk/table.ts'
@@ -101,7 +107,7 @@ function orderTable(orders: readonly OrderView[], columns: number): string[] {
     orders.map(({ id, createdAt, priceKopecks, state }) => [
       formatDay(createdAt),
       id,
-      formatRubles(priceKopecks).replace(' RUB', ''),
+      formatRubleCell(priceKopecks),
       state,
     ]),
     columns,
@@ -114,7 +120,7 @@ function refundTable(refunds: readonly Refund[], columns: number): string[] {
     refunds.map(({ id, createdAt, amount, state }) => [
       formatDay(createdAt),
       id,
-      formatRubles(amount).replace(' RUB', ''),
+      formatRubleCell(amount),
       state,
     ]),
     columns,

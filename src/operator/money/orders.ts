@@ -1,7 +1,7 @@
 // op orders: one order that hangs. The plan shows what the provider says about its payment now;
 // done, that is applied as the triggers of payments do it. A paid order is then credited, once.
 import type { FoundOrder, Payments } from '../../payments/payments.ts'
-import { formatMinute, formatRubles, formatTime } from '../desk/amounts.ts'
+import { formatMinute, formatRubleCell, formatTime } from '../desk/amounts.ts'
 import { EXIT_DONE } from '../desk/command-error.ts'
 import type { Desk } from '../desk/desk.ts'
 import { orderLines, requirePurchase } from '../desk/order.ts'
@@ -18,7 +18,7 @@ const COLUMNS = [
 export async function listStuckOrders(desk: Desk): Promise<number> {
   const orders = await desk.modules.payments.stuckOrders()
   const rows = orders.map(({ id, state, price, createdAt, paidAt }) => [
-    ...[formatMinute(createdAt), id, formatRubles(price).replace(' RUB', ''), state],
+    ...[formatMinute(createdAt), id, formatRubleCell(price), state],
     paidAt === null ? 'no' : formatMinute(paidAt),
   ])
   desk.say(

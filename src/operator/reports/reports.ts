@@ -9,7 +9,7 @@ import type {
   TodayFigure,
 } from '../../reports/reports.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
-import { formatCount, formatCredits, formatRubles, formatTime } from '../desk/amounts.ts'
+import { formatCount, formatCredits, formatRubleCell, formatTime } from '../desk/amounts.ts'
 import { EXIT_DONE } from '../desk/command-error.ts'
 import type { Desk } from '../desk/desk.ts'
 import { type Column, tableOf } from '../desk/table.ts'
@@ -209,7 +209,7 @@ function lineText(value: bigint | null, unit: FigureLine['unit']): string {
 /** With its sign: a correction or a margin may be negative. */
 function roubles(kopecks: bigint): string {
   const size = (kopecks < 0n ? -kopecks : kopecks) as Kopecks
-  return `${kopecks < 0n ? '-' : ''}${formatRubles(size).replace(/ RUB$/, '')}`
+  return `${kopecks < 0n ? '-' : ''}${formatRubleCell(size)}`
 }
 
 function tenths(value: bigint): string {
