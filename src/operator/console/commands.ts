@@ -14,7 +14,7 @@ import { runCommand } from '../run-command.ts'
 import { actorOf } from './acting.ts'
 import { statuses } from './answers.ts'
 import type { CommandAnswer } from './contract/contract.ts'
-import { ConsoleRefusal } from './refusals.ts'
+import { ConsoleRefusal, fieldInvalid } from './refusals.ts'
 import type { RouteTable } from './routes.ts'
 import { silentTerminal } from './terminal.ts'
 
@@ -58,11 +58,11 @@ export function commandRoutes(modules: OperatorModules): RouteTable<'POST /api/c
         const args = visit.body.args.map(maskKeys)
         const own = maskKeysIn(visit.body.options) as Options
         requireForm(entry, args, own)
-        const shown = createShown(visit.body.plan)
+        const viewed = createPlanTerminal(visit.body.plan)
         const actor = actorOf(visit)
         const run = { modules, table: commands, entry, args, own, options: own, actor }
-        await runCommand({ ...run, terminal: shown.terminal }).catch(refuse)
-        return shown.answer()
+        await runCommand({ ...run, terminal: viewed.terminal }).catch(refuse)
+        return viewed.answer()
       },
     },
   }
@@ -89,7 +89,7 @@ function requireForm(entry: OperatorCommand, args: readonly string[], options: O
   const optional = entry.usage.match(/\[[\w-]+\]/g)?.length ?? 0
   const most = entry.usage.includes('...') ? Number.POSITIVE_INFINITY : needed + optional
   if (args.length < needed || args.length > most || args.some((one) => one.trim() === '')) {
-    throw invalid('args')
+    throw fieldInvalid('args')
   }
   const known = (entry.options ?? []).map(([flags, , isNeeded]) => {
     const [, name = '', value] = /^--([\w-]+)( <)?/.exec(flags) ?? []
@@ -97,20 +97,17 @@ function requireForm(entry: OperatorCommand, args: readonly string[], options: O
   })
   for (const [name, value] of Object.entries(options)) {
     const option = known.find((one) => one.name === name)
-    if (option === undefined || option.hasValue !== (typeof value === 'string')) throw invalid(name)
+    if (option === undefined || option.hasValue !== (typeof value === 'string'))
+      throw fieldInvalid(name)
   }
   for (const { name, isNeeded } of known) {
     const value = options[name]
-    if (isNeeded && (typeof value !== 'string' || value.trim() === '')) throw invalid(name)
+    if (isNeeded && (typeof value !== 'string' || value.trim() === '')) throw fieldInvalid(name)
   }
 }
 
 function camelCase(name: string): string {
   return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
-}
-
-function invalid(field: string): ConsoleRefusal {
-  return new ConsoleRefusal('field_invalid', 'A field is missing or invalid.', { field })
 }
 
 /** Errors that a terminal prints as a sentence are the command's answer; others are faults. */
@@ -122,7 +119,7 @@ function refuse(error: unknown): never {
 }
 
 /** A terminal that keeps what the command says. It confirms only a plan of the given digest. */
-function createShown(digest: string | undefined) {
+function createPlanTerminal(digest: string | undefined) {
   const state = {
     plan: undefined as readonly string[] | undefined,
     isConfirmed: false,
@@ -170,13 +167,12 @@ function createShown(digest: string | undefined) {
 }
 
 /**
- * What changes by itself while a customer works is shown, but no part of what a person confirmed:
- * the balance after a name, and the requests under way. Otherwise the plan about a busy account
- * would change between any two calls.
+ * The operator sees the balance after a name and the requests under way, but confirms a plan
+ * without them: a busy customer changes both between any two calls, so no digest would ever match.
  */
-const PASSING = /, [\d .]+ available(?=\))|, \d+ requests under way/g
+const CHANGES_BY_ITSELF = /, [\d .]+ available(?=\))|, \d+ requests under way/g
 
 function digestOf(plan: readonly string[]): string {
-  const lasting = plan.map((line) => line.replaceAll(PASSING, ''))
+  const lasting = plan.map((line) => line.replaceAll(CHANGES_BY_ITSELF, ''))
   return createHash('sha256').update(lasting.join('\n')).digest('base64url')
 }

@@ -25,3 +25,8 @@ export class ConsoleRefusal extends Refusal<ConsoleRefusalCode> {
     this.data = data
   }
 }
+
+/** `field`: its path in the body or query, or the name of an option. */
+export function fieldInvalid(field: string): ConsoleRefusal {
+  return new ConsoleRefusal('field_invalid', 'A field is missing or invalid.', { field })
+}

@@ -8,7 +8,7 @@ import type { Plugin } from '../../platform/server/plugin.ts'
 import type { Permission, SignedIn, Staff, StaffSession } from '../../staff/staff.ts'
 import type { Routes } from './contract/routes.ts'
 import type { Cookies } from './cookie.ts'
-import { ConsoleRefusal } from './refusals.ts'
+import { ConsoleRefusal, fieldInvalid } from './refusals.ts'
 
 /** A command with a reason is a few hundred bytes, a passkey's answer 2-4 KB. */
 const BODY_BYTES_MAX = 32 * 1024
@@ -152,5 +152,5 @@ function requireOwnOrigin({ method, headers }: FastifyRequest, origin: string): 
 function validate(schema: z.ZodType, value: unknown): unknown {
   const read = readInput(schema, value)
   if ('value' in read) return read.value
-  throw new ConsoleRefusal('field_invalid', 'A field is missing or invalid.', read)
+  throw fieldInvalid(read.field)
 }

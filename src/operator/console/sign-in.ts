@@ -37,17 +37,19 @@ type EnrolmentRoute =
 
 export function signInRoutes(modules: OperatorModules): RouteTable<SignInRoute> {
   const { staff } = modules
-  const kept = keeper(modules)
+  const openSession = createOpenSession(modules)
   return {
     'POST /api/sign-in': {
       access: 'public',
       body: z.object({ email: short, password: short }),
-      run: async (visit) => kept(visit, await staff.signIn({ ...callerOf(visit), ...visit.body })),
+      run: async (visit) =>
+        openSession(visit, await staff.signIn({ ...callerOf(visit), ...visit.body })),
     },
     'POST /api/sign-in/code': {
       access: 'begun',
       body: z.object({ code: short }),
-      run: async (visit) => kept(visit, await staff.proveFactor(visit.token, visit.body.code)),
+      run: async (visit) =>
+        openSession(visit, await staff.proveFactor(visit.token, visit.body.code)),
     },
     'POST /api/sign-in/passkey/begin': {
       access: 'public',
@@ -58,7 +60,7 @@ export function signInRoutes(modules: OperatorModules): RouteTable<SignInRoute> 
       access: 'public',
       body: z.object({ ticket: short, response }),
       run: async (visit) =>
-        kept(
+        openSession(
           visit,
           await staff.finishPasskeySignIn({
             ...{ ...callerOf(visit), ticket: visit.body.ticket },
@@ -84,7 +86,7 @@ export function signInRoutes(modules: OperatorModules): RouteTable<SignInRoute> 
 /** Signing in by the company's identity provider, if one is set. */
 export function providerRoutes(modules: OperatorModules): RouteTable<ProviderRoute> {
   const { oidc } = modules.staff
-  const kept = keeper(modules)
+  const openSession = createOpenSession(modules)
   return {
     'GET /api/sign-in/ways': {
       access: 'public',
@@ -107,7 +109,7 @@ export function providerRoutes(modules: OperatorModules): RouteTable<ProviderRou
         // It works once, whatever comes of it.
         keepTicket(undefined)
         const given = { ...callerOf(visit), ticket, query: visit.body.query }
-        return kept(visit, await oidc.finish(given))
+        return openSession(visit, await oidc.finish(given))
       },
     },
   }
@@ -116,13 +118,13 @@ export function providerRoutes(modules: OperatorModules): RouteTable<ProviderRou
 /** The first password and the first second factor of an invited operator. */
 export function enrolmentRoutes(modules: OperatorModules): RouteTable<EnrolmentRoute> {
   const { staff } = modules
-  const kept = keeper(modules)
+  const openSession = createOpenSession(modules)
   return {
     'POST /api/enrolment': {
       access: 'public',
       body: z.object({ code: short, password: short }),
       run: async (visit) =>
-        kept(visit, await staff.acceptInvitation({ ...callerOf(visit), ...visit.body })),
+        openSession(visit, await staff.acceptInvitation({ ...callerOf(visit), ...visit.body })),
     },
     'POST /api/enrolment/app': {
       access: 'begun',
@@ -134,7 +136,7 @@ export function enrolmentRoutes(modules: OperatorModules): RouteTable<EnrolmentR
       body: z.object({ code: short }),
       async run(visit) {
         const { recoveryCodes, ...signedIn } = await staff.confirmTotp(visit.token, visit.body.code)
-        return { ...(await kept(visit, signedIn, 'own app set-up')), recoveryCodes }
+        return { ...(await openSession(visit, signedIn, 'own app set-up')), recoveryCodes }
       },
     },
     'POST /api/enrolment/passkey/begin': {
@@ -146,7 +148,7 @@ export function enrolmentRoutes(modules: OperatorModules): RouteTable<EnrolmentR
       access: 'begun',
       body: z.object({ ticket: short, response, name: short }),
       run: async (visit) =>
-        kept(
+        openSession(
           visit,
           await staff.finishPasskeyRegistration(visit.token, {
             ...{ ticket: visit.body.ticket, name: visit.body.name },
@@ -165,8 +167,8 @@ function callerOf({ address, agent }: Visit) {
   return { kind: 'console' as const, address, agent }
 }
 
-/** Gives the browser the session; one that may act from now on is an act. */
-function keeper(modules: OperatorModules) {
+/** Gives the browser the session's cookie; records an act if the operator may act from now on. */
+function createOpenSession(modules: OperatorModules) {
   return async (visit: Visit, signedIn: SignedIn, command?: string): Promise<Missing> => {
     const { session } = signedIn
     if (session.missing === null) {

@@ -98,7 +98,7 @@ export function createDesk(given: DeskOptions) {
     return EXIT_FAILED
   }
 
-  /** Records a failure before it goes on. */
+  /** Records an action that failed, and throws its error again. */
   async function orRecord<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -114,7 +114,7 @@ export function createDesk(given: DeskOptions) {
   }
 
   return {
-    modules: modules,
+    modules,
     isJson,
     columns: terminal.columns,
     by: actor.by,
