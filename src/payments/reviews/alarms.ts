@@ -56,7 +56,7 @@ export function alarmsOf(health: Health): Alarm[] {
     [
       'sweeps_failing',
       health.sweepFailures > SWEEP_FAILURES_MAX || (health.sweepSeconds ?? 0) > SWEEP_SECONDS_MAX,
-      `${health.sweepFailures} failed, the last whole one ${health.sweepSeconds ?? 'never'} s away`,
+      sweepsText(health),
     ],
     ['reviews_waiting', health.reviews > 0, `${health.reviews} payments wait for a person`],
     ['orders_stuck', health.createdOld > 0, `${health.createdOld} orders have no answer`],
@@ -71,6 +71,11 @@ export function alarmsOf(health: Health): Alarm[] {
     ...watchChecks(health),
   ]
   return checks.flatMap(([name, isOn, detail]) => (isOn ? [{ name, detail }] : []))
+}
+
+function sweepsText({ sweepFailures, sweepSeconds }: Health): string {
+  const last = sweepSeconds === null ? 'never' : `${Math.round(sweepSeconds)} s ago`
+  return `${sweepFailures} failed, the last complete one was ${last}`
 }
 
 function watchChecks(health: Health): [AlarmName, boolean, string][] {

@@ -20,7 +20,7 @@ export function Frame() {
         <header className="sticky top-0 z-20 border-b border-line bg-sheet print:hidden">
           <div
             className="mx-auto flex w-full max-w-6xl flex-wrap items-center gap-x-4 gap-y-2 px-4
-              py-2 sm:px-6"
+              py-2 sm:px-6 xl:flex-nowrap"
           >
             <Brand name={me.brand} />
             <TopNavigation />
