@@ -161,18 +161,17 @@ function lotRow({ book, lot, kind }: LotMovement, amount: bigint, from: Date): F
   return { id: lot?.ref ?? '', book, text: kind, state: null, at: lot?.at ?? from, amount }
 }
 
-/** Most first; `before` is `amount book` of the last row. */
+/** Most first; `before` is `amount book` of the last row, or else begins at the first page. */
 async function bookRows(
   tx: Tx,
   { ledger }: Options,
   of: BalanceMeasure,
   { from, before, limit }: RowPage,
 ): Promise<FigureRows> {
-  const [, amount, book] = /^(-?\d+) (\d+)$/.exec(before ?? '') ?? []
-  const last =
-    amount === undefined || book === undefined
-      ? null
-      : { amount: BigInt(amount), book: BigInt(book) }
+  const [, amount = '', book = ''] = /^(-?\d+) (\d+)$/.exec(before ?? '') ?? []
+  const numbers = { amount: BigInt(amount), book: BigInt(book) }
+  const isCursor = amount !== '' && Object.values(numbers).every(isInt8)
+  const last = isCursor ? numbers : null
   const found = await ledger.totals.bookRows(tx, of, { before: last, limit: limit + 1 })
   const rows = found.rows.slice(0, limit).map((one) => ({
     ...{ id: String(one.book), book: one.book, text: '', state: null, at: from },
@@ -184,4 +183,9 @@ async function bookRows(
     ...{ count: found.count, total: found.total, rows },
     next: hasMore ? `${end.amount} ${end.book}` : null,
   }
+}
+
+/** PostgreSQL refuses a number that its bigint cannot hold. */
+function isInt8(number: bigint): boolean {
+  return BigInt.asIntN(64, number) === number
 }

@@ -2,7 +2,7 @@
 // input, runs the route, and sends an answer of the contract's type. A route says who may use it;
 // a route without a permission does not compile.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { acceptOnlyJson, readInput } from '../../platform/server/input.ts'
 import type { Plugin } from '../../platform/server/plugin.ts'
 import type { Permission, SignedIn, Staff, StaffSession } from '../../staff/staff.ts'
@@ -12,6 +12,9 @@ import { ConsoleRefusal, fieldInvalid } from './refusals.ts'
 
 /** A command with a reason is a few hundred bytes, a passkey's answer 2-4 KB. */
 const BODY_BYTES_MAX = 32 * 1024
+
+/** Any text of a path; each route looks for what it names. */
+const PARAMS = z.record(z.string(), z.string())
 
 /**
  * Who may use a route. `public`: anybody, to sign in. `begun`: a session that may still lack its
@@ -113,9 +116,10 @@ export function routesPlugin(options: RouteOptions, table: RouteTable<RouteName>
           // Before the input: whoever may not use the route learns nothing about it.
           const isUse = route.isPolled !== true
           const begun = route.access === 'public' ? {} : await begin(request, route.access, isUse)
-          const { params, address } = request
+          const { address } = request
           return route.run({
-            ...{ params, address, ...begun },
+            ...{ address, ...begun },
+            params: validate(PARAMS, request.params),
             agent: request.headers['user-agent'] ?? '',
             ...cookieActs(cookies, request, reply),
             body: route.body && validate(route.body, request.body ?? null),

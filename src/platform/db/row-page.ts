@@ -1,5 +1,6 @@
 // A page of the rows that a figure is made of, newest first, with the count and the sum of all of
 // them. The caller's text selects id, book, text, state, at and amount.
+import { dateOf } from '../clock.ts'
 import type { Executor } from './db.ts'
 
 export type FigureRow = {
@@ -36,8 +37,7 @@ export async function readRowPage(db: Executor, sql: string, p: RowPage): Promis
     `select count(*) as count, coalesce(sum(amount), 0)::text as total from (${sql}) r`,
     [p.from, p.to],
   )
-  // `id time`; what is no cursor begins at the first page.
-  const [, id = '', time = null] = /^(\S+) (\d{4}-\d\d-\d\d .+)$/.exec(p.before ?? '') ?? []
+  const [id, time] = cursorOf(p.before)
   const { rows } = await db.query(
     `select id, book, text, state, at, amount, at::text as time from (${sql}) r
      where $3::text is null or (at, id) < ($3::timestamptz, $4)
@@ -54,4 +54,10 @@ export async function readRowPage(db: Executor, sql: string, p: RowPage): Promis
     rows: shown.map(({ time: _, ...row }) => row),
     next: found.length > p.limit && last !== undefined ? `${last.id} ${last.time}` : null,
   }
+}
+
+/** `id time`, the time as PostgreSQL writes it; what is no cursor begins at the first page. */
+function cursorOf(before: string | null): readonly [id: string, time: string | null] {
+  const [, id = '', day, time] = /^(\S+) (\S+) (\S+\+00)$/.exec(before ?? '') ?? []
+  return dateOf(`${day}T${time}:00`) === undefined ? ['', null] : [id, `${day} ${time}`]
 }
