@@ -2,8 +2,8 @@
 // the keys themselves cannot be guessed, so it may forget counts to bound its memory. keys.ts asks
 // here only about keys that it has not verified, so verified keys pass from any address.
 // shared-attempts.ts adds what other processes counted.
-import { isIPv4, isIPv6 } from 'node:net'
 import type { Clock } from '../platform/clock.ts'
+import { networkOf } from '../platform/networks.ts'
 
 const WINDOW_MS = 60_000
 /**
@@ -89,37 +89,3 @@ export type Attempts = ReturnType<typeof createAttempts>
 
 /** Wrong keys of one sender, an address or a network. */
 export type SenderCount = { readonly network: string; readonly wrong: number }
-
-/**
- * Identifies a sender: an IPv4 address, or the /64 of an IPv6 address, because a customer of an
- * internet provider usually gets a whole /64. IPv4 written as IPv6 counts as IPv4.
- */
-export function networkOf(address: string): string {
-  const bare = address.split('%', 1)[0] ?? ''
-  if (isIPv4(bare)) return bare
-  // Not an address (a local socket): one count for each text, cut to bound its memory.
-  if (!isIPv6(bare)) return bare.slice(0, 64)
-  const groups = groupsOf(bare)
-  if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff) {
-    const [high = 0, low = 0] = groups.slice(6)
-    return [high >> 8, high & 255, low >> 8, low & 255].join('.')
-  }
-  return `${groups
-    .slice(0, 4)
-    .map((group) => group.toString(16))
-    .join(':')}::/64`
-}
-
-/** The eight groups of an IPv6 address, which may leave zeros out and end in dotted IPv4. */
-function groupsOf(address: string): number[] {
-  const [head = '', tail = ''] = address.split('::').map((side) =>
-    side.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes: string[]) => {
-      const [a = 0, b = 0, c = 0, d = 0] = bytes.slice(0, 4).map(Number)
-      return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`
-    }),
-  )
-  const numbers = (side: string) =>
-    side === '' ? [] : side.split(':').map((group) => Number.parseInt(group, 16))
-  const [left, right] = [numbers(head), numbers(tail)]
-  return [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right]
-}

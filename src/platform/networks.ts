@@ -1,6 +1,6 @@
 // Lists of IP addresses and networks, such as trusted proxies: 10.0.0.0/8, ::1. An IPv4-mapped IPv6
 // address (::ffff:10.0.0.1) counts as the IPv4 address.
-import { BlockList, isIP, isIPv4 } from 'node:net'
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 
 export type Networks = { has(address: string): boolean }
 
@@ -40,4 +40,38 @@ function isBits(text: string, max: number): boolean {
 /** Normalises an address: two notations of one address would count as two clients. */
 export function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '')
+}
+
+/**
+ * Identifies a sender: an IPv4 address, or the /64 of an IPv6 address, because a customer of an
+ * internet provider usually gets a whole /64. IPv4 written as IPv6 counts as IPv4.
+ */
+export function networkOf(address: string): string {
+  const bare = address.split('%', 1)[0] ?? ''
+  if (isIPv4(bare)) return bare
+  // Not an address (a local socket): one count for each text, cut to bound its memory.
+  if (!isIPv6(bare)) return bare.slice(0, 64)
+  const groups = groupsOf(bare)
+  if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff) {
+    const [high = 0, low = 0] = groups.slice(6)
+    return [high >> 8, high & 255, low >> 8, low & 255].join('.')
+  }
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(':')}::/64`
+}
+
+/** The eight groups of an IPv6 address, which may leave zeros out and end in dotted IPv4. */
+function groupsOf(address: string): number[] {
+  const [head = '', tail = ''] = address.split('::').map((side) =>
+    side.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes: string[]) => {
+      const [a = 0, b = 0, c = 0, d = 0] = bytes.slice(0, 4).map(Number)
+      return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`
+    }),
+  )
+  const numbers = (side: string) =>
+    side === '' ? [] : side.split(':').map((group) => Number.parseInt(group, 16))
+  const [left, right] = [numbers(head), numbers(tail)]
+  return [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right]
 }

@@ -97,6 +97,17 @@ test('wrong passwords are refused alike, then wait, by operator and by address',
   await assert.rejects(attempt('one-more@gate.example', '10.3.0.1'), throttled)
 })
 
+test('the addresses of one IPv6 network share a count, for every way to begin', async () => {
+  const { staff } = stage
+  const address = (i: number) => `2001:db8:4:5::${i.toString(16)}`
+  for (let i = 0; i < 20; i += 1) await staff.beginPasskeySignIn({ address: address(i) })
+  const throttled = refuses('sign_in_throttled')
+  await assert.rejects(staff.beginPasskeySignIn({ address: address(20) }), throttled)
+  const given = { email: 'six@gate.example', password: 'not the password' }
+  await assert.rejects(staff.signIn({ ...stage.caller, ...given, address: address(21) }), throttled)
+  await staff.beginPasskeySignIn({ address: '2001:db8:4:6::1' })
+})
+
 test('wrong codes wait too, whatever the session', async () => {
   const zoya = await stage.operator('zoya', 'viewer')
   const { staff } = stage

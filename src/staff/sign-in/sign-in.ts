@@ -3,6 +3,7 @@
 // unknown address takes as long as a wrong password.
 import type { Db } from '../../platform/db/db.ts'
 import { randomText } from '../../platform/ids.ts'
+import { networkOf } from '../../platform/networks.ts'
 import {
   PASSWORD_LENGTH_MIN,
   type Passwords,
@@ -37,7 +38,7 @@ export function createSignIn(p: {
   const state: { unknownHash?: Promise<string> } = {}
 
   const countAddress = (address: string) =>
-    throttle.count('address', address, { max: settings.addressPerMinute, seconds: 60 })
+    throttle.count('address', networkOf(address), { max: settings.addressPerMinute, seconds: 60 })
 
   /** The hash of no password, which an unknown address is compared with. */
   function unknownHash(): Promise<string> {
