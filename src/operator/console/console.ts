@@ -12,6 +12,7 @@ import { ownRoutes } from './own.ts'
 import { catalogueRoutes } from './reads/catalogue.ts'
 import { customerRoutes } from './reads/customers.ts'
 import { healthRoutes } from './reads/health.ts'
+import { createInTurn } from './reads/in-turn.ts'
 import { monthRoutes } from './reads/months.ts'
 import { queueRoutes } from './reads/queues.ts'
 import { readRoutes } from './reads/reads.ts'
@@ -45,15 +46,16 @@ export function consoleRoutes({
   modules,
   brand,
 }: Pick<ConsoleOptions, 'modules' | 'brand'>): RouteTable<RouteName> {
+  const inTurn = createInTurn()
   return {
     ...signInRoutes(modules),
     ...providerRoutes(modules),
     ...enrolmentRoutes(modules),
     ...ownRoutes(modules),
     ...readRoutes({ modules, brand }),
-    ...customerRoutes(modules),
-    ...monthRoutes(modules),
-    ...queueRoutes(modules),
+    ...customerRoutes(modules, inTurn),
+    ...monthRoutes(modules, inTurn),
+    ...queueRoutes(modules, inTurn),
     ...catalogueRoutes(modules),
     ...healthRoutes(modules),
     ...commandRoutes(modules),

@@ -1,8 +1,10 @@
 // The routes that show one customer: search, the account, its statement, a request.
 import { z } from 'zod'
+import { holdIdOf } from '../../../platform/ids.ts'
 import type { OperatorModules } from '../../desk/modules.ts'
 import type { RouteTable } from '../routes.ts'
 import { readAccount, readStatement } from './account.ts'
+import type { InTurn } from './in-turn.ts'
 import { recordRead } from './record-read.ts'
 import { readRequest } from './request.ts'
 import { search } from './search.ts'
@@ -13,7 +15,10 @@ type CustomerRoute =
   | 'GET /api/accounts/:book/statement'
   | 'GET /api/requests/:id'
 
-export function customerRoutes(modules: OperatorModules): RouteTable<CustomerRoute> {
+export function customerRoutes(
+  modules: OperatorModules,
+  inTurn: InTurn,
+): RouteTable<CustomerRoute> {
   const { staff } = modules
   return {
     'GET /api/search': {
@@ -22,7 +27,10 @@ export function customerRoutes(modules: OperatorModules): RouteTable<CustomerRou
       async run(visit) {
         const { text } = visit.query
         await recordRead(staff, visit, `find ${text}`)
-        return search(modules, text)
+        // A vendor's id of a request is looked for in whole days of entries.
+        const isLong = text.startsWith('req_') && holdIdOf(text) === undefined
+        if (!isLong) return search(modules, text)
+        return inTurn(`search ${text}`, () => search(modules, text))
       },
     },
 

@@ -13,10 +13,11 @@ import type * as contract from '../contract/month.ts'
 import { ConsoleRefusal } from '../refusals.ts'
 import type { RouteTable } from '../routes.ts'
 import { timeOf } from './amounts.ts'
+import type { InTurn } from './in-turn.ts'
 
 type MonthRoute = 'GET /api/months' | 'GET /api/months/:month'
 
-export function monthRoutes({ reports }: OperatorModules): RouteTable<MonthRoute> {
+export function monthRoutes({ reports }: OperatorModules, inTurn: InTurn): RouteTable<MonthRoute> {
   return {
     'GET /api/months': {
       access: 'month.read',
@@ -28,7 +29,9 @@ export function monthRoutes({ reports }: OperatorModules): RouteTable<MonthRoute
     'GET /api/months/:month': {
       access: 'month.read',
       async run({ params }) {
-        const report = await reports.month(params.month).catch((error: unknown) => {
+        const { month } = params
+        const read = inTurn(`months ${month}`, () => reports.month(month))
+        const report = await read.catch((error: unknown) => {
           if (!isRefusal<MonthRefusalCode>(error, 'month_unknown')) throw error
           throw new ConsoleRefusal('thing_unknown', error.message)
         })

@@ -13,6 +13,7 @@ import type * as contract from '../contract/queues.ts'
 import { ConsoleRefusal } from '../refusals.ts'
 import type { RouteTable } from '../routes.ts'
 import { creditsOf, timeOf, timeOrNull } from './amounts.ts'
+import type { InTurn } from './in-turn.ts'
 import { recordRead } from './record-read.ts'
 import { signalLines } from './signals.ts'
 
@@ -22,7 +23,7 @@ const ROWS_PAGE = 50
 
 type QueueRoute = 'GET /api/queues' | 'GET /api/disputes/:id/evidence' | 'GET /api/figures/:name'
 
-export function queueRoutes(modules: OperatorModules): RouteTable<QueueRoute> {
+export function queueRoutes(modules: OperatorModules, inTurn: InTurn): RouteTable<QueueRoute> {
   const { staff } = modules
   return {
     'GET /api/queues': {
@@ -39,7 +40,8 @@ export function queueRoutes(modules: OperatorModules): RouteTable<QueueRoute> {
       async run(visit) {
         const { id } = visit.params
         await recordRead(staff, visit, `disputes evidence ${id}`)
-        const evidence = await collectEvidence(modules, id).catch(refuseUnknown)
+        const read = inTurn(`evidence ${id}`, () => collectEvidence(modules, id))
+        const evidence = await read.catch(refuseUnknown)
         const { language } = visit.query
         return {
           name: evidenceFileName(evidence, language),
@@ -59,7 +61,9 @@ export function queueRoutes(modules: OperatorModules): RouteTable<QueueRoute> {
         const { day = null, before = null } = visit.query
         const { name } = visit.params
         await recordRead(staff, visit, `figures ${name}`)
-        return figureRows(modules, { name, day, before })
+        return inTurn(`figures ${JSON.stringify([name, day, before])}`, () =>
+          figureRows(modules, { name, day, before }),
+        )
       },
     },
   }
