@@ -111,6 +111,23 @@ test('what another person applied while a plan was read is not undone', async ()
   assert.deepEqual(packs?.slice(0, 2), [131_000n, 350_000n])
 })
 
+test('of two changes at the same moment, both hold or one is refused', async () => {
+  const set = (change: string) => at.stage.op(['catalogue', 'set', change, '--note', 'x', '--yes'])
+  for (let round = 1n; round <= 10n; round += 1n) {
+    const prices = [140_000n + round, 360_000n + round]
+    const [small, large] = await Promise.all([
+      set(`packs.pack-35m.priceKopecks=${prices[0]}`),
+      set(`packs.pack-100m.priceKopecks=${prices[1]}`),
+    ])
+    const inForce = (await at.stage.pricing.refresh())?.packs.map((one) => one.priceKopecks) ?? []
+    for (const [i, { code, err }] of [small, large].entries()) {
+      if (code === 0) assert.equal(inForce[i], prices[i], 'a change that was reported as done')
+      else assert.match(err, /another version was applied meanwhile/)
+    }
+    assert.ok(small.code === 0 || large.code === 0, 'one of them passes')
+  }
+})
+
 test('sends a test e-mail and shows the dialogue', async () => {
   const { code, out, err } = await at.stage.op(['mail', 'test', 'me@example.org'], 'y')
   assert.deepEqual([code, out], [0, 'sent'])

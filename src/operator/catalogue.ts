@@ -81,14 +81,18 @@ function summaryOf({ modules, columns }: Desk, { models, packs }: Catalogue): st
 
 /** Exits with 1 when the file differs, as diff does. */
 export async function diffCatalogue(desk: Desk, file: string): Promise<number> {
-  const { differences, inMoney } = await differencesOf(desk, await catalogueOf(desk, file))
+  const catalogue = await catalogueOf(desk, file)
+  const current = await desk.modules.pricing.refresh()
+  const { differences, inMoney } = differencesOf(desk, current, catalogue)
   const lines = differences.length === 0 ? ['the same as in force'] : differences
   desk.say({ differences, inMoney }, [...lines, ...inMoney.map((one) => `in money: ${one}`)])
   return differences.length === 0 ? EXIT_DONE : EXIT_FAILED
 }
 
 export async function applyCatalogue(desk: Desk, file: string): Promise<number> {
-  return putInForce(desk, `prices and packs of ${file}`, await catalogueOf(desk, file))
+  const catalogue = await catalogueOf(desk, file)
+  const current = await desk.modules.pricing.refresh()
+  return putInForce(desk, { title: `prices and packs of ${file}`, catalogue, current })
 }
 
 /** Changes fields of the version in force, such as `packs.pack-35m.priceKopecks=149900`. */
@@ -99,7 +103,7 @@ export async function changeFields(desk: Desk, ...changes: string[]): Promise<nu
   const changed = pricing.change(current, changes)
   if ('catalogue' in changed) {
     const title = `fields of version ${current.version}, changed by hand`
-    return putInForce(desk, title, changed.catalogue)
+    return putInForce(desk, { title, catalogue: changed.catalogue, current })
   }
   // One line for each field: the console shows it beside the field.
   const lines = changed.problems.map(({ field, sentence }) => `${field}: ${sentence}`)
@@ -109,12 +113,23 @@ export async function changeFields(desk: Desk, ...changes: string[]): Promise<nu
 /** The prices and packs of an earlier version become the next version. */
 export async function rollBack(desk: Desk, number: string): Promise<number> {
   const catalogue = await requireVersion(desk, number)
-  return putInForce(desk, `prices and packs of version ${catalogue.version}`, catalogue)
+  const title = `prices and packs of version ${catalogue.version}`
+  const current = await desk.modules.pricing.refresh()
+  return putInForce(desk, { title, catalogue, current })
 }
 
-async function putInForce(desk: Desk, title: string, catalogue: Catalogue): Promise<number> {
+/** `current`: the version in force that the plan compares with, and that it may replace. */
+async function putInForce(
+  desk: Desk,
+  p: {
+    readonly title: string
+    readonly catalogue: Catalogue
+    readonly current: Catalogue | undefined
+  },
+): Promise<number> {
   const { pricing } = desk.modules
-  const { version: base, differences, inMoney } = await differencesOf(desk, catalogue)
+  const { title, catalogue, current } = p
+  const { differences, inMoney } = differencesOf(desk, current, catalogue)
   if (differences.length === 0) {
     desk.say({ isDone: false, differences }, ['the same as in force; nothing was changed'])
     return EXIT_DONE
@@ -130,10 +145,11 @@ async function putInForce(desk: Desk, title: string, catalogue: Catalogue): Prom
     needs: { kind: 'catalogue', size: 1n },
     async work() {
       // Otherwise what somebody applied while this plan was read would be undone unseen.
-      if ((await pricing.refresh())?.version !== base) {
-        throw commandError('another version was applied meanwhile; look at the difference again')
-      }
-      return pricing.apply(catalogue, { by: desk.by, note: desk.text('note') ?? '' })
+      const applied = await pricing.applyTo(current?.version, catalogue, {
+        ...{ by: desk.by, note: desk.text('note') ?? '' },
+      })
+      if (applied !== undefined) return applied
+      throw commandError('another version was applied meanwhile; look at the difference again')
     },
     report: ({ version }) => ({
       result: { version, differences, inMoney },
@@ -174,11 +190,13 @@ async function requireVersion({ modules: { pricing } }: Desk, number?: string): 
 }
 
 /** With no version in force, everything in the file is new. */
-async function differencesOf({ modules: { pricing } }: Desk, catalogue: Catalogue) {
-  const current = await pricing.refresh()
+function differencesOf(
+  { modules: { pricing } }: Desk,
+  current: Catalogue | undefined,
+  catalogue: Catalogue,
+) {
   const before = current ?? { ...catalogue, models: [], packs: [] }
   return {
-    version: current?.version,
     differences: pricing.diff(before, catalogue),
     inMoney: pricing.diffInMoney(before, catalogue),
   }

@@ -214,6 +214,12 @@ export function createPricing({
     apply: versions.apply,
 
     /**
+     * The same for a catalogue that a person compared with the version `base`. Undefined, and
+     * nothing is stored, when that is not the newest any more: it would undo another's change.
+     */
+    applyTo: versions.applyTo,
+
+    /**
      * Loads the newest version and starts polling. Returns undefined when none was ever applied.
      * Throws when the database is unavailable or its newest version cannot be read.
      */

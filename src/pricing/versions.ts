@@ -17,6 +17,10 @@ export type Snapshot = Catalogue & {
   readonly packById: ReadonlyMap<string, Pack>
 }
 
+/** Who applies a version, and why. */
+type Applied = { readonly by: string; readonly note: string }
+type AppliedNow = { readonly version: number; readonly isNew: boolean }
+
 // An attempt fails when another operator applied a version in between; operators are too slow for
 // that to happen three times in a row.
 const APPLY_ATTEMPTS = 3
@@ -47,6 +51,26 @@ export function createVersions({
     log.error({ catalogueVersion: version, problems }, 'catalogue cannot be read, not taken up')
   }
 
+  /** Undefined when another version was applied after `newest` was read. */
+  async function applyAfter(
+    newest: VersionRow | undefined,
+    catalogue: Catalogue,
+    applied: Applied,
+  ): Promise<AppliedNow | undefined> {
+    const current = newest === undefined ? undefined : readApplied(newest)
+    if (current !== undefined && isSame(current, catalogue)) {
+      activate(current)
+      return { version: current.version, isNew: false }
+    }
+    const next = withVersion(catalogue, (current?.version ?? 0) + 1)
+    const body = formatCatalogue(next)
+    const digest = createHash('sha256').update(body).digest('hex')
+    const row = { version: next.version, body, digest, ...applied }
+    if (!(await versionInsert(db, row))) return undefined
+    activate(next)
+    return { version: next.version, isNew: true }
+  }
+
   return {
     current: () => state.snapshot,
 
@@ -65,26 +89,23 @@ export function createVersions({
       return state.snapshot
     },
 
-    async apply(
-      catalogue: Catalogue,
-      { by, note }: { readonly by: string; readonly note: string },
-    ) {
+    async apply(catalogue: Catalogue, applied: Applied): Promise<AppliedNow> {
       for (let attempt = 1; attempt <= APPLY_ATTEMPTS; attempt += 1) {
         const newest = await versionFindNewest(db)
-        const current = newest === undefined ? undefined : readApplied(newest)
-        if (current !== undefined && isSame(current, catalogue)) {
-          activate(current)
-          return { version: current.version, isNew: false }
-        }
-        const next = withVersion(catalogue, (current?.version ?? 0) + 1)
-        const body = formatCatalogue(next)
-        const digest = createHash('sha256').update(body).digest('hex')
-        if (await versionInsert(db, { version: next.version, by, note, body, digest })) {
-          activate(next)
-          return { version: next.version, isNew: true }
-        }
+        const done = await applyAfter(newest, catalogue, applied)
+        if (done !== undefined) return done
       }
       throw new Error(`others changed the catalogue ${APPLY_ATTEMPTS} times meanwhile; look again`)
+    },
+
+    async applyTo(
+      base: number | undefined,
+      catalogue: Catalogue,
+      applied: Applied,
+    ): Promise<AppliedNow | undefined> {
+      const newest = await versionFindNewest(db)
+      if (newest?.version !== base) return undefined
+      return applyAfter(newest, catalogue, applied)
     },
   }
 }
