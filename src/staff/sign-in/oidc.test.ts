@@ -117,6 +117,13 @@ test('an address that is unverified, unknown or not of an active operator is ref
   assert.equal((await at.staff.people.count()).all, count.all + 2, 'nobody was made')
 })
 
+test('an address that becomes an operator’s only in small letters is refused', async () => {
+  await at.stage.operator('nick', 'admin')
+  const kelvin = 'nic\u212a@gate.example'
+  assert.equal(kelvin.toLowerCase(), 'nick@gate.example')
+  await assert.rejects(finish(await answerFor({ email: kelvin })), refused('operator'))
+})
+
 test('an answer works once, in the browser that asked, and with its state', async () => {
   const person = { email: at.olga.email }
   const given = await answerFor(person)

@@ -112,7 +112,7 @@ export function createOidc(p: {
       const { idToken, about } = await claimsOf(given.query, await take(given.ticket))
       const { oidcAllowedClaim: allowed, oidcSecondFactor: factor } = settings
       if (allowed !== 'none' && !hasClaim(idToken, allowed)) throw refused('claim')
-      const email = typeof about.email === 'string' ? about.email.toLowerCase() : ''
+      const email = typeof about.email === 'string' ? asciiLowerCase(about.email) : ''
       if (about.email_verified !== true || !email.includes('@')) throw refused('e-mail')
       const counts = factor !== 'own' && factor.split(',').some((one) => hasClaim(idToken, one))
       return db.transaction(async (tx) => {
@@ -170,6 +170,14 @@ async function discovery(settings: OidcSettings): Promise<Configuration> {
     .catch((error: unknown) => {
       throw unavailable('discovery', error)
     })
+}
+
+/**
+ * Only A-Z: other letters that become one of a-z, such as the sign of kelvin, are another person's
+ * mailbox at the provider.
+ */
+function asciiLowerCase(text: string): string {
+  return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
 /** `amr=mfa`: the claim is this text, or a list with it. */
