@@ -69,6 +69,11 @@ export async function roleIsStill(
   return rows.length > 0
 }
 
+/** Lets one transaction at a time change how an operator signs in. Locks the row. */
+export async function operatorLock(tx: Tx, id: string): Promise<void> {
+  await tx.query('select from operators where id = $1 for update', [id])
+}
+
 /** Oldest first. Reads without a lock. */
 export async function operatorList(db: Executor): Promise<OperatorRow[]> {
   const { rows } = await db.query(`select ${OPERATOR} from operators o order by o.created_at, o.id`)

@@ -1,6 +1,7 @@
 // Passkeys of operators: registering, signing in, and what is refused.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { CONSOLE, createStaffStage, type StaffStage } from '../../../test/stages/staff.ts'
 import { createAuthenticator } from '../../../test/support/authenticator.ts'
 import { isRefusal } from '../../platform/refusal.ts'
@@ -120,3 +121,55 @@ test('a passkey may be the first factor, and the last one cannot be removed', as
   await stage.db.transaction((tx) => stage.staff.people.disable(tx, session.operator.id))
   await assert.rejects(stage.staff.finishPasskeySignIn(await answer(passkey)), wrong, 'disabled')
 })
+
+test('two removals at the same moment leave one passkey to whoever has no app', async () => {
+  for (let round = 1; round <= 10; round += 1) {
+    const { code, operator } = await stage.invite(`pair-${round}`, 'viewer')
+    const password = 'a sentence of a pair 1'
+    const begun = await stage.staff.acceptInvitation({ ...stage.caller, code, password })
+    const one = await register(begun.token)
+    const { session } = (await register(one.done.token)).done
+    const list = await stage.staff.listPasskeys(session)
+    await Promise.allSettled(list.map(({ id }) => stage.staff.removePasskey(session, id)))
+    assert.equal((await stage.staff.people.requireOperator(operator.id)).passkeys, 1)
+  }
+})
+
+test('a passkey that is added while the operator is reset does not outlast the reset', async () => {
+  const zoya = await stage.operator('zoya', 'viewer')
+  const { token, session } = await stage.signIn(zoya)
+  const { ticket, options } = await stage.staff.beginPasskeyRegistration(token)
+  const response = registrationOf(createAuthenticator(CONSOLE), options)
+  const given = { ticket, response, name: 'Thief' }
+  const ends = await stage.db.transaction(async (last) => {
+    const { adding } = await stage.db.transaction(async (first) => {
+      await first.query('select from operator_challenges where id = $1 for update', [ticket])
+      const begun = stage.staff.finishPasskeyRegistration(token, given)
+      await waitFor('delete from operator_challenges')
+      await last.query('select from operator_sessions where id = $1 for update', [session.id])
+      return { adding: begun }
+    })
+    // The passkey is inserted, and its transaction waits for the lock of the session.
+    await waitFor('update operator_sessions set passkey_at')
+    const resetting = stage.db.transaction((tx) => stage.staff.people.reset(tx, zoya.id))
+    await waitFor('operator', 2)
+    return [adding, resetting]
+  })
+  await Promise.allSettled(ends)
+  const { state, passkeys } = await stage.staff.people.requireOperator(zoya.id)
+  assert.deepEqual([state, passkeys], ['invited', 0])
+})
+
+/** Until so many statements with this text wait for a lock. */
+async function waitFor(text: string, count = 1): Promise<void> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    const { rows } = await stage.db.query(
+      `select from pg_stat_activity where datname = current_database()
+         and wait_event_type = 'Lock' and position($1 in query) > 0`,
+      [text],
+    )
+    if (rows.length >= count) return
+    await setTimeout(10)
+  }
+  assert.fail(`nothing waits: ${text}`)
+}

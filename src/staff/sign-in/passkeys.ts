@@ -84,6 +84,8 @@ export function createPasskeys(p: {
       if (registrationInfo === undefined) throw wrongPasskey('response')
       const { credential } = registrationInfo
       return db.transaction(async (tx) => {
+        // A reset that is under way would not see this passkey, and leave it.
+        await people.operatorLock(tx, session.operator.id)
         const isNew = await queries.passkeyInsert(tx, {
           ...{ id: `opk_${randomText(12)}`, operator: session.operator.id },
           ...{ credentialId: credential.id, publicKey: Buffer.from(credential.publicKey) },
@@ -138,6 +140,8 @@ export function createPasskeys(p: {
     /** True when it was there. Refuses: second_factor_missing for the last factor of a person. */
     remove: ({ operator }: StaffSession, id: string): Promise<boolean> =>
       db.transaction(async (tx) => {
+        // Two at once would each see the other's passkey, and leave none.
+        await people.operatorLock(tx, operator.id)
         const isRemoved = await queries.passkeyDelete(tx, { operator: operator.id, id })
         const { hasApp, passkeys } = await queries.factorsHas(tx, operator.id)
         if (isRemoved && !hasApp && passkeys === 0) {
