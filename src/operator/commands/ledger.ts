@@ -67,6 +67,7 @@ export const ledgerCommands: readonly OperatorCommand[] = [
   {
     usage: 'restore check <directories...>',
     permission: 'installation.read',
+    readsPersonalData: true,
     description: 'what logs, spools and the provider know and the database lost; exit 1 if any',
     options: [SINCE],
     run: checkRestore,
@@ -74,6 +75,7 @@ export const ledgerCommands: readonly OperatorCommand[] = [
   {
     usage: 'restore repair <directories...>',
     permission: 'installation.change',
+    readsPersonalData: true,
     description: 'bring it back: payments, then charges, each once; revoke replaced keys',
     options: [SINCE],
     run: repairRestore,

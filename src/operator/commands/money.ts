@@ -131,6 +131,7 @@ export const moneyCommands: readonly OperatorCommand[] = [
   {
     usage: 'disputes open <order>',
     permission: 'payments.decide',
+    readsPersonalData: true,
     description: 'a payer went to the bank: set the unspent part aside',
     options: [
       NOTE,
@@ -151,6 +152,7 @@ export const moneyCommands: readonly OperatorCommand[] = [
   {
     usage: 'disputes won <order>',
     permission: 'payments.decide',
+    readsPersonalData: true,
     description: 'the bank decided for us',
     options: [NOTE],
     run: winDispute,
@@ -158,6 +160,7 @@ export const moneyCommands: readonly OperatorCommand[] = [
   {
     usage: 'disputes lost <order>',
     permission: 'payments.decide',
+    readsPersonalData: true,
     description: 'the bank took the money',
     options: [NOTE],
     run: loseDispute,

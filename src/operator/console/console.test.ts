@@ -298,6 +298,20 @@ test('a read of a customer leaves a line with the reader’s name', async () => 
   assert.equal(line?.command, `find ${book}`)
 })
 
+test('a plan that names a buyer leaves a line, also when nobody confirms it', async () => {
+  const { id } = await at.stage.buyPack(await at.stage.person('disputer'))
+  for (const name of ['disputes open', 'disputes won', 'disputes lost']) {
+    const { body } = await at.stage.command<Plan>(at.tokens.finance, name, [id], { note: 'x' })
+    assert.match(body.lines.join('\n'), /disputer@example\.org/, name)
+    const { rows } = await at.stage.db.query(
+      'select read_by as by, command from operator_reads order by id desc limit 1',
+    )
+    const [line] = rows as { by: string; command: string }[]
+    assert.match(line?.by ?? '', /^finance \(opr_/, name)
+    assert.equal(line?.command, `${name} ${id} --note x`)
+  }
+})
+
 test('above a limit a command asks, and another person lets it run', async () => {
   const stage = await createConsoleStage({ settings: { approveGrantsAbove: 100 } })
   try {
