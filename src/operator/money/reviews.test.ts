@@ -50,6 +50,19 @@ test('prints and records what the payments module refuses about a review', async
   assert.equal(over.isDone, true)
 })
 
+test('never refunds more than the plan of a review showed', async () => {
+  const { id, review } = await inReview()
+  await at.stage.sim('alter', { orderId: id, value: '9000.00' })
+  const resolve = ['reviews', 'resolve', review, 'refund', '--note', 'x']
+  const { code, err } = await at.stage.op(resolve, '1299')
+  assert.equal(code, 1)
+  assert.match(err, /larger than its review says/)
+  const { rows } = await at.stage.db.query('select from refunds where order_id = $1', [id])
+  assert.equal(rows.length, 0)
+  const dismiss = ['reviews', 'resolve', review, 'dismiss', '--note', 'x', '--yes']
+  assert.equal((await at.stage.op(dismiss)).code, 0)
+})
+
 test('a dispute reserves the pack; won releases it, lost takes it', async () => {
   const anna = await at.stage.person('anna')
   const order = await at.stage.buyPack(anna)

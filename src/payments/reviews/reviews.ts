@@ -91,6 +91,9 @@ export function createReviews(options: {
     const { amount } = snapshot
     if (amount === null || amount === 0n)
       throw stateRefusal('The amount of the payment is zero or unreadable.', review)
+    // The review's amount was shown, counted towards the day and approved.
+    if (review.amount !== null && amount > review.amount)
+      throw stateRefusal('The payment is larger than its review says.', review)
     const refund = await db.transaction(async (tx) => {
       const purchase = await lockPurchaseOf(tx, review)
       const { order } = purchase
