@@ -179,11 +179,10 @@ export function createDesk(given: DeskOptions) {
     async actWithoutAsking<T>(
       action: Pick<Action<T>, 'report'> & { readonly moves?: DayAmount; work(): Promise<T> },
     ): Promise<number> {
-      const act = await orRecord(() =>
-        modules.db.transaction(async (tx) => {
-          await limits.admit(tx, action.moves)
-          return record(tx, 'begun', '')
-        }),
+      const { act, day } = await orRecord(() =>
+        modules.db.transaction(async (tx) => ({
+          ...{ day: await limits.admit(tx, action.moves), act: await record(tx, 'begun', '') },
+        })),
       )
       try {
         const report = action.report(await action.work())
@@ -191,7 +190,7 @@ export function createDesk(given: DeskOptions) {
         return finish(act, report)
       } catch (error) {
         // Whether a failed action moved something is not known.
-        if (isRefused(error)) await limits.giveBack(action.moves)
+        if (isRefused(error)) await limits.giveBack(day, action.moves)
         await recordFailure(error, act)
         throw error
       }

@@ -38,21 +38,21 @@ export function createLimits({ staff, actor, command, request, approved }: Limit
     },
 
     /**
-     * Checks that the person may still act, and counts towards what they may move on a day.
-     * Refuses: operator_session_missing, day_limit_exceeded.
+     * Checks that the person may still act, and counts towards what they may move on a day, which
+     * it returns. Refuses: operator_session_missing, day_limit_exceeded.
      */
-    async admit(tx: Tx, amount: DayAmount | undefined): Promise<void> {
+    async admit(tx: Tx, amount: DayAmount | undefined): Promise<string | undefined> {
       const { operator, role } = actor
-      if (operator === null || role === null) return
+      if (operator === null || role === null) return undefined
       await staff.people.requireStill(tx, { operator, role })
-      if (amount === undefined) return
-      await staff.limits.count(tx, { operator, role }, amount)
+      if (amount === undefined) return undefined
+      return staff.limits.count(tx, { operator, role }, amount)
     },
 
     /** Of an action that was refused and moved nothing. */
-    async giveBack(amount: DayAmount | undefined): Promise<void> {
-      if (amount === undefined || actor.operator === null) return
-      await staff.limits.giveBack(actor.operator, amount)
+    async giveBack(day: string | undefined, amount: DayAmount | undefined): Promise<void> {
+      if (day === undefined || amount === undefined || actor.operator === null) return
+      await staff.limits.giveBack(actor.operator, day, amount)
     },
   }
 }

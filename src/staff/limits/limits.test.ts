@@ -26,8 +26,8 @@ test('two at once move no more than a day’s limit; the next day begins at noth
   await assert.rejects(move('credits', credits(40) + 1n), limit)
   await move('credits', credits(40))
   await assert.rejects(move('kopecks', 101n), limit, 'each kind has its own')
-  await move('kopecks', 100n)
-  await staff.limits.giveBack(id, { kind: 'kopecks', amount: 100n })
+  const day = (await move('kopecks', 100n)) ?? ''
+  await staff.limits.giveBack(id, day, { kind: 'kopecks', amount: 100n })
   await move('kopecks', 100n)
   await db.query('update operator_day_sums set day = day - 1')
   await move('credits', credits(100))
@@ -36,6 +36,23 @@ test('two at once move no more than a day’s limit; the next day begins at noth
     staff.limits.count(tx, viewer, { kind: 'credits', amount: 1n }),
   )
   await assert.rejects(nothing, limit)
+})
+
+test('what is refused after midnight goes back to the day it was counted in', async () => {
+  const { db } = at.stage
+  const staff = at.stage.withSettings({ supportRoublesPerDay: 1 })
+  const { id } = await at.stage.operator('nina', 'support')
+  const amount = { kind: 'kopecks', amount: 100n } as const
+  const who = { operator: id, role: 'support' as const }
+  const move = () => db.transaction((tx) => staff.limits.count(tx, who, amount))
+  await move()
+  const { rows } = await db.query(
+    `update operator_day_sums set day = day - 1 where operator_id = $1 returning day::text`,
+    [id],
+  )
+  await move()
+  await staff.limits.giveBack(id, (rows[0] as { day: string }).day, amount)
+  await assert.rejects(move(), refuses('day_limit_exceeded'))
 })
 
 test('a token is found while it is in force, and stored as a digest', async () => {

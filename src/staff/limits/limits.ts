@@ -34,16 +34,17 @@ export function createLimits(db: Db, settings: LimitSettings) {
   }
 
   return {
-    /** Refuses: day_limit_exceeded. */
+    /** Returns the day that it counts towards. Refuses: day_limit_exceeded. */
     async count(
       tx: Tx,
       who: { readonly operator: string; readonly role: Role },
       { kind, amount }: DayAmount,
-    ): Promise<void> {
-      if (amount === 0n) return
+    ): Promise<string | undefined> {
+      if (amount === 0n) return undefined
       const { operator, role } = who
       const max = limits[role][kind]
-      if (await queries.dayAdd(tx, { operator, kind, amount, max })) return
+      const day = await queries.dayAdd(tx, { operator, kind, amount, max })
+      if (day !== undefined) return day
       const left = max - (await queries.dayTotal(tx, { operator, kind }))
       throw operatorRefusal(
         'day_limit_exceeded',
@@ -51,9 +52,9 @@ export function createLimits(db: Db, settings: LimitSettings) {
       )
     },
 
-    /** What did not move after all. */
-    giveBack: (operator: string, { kind, amount }: DayAmount): Promise<void> =>
-      queries.daySubtract(db, { operator, kind, amount }),
+    /** What did not move after all, to the day that it was counted towards. */
+    giveBack: (operator: string, day: string, { kind, amount }: DayAmount): Promise<void> =>
+      queries.daySubtract(db, { operator, day, kind, amount }),
   }
 }
 
