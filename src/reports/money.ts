@@ -36,7 +36,7 @@ export type Money = {
   readonly disputesWonKopecks: bigint
   readonly disputesLost: bigint
   readonly disputesLostKopecks: bigint
-  /** What the provider kept of the payments whose commission it reported; null: it reported none. */
+  /** What the provider kept of payments whose commission it reported; null: it reported none. */
   readonly commission: bigint | null
   readonly commissionUnknownPayments: bigint
   readonly vat: readonly VatLine[]
