@@ -39,6 +39,7 @@ export async function openDispute(desk: Desk, text: string): Promise<number> {
       ...(until !== undefined && { answerBy: until }),
     },
     [
+      ...(asked === undefined ? [] : [`  the payer disputes ${formatRubles(asked)} of it`]),
       until === undefined
         ? '  the bank is answered within five days: --until says otherwise'
         : `  the bank accepts evidence until ${formatTime(until)}`,

@@ -2,6 +2,7 @@
 
 export const queueSentences: readonly (readonly [english: string, russian: string])[] = [
   // disputes
+  ['the payer disputes {roubles} RUB of it', 'плательщик оспаривает {roubles} ₽ из них'],
   [
     'the bank is answered within five days: --until says otherwise',
     'ответить банку нужно за пять дней: другой срок не указан',
