@@ -59,8 +59,8 @@ export function createOperator(
       const actor = await identify(modules, entry, { as, breakGlass })
       const code = await runCommand({
         ...{ modules, terminal, table: commands, entry, args, options, actor },
-        own: maskKeysIn(command.opts()),
-        ...(typeof breakGlass === 'string' && { reason: breakGlass }),
+        commandOptions: maskKeysIn(command.opts()),
+        ...(typeof breakGlass === 'string' && { breakGlassReason: breakGlass }),
       })
       terminal.setExitCode(code)
     } catch (error) {

@@ -17,13 +17,12 @@ export type CommandRun = {
   readonly table: readonly OperatorCommand[]
   readonly entry: OperatorCommand
   readonly args: readonly string[]
-  /** The command's own. */
-  readonly own: Options
+  /** Those of the command itself. */
+  readonly commandOptions: Options
   /** Also --json and --yes. */
   readonly options: Options
   readonly actor: Actor
-  /** Why the glass was broken. */
-  readonly reason?: string
+  readonly breakGlassReason?: string
   /** What another person has approved. */
   readonly approved?: Approved
 }
@@ -43,7 +42,12 @@ export async function runCommand(run: CommandRun): Promise<number> {
   const desk = createDesk({
     ...{ modules, terminal, options, command, actor },
     ...(approved !== undefined && { approved }),
-    request: { usage: entry.usage, permission: entry.permission, args, options: run.own },
+    request: {
+      usage: entry.usage,
+      permission: entry.permission,
+      args,
+      options: run.commandOptions,
+    },
     runApproved: runApproved(run),
   })
   return entry.run(desk, ...args)
@@ -56,14 +60,14 @@ function requireAccess({ modules, entry, actor }: CommandRun): void {
   if (actor.kind === 'token' && entry.isUnattended !== true) modules.staff.refuseToken(actor.by)
 }
 
-function textOf({ entry, args, own, reason }: CommandRun): string {
-  const broken = reason === undefined ? {} : { breakGlass: reason }
-  return commandText(entry, args, { ...own, ...broken })
+function textOf({ entry, args, commandOptions, breakGlassReason }: CommandRun): string {
+  const broken = breakGlassReason === undefined ? {} : { breakGlass: breakGlassReason }
+  return commandText(entry, args, { ...commandOptions, ...broken })
 }
 
 /** An act, a fatal line of the log, and an e-mail to every operator, before the command begins. */
 async function reportBrokenGlass(
-  { modules, reason = '' }: CommandRun,
+  { modules, breakGlassReason: reason = '' }: CommandRun,
   who: { readonly by: string; readonly osUser: string; readonly command: string },
 ): Promise<void> {
   const { acts, db, log } = modules
@@ -101,10 +105,10 @@ function runApproved(run: CommandRun): RunApproved {
       print: (text) => void printed.push(text),
       viewer: { confirm: () => true, show: (_, lines) => void printed.push(...lines) },
     }
-    const own = approved.options
+    const commandOptions = approved.options
     await runCommand({
-      ...{ modules, table, entry, own, args: approved.args, actor: asker, approved },
-      ...{ terminal: kept, options: { ...own, yes: true } },
+      ...{ modules, table, entry, commandOptions, args: approved.args, actor: asker, approved },
+      ...{ terminal: kept, options: { ...commandOptions, yes: true } },
     })
     return printed
   }

@@ -23,7 +23,7 @@ export const meQuery = queryOptions({
   staleTime: MINUTE_MS,
 })
 
-export const waysQuery = queryOptions({
+export const signInWaysQuery = queryOptions({
   queryKey: ['ways'],
   queryFn: ({ signal }) => call('GET /api/sign-in/ways', { signal }),
   staleTime: MINUTE_MS,

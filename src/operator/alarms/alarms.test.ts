@@ -34,7 +34,7 @@ test('the operators’ role can check everything', async () => {
 })
 
 test('an alarm is on while its condition holds', async () => {
-  assert.ok(!(await names()).includes('letters_wait'))
+  assert.ok(!(await names()).includes('emails_wait'))
   await at.stage.db.query(
     `insert into letters (kind, recipient, subject, body_text, body_html, state, attempts,
        posted_at)
@@ -42,9 +42,9 @@ test('an alarm is on while its condition holds', async () => {
        clock_timestamp() - interval '11 minutes')`,
   )
   const { alarms } = await at.stage.json<Printed>('alarms')
-  assert.equal(alarms.find(({ name }) => name === 'letters_wait')?.detail, 'since 11 min ago')
+  assert.equal(alarms.find(({ name }) => name === 'emails_wait')?.detail, 'since 11 min ago')
   await at.stage.db.query('delete from letters')
-  assert.ok(!(await names()).includes('letters_wait'))
+  assert.ok(!(await names()).includes('emails_wait'))
 })
 
 test('a payment that waits for a person, and a broken glass, are alarms', async () => {

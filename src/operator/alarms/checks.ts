@@ -65,8 +65,8 @@ export const checks: Readonly<Record<string, Check>> = {
   async emails({ mail }) {
     const { oldestSeconds, failed } = await mail.stats()
     return [
-      ...when(oldestSeconds > EMAIL_SECONDS_MAX, 'letters_wait', `since ${ago(oldestSeconds)}`),
-      ...when(failed > EMAILS_FAILED_MAX, 'letters_failed', `${failed} today`),
+      ...when(oldestSeconds > EMAIL_SECONDS_MAX, 'emails_wait', `since ${ago(oldestSeconds)}`),
+      ...when(failed > EMAILS_FAILED_MAX, 'emails_failed', `${failed} today`),
     ]
   },
 

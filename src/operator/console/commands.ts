@@ -56,11 +56,19 @@ export function commandRoutes(modules: OperatorModules): RouteTable<'POST /api/c
         // Before the form: who may not run a command learns nothing about it.
         if (permission !== null) modules.staff.requirePermission(visit.session, permission)
         const args = visit.body.args.map(maskKeys)
-        const own = maskKeysIn(visit.body.options) as Options
-        requireForm(entry, args, own)
+        const options = maskKeysIn(visit.body.options) as Options
+        requireForm(entry, args, options)
         const viewed = createPlanTerminal(visit.body.plan)
         const actor = actorOf(visit)
-        const run = { modules, table: commands, entry, args, own, options: own, actor }
+        const run = {
+          modules,
+          table: commands,
+          entry,
+          args,
+          commandOptions: options,
+          options,
+          actor,
+        }
         await runCommand({ ...run, terminal: viewed.terminal }).catch(refuse)
         return viewed.answer()
       },

@@ -55,7 +55,7 @@ async function begins(entry: (typeof commands)[number], actor: Actor): Promise<b
   const given = { modules: at.stage.modules, terminal: silent, table: commands, args: [] }
   try {
     const code = await runCommand({
-      ...{ ...given, own: {}, options: {}, actor },
+      ...{ ...given, commandOptions: {}, options: {}, actor },
       entry: { ...entry, run: async () => 7 },
     })
     assert.equal(code, 7)

@@ -6,11 +6,11 @@ import { useTranslation } from 'react-i18next'
 import { Button } from '../../ui/Button.tsx'
 import { useErrorToast } from '../../ui/Toasts.tsx'
 import { call } from '../call.ts'
-import { waysQuery } from '../queries.ts'
+import { signInWaysQuery } from '../queries.ts'
 
 export function ProviderButton() {
   const { t } = useTranslation()
-  const name = useQuery(waysQuery).data?.provider ?? null
+  const name = useQuery(signInWaysQuery).data?.provider ?? null
   const [isPending, setPending] = useState(false)
   const showError = useErrorToast()
   if (name === null) return null
