@@ -2,11 +2,11 @@
 // and keeps the result for the metric and for `list`.
 import { creditsText, wholeCredits } from '../units/credits.ts'
 import type { StoredTie, Tie } from '../vendor-bill/vendor-bill.ts'
+import { textOf, vendorPricesOf } from './catalogue/price-files.ts'
 import { formatCount, formatMinute, parseCount } from './desk/amounts.ts'
 import { commandError, EXIT_DONE, EXIT_FAILED, usageError } from './desk/command-error.ts'
 import type { Desk } from './desk/desk.ts'
 import { tableOf } from './desk/table.ts'
-import { textOf, vendorPricesOf } from './price-files.ts'
 
 const LIST = 30
 

@@ -8,11 +8,15 @@ import {
   listVersions,
   rollBack,
   showVersion,
-} from '../catalogue.ts'
-import { showMargin } from '../margin.ts'
-import { showUpstreamCosts } from '../upstream-costs.ts'
-import { addCredential, removeCredential, rotateCredential } from '../upstream-credentials.ts'
-import { drain, listUpstreams, setWeight, undrain } from '../upstreams.ts'
+} from '../catalogue/catalogue.ts'
+import { showMargin } from '../catalogue/margin.ts'
+import { showUpstreamCosts } from '../upstreams/upstream-costs.ts'
+import {
+  addCredential,
+  removeCredential,
+  rotateCredential,
+} from '../upstreams/upstream-credentials.ts'
+import { drain, listUpstreams, setWeight, undrain } from '../upstreams/upstreams.ts'
 import { importVendorBill, listVendorBills } from '../vendor-bill.ts'
 import { LIMIT, NOTE, type OperatorCommand, VENDOR } from './command.ts'
 

@@ -13,7 +13,7 @@ import { formatCount, formatCredits, formatRubleCell, formatTime } from '../desk
 import { EXIT_DONE } from '../desk/command-error.ts'
 import type { Desk } from '../desk/desk.ts'
 import { type Column, tableOf } from '../desk/table.ts'
-import { upstreamState } from '../upstreams.ts'
+import { upstreamState } from '../upstreams/upstreams.ts'
 
 const TODAY = [{ head: 'today' }, { head: '', side: 'right' }, { head: 'made of' }] as const
 const TARGETS = [

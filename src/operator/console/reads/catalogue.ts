@@ -11,7 +11,7 @@ import type {
 } from '../../../pricing/pricing.ts'
 import { credits } from '../../../units/credits.ts'
 import { millionthsText, type Price } from '../../../units/price.ts'
-import { versionChanges } from '../../catalogue-versions.ts'
+import { versionChanges } from '../../catalogue/catalogue-versions.ts'
 import { parseCount } from '../../desk/amounts.ts'
 import type { OperatorModules } from '../../desk/modules.ts'
 import type * as contract from '../contract/catalogue.ts'

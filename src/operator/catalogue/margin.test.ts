@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { createOperatorStage, type OperatorStage } from '../../test/stages/operator.ts'
+import { createOperatorStage, type OperatorStage } from '../../../test/stages/operator.ts'
 
 const at = { stage: undefined as unknown as OperatorStage, directory: '' }
 before(async () => {
@@ -17,7 +17,7 @@ after(async () => {
   await rm(at.directory, { recursive: true, force: true })
 })
 
-const root = join(import.meta.dirname, '../..')
+const root = join(import.meta.dirname, '../../..')
 const full = join(root, 'catalogue.full.example.yaml')
 const vendor = join(root, 'vendor-prices.example.yaml')
 

@@ -1,10 +1,10 @@
 // op upstreams cost: what a day costs at each upstream, by our counts and the vendor's prices.
-import { dayText } from '../platform/clock.ts'
-import { formatCount, isDay } from './desk/amounts.ts'
-import { EXIT_DONE, usageError } from './desk/command-error.ts'
-import type { Desk } from './desk/desk.ts'
-import { tableOf } from './desk/table.ts'
-import { vendorPricesOf } from './price-files.ts'
+import { dayText } from '../../platform/clock.ts'
+import { vendorPricesOf } from '../catalogue/price-files.ts'
+import { formatCount, isDay } from '../desk/amounts.ts'
+import { EXIT_DONE, usageError } from '../desk/command-error.ts'
+import type { Desk } from '../desk/desk.ts'
+import { tableOf } from '../desk/table.ts'
 
 const COLUMNS = [
   { head: 'upstream' },

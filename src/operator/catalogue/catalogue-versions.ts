@@ -1,6 +1,6 @@
 // What a version of the catalogue changed against the one before it, for `op catalogue show` and
 // for the console.
-import type { Pricing } from '../pricing/pricing.ts'
+import type { Pricing } from '../../pricing/pricing.ts'
 
 /** Undefined when there is no such version. */
 export async function versionChanges(pricing: Pricing, version: number) {

@@ -1,9 +1,9 @@
 // op catalogue margin: what each price leaves after the vendor's bill, at the cheapest pack. Also
 // the check of `op catalogue apply`, which refuses to sell below cost.
-import type { Catalogue, MarginLine } from '../pricing/pricing.ts'
-import { commandError, EXIT_DONE, EXIT_FAILED, usageError } from './desk/command-error.ts'
-import type { Desk, Line } from './desk/desk.ts'
-import { tableOf } from './desk/table.ts'
+import type { Catalogue, MarginLine } from '../../pricing/pricing.ts'
+import { commandError, EXIT_DONE, EXIT_FAILED, usageError } from '../desk/command-error.ts'
+import type { Desk, Line } from '../desk/desk.ts'
+import { tableOf } from '../desk/table.ts'
 import { catalogueOf, vendorPricesOf } from './price-files.ts'
 
 const COLUMNS = [

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { createOperatorStage, type OperatorStage } from '../../test/stages/operator.ts'
+import { createOperatorStage, type OperatorStage } from '../../../test/stages/operator.ts'
 
 const at = { stage: undefined as unknown as OperatorStage, directory: '' }
 before(async () => {
@@ -17,7 +17,7 @@ after(async () => {
   await rm(at.directory, { recursive: true, force: true })
 })
 
-const example = join(import.meta.dirname, '../../catalogue.example.yaml')
+const example = join(import.meta.dirname, '../../../catalogue.example.yaml')
 
 async function file(change: (text: string) => string): Promise<string> {
   const path = join(at.directory, 'catalogue.yaml')

@@ -1,10 +1,10 @@
 // op upstreams add, rotate and remove: the operator's changes to credentials. What is stored is
 // where the secret is, never the secret: each process reads it on its own machine within five
 // seconds.
-import { isStorableReference, type UpstreamLine } from '../upstreams/upstreams.ts'
-import { EXIT_DONE, usageError } from './desk/command-error.ts'
-import type { Desk } from './desk/desk.ts'
-import { suggestion } from './desk/nearest.ts'
+import { isStorableReference, type UpstreamLine } from '../../upstreams/upstreams.ts'
+import { EXIT_DONE, usageError } from '../desk/command-error.ts'
+import type { Desk } from '../desk/desk.ts'
+import { suggestion } from '../desk/nearest.ts'
 
 /** It begins with a letter: numbers are those of the nodes' files. */
 const NAME = /^[a-z][a-z0-9-]{0,39}$/

@@ -1,11 +1,11 @@
 // op upstreams: the state of the upstreams as all processes see it, and the operator's settings. A
 // change is stored in the database with its author; every process applies it within two seconds,
 // and running requests continue. upstream-credentials.ts adds and rotates credentials.
-import type { UpstreamLine, Upstreams } from '../upstreams/upstreams.ts'
-import { EXIT_DONE, usageError } from './desk/command-error.ts'
-import type { Desk } from './desk/desk.ts'
-import { suggestion } from './desk/nearest.ts'
-import { tableOf } from './desk/table.ts'
+import type { UpstreamLine, Upstreams } from '../../upstreams/upstreams.ts'
+import { EXIT_DONE, usageError } from '../desk/command-error.ts'
+import type { Desk } from '../desk/desk.ts'
+import { suggestion } from '../desk/nearest.ts'
+import { tableOf } from '../desk/table.ts'
 
 /** A share among upstreams of the same priority; larger numbers are not needed. */
 const WEIGHT_MAX = 1_000_000

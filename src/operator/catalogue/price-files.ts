@@ -1,9 +1,9 @@
 // Reads catalogues and vendor price lists for commands. A file that cannot be read ends the
 // command.
 import { readFile } from 'node:fs/promises'
-import type { Catalogue, VendorPrices } from '../pricing/pricing.ts'
-import { commandError, usageError } from './desk/command-error.ts'
-import type { Desk } from './desk/desk.ts'
+import type { Catalogue, VendorPrices } from '../../pricing/pricing.ts'
+import { commandError, usageError } from '../desk/command-error.ts'
+import type { Desk } from '../desk/desk.ts'
 
 export async function textOf(file: string): Promise<string> {
   try {

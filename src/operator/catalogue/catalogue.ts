@@ -1,15 +1,15 @@
 // op catalogue: prices and packs. A file, changed fields or an earlier version are checked,
 // compared with the version in force, and applied as the next version. Every process loads it
 // within five seconds; running requests keep the prices they started with.
-import type { AppliedVersion, Catalogue } from '../pricing/pricing.ts'
-import { credits } from '../units/credits.ts'
-import { rublesText } from '../units/kopecks.ts'
-import { millionthsText } from '../units/price.ts'
+import type { AppliedVersion, Catalogue } from '../../pricing/pricing.ts'
+import { credits } from '../../units/credits.ts'
+import { rublesText } from '../../units/kopecks.ts'
+import { millionthsText } from '../../units/price.ts'
+import { parseCount } from '../desk/amounts.ts'
+import { commandError, EXIT_DONE, EXIT_FAILED, usageError } from '../desk/command-error.ts'
+import type { Desk } from '../desk/desk.ts'
+import { tableOf } from '../desk/table.ts'
 import { versionChanges } from './catalogue-versions.ts'
-import { parseCount } from './desk/amounts.ts'
-import { commandError, EXIT_DONE, EXIT_FAILED, usageError } from './desk/command-error.ts'
-import type { Desk } from './desk/desk.ts'
-import { tableOf } from './desk/table.ts'
 import { checkMargin } from './margin.ts'
 import { catalogueOf, textOf } from './price-files.ts'
 
