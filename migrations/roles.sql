@@ -128,8 +128,12 @@ grant select, insert, update, delete on instances, upstream_views, upstream_cred
 grant select, insert, update, delete on account_codes, account_consents, account_devices,
   account_throttles, credentials, email_changes, passkeys, registrations, second_factors, sessions
   to tollgate_cabinet;
-grant select, insert, update on accounts, guards to tollgate_cabinet;
+grant select, insert, update on accounts, account_closings, guards to tollgate_cabinet;
 grant execute on function accounts_secret_id to tollgate_cabinet;
+grant select, insert on account_recovery_warnings to tollgate_cabinet;
+-- The trigger of recoveries compares with what operators asked.
+grant select on account_identity_checks to tollgate_cabinet;
+grant select, insert, update on account_recoveries to tollgate_cabinet;
 -- The cabinet: keys and the owner's own limits and stops.
 grant select, insert, update, delete on keys to tollgate_cabinet;
 grant execute on function keys_candidates, ledger_open, ledger_fence_raise, ledger_limits_set,
@@ -153,11 +157,23 @@ grant select, insert, update on payment_notices, payment_reviews, payment_sweeps
 grant delete on saved_methods, mandates to tollgate_cabinet;
 grant usage on sequence top_up_consents_id_seq to tollgate_cabinet;
 grant select, insert on payment_payers, promo_purchases to tollgate_cabinet;
+grant select on receipts to tollgate_cabinet;
+grant execute on function receipts_uncompleted, receipts_completed_part
+  to tollgate_cabinet, tollgate_worker, tollgate_operator;
 grant insert (code, book_id, address_digest) on promo_redemptions to tollgate_cabinet;
 grant update (redeemed) on promo_codes to tollgate_cabinet;
-grant execute on function orders_credit, promos_credit, ledger_refund, ledger_refund_reverse,
-  ledger_forced_debit, ledger_adjust_down to tollgate_cabinet;
-grant select, insert on letters to tollgate_cabinet;
+-- The cabinet: trials. Only trials_grant writes them.
+grant select on trials to tollgate_cabinet;
+grant execute on function orders_credit, promos_credit, trials_grant, ledger_refund,
+  ledger_refund_reverse, ledger_forced_debit, ledger_adjust_down to tollgate_cabinet;
+-- Only the worker says that an e-mail was sent: recoveries wait for it. Only the worker reads the
+-- texts: their codes sign people in.
+grant select (id, kind, once, recipient, subject, state, attempts, leased_until, last_error,
+  posted_at, ended_at),
+  insert (kind, once, recipient, subject, body_text, body_html, unsubscribe) on letters
+  to tollgate_cabinet, tollgate_operator;
+grant select on status_components, status_days, status_outages, status_incidents,
+  status_incident_updates to tollgate_cabinet;
 grant execute on function letters_queue to tollgate_cabinet;
 
 -- The worker: the ledger's upkeep.
@@ -173,10 +189,21 @@ grant select, insert, update on audit_marks, sweep_marks, usage_marks, usage_spa
 grant delete on usage_split_sums, usage_sessions to tollgate_worker;
 grant execute on function usage_histogram_add to tollgate_worker;
 grant select, insert, update, delete on instances, refused_requests to tollgate_worker;
--- The worker: erasing people.
-grant select, update on accounts to tollgate_worker;
+-- The worker: closing accounts, erasing people.
+grant select, update on accounts, account_closings to tollgate_worker;
 grant select, delete on account_codes, account_consents, account_devices, account_throttles,
   credentials, email_changes, passkeys, registrations, second_factors, sessions to tollgate_worker;
+grant select, delete on account_identity_checks to tollgate_worker;
+-- The worker: reminds of recoveries, and ends those whose time is over.
+grant select, update, delete on account_recoveries to tollgate_worker;
+grant select, insert, delete on account_recovery_warnings to tollgate_worker;
+grant execute on function accounts_addresses, accounts_erasable, accounts_erase, payments_erase,
+  ledger_erase_names, usage_erase_names, letters_erase
+  to tollgate_worker, tollgate_operator;
+grant execute on function payments_forget_redeemers to tollgate_worker;
+grant execute on function accounts_export, accounts_addresses to tollgate_cabinet,
+  tollgate_operator;
+grant select on receipt_decisions to tollgate_cabinet, tollgate_worker;
 -- The worker: payments.
 grant select on orders to tollgate_worker;
 grant insert (id, book_id, attempt, provider, method, state, pack_id, pack_title, credits,
@@ -186,18 +213,25 @@ grant update (state, provider_payment_id, confirmation_kind, confirmation, payab
   request_body, polled_from, looks, looked_at, next_at, cancel_reason, receipt_state,
   refunded_kopecks, email, posted_at, paid_at, charge_after, captured_kopecks, income_kopecks)
   on orders to tollgate_worker;
-grant select, insert, update on payment_reviews, payment_sweeps, payment_checks, refunds,
+grant select, insert, update on payment_reviews, payment_sweeps, payment_checks, refunds, receipts,
   guards to tollgate_worker;
 grant select, insert, update, delete on payment_notices, payment_findings, payment_payers, mandates,
   saved_methods, top_up_settings to tollgate_worker;
 grant select, delete on top_ups, top_up_consents to tollgate_worker;
-grant select on disputes, promo_codes, promo_attempts, promo_purchases, promo_redemptions
+-- The worker: the networks of trials are forgotten after two days.
+grant select, delete on trial_networks to tollgate_worker;
+grant select on trials, disputes, promo_codes, promo_attempts, promo_purchases, promo_redemptions
   to tollgate_worker;
 grant execute on function orders_credit, ledger_refund, ledger_refund_reverse, ledger_forced_debit,
   ledger_adjust_down to tollgate_worker;
 -- The worker: verifies operators' acts and sends them to their copy.
 grant select on operator_acts, act_chain to tollgate_worker;
 grant select, insert, update on act_copies to tollgate_worker;
+-- The worker: the probes of the status page. Only status_record writes what they saw.
+grant select on status_components, status_samples, status_days, status_outages, status_incidents,
+  status_incident_updates to tollgate_worker;
+grant update (next_at, turn) on status_components to tollgate_worker;
+grant execute on function status_record, status_forget to tollgate_worker;
 -- The worker: e-mails.
 grant select, insert, update, delete on letters to tollgate_worker;
 grant execute on function letters_queue to tollgate_worker;
@@ -208,26 +242,46 @@ grant execute on function ledger_gift, ledger_adjust_up, ledger_adjust_down, led
   ledger_lots, ledger_settle_request, ledger_settle_requests, ledger_void_request,
   ledger_void_requests, ledger_hold_lock, ledger_hold_refuse, orders_credit, keys_candidates,
   letters_queue, accounts_secret_uses to tollgate_operator;
-grant select, insert on operator_acts, catalogue_versions, letters, month_seals, receipt_decisions
+grant select, insert on operator_acts, catalogue_versions, month_seals, receipt_decisions
   to tollgate_operator;
 grant select on accounts, account_consents, guards, lots, postings, checkpoints, checkpoint_sums,
   days, entries_unverified, backups, usage_marks, usage_rounds, usage_spans, usage_sums,
   usage_split_marks, usage_split_sums, usage_split_spans, usage_sessions, promo_attempts,
-  promo_purchases, promo_redemptions, payment_checks, payment_notices, busiest_accounts,
+  promo_purchases, promo_redemptions, trials, payment_checks, payment_notices, busiest_accounts,
   upstream_credential_problems, audit_marks, sweep_marks, act_chain, act_copies
   to tollgate_operator;
+-- Recoveries that operators begin or stop, and locks that they release.
+grant select, insert on account_identity_checks to tollgate_operator;
+grant select, insert, update on account_recoveries to tollgate_operator;
+grant select on account_recovery_warnings, email_changes to tollgate_operator;
+grant select (id, account_id, failed_count, locked_until), update (failed_count, locked_until)
+  on second_factors to tollgate_operator;
+grant update (unlocks, guessed_until) on accounts to tollgate_operator;
 grant insert on tariffs to tollgate_operator;
+-- Invitations, and registrations that wait. Not their codes and password hashes.
+grant select (id, email, language, invited_by, address, created_at, expires_at),
+  insert (id, email, password_hash, language, consents, address, code_hash, expires_at, invited_by),
+  update (code_hash, expires_at), delete on registrations to tollgate_operator;
+-- Whether an address is reserved for the account that had it.
+grant select (old_email, undo_until) on email_changes to tollgate_operator;
 -- Operators as people: sign-in, limits, tokens, approvals. Reads are only added.
 grant select, insert, update on operators, operator_tokens, operator_day_sums, operator_approvals
   to tollgate_operator;
 grant select, insert, update, delete on operator_factors, operator_passkeys, operator_challenges,
   operator_sessions, operator_throttles to tollgate_operator;
 grant select, insert on operator_reads to tollgate_operator;
+-- `op close` locks the account's row, which needs the right to update some column.
+grant update (updated_at) on accounts to tollgate_operator;
+-- Incidents of the status page: what was published is only added to.
+grant select on status_components, status_samples, status_days, status_outages to tollgate_operator;
+grant select, insert on status_incidents, status_incident_updates to tollgate_operator;
+grant update (closed_at) on status_incidents to tollgate_operator;
 -- `op days export` records its files.
 grant update (state, exported_at, rows, folder, digest) on days to tollgate_operator;
 grant select, insert, update on promo_codes, quarantine, vendor_bills, refunds, disputes,
-  payment_reviews, payment_sweeps, payment_findings, mandates, upstream_settings
+  payment_reviews, payment_sweeps, payment_findings, mandates, upstream_settings, account_closings
   to tollgate_operator;
+grant select, update on receipts to tollgate_operator;
 grant select, insert, update, delete on keys, upstream_credentials, instances, saved_methods
   to tollgate_operator;
 grant select, insert on payment_payers to tollgate_operator;
@@ -243,15 +297,18 @@ grant update (state, provider_payment_id, confirmation_kind, confirmation, payab
   refunded_kopecks, paid_at, captured_kopecks, income_kopecks) on orders to tollgate_operator;
 
 -- The auditor: everything but what proves who somebody is.
-grant select on account_consents, accounts, act_chain, act_copies, audit_marks, checkpoint_sums,
+grant select on account_closings, account_consents, accounts, act_chain, act_copies, audit_marks,
+  checkpoint_sums,
   checkpoints, days,
   disputes, entries_unverified, guards, instances, lots, mandates, operator_acts, orders,
   payment_checks, payment_findings, payment_notices, payment_payers, payment_reviews,
   payment_sweeps, postings, promo_attempts, promo_codes, promo_purchases, promo_redemptions,
+  trials, trial_days,
   quarantine, refunds, sweep_marks, top_up_consents, top_up_settings, top_ups, backups,
   upstream_credentials, upstream_credential_problems, usage_marks, usage_rounds, usage_spans,
   usage_sums, usage_split_marks, usage_split_sums, usage_split_spans, usage_sessions, vendor_bills,
-  busiest_accounts, month_seals, receipt_decisions to tollgate_auditor;
+  busiest_accounts, month_seals, receipt_decisions, receipts, status_components, status_samples,
+  status_days, status_outages, status_incidents, status_incident_updates to tollgate_auditor;
 grant select (id, book_id, state, fence, last4, created_at, activated_at, revoked_at)
   on keys to tollgate_auditor;
 grant select (id, kind, recipient, subject, state, attempts, last_error, posted_at, ended_at)

@@ -132,6 +132,78 @@ CREATE SEQUENCE books_serial
     NO MAXVALUE
     CACHE 1;
 
+CREATE TABLE account_addresses (
+    account_id text NOT NULL,
+    email text NOT NULL,
+    left_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+ALTER TABLE ONLY account_addresses
+    ADD CONSTRAINT account_addresses_pkey PRIMARY KEY (account_id, email);
+
+CREATE INDEX account_addresses_by_email ON account_addresses USING btree (email);
+
+ALTER TABLE ONLY account_addresses
+    ADD CONSTRAINT account_addresses_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+
+CREATE TABLE account_closings (
+    id bigint NOT NULL,
+    account_id text NOT NULL,
+    unspent text NOT NULL,
+    begun_by text NOT NULL,
+    was_stopped boolean NOT NULL,
+    step text DEFAULT 'closing'::text NOT NULL,
+    begun_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    drained_at timestamp with time zone,
+    refunded_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    next_at timestamp with time zone DEFAULT ledger_now(),
+    CONSTRAINT account_closings_decide_about_the_rest CHECK ((unspent = ANY (ARRAY['refund'::text, 'forfeit'::text]))),
+    CONSTRAINT account_closings_have_a_step CHECK ((step = ANY (ARRAY['closing'::text, 'drained'::text, 'refunded'::text, 'closed'::text, 'stopped'::text]))),
+    CONSTRAINT account_closings_name_who_began CHECK ((begun_by = ANY (ARRAY['owner'::text, 'operator'::text]))),
+    CONSTRAINT account_closings_times_follow_steps CHECK ((((drained_at IS NOT NULL) = (step = ANY (ARRAY['drained'::text, 'refunded'::text, 'closed'::text]))) AND ((refunded_at IS NOT NULL) = (step = ANY (ARRAY['refunded'::text, 'closed'::text]))) AND ((ended_at IS NOT NULL) = (step = ANY (ARRAY['closed'::text, 'stopped'::text]))) AND ((next_at IS NULL) = (ended_at IS NOT NULL))))
+);
+
+ALTER TABLE account_closings ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME account_closings_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE ONLY account_closings
+    ADD CONSTRAINT account_closings_pkey PRIMARY KEY (id);
+
+CREATE INDEX account_closings_by_account ON account_closings USING btree (account_id, id);
+
+CREATE INDEX account_closings_due ON account_closings USING btree (next_at) WHERE (ended_at IS NULL);
+
+CREATE UNIQUE INDEX account_closings_one_at_a_time ON account_closings USING btree (account_id) WHERE (ended_at IS NULL);
+
+CREATE TRIGGER account_closings_move BEFORE UPDATE ON account_closings FOR EACH ROW EXECUTE FUNCTION account_closings_move();
+
+ALTER TABLE ONLY account_closings
+    ADD CONSTRAINT account_closings_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+
+-- account_closings_move, src/accounts/sql/closing.sql:
+--   begin
+--     if (new.id, new.account_id, new.unspent, new.begun_by, new.was_stopped, new.begun_at)
+--       is distinct from
+--       (old.id, old.account_id, old.unspent, old.begun_by, old.was_stopped, old.begun_at) then
+--       raise exception 'what was agreed when closing % began cannot change', old.id
+--         using errcode = 'check_violation';
+--     end if;
+--     if new.step <> old.step and (old.step, new.step) not in (
+--       ('closing', 'drained'), ('closing', 'stopped'), ('drained', 'refunded'), ('refunded', 'closed')
+--     ) then
+--       raise exception 'closing % cannot go from % to %', old.id, old.step, new.step
+--         using errcode = 'check_violation';
+--     end if;
+--     return new;
+--   end
+
 CREATE TABLE account_codes (
     id text NOT NULL,
     identifier text NOT NULL,
@@ -182,6 +254,181 @@ CREATE INDEX account_devices_by_last_seen ON account_devices USING btree (last_s
 ALTER TABLE ONLY account_devices
     ADD CONSTRAINT account_devices_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
 
+CREATE TABLE account_identity_checks (
+    account_id text NOT NULL,
+    step text NOT NULL,
+    is_matched boolean NOT NULL,
+    checked_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT account_identity_checks_have_known_steps CHECK ((step = ANY (ARRAY['payment'::text, 'card'::text, 'request'::text, 'key'::text])))
+);
+
+CREATE INDEX account_identity_checks_by_account ON account_identity_checks USING btree (account_id, checked_at);
+
+ALTER TABLE ONLY account_identity_checks
+    ADD CONSTRAINT account_identity_checks_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+
+CREATE TABLE account_recoveries (
+    id text NOT NULL,
+    account_id text NOT NULL,
+    kind text NOT NULL,
+    begun_by text NOT NULL,
+    steps text[] NOT NULL,
+    new_email text,
+    confirm_hash bytea,
+    wait_hours integer NOT NULL,
+    begun_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    opened_at timestamp with time zone,
+    ripe_at timestamp with time zone,
+    ends_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    mailbox text,
+    old_mailbox text,
+    ready_at timestamp with time zone,
+    ready_hash bytea,
+    stopped_at timestamp with time zone,
+    stopped_by text,
+    done_at timestamp with time zone,
+    removed_factor jsonb,
+    CONSTRAINT account_recoveries_addresses_are_lower_case CHECK ((new_email = lower(new_email))),
+    CONSTRAINT account_recoveries_are_begun_by_someone CHECK ((begun_by = ANY (ARRAY['owner'::text, 'operator'::text]))),
+    CONSTRAINT account_recoveries_confirm_by_code CHECK (((begun_by = 'operator'::text) = (confirm_hash IS NOT NULL))),
+    CONSTRAINT account_recoveries_have_known_ends CHECK ((stopped_by = ANY (ARRAY['link'::text, 'session'::text, 'sign_in'::text, 'operator'::text, 'closed'::text, 'email_changed'::text, 'factor_changed'::text, 'password_changed'::text, 'lapsed'::text]))),
+    CONSTRAINT account_recoveries_have_known_kinds CHECK ((kind = ANY (ARRAY['authenticator'::text, 'mailbox'::text, 'both'::text]))),
+    CONSTRAINT account_recoveries_have_two_steps CHECK (((cardinality(steps) >= 2) AND (((begun_by = 'owner'::text) AND (kind = 'authenticator'::text) AND (steps = ARRAY['password'::text, 'mailbox'::text])) OR ((begun_by = 'operator'::text) AND (steps <@ ARRAY['payment'::text, 'card'::text, 'request'::text, 'key'::text]))))),
+    CONSTRAINT account_recoveries_keep_a_factor_that_went CHECK (((removed_factor IS NULL) OR (done_at IS NOT NULL))),
+    CONSTRAINT account_recoveries_open_whole CHECK ((((opened_at IS NULL) = (ripe_at IS NULL)) AND ((opened_at IS NULL) = (mailbox IS NULL)))),
+    CONSTRAINT account_recoveries_replace_an_address CHECK (((kind = 'authenticator'::text) = (new_email IS NULL))),
+    CONSTRAINT account_recoveries_say_who_stopped CHECK (((stopped_at IS NULL) = (stopped_by IS NULL))),
+    CONSTRAINT account_recoveries_wait_a_day CHECK (((wait_hours >= 24) AND (wait_hours <= 720)))
+);
+
+ALTER TABLE ONLY account_recoveries
+    ADD CONSTRAINT account_recoveries_complete_once UNIQUE (ready_hash);
+
+ALTER TABLE ONLY account_recoveries
+    ADD CONSTRAINT account_recoveries_confirm_once UNIQUE (confirm_hash);
+
+ALTER TABLE ONLY account_recoveries
+    ADD CONSTRAINT account_recoveries_pkey PRIMARY KEY (id);
+
+CREATE UNIQUE INDEX account_recoveries_are_one_per_account ON account_recoveries USING btree (account_id) WHERE ((stopped_at IS NULL) AND (done_at IS NULL));
+
+CREATE INDEX account_recoveries_by_account ON account_recoveries USING btree (account_id, begun_at);
+
+CREATE UNIQUE INDEX account_recoveries_reserve_an_address_once ON account_recoveries USING btree (new_email) WHERE ((new_email IS NOT NULL) AND (stopped_at IS NULL) AND (done_at IS NULL));
+
+CREATE TRIGGER account_recoveries_keep_rules BEFORE INSERT OR UPDATE ON account_recoveries FOR EACH ROW EXECUTE FUNCTION account_recoveries_keep_rules();
+
+ALTER TABLE ONLY account_recoveries
+    ADD CONSTRAINT account_recoveries_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+
+-- account_recoveries_keep_rules, src/accounts/sql/recoveries.sql:
+--   declare
+--     v_now timestamptz := clock_timestamp();
+--   begin
+--     if tg_op = 'INSERT' then
+--       if new.stopped_at is not null or new.done_at is not null or new.removed_factor is not null
+--         or new.ready_at is not null then
+--         raise exception 'a recovery begins at its beginning'
+--           using errcode = 'check_violation', constraint = 'account_recoveries_begin';
+--       end if;
+--       -- An operator proves nothing by saying so: the comparisons are rows of their own.
+--       if new.begun_by = 'operator' and (
+--         select count(distinct step) from account_identity_checks c
+--         where c.account_id = new.account_id and c.is_matched and c.step = any (new.steps)
+--           and c.checked_at > v_now - interval '24 hours') < greatest(2, cardinality(new.steps)) then
+--         raise exception 'the identity steps of this recovery did not match within the last day'
+--           using errcode = 'check_violation', constraint = 'account_recoveries_identity';
+--       end if;
+--       new.begun_at := v_now;
+--       -- The new mailbox, or the owner's own after an operator began, has to be confirmed first.
+--       if new.begun_by = 'operator' then
+--         new.opened_at := null;
+--         new.ends_at := v_now + interval '24 hours';
+--       else
+--         new.opened_at := v_now;
+--       end if;
+--     else
+--       if (new.id, new.account_id, new.kind, new.begun_by, new.steps, new.wait_hours, new.begun_at)
+--         is distinct from (old.id, old.account_id, old.kind, old.begun_by, old.steps, old.wait_hours,
+--           old.begun_at)
+--         or new.new_email is distinct from old.new_email
+--         or new.confirm_hash is distinct from old.confirm_hash
+--         or (old.opened_at is not null and (new.opened_at, new.ripe_at, new.ends_at, new.mailbox)
+--           is distinct from (old.opened_at, old.ripe_at, old.ends_at, old.mailbox))
+--         or (old.opened_at is not null and new.old_mailbox is distinct from old.old_mailbox)
+--         or (old.opened_at is null and new.opened_at is null
+--           and (new.ripe_at, new.ends_at) is distinct from (old.ripe_at, old.ends_at))
+--         or (old.stopped_at is not null
+--           and (new.stopped_at, new.stopped_by, new.done_at) is distinct from
+--             (old.stopped_at, old.stopped_by, old.done_at))
+--         or (old.done_at is not null and new.done_at is distinct from old.done_at) then
+--         raise exception 'what a recovery has recorded is not changed'
+--           using errcode = 'check_violation', constraint = 'account_recoveries_keep_what_was';
+--       end if;
+--       if old.opened_at is null and new.opened_at is not null then
+--         if old.ends_at <= v_now or old.stopped_at is not null then
+--           raise exception 'this recovery has ended'
+--             using errcode = 'check_violation', constraint = 'account_recoveries_open_in_time';
+--         end if;
+--         new.opened_at := v_now;
+--       end if;
+--       if old.stopped_at is null and new.stopped_at is not null then
+--         new.stopped_at := v_now;
+--       end if;
+--     end if;
+--     if new.opened_at is not null and (tg_op = 'INSERT' or old.opened_at is null) then
+--       new.ripe_at := new.opened_at + make_interval(hours => new.wait_hours);
+--       -- A week to come back after the wait; a recovery that nobody completes must not stay usable.
+--       new.ends_at := new.ripe_at + interval '7 days';
+--       select email into strict new.mailbox from accounts where id = new.account_id;
+--       select c.old_email into new.old_mailbox from email_changes c
+--         where c.account_id = new.account_id and c.undo_until > v_now;
+--     end if;
+--     if new.done_at is not null and (tg_op = 'INSERT' or old.done_at is null) then
+--       if new.stopped_at is not null or new.opened_at is null or v_now < new.ripe_at
+--         or v_now >= new.ends_at then
+--         raise exception 'a recovery is completed after its wait, and only if nobody stopped it'
+--           using errcode = 'check_violation', constraint = 'account_recoveries_wait';
+--       end if;
+--       -- Each mailbox that was known when the wait began: its letter left a day ago or was refused.
+--       if exists (
+--         select from (values ('mailbox', new.mailbox), ('old_mailbox', new.old_mailbox))
+--           as known (channel, address)
+--         where known.address is not null and not exists (
+--           select from letters l
+--           join account_recovery_warnings w
+--             on w.recovery_id = new.id and w.channel = known.channel and w.stage = 'opened'
+--           where l.kind = 'recovery-opened' and l.once = new.id || ' ' || known.channel
+--             and l.recipient = known.address and l.state <> 'queued'
+--             and l.ended_at <= v_now - interval '24 hours')
+--       ) then
+--         raise exception 'the owner was not warned in every known mailbox a day ago'
+--           using errcode = 'check_violation', constraint = 'account_recoveries_warn';
+--       end if;
+--       new.done_at := v_now;
+--     end if;
+--     return new;
+--   end
+
+CREATE TABLE account_recovery_warnings (
+    recovery_id text NOT NULL,
+    channel text NOT NULL,
+    stage text NOT NULL,
+    stop_hash bytea NOT NULL,
+    posted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT account_recovery_warnings_have_known_channels CHECK ((channel = ANY (ARRAY['mailbox'::text, 'old_mailbox'::text]))),
+    CONSTRAINT account_recovery_warnings_have_known_stages CHECK ((stage = ANY (ARRAY['opened'::text, 'half'::text, 'day'::text, 'done'::text])))
+);
+
+ALTER TABLE ONLY account_recovery_warnings
+    ADD CONSTRAINT account_recovery_warnings_pkey PRIMARY KEY (recovery_id, channel, stage);
+
+ALTER TABLE ONLY account_recovery_warnings
+    ADD CONSTRAINT account_recovery_warnings_stop_by_their_own_code UNIQUE (stop_hash);
+
+ALTER TABLE ONLY account_recovery_warnings
+    ADD CONSTRAINT account_recovery_warnings_recovery_id_fkey FOREIGN KEY (recovery_id) REFERENCES account_recoveries(id) ON DELETE CASCADE;
+
 CREATE UNLOGGED TABLE account_throttles (
     key text NOT NULL,
     hits integer NOT NULL,
@@ -211,6 +458,11 @@ CREATE TABLE accounts (
     erased_at timestamp with time zone,
     zone text,
     unreviewed_reset_at timestamp with time zone,
+    guessed_until timestamp with time zone,
+    unlocks integer DEFAULT 0 NOT NULL,
+    summary_month date,
+    summary_off_at timestamp with time zone,
+    summary_code text,
     CONSTRAINT accounts_ask_for_no_name CHECK ((name = ''::text)),
     CONSTRAINT accounts_closed_have_their_times CHECK ((((closed_at IS NULL) = (erase_at IS NULL)) AND ((closed_at IS NULL) = (unspent IS NULL)) AND ((closed_at IS NOT NULL) OR ((former_email IS NULL) AND (erased_at IS NULL))) AND ((erased_at IS NULL) OR (former_email IS NULL)))),
     CONSTRAINT accounts_emails_are_lower_case CHECK ((email = lower(email))),
@@ -219,6 +471,7 @@ CREATE TABLE accounts (
     CONSTRAINT accounts_have_no_image CHECK ((image IS NULL)),
     CONSTRAINT accounts_ids_are_prefixed CHECK ((id ~ '^acc_[A-Za-z0-9_-]{16}$'::text)),
     CONSTRAINT accounts_speak_a_known_language CHECK ((language = ANY (ARRAY['ru'::text, 'en'::text]))),
+    CONSTRAINT accounts_summary_codes_are_long CHECK ((length(summary_code) >= 32)),
     CONSTRAINT accounts_unspent_is_decided CHECK ((unspent = ANY (ARRAY['refund'::text, 'forfeit'::text]))),
     CONSTRAINT accounts_zones_are_names CHECK (((length(zone) <= 64) AND (zone ~ '^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}$'::text)))
 );
@@ -234,15 +487,55 @@ ALTER TABLE ONLY accounts
 
 CREATE INDEX accounts_to_erase ON accounts USING btree (erase_at) WHERE ((erase_at IS NOT NULL) AND (erased_at IS NULL));
 
+CREATE TRIGGER accounts_addresses_are_kept AFTER UPDATE OF email ON accounts FOR EACH ROW EXECUTE FUNCTION accounts_keep_address();
+
 CREATE TRIGGER accounts_emails_are_not_reserved AFTER INSERT OR UPDATE OF email ON accounts FOR EACH ROW EXECUTE FUNCTION accounts_refuse_reserved_email();
+
+CREATE TRIGGER accounts_end_recoveries AFTER UPDATE OF email, closed_at, second_factor_on ON accounts FOR EACH ROW EXECUTE FUNCTION accounts_end_recoveries();
+
+-- accounts_end_recoveries, src/accounts/sql/recoveries.sql:
+--   declare
+--     v_account text;
+--     v_by text;
+--   begin
+--     if tg_table_name = 'credentials' then
+--       if new.password_hash is not distinct from old.password_hash then return null; end if;
+--       v_account := new.account_id;
+--       v_by := 'password_changed';
+--     else
+--       v_account := new.id;
+--       v_by := case
+--         when new.closed_at is not null and old.closed_at is null then 'closed'
+--         when new.email is distinct from old.email then 'email_changed'
+--         when new.second_factor_on is distinct from old.second_factor_on then 'factor_changed'
+--       end;
+--       if v_by is null then return null; end if;
+--     end if;
+--     update account_recoveries set stopped_at = clock_timestamp(), stopped_by = v_by
+--     where account_id = v_account and stopped_at is null and done_at is null;
+--     return null;
+--   end
+
+-- accounts_keep_address, src/accounts/sql/pseudonym.sql:
+--   begin
+--     if old.email <> new.email and old.email not like '%@closed.invalid' then
+--       insert into account_addresses (account_id, email) values (old.id, old.email)
+--       on conflict (account_id, email) do update set left_at = clock_timestamp();
+--     end if;
+--     return null;
+--   end
 
 -- accounts_refuse_reserved_email, src/accounts/sql/addresses.sql:
 --   begin
 --     if exists (
 --       select from email_changes
 --       where old_email = new.email and account_id <> new.id and undo_until > clock_timestamp()
+--     ) or exists (
+--       select from account_recoveries
+--       where new_email = new.email and account_id <> new.id
+--         and stopped_at is null and done_at is null and ends_at > clock_timestamp()
 --     ) then
---       raise exception 'the address is reserved: its former owner may undo the change of address'
+--       raise exception 'the address is reserved for another account'
 --         using errcode = 'unique_violation', constraint = 'accounts_emails_are_not_reserved';
 --     end if;
 --     return null;
@@ -367,7 +660,26 @@ ALTER TABLE ONLY catalogue_versions
 
 CREATE TRIGGER catalogue_versions_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON catalogue_versions FOR EACH STATEMENT EXECUTE FUNCTION catalogue_versions_refuse_change();
 
+CREATE TRIGGER catalogue_versions_name_nobody BEFORE INSERT ON catalogue_versions FOR EACH ROW EXECUTE FUNCTION accounts_depersonalize_columns('note', '2000');
+
 CREATE TRIGGER catalogue_versions_tell_listeners AFTER INSERT ON catalogue_versions FOR EACH ROW EXECUTE FUNCTION catalogue_versions_notify();
+
+-- accounts_depersonalize_columns, src/accounts/sql/pseudonym.sql:
+--   declare
+--     v_row jsonb := to_jsonb(new);
+--     v_book int8 := coalesce((v_row ->> 'book_id')::int8, payments_book_of(v_row ->> 'order_id'));
+--     v_column text;
+--   begin
+--     for i in 0 .. tg_nargs - 2 by 2 loop
+--       v_column := tg_argv[i];
+--       if v_row ->> v_column <> ''
+--         and (tg_op = 'INSERT' or v_row -> v_column is distinct from to_jsonb(old) -> v_column) then
+--         new := jsonb_populate_record(new, jsonb_build_object(v_column,
+--           accounts_depersonalize(v_row ->> v_column, tg_argv[i + 1]::int4, v_book)));
+--       end if;
+--     end loop;
+--     return new;
+--   end
 
 -- catalogue_versions_notify, src/pricing/sql/catalogue.sql:
 --   begin
@@ -447,8 +759,33 @@ ALTER TABLE ONLY credentials
 
 CREATE INDEX credentials_by_account ON credentials USING btree (account_id);
 
+CREATE TRIGGER credentials_end_recoveries AFTER UPDATE OF password_hash ON credentials FOR EACH ROW EXECUTE FUNCTION accounts_end_recoveries();
+
 ALTER TABLE ONLY credentials
     ADD CONSTRAINT credentials_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+
+-- accounts_end_recoveries, src/accounts/sql/recoveries.sql:
+--   declare
+--     v_account text;
+--     v_by text;
+--   begin
+--     if tg_table_name = 'credentials' then
+--       if new.password_hash is not distinct from old.password_hash then return null; end if;
+--       v_account := new.account_id;
+--       v_by := 'password_changed';
+--     else
+--       v_account := new.id;
+--       v_by := case
+--         when new.closed_at is not null and old.closed_at is null then 'closed'
+--         when new.email is distinct from old.email then 'email_changed'
+--         when new.second_factor_on is distinct from old.second_factor_on then 'factor_changed'
+--       end;
+--       if v_by is null then return null; end if;
+--     end if;
+--     update account_recoveries set stopped_at = clock_timestamp(), stopped_by = v_by
+--     where account_id = v_account and stopped_at is null and done_at is null;
+--     return null;
+--   end
 
 CREATE TABLE days (
     day date NOT NULL,
@@ -496,8 +833,27 @@ CREATE UNIQUE INDEX disputes_are_open_once_per_order ON disputes USING btree (or
 
 CREATE INDEX disputes_by_order ON disputes USING btree (order_id);
 
+CREATE TRIGGER disputes_name_nobody BEFORE INSERT OR UPDATE OF note ON disputes FOR EACH ROW EXECUTE FUNCTION accounts_depersonalize_columns('note', '1000');
+
 ALTER TABLE ONLY disputes
     ADD CONSTRAINT disputes_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
+
+-- accounts_depersonalize_columns, src/accounts/sql/pseudonym.sql:
+--   declare
+--     v_row jsonb := to_jsonb(new);
+--     v_book int8 := coalesce((v_row ->> 'book_id')::int8, payments_book_of(v_row ->> 'order_id'));
+--     v_column text;
+--   begin
+--     for i in 0 .. tg_nargs - 2 by 2 loop
+--       v_column := tg_argv[i];
+--       if v_row ->> v_column <> ''
+--         and (tg_op = 'INSERT' or v_row -> v_column is distinct from to_jsonb(old) -> v_column) then
+--         new := jsonb_populate_record(new, jsonb_build_object(v_column,
+--           accounts_depersonalize(v_row ->> v_column, tg_argv[i + 1]::int4, v_book)));
+--       end if;
+--     end loop;
+--     return new;
+--   end
 
 CREATE TABLE email_changes (
     account_id text NOT NULL,
@@ -598,7 +954,14 @@ CREATE TRIGGER entries_never_change BEFORE DELETE OR UPDATE ON entries FOR EACH 
 --   end
 
 -- ledger_refuse_change, src/ledger/sql/rules.sql:
+--   declare
+--     c_names constant text[] := array['session_id', 'agent_id', 'parent_agent_id', 'label'];
 --   begin
+--     if tg_op = 'UPDATE' and to_jsonb(new) ?& c_names
+--       and to_jsonb(new) - c_names = to_jsonb(old) - c_names
+--       and not jsonb_strip_nulls(to_jsonb(new)) ?| c_names then
+--       return new;
+--     end if;
 --     raise exception '% is append-only', tg_table_name
 --       using errcode = 'integrity_constraint_violation';
 --   end
@@ -828,6 +1191,7 @@ CREATE TABLE letters (
     leased_until timestamp with time zone,
     posted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     ended_at timestamp with time zone,
+    unsubscribe text,
     CONSTRAINT letters_attempts_are_not_negative CHECK ((attempts >= 0)),
     CONSTRAINT letters_errors_are_short CHECK ((length(last_error) <= 500)),
     CONSTRAINT letters_have_a_body_while_queued CHECK ((((state = 'queued'::letter_state) = (body_text IS NOT NULL)) AND ((state = 'queued'::letter_state) = (body_html IS NOT NULL)))),
@@ -1185,7 +1549,10 @@ CREATE TRIGGER operator_reads_without_addresses BEFORE INSERT ON operator_reads 
 -- operator_reads_without_addresses, src/staff/sql/operators.sql:
 --   begin
 --     new.at := clock_timestamp();
---     new.command := acts_without_addresses(new.command, 2000);
+--     new.command := acts_without_addresses(
+--       case when new.command like 'find %'
+--         then 'find ' || accounts_searched(substr(new.command, 6)) else new.command end,
+--       2000);
 --     return new;
 --   end
 
@@ -1369,6 +1736,8 @@ CREATE UNIQUE INDEX orders_top_ups_are_one_at_a_time ON orders USING btree (book
 
 CREATE INDEX orders_with_failed_receipts ON orders USING btree (credited_at) WHERE (receipt_state = 'canceled'::text);
 
+CREATE TRIGGER orders_have_a_receipt AFTER UPDATE OF credited_at ON orders FOR EACH ROW WHEN (((old.credited_at IS NULL) AND (new.credited_at IS NOT NULL) AND (new.receipt IS NOT NULL))) EXECUTE FUNCTION receipts_begin_with_the_credit();
+
 CREATE TRIGGER orders_keep_their_word BEFORE DELETE OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION orders_refuse_change();
 
 CREATE TRIGGER orders_of_top_ups_have_a_mandate BEFORE INSERT OR UPDATE OF posted_at ON orders FOR EACH ROW EXECUTE FUNCTION orders_refuse_charge_without_mandate();
@@ -1410,6 +1779,20 @@ ALTER TABLE ONLY orders
 --         using errcode = 'integrity_constraint_violation';
 --     end if;
 --     return new;
+--   end
+
+-- receipts_begin_with_the_credit, src/payments/sql/receipts.sql:
+--   begin
+--     insert into receipts (id, kind, order_id, state, amount_kopecks, credits, next_at, check_at,
+--       completed_until)
+--     select 'rcp_' || substr(new.id, 5), 'prepayment', new.id, 'pending', new.price_kopecks,
+--       new.credits, ledger_now(), c.at, c.until
+--     from (select
+--         case when o.is_owed then ledger_now() end as at,
+--         case when o.is_owed then new.credited_at end as until
+--       from (select new.receipt ->> 'mode' = 'full_prepayment'
+--         and new.receipt ->> 'completions' in ('monthly', 'at_end') as is_owed) o) c;
+--     return null;
 --   end
 
 CREATE TABLE passkeys (
@@ -1478,6 +1861,25 @@ ALTER TABLE ONLY payment_findings
 CREATE UNIQUE INDEX payment_findings_are_open_once ON payment_findings USING btree (rule, subject) WHERE (cleared_at IS NULL);
 
 CREATE INDEX payment_findings_by_time ON payment_findings USING btree (found_at);
+
+CREATE TRIGGER payment_findings_name_nobody BEFORE INSERT OR UPDATE OF detail ON payment_findings FOR EACH ROW EXECUTE FUNCTION accounts_depersonalize_columns('detail', '1000');
+
+-- accounts_depersonalize_columns, src/accounts/sql/pseudonym.sql:
+--   declare
+--     v_row jsonb := to_jsonb(new);
+--     v_book int8 := coalesce((v_row ->> 'book_id')::int8, payments_book_of(v_row ->> 'order_id'));
+--     v_column text;
+--   begin
+--     for i in 0 .. tg_nargs - 2 by 2 loop
+--       v_column := tg_argv[i];
+--       if v_row ->> v_column <> ''
+--         and (tg_op = 'INSERT' or v_row -> v_column is distinct from to_jsonb(old) -> v_column) then
+--         new := jsonb_populate_record(new, jsonb_build_object(v_column,
+--           accounts_depersonalize(v_row ->> v_column, tg_argv[i + 1]::int4, v_book)));
+--       end if;
+--     end loop;
+--     return new;
+--   end
 
 CREATE TABLE payment_notices (
     id bigint NOT NULL,
@@ -1586,8 +1988,27 @@ ALTER TABLE ONLY payment_reviews
 
 CREATE INDEX payment_reviews_open ON payment_reviews USING btree (id) WHERE (closed_at IS NULL);
 
+CREATE TRIGGER payment_reviews_name_nobody BEFORE INSERT OR UPDATE OF note, detail ON payment_reviews FOR EACH ROW EXECUTE FUNCTION accounts_depersonalize_columns('note', '1000', 'detail', '1000');
+
 ALTER TABLE ONLY payment_reviews
     ADD CONSTRAINT payment_reviews_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
+
+-- accounts_depersonalize_columns, src/accounts/sql/pseudonym.sql:
+--   declare
+--     v_row jsonb := to_jsonb(new);
+--     v_book int8 := coalesce((v_row ->> 'book_id')::int8, payments_book_of(v_row ->> 'order_id'));
+--     v_column text;
+--   begin
+--     for i in 0 .. tg_nargs - 2 by 2 loop
+--       v_column := tg_argv[i];
+--       if v_row ->> v_column <> ''
+--         and (tg_op = 'INSERT' or v_row -> v_column is distinct from to_jsonb(old) -> v_column) then
+--         new := jsonb_populate_record(new, jsonb_build_object(v_column,
+--           accounts_depersonalize(v_row ->> v_column, tg_argv[i + 1]::int4, v_book)));
+--       end if;
+--     end loop;
+--     return new;
+--   end
 
 CREATE TABLE payment_sweeps (
     provider text NOT NULL,
@@ -1661,6 +2082,25 @@ CREATE TABLE promo_codes (
 ALTER TABLE ONLY promo_codes
     ADD CONSTRAINT promo_codes_pkey PRIMARY KEY (code);
 
+CREATE TRIGGER promo_codes_name_nobody BEFORE INSERT OR UPDATE OF note ON promo_codes FOR EACH ROW EXECUTE FUNCTION accounts_depersonalize_columns('note', '2000');
+
+-- accounts_depersonalize_columns, src/accounts/sql/pseudonym.sql:
+--   declare
+--     v_row jsonb := to_jsonb(new);
+--     v_book int8 := coalesce((v_row ->> 'book_id')::int8, payments_book_of(v_row ->> 'order_id'));
+--     v_column text;
+--   begin
+--     for i in 0 .. tg_nargs - 2 by 2 loop
+--       v_column := tg_argv[i];
+--       if v_row ->> v_column <> ''
+--         and (tg_op = 'INSERT' or v_row -> v_column is distinct from to_jsonb(old) -> v_column) then
+--         new := jsonb_populate_record(new, jsonb_build_object(v_column,
+--           accounts_depersonalize(v_row ->> v_column, tg_argv[i + 1]::int4, v_book)));
+--       end if;
+--     end loop;
+--     return new;
+--   end
+
 CREATE TABLE promo_purchases (
     order_id text NOT NULL,
     code text NOT NULL,
@@ -1727,8 +2167,155 @@ CREATE TABLE receipt_decisions (
 ALTER TABLE ONLY receipt_decisions
     ADD CONSTRAINT receipt_decisions_pkey PRIMARY KEY (order_id);
 
+CREATE TRIGGER receipt_decisions_name_nobody BEFORE INSERT OR UPDATE OF note ON receipt_decisions FOR EACH ROW EXECUTE FUNCTION accounts_depersonalize_columns('note', '1000');
+
 ALTER TABLE ONLY receipt_decisions
     ADD CONSTRAINT receipt_decisions_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
+
+-- accounts_depersonalize_columns, src/accounts/sql/pseudonym.sql:
+--   declare
+--     v_row jsonb := to_jsonb(new);
+--     v_book int8 := coalesce((v_row ->> 'book_id')::int8, payments_book_of(v_row ->> 'order_id'));
+--     v_column text;
+--   begin
+--     for i in 0 .. tg_nargs - 2 by 2 loop
+--       v_column := tg_argv[i];
+--       if v_row ->> v_column <> ''
+--         and (tg_op = 'INSERT' or v_row -> v_column is distinct from to_jsonb(old) -> v_column) then
+--         new := jsonb_populate_record(new, jsonb_build_object(v_column,
+--           accounts_depersonalize(v_row ->> v_column, tg_argv[i + 1]::int4, v_book)));
+--       end if;
+--     end loop;
+--     return new;
+--   end
+
+CREATE TABLE receipts (
+    id text NOT NULL,
+    kind text NOT NULL,
+    order_id text NOT NULL,
+    refund_id text,
+    state text NOT NULL,
+    amount_kopecks bigint NOT NULL,
+    completed_kopecks bigint DEFAULT 0 NOT NULL,
+    credits bigint NOT NULL,
+    period_from timestamp with time zone,
+    period_until timestamp with time zone,
+    attempt integer DEFAULT 1 NOT NULL,
+    attempted_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    request_body text,
+    provider_receipt_id text,
+    fiscal_document text,
+    fiscal_storage text,
+    fiscal_sign text,
+    registered_at timestamp with time zone,
+    tries integer DEFAULT 0 NOT NULL,
+    next_at timestamp with time zone,
+    error text,
+    check_at timestamp with time zone,
+    completed_until timestamp with time zone,
+    decided_by text,
+    note text,
+    created_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    CONSTRAINT receipts_are_checked_with_the_prepayment CHECK (((kind = 'prepayment'::text) OR ((check_at IS NULL) AND (completed_until IS NULL)))),
+    CONSTRAINT receipts_are_dismissed_by_somebody CHECK (((state = 'dismissed'::text) = ((decided_by IS NOT NULL) AND (note IS NOT NULL)))),
+    CONSTRAINT receipts_are_in_a_state CHECK ((state = ANY (ARRAY['created'::text, 'pending'::text, 'registered'::text, 'failed'::text, 'dismissed'::text]))),
+    CONSTRAINT receipts_are_of_a_kind CHECK ((kind = ANY (ARRAY['prepayment'::text, 'completion'::text, 'return'::text]))),
+    CONSTRAINT receipts_are_of_an_amount CHECK ((amount_kopecks > 0)),
+    CONSTRAINT receipts_are_of_credits CHECK ((credits >= 0)),
+    CONSTRAINT receipts_are_registered_with_all_numbers CHECK (((state <> 'registered'::text) OR ((fiscal_document IS NOT NULL) AND (fiscal_storage IS NOT NULL) AND (fiscal_sign IS NOT NULL) AND (registered_at IS NOT NULL) AND (provider_receipt_id IS NOT NULL)))),
+    CONSTRAINT receipts_attempts_begin_at_one CHECK ((attempt >= 1)),
+    CONSTRAINT receipts_bodies_are_short CHECK ((octet_length(request_body) <= 16384)),
+    CONSTRAINT receipts_can_be_posted CHECK (((state <> 'created'::text) OR (request_body IS NOT NULL))),
+    CONSTRAINT receipts_documents_are_short CHECK (((length(fiscal_document) >= 1) AND (length(fiscal_document) <= 50))),
+    CONSTRAINT receipts_errors_are_short CHECK (((length(error) >= 1) AND (length(error) <= 300))),
+    CONSTRAINT receipts_ids_carry_their_cell CHECK ((id ~ '^rcp_[0-9a-f]{32}$'::text)),
+    CONSTRAINT receipts_keep_no_address_without_need CHECK (((state = 'created'::text) OR (request_body IS NULL))),
+    CONSTRAINT receipts_name_who_decided CHECK (((length(decided_by) >= 1) AND (length(decided_by) <= 100))),
+    CONSTRAINT receipts_notes_are_short CHECK (((length(note) >= 1) AND (length(note) <= 1000))),
+    CONSTRAINT receipts_of_completions_have_a_period CHECK (((kind = 'completion'::text) = ((period_from IS NOT NULL) AND (period_until IS NOT NULL)))),
+    CONSTRAINT receipts_of_returns_have_a_refund CHECK (((kind = 'return'::text) = (refund_id IS NOT NULL))),
+    CONSTRAINT receipts_provider_ids_are_short CHECK (((length(provider_receipt_id) >= 1) AND (length(provider_receipt_id) <= 100))),
+    CONSTRAINT receipts_return_what_was_completed CHECK ((((completed_kopecks >= 0) AND (completed_kopecks <= amount_kopecks)) AND ((kind = 'return'::text) OR (completed_kopecks = 0)))),
+    CONSTRAINT receipts_signs_are_short CHECK (((length(fiscal_sign) >= 1) AND (length(fiscal_sign) <= 50))),
+    CONSTRAINT receipts_storages_are_short CHECK (((length(fiscal_storage) >= 1) AND (length(fiscal_storage) <= 50)))
+);
+
+ALTER TABLE ONLY receipts
+    ADD CONSTRAINT receipts_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY receipts
+    ADD CONSTRAINT receipts_provider_receipt_id_key UNIQUE (provider_receipt_id);
+
+ALTER TABLE ONLY receipts
+    ADD CONSTRAINT receipts_refund_id_key UNIQUE (refund_id);
+
+CREATE UNIQUE INDEX receipts_are_one_per_prepayment ON receipts USING btree (order_id) WHERE (kind = 'prepayment'::text);
+
+CREATE INDEX receipts_by_time ON receipts USING btree (registered_at) WHERE (registered_at IS NOT NULL);
+
+CREATE UNIQUE INDEX receipts_complete_a_period_once ON receipts USING btree (order_id, period_from) WHERE (kind = 'completion'::text);
+
+CREATE INDEX receipts_of_an_order ON receipts USING btree (order_id);
+
+CREATE INDEX receipts_that_are_due ON receipts USING btree (next_at) WHERE (next_at IS NOT NULL);
+
+CREATE INDEX receipts_that_failed ON receipts USING btree (created_at) WHERE (state = 'failed'::text);
+
+CREATE INDEX receipts_to_check ON receipts USING btree (check_at) WHERE (check_at IS NOT NULL);
+
+CREATE TRIGGER receipts_keep_their_word BEFORE INSERT OR DELETE OR UPDATE ON receipts FOR EACH ROW EXECUTE FUNCTION receipts_tie_with_their_order();
+
+CREATE TRIGGER receipts_name_nobody BEFORE INSERT OR UPDATE OF note, error ON receipts FOR EACH ROW EXECUTE FUNCTION accounts_depersonalize_columns('note', '1000', 'error', '300');
+
+ALTER TABLE ONLY receipts
+    ADD CONSTRAINT receipts_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id);
+
+ALTER TABLE ONLY receipts
+    ADD CONSTRAINT receipts_refund_id_fkey FOREIGN KEY (refund_id) REFERENCES refunds(id);
+
+-- accounts_depersonalize_columns, src/accounts/sql/pseudonym.sql:
+--   declare
+--     v_row jsonb := to_jsonb(new);
+--     v_book int8 := coalesce((v_row ->> 'book_id')::int8, payments_book_of(v_row ->> 'order_id'));
+--     v_column text;
+--   begin
+--     for i in 0 .. tg_nargs - 2 by 2 loop
+--       v_column := tg_argv[i];
+--       if v_row ->> v_column <> ''
+--         and (tg_op = 'INSERT' or v_row -> v_column is distinct from to_jsonb(old) -> v_column) then
+--         new := jsonb_populate_record(new, jsonb_build_object(v_column,
+--           accounts_depersonalize(v_row ->> v_column, tg_argv[i + 1]::int4, v_book)));
+--       end if;
+--     end loop;
+--     return new;
+--   end
+
+-- receipts_tie_with_their_order, src/payments/sql/receipts.sql:
+--   begin
+--     if tg_op = 'UPDATE' then
+--       if (old.id, old.kind, old.order_id, old.amount_kopecks, old.completed_kopecks, old.credits,
+--           old.created_at)
+--         = (new.id, new.kind, new.order_id, new.amount_kopecks, new.completed_kopecks, new.credits,
+--           new.created_at)
+--         and old.refund_id is not distinct from new.refund_id
+--         and (old.state <> 'registered'
+--           or (old.state, old.fiscal_document, old.fiscal_storage, old.fiscal_sign, old.registered_at)
+--             = (new.state, new.fiscal_document, new.fiscal_storage, new.fiscal_sign,
+--               new.registered_at)) then
+--         return new;
+--       end if;
+--     elsif tg_op = 'INSERT' and new.kind <> 'completion' then
+--       return new;
+--     elsif tg_op = 'INSERT' then
+--       perform from orders where orders.id = new.order_id for no key update;
+--       if new.amount_kopecks <= receipts_uncompleted(new.order_id, '') then
+--         return new;
+--       end if;
+--       raise exception 'completions of an order and its refunds exceed its price'
+--         using errcode = 'check_violation';
+--     end if;
+--     raise exception 'a receipt keeps what it says' using errcode = 'integrity_constraint_violation';
+--   end
 
 CREATE TABLE refunds (
     id text NOT NULL,
@@ -1751,9 +2338,11 @@ CREATE TABLE refunds (
     created_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
     ended_at timestamp with time zone,
     owner_digest bytea,
+    completed_kopecks bigint DEFAULT 0 NOT NULL,
     CONSTRAINT refunds_attempts_are_short CHECK (((length(attempt) >= 1) AND (length(attempt) <= 100))),
     CONSTRAINT refunds_bodies_are_short CHECK ((octet_length(request_body) <= 16384)),
     CONSTRAINT refunds_can_be_posted_again CHECK (((state <> 'created'::refund_state) OR (request_body IS NOT NULL))),
+    CONSTRAINT refunds_complete_no_more_than_they_return CHECK (((completed_kopecks >= 0) AND (completed_kopecks <= amount_kopecks))),
     CONSTRAINT refunds_digests_are_sha256 CHECK ((octet_length(owner_digest) = 32)),
     CONSTRAINT refunds_end_at_a_time CHECK (((state = ANY (ARRAY['succeeded'::refund_state, 'canceled'::refund_state])) = (ended_at IS NOT NULL))),
     CONSTRAINT refunds_give_something CHECK ((amount_kopecks > 0)),
@@ -1782,11 +2371,57 @@ CREATE INDEX refunds_by_owner ON refunds USING btree (owner_digest, created_at) 
 
 CREATE INDEX refunds_due ON refunds USING btree (next_at) WHERE (next_at IS NOT NULL);
 
+CREATE TRIGGER refunds_have_a_receipt AFTER INSERT OR UPDATE OF state ON refunds FOR EACH ROW WHEN (((new.state = 'succeeded'::refund_state) AND (new.review_id IS NULL))) EXECUTE FUNCTION receipts_follow_refunds();
+
+CREATE TRIGGER refunds_know_their_completed_part BEFORE INSERT OR UPDATE OF state ON refunds FOR EACH ROW EXECUTE FUNCTION refunds_know_what_was_completed();
+
+CREATE TRIGGER refunds_name_nobody BEFORE INSERT OR UPDATE OF reason ON refunds FOR EACH ROW EXECUTE FUNCTION accounts_depersonalize_columns('reason', '250');
+
 ALTER TABLE ONLY refunds
     ADD CONSTRAINT refunds_order_id_provider_fkey FOREIGN KEY (order_id, provider) REFERENCES orders(id, provider);
 
 ALTER TABLE ONLY refunds
     ADD CONSTRAINT refunds_review_id_fkey FOREIGN KEY (review_id) REFERENCES payment_reviews(id);
+
+-- accounts_depersonalize_columns, src/accounts/sql/pseudonym.sql:
+--   declare
+--     v_row jsonb := to_jsonb(new);
+--     v_book int8 := coalesce((v_row ->> 'book_id')::int8, payments_book_of(v_row ->> 'order_id'));
+--     v_column text;
+--   begin
+--     for i in 0 .. tg_nargs - 2 by 2 loop
+--       v_column := tg_argv[i];
+--       if v_row ->> v_column <> ''
+--         and (tg_op = 'INSERT' or v_row -> v_column is distinct from to_jsonb(old) -> v_column) then
+--         new := jsonb_populate_record(new, jsonb_build_object(v_column,
+--           accounts_depersonalize(v_row ->> v_column, tg_argv[i + 1]::int4, v_book)));
+--       end if;
+--     end loop;
+--     return new;
+--   end
+
+-- receipts_follow_refunds, src/payments/sql/receipts.sql:
+--   begin
+--     insert into receipts (id, kind, order_id, refund_id, state, amount_kopecks, completed_kopecks,
+--       credits, next_at)
+--     select 'rcp_' || substr(new.id, 5), 'return', new.order_id, new.id, 'pending',
+--       new.amount_kopecks, new.completed_kopecks, new.credits, ledger_now()
+--     from orders o
+--     where o.id = new.order_id and o.receipt is not null and o.credited_at is not null
+--     on conflict do nothing;
+--     return null;
+--   end
+
+-- refunds_know_what_was_completed, src/payments/sql/receipts.sql:
+--   begin
+--     perform from orders where orders.id = new.order_id for no key update;
+--     -- A canceled refund that succeeds after all may return what was completed meanwhile.
+--     if tg_op = 'INSERT' or (old.state = 'canceled' and new.state <> 'canceled') then
+--       new.completed_kopecks := case when new.review_id is null
+--         then receipts_completed_part(new.order_id, new.id, new.amount_kopecks) else 0 end;
+--     end if;
+--     return new;
+--   end
 
 CREATE TABLE refused_requests (
     book_id bigint NOT NULL,
@@ -1814,6 +2449,7 @@ CREATE TABLE registrations (
     code_hash bytea NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
+    invited_by text,
     CONSTRAINT registrations_codes_are_digests CHECK ((length(code_hash) = 32)),
     CONSTRAINT registrations_emails_are_lower_case CHECK ((email = lower(email))),
     CONSTRAINT registrations_ids_are_prefixed CHECK ((id ~ '^reg_[A-Za-z0-9_-]{16}$'::text)),
@@ -1899,6 +2535,151 @@ CREATE INDEX sessions_by_expiry ON sessions USING btree (expires_at);
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
 
+CREATE TABLE status_components (
+    component text NOT NULL,
+    state text DEFAULT 'unmeasured'::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    since timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    first_at timestamp with time zone,
+    probed_at timestamp with time zone,
+    recorded_to timestamp with time zone,
+    next_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    turn bigint DEFAULT 0 NOT NULL,
+    run_kind text,
+    run_length integer DEFAULT 0 NOT NULL,
+    run_began timestamp with time zone,
+    CONSTRAINT status_components_are_known CHECK ((component = ANY (ARRAY['gateway'::text, 'models'::text, 'payments'::text, 'letters'::text]))),
+    CONSTRAINT status_components_have_known_states CHECK ((state = ANY (ARRAY['working'::text, 'slow'::text, 'failed'::text, 'paused'::text, 'unknown'::text, 'unmeasured'::text]))),
+    CONSTRAINT status_components_reasons_are_short CHECK ((length(reason) <= 200)),
+    CONSTRAINT status_components_runs_are_known CHECK ((run_kind = ANY (ARRAY['failed'::text, 'good'::text])))
+);
+
+ALTER TABLE ONLY status_components
+    ADD CONSTRAINT status_components_pkey PRIMARY KEY (component);
+
+CREATE TABLE status_days (
+    component text NOT NULL,
+    day date NOT NULL,
+    working_ms bigint NOT NULL,
+    failed_ms bigint NOT NULL,
+    planned_ms bigint NOT NULL,
+    CONSTRAINT status_days_are_no_longer_than_a_day CHECK ((((working_ms + failed_ms) + planned_ms) <= 86400000)),
+    CONSTRAINT status_days_are_not_negative CHECK (((working_ms >= 0) AND (failed_ms >= 0) AND (planned_ms >= 0)))
+);
+
+ALTER TABLE ONLY status_days
+    ADD CONSTRAINT status_days_pkey PRIMARY KEY (component, day);
+
+ALTER TABLE ONLY status_days
+    ADD CONSTRAINT status_days_component_fkey FOREIGN KEY (component) REFERENCES status_components(component);
+
+CREATE TABLE status_incident_updates (
+    id bigint NOT NULL,
+    incident_id bigint NOT NULL,
+    at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    state text NOT NULL,
+    text_ru text NOT NULL,
+    text_en text NOT NULL,
+    written_by text NOT NULL,
+    CONSTRAINT status_incident_updates_have_known_states CHECK ((state = ANY (ARRAY['investigating'::text, 'identified'::text, 'watching'::text, 'planned'::text, 'closed'::text]))),
+    CONSTRAINT status_incident_updates_have_texts CHECK ((((length(text_ru) >= 1) AND (length(text_ru) <= 2000)) AND ((length(text_en) >= 1) AND (length(text_en) <= 2000)) AND ((text_ru || text_en) !~ '[\u0001-\u0009\u000b-\u001f\u007f]|[^[:space:]][@＠][^[:space:]]'::text))),
+    CONSTRAINT status_incident_updates_name_their_author CHECK (((length(written_by) >= 1) AND (length(written_by) <= 200)))
+);
+
+ALTER TABLE status_incident_updates ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME status_incident_updates_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE ONLY status_incident_updates
+    ADD CONSTRAINT status_incident_updates_pkey PRIMARY KEY (id);
+
+CREATE INDEX status_incident_updates_by_incident ON status_incident_updates USING btree (incident_id, id);
+
+ALTER TABLE ONLY status_incident_updates
+    ADD CONSTRAINT status_incident_updates_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES status_incidents(id);
+
+CREATE TABLE status_incidents (
+    id bigint NOT NULL,
+    kind text NOT NULL,
+    components text[] NOT NULL,
+    title_ru text NOT NULL,
+    title_en text NOT NULL,
+    begins_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone,
+    closed_at timestamp with time zone,
+    opened_by text NOT NULL,
+    CONSTRAINT status_incidents_end_after_they_begin CHECK ((ends_at > begins_at)),
+    CONSTRAINT status_incidents_have_known_kinds CHECK ((kind = ANY (ARRAY['incident'::text, 'maintenance'::text]))),
+    CONSTRAINT status_incidents_have_titles CHECK ((((length(title_ru) >= 1) AND (length(title_ru) <= 150)) AND ((length(title_en) >= 1) AND (length(title_en) <= 150)) AND ((title_ru || title_en) !~ '[\u0001-\u001f\u007f]|[^[:space:]][@＠][^[:space:]]'::text))),
+    CONSTRAINT status_incidents_last_at_most_a_week CHECK ((ends_at <= (begins_at + '7 days'::interval))),
+    CONSTRAINT status_incidents_name_components CHECK ((((cardinality(components) >= 1) AND (cardinality(components) <= 4)) AND (components <@ ARRAY['gateway'::text, 'models'::text, 'payments'::text, 'letters'::text]))),
+    CONSTRAINT status_incidents_name_who_opened_them CHECK (((length(opened_by) >= 1) AND (length(opened_by) <= 200))),
+    CONSTRAINT status_incidents_of_maintenance_end CHECK (((kind = 'maintenance'::text) = (ends_at IS NOT NULL)))
+);
+
+ALTER TABLE status_incidents ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME status_incidents_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE ONLY status_incidents
+    ADD CONSTRAINT status_incidents_pkey PRIMARY KEY (id);
+
+CREATE INDEX status_incidents_by_begin ON status_incidents USING btree (begins_at);
+
+CREATE TABLE status_outages (
+    id bigint NOT NULL,
+    component text NOT NULL,
+    began_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    reason text NOT NULL,
+    CONSTRAINT status_outages_end_after_they_begin CHECK ((ended_at >= began_at)),
+    CONSTRAINT status_outages_reasons_are_short CHECK ((length(reason) <= 200))
+);
+
+ALTER TABLE status_outages ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME status_outages_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE ONLY status_outages
+    ADD CONSTRAINT status_outages_pkey PRIMARY KEY (id);
+
+CREATE UNIQUE INDEX status_outages_are_open_once ON status_outages USING btree (component) WHERE (ended_at IS NULL);
+
+CREATE INDEX status_outages_by_component ON status_outages USING btree (component, ended_at);
+
+ALTER TABLE ONLY status_outages
+    ADD CONSTRAINT status_outages_component_fkey FOREIGN KEY (component) REFERENCES status_components(component);
+
+CREATE TABLE status_samples (
+    component text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    state text NOT NULL,
+    reason text NOT NULL,
+    CONSTRAINT status_samples_have_known_states CHECK ((state = ANY (ARRAY['working'::text, 'slow'::text, 'failed'::text, 'paused'::text, 'unknown'::text, 'unmeasured'::text]))),
+    CONSTRAINT status_samples_reasons_are_short CHECK ((length(reason) <= 200))
+);
+
+ALTER TABLE ONLY status_samples
+    ADD CONSTRAINT status_samples_pkey PRIMARY KEY (component, at);
+
+ALTER TABLE ONLY status_samples
+    ADD CONSTRAINT status_samples_component_fkey FOREIGN KEY (component) REFERENCES status_components(component);
+
 CREATE TABLE stops_beneath (
     book_id bigint NOT NULL,
     reason blocked_reason NOT NULL,
@@ -1954,7 +2735,14 @@ CREATE TRIGGER tariffs_are_never_emptied BEFORE TRUNCATE ON tariffs FOR EACH STA
 CREATE TRIGGER tariffs_never_change BEFORE DELETE OR UPDATE ON tariffs FOR EACH ROW EXECUTE FUNCTION ledger_refuse_change();
 
 -- ledger_refuse_change, src/ledger/sql/rules.sql:
+--   declare
+--     c_names constant text[] := array['session_id', 'agent_id', 'parent_agent_id', 'label'];
 --   begin
+--     if tg_op = 'UPDATE' and to_jsonb(new) ?& c_names
+--       and to_jsonb(new) - c_names = to_jsonb(old) - c_names
+--       and not jsonb_strip_nulls(to_jsonb(new)) ?| c_names then
+--       return new;
+--     end if;
 --     raise exception '% is append-only', tg_table_name
 --       using errcode = 'integrity_constraint_violation';
 --   end
@@ -2005,7 +2793,14 @@ ALTER TABLE ONLY top_up_consents
 --   end
 
 -- ledger_refuse_change, src/ledger/sql/rules.sql:
+--   declare
+--     c_names constant text[] := array['session_id', 'agent_id', 'parent_agent_id', 'label'];
 --   begin
+--     if tg_op = 'UPDATE' and to_jsonb(new) ?& c_names
+--       and to_jsonb(new) - c_names = to_jsonb(old) - c_names
+--       and not jsonb_strip_nulls(to_jsonb(new)) ?| c_names then
+--       return new;
+--     end if;
 --     raise exception '% is append-only', tg_table_name
 --       using errcode = 'integrity_constraint_violation';
 --   end
@@ -2065,6 +2860,45 @@ ALTER TABLE ONLY top_ups
 --     end if;
 --     return null;
 --   end
+
+CREATE TABLE trial_days (
+    day date NOT NULL,
+    credits bigint NOT NULL,
+    CONSTRAINT trial_days_are_bounded CHECK (((credits >= 0) AND (credits <= '100000000000000'::bigint)))
+);
+
+ALTER TABLE ONLY trial_days
+    ADD CONSTRAINT trial_days_pkey PRIMARY KEY (day);
+
+CREATE TABLE trial_networks (
+    network_digest bytea NOT NULL,
+    day date NOT NULL,
+    trials integer NOT NULL,
+    CONSTRAINT trial_networks_count_trials CHECK ((trials > 0)),
+    CONSTRAINT trial_networks_digests_are_sha256 CHECK ((octet_length(network_digest) = 32))
+);
+
+ALTER TABLE ONLY trial_networks
+    ADD CONSTRAINT trial_networks_pkey PRIMARY KEY (network_digest, day);
+
+CREATE INDEX trial_networks_by_day ON trial_networks USING btree (day);
+
+CREATE TABLE trials (
+    book_id bigint NOT NULL,
+    address_digest bytea NOT NULL,
+    credits bigint NOT NULL,
+    granted_at timestamp with time zone DEFAULT ledger_now() NOT NULL,
+    CONSTRAINT trials_are_small CHECK (((credits > 0) AND (credits <= '1000000000000'::bigint))),
+    CONSTRAINT trials_digests_are_sha256 CHECK ((octet_length(address_digest) = 32))
+);
+
+ALTER TABLE ONLY trials
+    ADD CONSTRAINT trials_pkey PRIMARY KEY (book_id);
+
+CREATE UNIQUE INDEX trials_are_one_per_address ON trials USING btree (address_digest);
+
+ALTER TABLE ONLY trials
+    ADD CONSTRAINT trials_book_id_fkey FOREIGN KEY (book_id) REFERENCES books(id);
 
 CREATE TABLE upstream_credential_problems (
     instance bigint NOT NULL,
@@ -2300,10 +3134,25 @@ ALTER TABLE ONLY wrong_keys
     ADD CONSTRAINT wrong_keys_pkey PRIMARY KEY (slot);
 
 -- Every function, and the file with its text:
+--   account_closings_move → src/accounts/sql/closing.sql
+--   account_recoveries_keep_rules → src/accounts/sql/recoveries.sql
+--   accounts_addresses → src/accounts/sql/pseudonym.sql
+--   accounts_depersonalize → src/accounts/sql/pseudonym.sql
+--   accounts_depersonalize_columns → src/accounts/sql/pseudonym.sql
+--   accounts_end_recoveries → src/accounts/sql/recoveries.sql
+--   accounts_erasable → src/accounts/sql/erasure.sql
+--   accounts_erase → src/accounts/sql/erasure.sql
+--   accounts_export → src/accounts/sql/erasure.sql
+--   accounts_in_text → src/accounts/sql/pseudonym.sql
+--   accounts_keep_address → src/accounts/sql/pseudonym.sql
+--   accounts_name_patterns → src/accounts/sql/pseudonym.sql
+--   accounts_percent_decoded → src/accounts/sql/pseudonym.sql
 --   accounts_pseudonym → src/accounts/sql/pseudonym.sql
 --   accounts_refuse_reserved_email → src/accounts/sql/addresses.sql
+--   accounts_searched → src/accounts/sql/pseudonym.sql
 --   accounts_secret_id → src/accounts/sql/secrets.sql
 --   accounts_secret_uses → src/accounts/sql/secrets.sql
+--   accounts_without_addresses → src/accounts/sql/pseudonym.sql
 --   acts_text → src/acts/sql/acts.sql
 --   acts_without_addresses → src/acts/sql/acts.sql
 --   books_keep_rules → src/ledger/sql/rules.sql
@@ -2340,6 +3189,7 @@ ALTER TABLE ONLY wrong_keys
 --   ledger_day_checkpoint → src/ledger/sql/partitions.sql
 --   ledger_entries_day_make → src/ledger/sql/partitions.sql
 --   ledger_entries_detach → src/ledger/sql/partitions.sql
+--   ledger_erase_names → src/ledger/sql/usage.sql
 --   ledger_fence_raise → src/ledger/sql/book.sql
 --   ledger_fence_restore → src/ledger/sql/restore.sql
 --   ledger_forced_debit → src/ledger/sql/post.sql
@@ -2381,20 +3231,37 @@ ALTER TABLE ONLY wrong_keys
 --   ledger_void_many → src/ledger/sql/void.sql
 --   ledger_void_request → src/ledger/sql/void.sql
 --   ledger_void_requests → src/ledger/sql/void.sql
+--   letters_erase → src/platform/sql/letters.sql
 --   letters_queue → src/platform/sql/letters.sql
 --   mandates_refuse_change → src/payments/sql/mandates.sql
 --   mandates_write_old_form → src/payments/sql/mandates.sql
 --   month_seals_refuse_change → src/reports/sql/reports.sql
 --   operator_acts_join_chain → src/acts/sql/acts.sql
 --   operator_acts_refuse_change → src/acts/sql/acts.sql
+--   operator_approvals_erase → src/staff/sql/operators.sql
 --   operator_approvals_forget_addresses → src/staff/sql/operators.sql
 --   operator_reads_without_addresses → src/staff/sql/operators.sql
 --   orders_credit → src/payments/sql/orders.sql
 --   orders_refuse_change → src/payments/sql/orders.sql
 --   orders_refuse_charge_without_mandate → src/payments/sql/mandates.sql
+--   payments_book_of → src/payments/sql/erasure.sql
+--   payments_books_in → src/payments/sql/erasure.sql
+--   payments_erase → src/payments/sql/erasure.sql
+--   payments_forget_redeemers → src/payments/sql/erasure.sql
 --   promos_credit → src/payments/sql/promos.sql
+--   receipts_begin_with_the_credit → src/payments/sql/receipts.sql
+--   receipts_completed_part → src/payments/sql/receipts.sql
+--   receipts_follow_refunds → src/payments/sql/receipts.sql
+--   receipts_tie_with_their_order → src/payments/sql/receipts.sql
+--   receipts_uncompleted → src/payments/sql/receipts.sql
+--   refunds_know_what_was_completed → src/payments/sql/receipts.sql
+--   status_count → src/status/sql/status.sql
+--   status_forget → src/status/sql/status.sql
+--   status_record → src/status/sql/status.sql
 --   top_ups_write_mandate → src/payments/sql/mandates.sql
+--   trials_grant → src/payments/sql/trials.sql
 --   usage_cache_saved → src/ledger/sql/usage.sql
+--   usage_erase_names → src/ledger/sql/usage.sql
 --   usage_figures_text → src/ledger/sql/usage.sql
 --   usage_histogram_add → src/ledger/sql/usage.sql
 --   usage_latency_step → src/ledger/sql/usage.sql

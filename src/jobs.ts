@@ -9,6 +9,8 @@ import type { Payments } from './payments/payments.ts'
 import type { Log } from './platform/log.ts'
 import { EMAILS_AT_ONCE, type Mail } from './platform/mail/mail.ts'
 import type { Job } from './platform/worker/worker.ts'
+import type { StatusPage } from './status/status.ts'
+import type { Summaries } from './summaries/summaries.ts'
 import type { VendorBill } from './vendor-bill/vendor-bill.ts'
 
 const MINUTE_MS = 60_000
@@ -35,6 +37,8 @@ export function createJobs(modules: {
   readonly guards: Guards
   readonly payments: Payments
   readonly vendorBill: VendorBill
+  readonly status: StatusPage
+  readonly summaries: Summaries
   readonly log: Log
   readonly entriesKeptDays: number
 }): Job[] {
@@ -85,15 +89,21 @@ export function createJobs(modules: {
     job('vendor-bill', '30 6 * * *', 30, compareVendorBill),
     job('accounts-sweep', '*/5 * * * *', 1, () => accounts.sweep()),
     job('accounts-erase', '40 3 * * *', 10, () => accounts.erase()),
+    // Reminders are half a day apart at least; the e-mail about the end of a wait takes minutes.
+    job('accounts-recoveries', '*/5 * * * *', 5, () => accounts.recovery.run()),
+    // In the morning of the seller's and most owners' day; west of Greenwich a day later.
+    job('month-summaries', '10 6 * * *', 60, () => modules.summaries.run()),
     job('guards-watch', EACH_MINUTE, 5, () => modules.guards.jobs.checkBalances()),
     job('payments-expire', EACH_MINUTE, 1, () => payments.expire()),
     providerJob('payments-refunds', EACH_MINUTE, 5, () => payments.pollRefunds()),
+    job('payments-used-up', EACH_MINUTE, 1, () => payments.findUsedUp()),
     providerJob('payments-refund-sweep', '17 * * * *', 10, () => payments.sweepRefunds()),
     job('payments-alarms', EACH_MINUTE, 1, () => payments.watch()),
     job('payments-tie', EACH_MINUTE, 5, () => payments.tie()),
     job('payments-tie-all', '35 3 * * *', 60, () => payments.tieAll()),
     providerJob('payments-recheck', EACH_MINUTE, 5, () => payments.recheck()),
     providerJob('payments-days', '25 * * * *', 60, () => payments.compareDays()),
+    job('status-forget', '55 3 * * *', 10, () => modules.status.forget()),
     job('payments-forget', '50 3 * * *', 10, () => payments.forget()),
   ]
 }

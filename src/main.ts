@@ -226,6 +226,8 @@ async function runUntilStopped(
       guards: modules.guards,
       payments: modules.payments,
       vendorBill: modules.vendorBill,
+      status: modules.status,
+      summaries: modules.summaries,
       log,
       entriesKeptDays: config.ledger.entriesKeptDays,
     }),
@@ -243,7 +245,8 @@ async function runUntilStopped(
   sweepLoop.start()
   log.info({ instance: ledger.instance }, 'working')
 
-  const loops = [modules.payments, modules.guards, modules.acts]
+  const closings = modules.accounts.closings.loops
+  const loops = [modules.payments, modules.guards, modules.acts, modules.status, closings]
   for (const { start } of loops) start()
   const broken = await Promise.race([stopped.then(() => undefined), worker.broken])
   if (broken !== undefined) {

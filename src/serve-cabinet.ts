@@ -20,6 +20,9 @@ import type { Modules } from './wiring.ts'
 /** A run re-encrypts up to 1,000 second factors; without a succession it is one query. */
 const REENCRYPT_MS = 60_000
 
+/** Visitors find the status read already: it must be known when the database stops. */
+const STATUS_MS = 5_000
+
 /** `reload` reads the settings again. */
 export async function serveCabinet(
   config: Config,
@@ -48,7 +51,11 @@ export async function serveCabinet(
       ...{ name: 'reencrypt', everyMs: REENCRYPT_MS, isImmediate: true },
       run: () => accounts.reencrypt(),
     }
-    const loops = createIntervalLoops([reencryption], log)
+    const status = {
+      ...{ name: 'status', everyMs: STATUS_MS, isImmediate: true },
+      run: () => modules.status.refresh(),
+    }
+    const loops = createIntervalLoops([reencryption, status], log)
     loops.start()
     log.info({ host, port }, 'serving the cabinet')
     await stopped

@@ -6,6 +6,7 @@ import type { Payments } from './payments/payments.ts'
 import { standardOutput } from './platform/log-output.ts'
 import type { Mail } from './platform/mail/mail.ts'
 import type { Metrics } from './platform/metrics/metrics.ts'
+import type { StatusPage } from './status/status.ts'
 import type { Upstreams } from './upstreams/upstreams.ts'
 import type { VendorBill } from './vendor-bill/vendor-bill.ts'
 
@@ -125,17 +126,19 @@ type WorkerModules = {
   readonly mail: Mail
   readonly ledger: Ledger
   readonly payments: Payments
+  readonly status: StatusPage
   readonly vendorBill: VendorBill
 }
 
 /** Metrics that a worker reads from the database; a fleet of gateways would add them up. */
 export function watchAsWorker(
   metrics: Metrics,
-  { acts, mail, ledger, payments, vendorBill }: WorkerModules,
+  { acts, mail, ledger, payments, status, vendorBill }: WorkerModules,
   { entriesKeptDays }: { readonly entriesKeptDays: number },
 ) {
   payments.exportWatch()
   acts.exportWatch(metrics)
+  status.exportWatch(metrics)
   metrics.asyncGauge('gateway_letters', 'E-mails that wait, and that failed today', async () => {
     const { queued, failed } = await mail.stats()
     return { queued, failed }

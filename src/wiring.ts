@@ -30,11 +30,13 @@ import { createLog, type Log } from './platform/log.ts'
 import { createMail, type Mail } from './platform/mail/mail.ts'
 import { createMetrics, type Metrics } from './platform/metrics/metrics.ts'
 import { earlierShopsOf } from './platform/shops.ts'
-import { createBlockedWork } from './platform/worker/blocked-work.ts'
+import { type BlockedWork, createBlockedWork } from './platform/worker/blocked-work.ts'
 import { createPricing, type Pricing } from './pricing/pricing.ts'
 import { createReports, type ReportOptions } from './reports/reports.ts'
 import { createStaff } from './staff/staff.ts'
-import { createUpstreams, type UpstreamOptions } from './upstreams/upstreams.ts'
+import { createStatus, type StatusOptions } from './status/status.ts'
+import { createSummaries } from './summaries/summaries.ts'
+import { createUpstreams, type UpstreamOptions, type Upstreams } from './upstreams/upstreams.ts'
 import { createVendorBill } from './vendor-bill/vendor-bill.ts'
 import { watchModules } from './watch-modules.ts'
 import { watchSecrets } from './watch-secrets.ts'
@@ -64,7 +66,7 @@ export async function wire(config: Config, targets: readonly UpstreamOptions[], 
   const { slug } = config.vendor
   const { cell, brand } = config
   const keys = createKeys({ ...base, ledger, slug, cell, ...keyWaits(config), ...config.keys })
-  const mail = createMail({ ...base, ...config.mail })
+  const mail = createMail({ ...base, brand, ...config.mail })
   const metrics = createMetrics()
   // Called when an e-mail is due or a payment arrives; `accounts` has been built by then.
   const owners = ownersOf(() => accounts)
@@ -80,6 +82,8 @@ export async function wire(config: Config, targets: readonly UpstreamOptions[], 
   const reports = wireReports(config, { ...base, ledger, payments, vendorBill, upstreams })
   const acts = createActs({ ...base, ...config.acts })
   const staff = createStaff({ db, clock, name: brand.name, settings: config.operators })
+  const summaries = createSummaries({ ...base, mail, ledger, payments, brand, accounts })
+  const status = wireStatus(config, { ...base, mail, payments, pricing, upstreams })
   const gateway = createGateway({
     ...{ keys, ledger, pricing, upstreams, clock, log, metrics },
     waitBytesMax: config.gateway.waitBytesMax,
@@ -89,12 +93,13 @@ export async function wire(config: Config, targets: readonly UpstreamOptions[], 
       requestSecondsMax: config.ledger.requestSecondsMax,
       addressHeader: config.gateway.addressHeader,
       cabinetUrl: config.brand.cabinetUrl,
+      cabinetOrigin: new URL(config.brand.cabinetUrl).origin,
     },
   })
   const cabinet = createCabinet({
     ...{ ...base, metrics, payments, cell, ...config.cabinet },
     api: {
-      ...{ accounts, keys, ledger, guards, payments, pricing, documents, upstreams, mail },
+      ...{ accounts, keys, ledger, guards, payments, pricing, documents, status },
       ...cabinetSettings(config),
     },
   })
@@ -104,12 +109,44 @@ export async function wire(config: Config, targets: readonly UpstreamOptions[], 
     ...base,
     config,
     ...{ pricing, ledger, keys, mail, guards, payments, accounts, upstreams, metrics },
-    ...{ vendorBill, reports, documents, acts, staff, gateway, cabinet },
+    ...{ vendorBill, reports, documents, acts, staff, status, summaries, gateway, cabinet },
   }
 }
 
 function billSettings(config: Config) {
   return { ...config.catalogue, ...config.vendorBill }
+}
+
+/** The probes ask the other modules; the module itself imports none of them. */
+function wireStatus(
+  { status, gateway, payments: selling }: Config,
+  modules: Pick<StatusOptions, 'db' | 'clock' | 'log'> & {
+    readonly blockedWork: BlockedWork
+    readonly mail: Mail
+    readonly payments: Payments
+    readonly pricing: Pricing
+    readonly upstreams: Upstreams
+  },
+) {
+  const { mail, payments, pricing, upstreams, ...base } = modules
+  return createStatus({
+    ...base,
+    probeSeconds: status.probeSeconds,
+    apiUrl: gateway.publicUrl,
+    key: status.probeKey,
+    model: () => probedModel(pricing, status.probeModel),
+    targets: upstreams.seen,
+    isSelling: selling.isOpen,
+    payments: payments.health,
+    letters: mail.stats,
+    relayProblem: mail.problem,
+  })
+}
+
+function probedModel(pricing: Pricing, name: string): string | undefined {
+  if (name !== 'cheapest') return name
+  const { models } = pricing.current()
+  return models.toSorted((a, b) => (a.price.coefficient < b.price.coefficient ? -1 : 1))[0]?.id
 }
 
 /** Orders without a receipt count with the VAT that receipts would have. */
@@ -130,7 +167,7 @@ export function wirePayments(
   config: Config,
   modules: { db: Db; mail: Mail; clock: Clock; log: Log; ledger: Ledger; metrics: Metrics } & {
     pricing: Pricing
-  } & Pick<PaymentsOptions, 'ownerOf' | 'isClosed'>,
+  } & Pick<PaymentsOptions, 'ownerOf' | 'endingOf'>,
 ) {
   const { clock, pricing } = modules
   const { yookassa } = config
@@ -140,6 +177,7 @@ export function wirePayments(
     subject: yookassa.receiptSubject,
     mode: yookassa.receiptMode,
     measure: yookassa.receiptMeasure,
+    completions: yookassa.completionReceipts,
   }
   const { money, ...settings } = config.payments
   const metrics = openPaymentMetrics(modules.metrics.registry)
@@ -153,9 +191,11 @@ export function wirePayments(
     ...settings,
     metrics,
     cell: config.cell,
+    trial: config.trial,
     brand: config.brand,
     providers: openYookassaShops(current, earlierShopsOf(yookassa.earlierShops)),
     provider: 'yookassa',
+    ...{ timeZone: config.reports.timeZone, receiptUrl: yookassa.receiptUrl },
     acceptsTestPayments: money === 'auto' ? config.mode !== 'production' : money === 'test',
     packOf: (id) => soldPack(pricing, id),
     packSold: soldPacks(pricing),
@@ -183,7 +223,7 @@ function soldPacks(pricing: Pricing): PaymentsOptions['packSold'] {
 /** The accounts module imports no other: it receives the functions of others that it needs. */
 function wireAccounts(
   config: Config,
-  modules: Pick<AccountsOptions, 'db' | 'clock' | 'log'> & {
+  modules: Pick<AccountsOptions, 'db' | 'clock' | 'log' | 'blockedWork'> & {
     mail: Mail
     ledger: Ledger
     keys: Keys
@@ -204,9 +244,9 @@ function wireAccounts(
       return book
     },
     documents: documents.list,
+    onConfirmed: async (tx, owner) => void (await payments.grantTrial(tx, owner)),
     closingHooks: openClosingHooks({
       ...{ keys, ledger, guards, payments, mail },
-      emailOf: async (account) => (await accounts.find(account))?.email,
     }),
   })
   return accounts

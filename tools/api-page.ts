@@ -1,8 +1,10 @@
-// Builds docs/api.md from docs/openapi.json: one section for each path, one for each object. A test
-// compares the two, and the cabinet shows the page. We do not use a ready-made viewer: the one we
-// tried (Scalar) has 299 packages, 243 MB and a script of 3.5 MB that needs inline styles.
+// Builds docs/api.md and docs/ru/api.md from docs/openapi.json: one section for each path, one for
+// each object. A test compares them, and the cabinet shows the pages. We do not use a ready-made
+// viewer: the one we tried (Scalar) has 299 packages, 243 MB and a script of 3.5 MB that needs
+// inline styles.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { translator } from './translations.ts'
 
 type Schema = {
   readonly $ref?: string
@@ -50,120 +52,170 @@ const BOUNDS = [
 
 const HEAD = `# The API
 
-<!-- Made from openapi.json by tools/api-docs.ts: change that one, not this. -->
-
 For developers who call the API: every path and object. Every gateway serves this contract at
 \`/openapi.json\`. See also [the list of errors](errors.md) and
 [what a request costs](charging.md).
+
+<!-- Made from openapi.json by tools/docs-pages.ts: change that one, not this. -->
 `
+const KEY = 'Every path takes the key as `x-api-key` (recommended) or as `Authorization: Bearer`.'
+/** Sentences and words of the page that are not in the contract. */
+const OWN_TEXTS = [
+  ...[HEAD, KEY, 'Objects', 'No key is needed.', 'A key may be left out.'],
+  ...['Fields that are not listed are passed on.', 'Body:', 'yes', 'or', 'array of', 'one of'],
+  ...['default', 'parameter', 'in', 'meaning', 'status', 'body', 'headers', 'field', 'type'],
+  ...['required', 'header', 'query', 'path', 'string', 'integer', 'number', 'boolean', 'object'],
+  ...['null', 'any', ...BOUNDS.map(([, words]) => words)],
+]
 
 const root = join(import.meta.dirname, '..')
 
-/** The text of docs/api.md for the current docs/openapi.json. */
-export function apiPage(): string {
-  const text = readFileSync(join(root, 'docs/openapi.json'), 'utf8')
-  const contract = JSON.parse(text) as Contract
+type Page = { readonly contract: Contract; readonly t: (text: string) => string }
+
+/** The text of the page for the current docs/openapi.json. */
+export function apiPage(language: 'en' | 'ru'): string {
+  const t = translator('api', language)
+  const contract = readContract()
+  const page = { contract, t }
   const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, one]) => operationText(contract, path, method, one)),
+    Object.entries(methods).map(([method, one]) => operationText(page, path, method, one)),
   )
   const objects = Object.entries(contract.components.schemas ?? {}).map(([name, schema]) =>
-    objectText(name, schema),
+    objectText(page, name, schema),
   )
   return [
-    `${HEAD}\n${contract.info.description}\n`,
-    'Every path takes the key as `x-api-key` (recommended) or as `Authorization: Bearer`.\n',
+    `${t(HEAD)}\n${t(contract.info.description)}\n`,
+    `${t(KEY)}\n`,
     ...operations,
-    '## Objects\n',
+    `## ${t('Objects')}\n`,
     ...objects,
   ].join('\n')
 }
 
-function operationText(contract: Contract, path: string, method: string, one: Operation): string {
+function readContract(): Contract {
+  return JSON.parse(readFileSync(join(root, 'docs/openapi.json'), 'utf8')) as Contract
+}
+
+/** Every text of the page: what has to be translated. */
+export function apiTexts(): readonly string[] {
+  return [...new Set([...OWN_TEXTS, ...textsIn(readContract())])]
+}
+
+function textsIn(tree: unknown): string[] {
+  if (typeof tree !== 'object' || tree === null) return []
+  return Object.entries(tree).flatMap(([name, value]) =>
+    (name === 'description' || name === 'summary') && typeof value === 'string'
+      ? [value]
+      : textsIn(value),
+  )
+}
+
+function operationText(page: Page, path: string, method: string, one: Operation): string {
+  const { contract, t } = page
   const parameters = (one.parameters ?? []).map((given) => found<Named>(contract, given))
   const rows = parameters.map(
     ({ name, in: place, description, schema }) =>
-      `| \`${name}\` | ${place} | ${sentence(description, schema)} |`,
+      `| \`${name}\` | ${t(place ?? '')} | ${sentence(page, description, schema)} |`,
   )
   const body = Object.values(one.requestBody?.content ?? {})[0]?.schema
-  const answers = Object.entries(one.responses).map(([status, given]) => {
-    const answer = found<Named>(contract, given)
-    const schema = Object.values(answer.content ?? {})[0]?.schema
-    const what = schema === undefined ? '' : typeText(schema)
-    const headers = Object.keys(answer.headers ?? {}).map((name) => `\`${name}\``)
-    return `| ${status} | ${what} | ${cell(answer.description)} | ${headers.join(', ')} |`
-  })
+  const about = (text: string | undefined) => (text === undefined ? '' : ` ${t(text)}`)
   return [
     `## ${method.toUpperCase()} ${path}\n`,
-    `${one.summary}. ${one.description ?? ''}`.trim(),
+    `${t(one.summary)}.${about(one.description)}`,
     '',
-    ...keyText(one),
-    ...(rows.length === 0 ? [] : ['| parameter | in | meaning |\n|---|---|---|', ...rows, '']),
+    ...keyText(page, one),
+    ...(rows.length === 0 ? [] : [tableHead(page, ['parameter', 'in', 'meaning']), ...rows, '']),
     ...(body === undefined
       ? []
-      : [`Body: ${typeText(body)}. ${one.requestBody?.description ?? ''}`.trim(), '']),
-    '| status | body | meaning | headers |\n|---|---|---|---|',
-    ...answers,
+      : [`${t('Body:')} ${typeText(page, body)}.${about(one.requestBody?.description)}`, '']),
+    tableHead(page, ['status', 'body', 'meaning', 'headers']),
+    ...answerRows(page, one),
     '',
   ].join('\n')
 }
 
-function keyText({ security }: Operation): string[] {
-  if (security === undefined) return []
-  return [security.length === 0 ? 'No key is needed.\n' : 'A key may be left out.\n']
+function answerRows(page: Page, { responses }: Operation): string[] {
+  return Object.entries(responses).map(([status, given]) => {
+    const answer = found<Named>(page.contract, given)
+    const schema = Object.values(answer.content ?? {})[0]?.schema
+    const what = schema === undefined ? '' : typeText(page, schema)
+    const headers = Object.keys(answer.headers ?? {}).map((name) => `\`${name}\``)
+    return `| ${status} | ${what} | ${cell(page, answer.description)} | ${headers.join(', ')} |`
+  })
 }
 
-function objectText(name: string, schema: Schema): string {
+function tableHead({ t }: Page, names: readonly string[]): string {
+  return `| ${names.map(t).join(' | ')} |\n|${'---|'.repeat(names.length)}`
+}
+
+function keyText({ t }: Page, { security }: Operation): string[] {
+  if (security === undefined) return []
+  return [`${t(security.length === 0 ? 'No key is needed.' : 'A key may be left out.')}\n`]
+}
+
+function objectText(page: Page, name: string, schema: Schema): string {
+  const { t } = page
   const isOpen = schema.additionalProperties === true
-  const open = isOpen ? 'Fields that are not listed are passed on.' : ''
-  const about = [schema.description, open].filter((part) => part !== undefined && part !== '')
+  const about = [
+    ...(schema.description === undefined ? [] : [t(schema.description)]),
+    ...(isOpen ? [t('Fields that are not listed are passed on.')] : []),
+  ]
   return [
     `### ${name}\n`,
     ...(about.length === 0 ? [] : [about.join(' '), '']),
-    '| field | type | required | meaning |\n|---|---|---|---|',
-    ...membersOf(schema, ''),
+    tableHead(page, ['field', 'type', 'required', 'meaning']),
+    ...membersOf(page, schema, ''),
     '',
   ].join('\n')
 }
 
 /** A row for each field; the fields of an inline object follow their object. */
-function membersOf({ properties = {}, required = [] }: Schema, before: string): string[] {
+function membersOf(
+  page: Page,
+  { properties = {}, required = [] }: Schema,
+  before: string,
+): string[] {
   return Object.entries(properties).flatMap(([name, schema]) => {
-    const must = required.includes(name) ? 'yes' : ''
+    const must = required.includes(name) ? page.t('yes') : ''
     const path = `${before}${name}`
-    const meaning = sentence(schema.description, schema)
-    const row = `| \`${path}\` | ${typeText(schema)} | ${must} | ${meaning} |`
-    return [row, ...(schema.properties === undefined ? [] : membersOf(schema, `${path}.`))]
+    const meaning = sentence(page, schema.description, schema)
+    const row = `| \`${path}\` | ${typeText(page, schema)} | ${must} | ${meaning} |`
+    return [row, ...(schema.properties === undefined ? [] : membersOf(page, schema, `${path}.`))]
   })
 }
 
-function typeText(schema: Schema): string {
+function typeText(page: Page, schema: Schema): string {
+  const { t } = page
   if (schema.$ref !== undefined) {
     const name = schema.$ref.split('/').at(-1) ?? ''
     return `[${name}](#${name.toLowerCase()})`
   }
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``
-  if (schema.oneOf !== undefined) return schema.oneOf.map(typeText).join(' or ')
-  if (schema.items !== undefined) return `array of ${typeText(schema.items)}`
-  const types = schema.type ?? 'any'
-  return typeof types === 'string' ? types : types.join(' or ')
+  const or = ` ${t('or')} `
+  if (schema.oneOf !== undefined) return schema.oneOf.map((one) => typeText(page, one)).join(or)
+  if (schema.items !== undefined) return `${t('array of')} ${typeText(page, schema.items)}`
+  return [schema.type ?? 'any'].flat().map(t).join(or)
 }
 
-function sentence(description: string | undefined, schema: Schema = {}): string {
+function sentence({ t }: Page, description: string | undefined, schema: Schema = {}): string {
   const values = schema.enum?.map((value) => `\`${value}\``).join(', ')
   const bounds = BOUNDS.flatMap(([key, words]) =>
-    schema[key] === undefined || schema[key] === 0 ? [] : [`${words} ${schema[key]}`],
+    schema[key] === undefined || schema[key] === 0 ? [] : [`${t(words)} ${schema[key]}`],
   )
+  const fallback = schema.default
   const more = [
-    ...(values === undefined ? [] : [`one of ${values}`]),
-    ...(schema.default === undefined ? [] : [`default \`${JSON.stringify(schema.default)}\``]),
+    ...(values === undefined ? [] : [`${t('one of')} ${values}`]),
+    ...(fallback === undefined ? [] : [`${t('default')} \`${JSON.stringify(fallback)}\``]),
     ...bounds,
   ].join('; ')
-  return [cell(description), more === '' ? '' : `(${more})`].filter((part) => part !== '').join(' ')
+  const parts = [cell({ t }, description), more === '' ? '' : `(${more})`]
+  return parts.filter((part) => part !== '').join(' ')
 }
 
 /** Escapes the bar, which would end the table cell. */
-function cell(text = ''): string {
-  return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+function cell({ t }: Pick<Page, 't'>, text?: string): string {
+  if (text === undefined) return ''
+  return t(text).replaceAll('|', '\\|').replaceAll('\n', ' ')
 }
 
 function found<T extends { readonly $ref?: string }>(contract: Contract, given: T): T {

@@ -13,6 +13,9 @@ import { OPERATOR, SIGN_IN } from './seed-sign-in.ts'
 
 /** The upstream key that the stand-in accepts; also the default of the configuration. */
 const UPSTREAM_KEY = 'stand-in-key-1'
+/** So that the demo looks like a shop; the lines say that they are made up. */
+const SAMPLE_SELLER =
+  'ООО «Пример» (образец)|ИНН 7700000000, ОГРН 1000000000000|101000, Москва, ул. Примерная, 1'
 /** A first start answers within seconds, even on a slow disk: nothing is compiled. */
 const READY_MS = 90_000
 
@@ -83,20 +86,20 @@ async function start(stage: Stage): Promise<string> {
   await whenAnswering(`${pages.bank}/sim/state`, goOn)
   const key = await processes.run(['tools/seed.ts', join(state, 'dev-key')], env)
   goOn()
+  await processes.run(['tools/seed-emails.ts', pages.letters], env)
   await built
   goOn()
   const watching = stage.isWatched ? ['--watch', '--watch-preserve-output'] : []
-  for (const [name, command] of [
-    ['worker', 'work'],
-    ['cabinet', 'cabinet'],
-    ['console', 'console'],
-    ['gateway', 'serve'],
-  ] as const) {
+  const startOurs = (name: string, command: 'work' | 'cabinet' | 'console' | 'serve') =>
     processes.start(name, [...watching, 'src/main.ts', command], onRoles(command, env), end)
-  }
+  startOurs('gateway', 'serve')
+  startOurs('cabinet', 'cabinet')
+  startOurs('console', 'console')
   await whenAnswering(`${pages.url}/api/hello`, goOn)
   await whenAnswering(`http://127.0.0.1:${ports.cabinet}/api/brand`, goOn)
   await whenAnswering(`http://127.0.0.1:${ports.console}/readyz`, goOn)
+  // Its probes would report a gateway that is still starting as an outage.
+  startOurs('worker', 'work')
   return greeting(stage, pages, { key, databaseUrl: onRoles('op', env).DATABASE_URL })
 }
 
@@ -137,6 +140,8 @@ function environmentOf({ isWatched }: Stage, database: Database, ports: Ports, p
     GATEWAY_PORT: String(ports.gateway),
     GATEWAY_PUBLIC_URL: pages.url,
     BRAND_CABINET_URL: pages.cabinet,
+    BRAND_REQUISITES: SAMPLE_SELLER,
+    BRAND_DOCUMENTS_FILE: join(import.meta.dirname, '../documents.example/documents.yaml'),
     CABINET_PORT: String(ports.cabinet),
     CONSOLE_PORT: String(ports.console),
     OPERATORS_CONSOLE_URL: pages.console,
@@ -181,6 +186,7 @@ function greeting(
 Cabinet   ${cabinet}   sign in: ${SIGN_IN.email}, password: ${SIGN_IN.password}
 Docs      ${cabinet}/docs/quick-start   how to call it, costs, reference, errors
 E-mails   ${letters}   what was sent to anybody, confirmation links among it
+          ${letters}/samples   every e-mail, in both languages and themes
 Bank      ${bank}   payments, and what can be done to them
 API       ${url}   ${watched}Ctrl-C ends everything
 Console   ${desk}   sign in: ${OPERATOR.email}, password: ${OPERATOR.password}

@@ -126,7 +126,7 @@ function paymentsInside(modules: Modules, tx: Tx, moment: { ms: number }): Payme
   return wirePayments(config, {
     ...{ db, clock, mail, log, ledger, pricing, metrics: createMetrics() },
     ownerOf: (book) => accounts.ownerOf(book),
-    isClosed: (book, tx) => accounts.isClosed(book, tx),
+    endingOf: (book, tx) => accounts.endingOf(book, tx),
   })
 }
 

@@ -8,12 +8,19 @@ import './style.css'
 // The page repeats a request that fails here, and shows the error.
 const ignoreError = () => undefined
 
-const me = prefetch('/api/me')
-void prefetch('/api/brand')
+/** A page that the server rendered brings its answers along; see runtime/server-state.ts. */
+const isRendered = document.documentElement.dataset.rendered !== undefined
 loadWords(preferredLanguage()).catch(ignoreError)
-// Most visits open the overview; at its address a visitor who is not signed in gets the front page.
-if (location.pathname === '/') {
-  me.then(({ ok }) => (ok ? loadOverview() : loadFrontPage())).catch(ignoreError)
+if (isRendered) {
+  if (location.pathname === '/') loadFrontPage().catch(ignoreError)
+} else {
+  const me = prefetch('/api/me')
+  void prefetch('/api/brand')
+  // Most visits open the overview; at its address a visitor who is not signed in gets the front
+  // page.
+  if (location.pathname === '/') {
+    me.then(({ ok }) => (ok ? loadOverview() : loadFrontPage())).catch(ignoreError)
+  }
 }
 
 const { startApp } = await import('./main.tsx')
@@ -25,5 +32,5 @@ function loadOverview(): Promise<unknown> {
 }
 
 function loadFrontPage(): Promise<unknown> {
-  return import('./pages/Front.tsx')
+  return import('./pages/front/Front.tsx')
 }

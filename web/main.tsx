@@ -1,15 +1,13 @@
 // Starts the cabinet in the browser: creates the query client and the router, loads the words and
-// renders the page.
-import { QueryClientProvider } from '@tanstack/react-query'
-import { RouterProvider } from '@tanstack/react-router'
-import { StrictMode } from 'react'
-import { createRoot } from 'react-dom/client'
+// renders the page, or takes over the one that the server rendered.
+import { createRoot, hydrateRoot } from 'react-dom/client'
+import { App } from './App.tsx'
 import { createPages } from './routes.tsx'
 import { isApiRefusal } from './runtime/api.ts'
 import { startLanguage } from './runtime/language.ts'
 import { brandQuery, createQueryClient, meQuery } from './runtime/queries.ts'
+import { isRendered, takeServerState } from './runtime/server-state.ts'
 import { wipeKeysOfSharedDevice } from './runtime/session.ts'
-import { Toasts } from './ui/Toasts.tsx'
 import { loadWords } from './words/load.ts'
 
 /** Called once, by bootstrap.ts. */
@@ -31,6 +29,7 @@ export async function startApp(): Promise<void> {
 
   const element = document.getElementById('app')
   if (element === null) throw new Error('index.html has no element with the id app')
+  takeServerState(client)
   // The first page waits for the owner, its own chunk and the words: all are fetched in parallel.
   void client.prefetchQuery(meQuery)
   void client.prefetchQuery(brandQuery)
@@ -41,13 +40,14 @@ export async function startApp(): Promise<void> {
     pages.loadRouteChunk(route)?.catch(() => undefined)
   }
   await startLanguage(loadWords)
-  createRoot(element).render(
-    <StrictMode>
-      <QueryClientProvider client={client}>
-        <Toasts>
-          <RouterProvider router={pages} />
-        </Toasts>
-      </QueryClientProvider>
-    </StrictMode>,
-  )
+  const app = <App client={client} pages={pages} />
+  if (!isRendered()) {
+    createRoot(element).render(app)
+    return
+  }
+  // As the router's own hydration does it, which needs an inline script: no boundary that the
+  // server did not render, and everything that the page shows is loaded before the first rendering.
+  pages.ssr = { manifest: undefined }
+  await pages.load()
+  hydrateRoot(element, app)
 }

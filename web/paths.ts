@@ -1,6 +1,6 @@
-// The addresses of the pages. E-mails link to confirm, reset, email, undo-email, sign-in, forgot,
-// security, limits, top-up, packs, key and orders, so these never change; the journey `emails`
-// opens every link of every e-mail.
+// The addresses of the pages. E-mails link to confirm, invitation, reset, email, undo-email, the
+// four of recovery, unsubscribe, sign-in, forgot, security, limits, usage, payments, top-up, packs,
+// key and orders, so these never change; the journey `emails` opens every link of every e-mail.
 
 export const paths = {
   home: '/',
@@ -18,6 +18,7 @@ export const paths = {
   topUp: '/top-up',
   document: '/documents/$document',
   docs: '/docs/$page',
+  docsHome: '/docs',
 
   prices: '/prices',
   charging: '/charging',
@@ -28,10 +29,16 @@ export const paths = {
   register: '/register',
   mail: '/mail',
   confirm: '/confirm',
+  invitation: '/invitation',
   forgot: '/forgot',
   reset: '/reset',
   email: '/email',
   undoEmail: '/undo-email',
+  recover: '/recover',
+  confirmRecovery: '/confirm-recovery',
+  finishRecovery: '/finish-recovery',
+  stopRecovery: '/stop-recovery',
+  unsubscribe: '/unsubscribe',
 } as const
 
 /**

@@ -7,20 +7,30 @@ import {
   createRouter,
   lazyRouteComponent,
   Outlet,
+  type RouterHistory,
   redirect,
 } from '@tanstack/react-router'
 import type { Method } from '../src/cabinet/contract/contract.ts'
 import { StepUpProvider } from './account/StepUp.tsx'
 import { GuestFrame } from './frame/GuestFrame.tsx'
 import { SiteFrame } from './frame/SiteFrame.tsx'
+import { firstDocsPage, isDocsName } from './pages/docs/pages.ts'
 import { ErrorPage, NotFound } from './pages/ErrorPages.tsx'
 import { calculatorSearchOf } from './pages/prices/estimate.ts'
 import { sessionsSearchOf } from './pages/sessions/search.ts'
 import { usageSearchOf } from './pages/usage/period.ts'
 import { paths, safeNext } from './paths.ts'
 import { loadChunk } from './runtime/chunk.ts'
-import { brandQuery, homeQuery, meQuery } from './runtime/queries.ts'
-import { Skeleton } from './ui/parts.tsx'
+import { currentLanguage } from './runtime/language.ts'
+import {
+  brandQuery,
+  documentQuery,
+  homeQuery,
+  meQuery,
+  pricesQuery,
+  statusQuery,
+} from './runtime/queries.ts'
+import { PageSkeleton } from './ui/parts.tsx'
 import { SiteName } from './ui/site-name.ts'
 
 type Context = { readonly client: QueryClient }
@@ -52,13 +62,31 @@ function Root() {
 
 // ---- Who may see a page -------------------------------------------------------------------------
 
-const guest = createRoute({ getParentRoute: () => root, id: 'guest', component: GuestFrame })
+const guest = createRoute({
+  getParentRoute: () => root,
+  id: 'guest',
+  component: GuestFrame,
+  loader: loadBrand,
+})
 
-const site = createRoute({ getParentRoute: () => root, id: 'site', component: SiteFrame })
+const site = createRoute({
+  getParentRoute: () => root,
+  id: 'site',
+  component: SiteFrame,
+  loader: loadBrand,
+})
+
+/**
+ * The frame shows the brand. What loaders of public pages load is in the HTML that the server
+ * renders; a page shows by itself what could not be loaded.
+ */
+function loadBrand({ context: { client } }: { context: Context }): Promise<void> {
+  return client.prefetchQuery(brandQuery)
+}
 
 const OwnerFrame = lazyPage(() => import('./frame/OwnerFrame.tsx'), 'OwnerFrame')
 const Home = lazyPage(() => import('./pages/home/Home.tsx'), 'Home')
-const Front = lazyPage(() => import('./pages/Front.tsx'), 'Front')
+const Front = lazyPage(() => import('./pages/front/Front.tsx'), 'Front')
 
 const owner = createRoute({
   getParentRoute: () => root,
@@ -91,9 +119,13 @@ function Owner() {
   )
 }
 
-/** For pages that make sense only without a session. */
+/**
+ * For pages that make sense only without a session. They open even when it cannot be read: a form
+ * says by itself what does not work.
+ */
 async function redirectOwners({ context }: { context: Context }): Promise<void> {
-  if ((await context.client.ensureQueryData(meQuery)) !== null) throw redirect({ to: paths.home })
+  const me = await context.client.ensureQueryData(meQuery).catch(() => null)
+  if (me !== null) throw redirect({ to: paths.home })
 }
 
 function signInSearchOf(search: Record<string, unknown>): SignInSearch {
@@ -131,6 +163,11 @@ const mail = createRoute({
   path: paths.mail,
   component: lazyPage(() => import('./pages/sign-in/CheckInbox.tsx'), 'CheckInbox'),
 })
+const invitation = createRoute({
+  getParentRoute: () => guest,
+  path: paths.invitation,
+  component: lazyPage(() => import('./pages/sign-in/Invitation.tsx'), 'Invitation'),
+})
 const confirm = createRoute({
   getParentRoute: () => guest,
   path: paths.confirm,
@@ -159,21 +196,65 @@ const undoEmail = createRoute({
   path: paths.undoEmail,
   component: lazyPage(() => import('./pages/sign-in/UndoEmailChange.tsx'), 'UndoEmailChange'),
 })
+const recover = createRoute({
+  getParentRoute: () => guest,
+  path: paths.recover,
+  component: lazyPage(() => import('./pages/recovery/Recovery.tsx'), 'Recovery'),
+})
+const confirmRecovery = createRoute({
+  getParentRoute: () => guest,
+  path: paths.confirmRecovery,
+  component: lazyPage(() => import('./pages/recovery/ConfirmRecovery.tsx'), 'ConfirmRecovery'),
+})
+const finishRecovery = createRoute({
+  getParentRoute: () => guest,
+  path: paths.finishRecovery,
+  component: lazyPage(() => import('./pages/recovery/FinishRecovery.tsx'), 'FinishRecovery'),
+})
+const stopRecovery = createRoute({
+  getParentRoute: () => guest,
+  path: paths.stopRecovery,
+  component: lazyPage(() => import('./pages/recovery/StopRecovery.tsx'), 'StopRecovery'),
+})
+const unsubscribe = createRoute({
+  getParentRoute: () => guest,
+  path: paths.unsubscribe,
+  component: lazyPage(() => import('./pages/Unsubscribe.tsx'), 'Unsubscribe'),
+})
 const legal = createRoute({
   getParentRoute: () => site,
   path: paths.document,
+  loader: ({ context: { client }, params: { document } }) =>
+    client.prefetchQuery(documentQuery(document, currentLanguage())),
   component: lazyPage(() => import('./pages/LegalDocument.tsx'), 'LegalDocument'),
 })
 const docs = createRoute({
   getParentRoute: () => site,
   path: paths.docs,
-  component: lazyPage(() => import('./pages/Docs.tsx'), 'Docs'),
+  // The page is rendered once, with its text: not first without it.
+  loader: async ({ context: { client }, params: { page } }) => {
+    if (!isDocsName(page)) return
+    const { docsPageQuery } = await loadChunk(() => import('./pages/docs/load.ts'))
+    await Promise.all([
+      client.ensureQueryData(docsPageQuery(page, currentLanguage())),
+      client.prefetchQuery(pricesQuery),
+    ])
+  },
+  component: lazyPage(() => import('./pages/docs/Docs.tsx'), 'Docs'),
+})
+const docsHome = createRoute({
+  getParentRoute: () => site,
+  path: paths.docsHome,
+  beforeLoad: () => {
+    throw redirect({ to: paths.docs, params: { page: firstDocsPage }, replace: true })
+  },
 })
 
 const prices = createRoute({
   getParentRoute: () => site,
   path: paths.prices,
   validateSearch: calculatorSearchOf,
+  loader: ({ context: { client } }) => client.prefetchQuery(pricesQuery),
   component: lazyPage(() => import('./pages/prices/Prices.tsx'), 'Prices'),
 })
 const charging = createRoute({
@@ -184,12 +265,16 @@ const charging = createRoute({
 const start = createRoute({
   getParentRoute: () => site,
   path: paths.start,
-  component: lazyPage(() => import('./pages/QuickStart.tsx'), 'QuickStart'),
+  // The former address of the quick start, which is a page of the documentation now.
+  beforeLoad: () => {
+    throw redirect({ to: paths.docs, params: { page: firstDocsPage }, replace: true })
+  },
 })
 const status = createRoute({
   getParentRoute: () => site,
   path: paths.status,
-  component: lazyPage(() => import('./pages/Status.tsx'), 'Status'),
+  loader: ({ context: { client } }) => client.prefetchQuery(statusQuery),
+  component: lazyPage(() => import('./pages/status/Status.tsx'), 'Status'),
 })
 
 // ---- Pages of the owner -------------------------------------------------------------------------
@@ -201,7 +286,14 @@ const home = createRoute({
   // after the other: 1.1 s of the page's thread instead of 1.3, slowed four times (medians of 11).
   // After a second the router shows the pending component anyway.
   loader: async ({ context: { client, me } }) => {
-    if (me === null) return
+    if (me === null) {
+      await Promise.all([
+        Front.preload?.(),
+        client.prefetchQuery(brandQuery),
+        client.prefetchQuery(pricesQuery),
+      ])
+      return
+    }
     const answer = client.ensureQueryData(homeQuery).catch(() => undefined)
     await Promise.all([Home.preload?.(), answer])
   },
@@ -275,22 +367,29 @@ const topUp = createRoute({
 // -------------------------------------------------------------------------------------------------
 
 const tree = root.addChildren([
-  guest.addChildren([signIn, register, mail, confirm, forgot, reset, email, undoEmail]),
-  site.addChildren([prices, charging, start, status, legal, docs]),
+  guest.addChildren([
+    ...[signIn, register, mail, confirm, invitation, forgot, reset, email, undoEmail],
+    ...[recover, confirmRecovery, finishRecovery, stopRecovery, unsubscribe],
+  ]),
+  site.addChildren([prices, charging, start, status, legal, docs, docsHome]),
   owner.addChildren([
     ...[home, usage, sessions, packs, order, payments, key],
     ...[settings, security, review, limits, topUp, privacy],
   ]),
 ])
 
-export function createPages(client: QueryClient) {
+/** `history` only on the server, which renders one address. */
+export function createPages(client: QueryClient, history?: RouterHistory) {
+  const isOnServer = history !== undefined
   return createRouter({
     routeTree: tree,
+    ...(isOnServer && { history, isServer: true }),
     context: { client },
     defaultPreload: 'intent',
-    defaultPendingComponent: Skeleton,
+    defaultPendingComponent: PageSkeleton,
     defaultErrorComponent: ErrorPage,
-    scrollRestoration: true,
+    // On the server it would render an inline script, which the policy forbids.
+    scrollRestoration: !isOnServer,
   })
 }
 

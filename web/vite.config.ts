@@ -6,15 +6,22 @@ import react from '@vitejs/plugin-react'
 import { defineConfig, loadEnv } from 'vite'
 import { chunkOf } from './build/chunks.ts'
 import { compress } from './build/compress.ts'
+import { docs } from './build/docs/docs.ts'
 import { firstLoad } from './build/first-load.ts'
 import { preloadScripts } from './build/preload-scripts.ts'
+import { serverRender } from './build/server-render.ts'
 
 const root = fileURLToPath(new URL('.', import.meta.url))
 const { CABINET_URL = 'http://127.0.0.1:8081' } = loadEnv('', root, 'CABINET_')
-const proxy = { '/api': { target: CABINET_URL } }
+const proxy = { '/api': { target: CABINET_URL }, '/status.xml': { target: CABINET_URL } }
 
 /** What a guest's first visit loads besides the entry: the words and one of the two first pages. */
-const FIRST = ['/web/main.tsx', '/words/ru/ru.ts', '/pages/Front.tsx', '/pages/sign-in/SignIn.tsx']
+const FIRST = [
+  '/web/main.tsx',
+  '/words/ru/ru.ts',
+  '/pages/front/Front.tsx',
+  '/pages/sign-in/SignIn.tsx',
+]
 
 /** The policy that the cabinet sends, so that `vite preview` shows what it would block. */
 const policy = [
@@ -35,12 +42,14 @@ export default defineConfig({
   plugins: [
     react(),
     tailwindcss(),
+    docs(fileURLToPath(new URL('..', import.meta.url))),
     firstLoad({ kilobytesMax: 200, also: FIRST }),
     preloadScripts({
       everyPage: ['main', 'rolldown-runtime', 'react', 'basics'],
       manyPages: ['owner'],
     }),
     compress(),
+    serverRender(),
   ],
   resolve: {
     alias: {
@@ -58,6 +67,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
+      // A note about slow plugins, which a visitor of the demo takes for an error.
+      checks: { bundlerTimings: false },
       output: {
         codeSplitting: {
           includeDependenciesRecursively: false,
@@ -66,7 +77,6 @@ export default defineConfig({
       },
     },
   },
-  // The pages show files of docs/, which is outside of this folder.
-  server: { host: '127.0.0.1', proxy, fs: { allow: ['..'] } },
+  server: { host: '127.0.0.1', proxy },
   preview: { host: '127.0.0.1', proxy, headers: { 'content-security-policy': policy } },
 })

@@ -6,23 +6,33 @@ import type { AccountId, BookId } from '../platform/ids.ts'
 import type { Mail } from '../platform/mail/mail.ts'
 import { createPasswords } from '../platform/passwords/passwords.ts'
 import { secretVersionsOf } from '../platform/secret-versions.ts'
+import type { BlockedWork } from '../platform/worker/blocked-work.ts'
 import type { Auth } from './auth/auth.ts'
 import { createAuthHandler, isOwnOrigin } from './auth-handler.ts'
 import type { AuthRouteTable } from './auth-route.ts'
-import { type ClosingHooks, createClosing } from './closing/closing.ts'
-import { cookiesOf, createCookies } from './cookies.ts'
+import { createClosing } from './closing/closing.ts'
+import type { ClosingHooks } from './closing/hooks.ts'
+import { endingFind } from './closing/process-queries.ts'
+import { cookiesOf, createCookies, SESSION_COOKIE } from './cookies.ts'
 import type { AccountsSettings, Dependencies, LegalDocument } from './dependencies.ts'
 import type { AccountEmail } from './emails/email-kinds.ts'
 import { type Brand, createEmails } from './emails/emails.ts'
+import { createErasure } from './erasure/erasure.ts'
 import type { Action, Proof } from './levels.ts'
 import * as queries from './queries.ts'
+import { createRecovery } from './recovery/recovery.ts'
 import { StepUpNeeded } from './refusals.ts'
+import { createAccountCreation } from './registration/create-account.ts'
 import { createEmailChange } from './registration/email-change.ts'
+import { createAcceptance, createInvitations } from './registration/invitations.ts'
+import { createLostMailbox } from './registration/lost-mailbox.ts'
 import * as changeQueries from './registration/queries.ts'
 import { createRegistration } from './registration/registration.ts'
+import { createStopRecovery } from './registration/stop-recovery.ts'
 import { accountSearch } from './search-queries.ts'
 import { createSessions, requireProofs, requireSession, type Session } from './sessions.ts'
 import { createFactors } from './sign-in/factors.ts'
+import { createLostAuthenticator } from './sign-in/lost-authenticator.ts'
 import { createPasswordChange, type PasswordChange } from './sign-in/password-change.ts'
 import { createResetReview } from './sign-in/reset-review.ts'
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts'
@@ -30,14 +40,21 @@ import { createStepUp } from './sign-in/step-up.ts'
 import { createCookieSignatures } from './succession/cookie-signatures.ts'
 import { accountsSecretUses } from './succession/queries.ts'
 import { createReencryption } from './succession/succession.ts'
+import { createSummaryOwners } from './summaries/summaries.ts'
 import { type Allowance, type AttemptCount, createThrottle } from './throttle.ts'
 
 export type { AccountCode } from './answers.ts'
+export type { Closing, ClosingStep, Ending } from './closing/process-queries.ts'
 export type { Unspent } from './closing/queries.ts'
 export type { EventContext } from './emails/email-kinds.ts'
+export type { Addressed, Owner } from './erasure/erasure.ts'
 export type { Language } from './queries.ts'
-export type { ClosingRefusalCode, SessionRefusalCode } from './refusals.ts'
+export type { IdentityStep } from './recovery/proof-queries.ts'
+export type { ClosingRefusalCode, ErasureRefusalCode, SessionRefusalCode } from './refusals.ts'
+export type { InvitationProblem } from './registration/invitations.ts'
+export type { WaitingRegistration } from './registration/waiting-queries.ts'
 export type { FoundAccount } from './search-queries.ts'
+export type { SummaryOwner } from './summaries/queries.ts'
 export type {
   AccountsSettings,
   Action,
@@ -52,7 +69,10 @@ export type {
 /** The e-mails that other modules may send to an owner. */
 export type KeyEmail = Extract<AccountEmail, { readonly kind: `key-${string}` }>
 
-export type AccountsOptions = Pick<Dependencies, 'clock' | 'log' | 'settings' | 'openBook'> & {
+export type AccountsOptions = Pick<
+  Dependencies,
+  'clock' | 'log' | 'settings' | 'openBook' | 'onConfirmed'
+> & {
   /** The primary database: a replica could still show a revoked session. */
   readonly db: Db
   readonly mail: Pick<Mail, 'post'>
@@ -60,19 +80,22 @@ export type AccountsOptions = Pick<Dependencies, 'clock' | 'log' | 'settings' | 
   /** The legal documents in force; a registration must accept their current versions. */
   documents(): readonly LegalDocument[]
   readonly closingHooks: ClosingHooks
+  readonly blockedWork?: BlockedWork
 }
 
 /** What a refusal `step_up_needed` asks the owner to prove; undefined for other errors. */
 export const neededProofs = (error: unknown): readonly Proof[] | undefined =>
   error instanceof StepUpNeeded ? error.needs : undefined
 
+/** Whether a Cookie header has a session, which may have ended. Reads no database. */
+export const hasSessionCookie = (header: string): boolean => SESSION_COOKIE.test(header)
+
 export function createAccounts(options: AccountsOptions) {
   const { db, brand, settings, clock, log } = options
   const versions = secretVersionsOf(settings.secret)
   const dependencies: Dependencies = {
-    ...{ db, clock, log, settings },
-    openBook: options.openBook,
-    documents: options.documents,
+    ...{ db, clock, log, settings, blockedWork: options.blockedWork },
+    ...hooksOf(options),
     passwords: createPasswords({ waitingMax: settings.passwordQueue }),
     throttle: createThrottle({ db, versions }),
     emails: createEmails({ mail: options.mail, brand }),
@@ -95,7 +118,6 @@ export function createAccounts(options: AccountsOptions) {
   const signatures = createCookieSignatures(versions, cookiesOf(brand).cookiePrefix)
   const sessions = createSessions(dependencies, auth, signatures)
   const reencryption = createReencryption({ db, log, throttle, versions })
-  const closing = createClosing(dependencies, options.closingHooks)
   const { origin } = new URL(brand.cabinetUrl)
   const handle = createAuthHandler({
     ...{ clock, log, settings, auth, sessions, throttle, origin },
@@ -159,11 +181,14 @@ export function createAccounts(options: AccountsOptions) {
     findByEmail: (email: string) => queries.accountFindByEmail(db, email.trim().toLowerCase()),
     /** The owner of a book; undefined when it has none or the account is closed. */
     ownerOf: (book: BookId, executor: Executor = db) => queries.accountFindByBook(executor, book),
-    /** Whether the account of a book was closed. */
-    isClosed: (book: BookId, executor: Executor = db) => queries.accountIsClosed(executor, book),
+    /** How far the account of a book is on its way out; undefined when it stays. */
+    endingOf: (book: BookId, executor: Executor = db) => endingFind(executor, book),
 
     /** For operators: finds accounts by id, book or a part of the address, closed ones too. */
     search: (text: string, limit: number) => accountSearch(db, { text, limit }),
+
+    /** For operators: registrations that wait for their confirmation, and invitations. */
+    registrations: createInvitations(dependencies),
 
     /** E-mails the owner of a book about a key, in the caller's transaction, if it has an owner. */
     async emailOwner(executor: Executor, book: BookId, email: KeyEmail): Promise<void> {
@@ -171,8 +196,14 @@ export function createAccounts(options: AccountsOptions) {
       if (owner !== undefined) await emails.post(executor, owner, email)
     },
 
-    /** `close`, `requireClosable`, `copy`, `sweep` and `erase`. */
-    ...closing,
+    /** `closings`, `copy`, `export` and `sweep`; `erase` and what belongs to it. */
+    ...createEndings(dependencies, options.closingHooks),
+
+    /** Who gets the e-mail about a month, and how it is switched off. */
+    summaries: createSummaryOwners(db),
+
+    /** What waits, for the owner's pages; for operators what they compare, begin and release. */
+    recovery: createRecovery(dependencies),
 
     /** Encrypts with the current secret what another one encrypted. May be repeated. */
     reencrypt: reencryption.run,
@@ -184,20 +215,33 @@ export function createAccounts(options: AccountsOptions) {
   }
 }
 
+function hooksOf({ openBook, documents, onConfirmed }: AccountsOptions) {
+  return { openBook, documents, ...(onConfirmed && { onConfirmed }) }
+}
+
+function createEndings(dependencies: Dependencies, hooks: ClosingHooks) {
+  return { ...createClosing(dependencies, hooks), ...createErasure(dependencies, hooks) }
+}
+
 /** All that is served below /api/auth. */
 function authRoutes(
   dependencies: Dependencies,
   signIn: SignIn,
   passwordChange: PasswordChange,
 ): AuthRouteTable {
-  const registration = createRegistration(dependencies, signIn)
+  const createAccount = createAccountCreation(dependencies)
+  const registration = createRegistration(dependencies, signIn, createAccount)
   return {
     ...registration.routes,
+    ...createAcceptance(dependencies, signIn, createAccount),
     ...signIn.routes,
     ...passwordChange.routes,
     ...createEmailChange(dependencies, registration, passwordChange).routes,
     ...createFactors(dependencies, passwordChange),
     ...createStepUp(dependencies, passwordChange, signIn),
+    ...createLostAuthenticator(dependencies),
+    ...createLostMailbox(dependencies),
+    ...createStopRecovery(dependencies, passwordChange),
   }
 }
 
@@ -215,6 +259,6 @@ export type Accounts = ReturnType<typeof createAccounts>
 export function ownersOf(accounts: () => Accounts) {
   return {
     ownerOf: (book: BookId, tx?: Tx) => accounts().ownerOf(book, tx),
-    isClosed: (book: BookId, tx: Tx) => accounts().isClosed(book, tx),
+    endingOf: (book: BookId, executor?: Executor) => accounts().endingOf(book, executor),
   }
 }

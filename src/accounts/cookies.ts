@@ -20,6 +20,9 @@ export function cookiesOf(brand: Brand) {
   } as const
 }
 
+/** In a Cookie header; the name is better-auth's. */
+export const SESSION_COOKIE = /(?:^|;\s*)(?:__Host-)?tollgate\.session_token=/
+
 export function createCookies(brand: Brand) {
   const { cookiePrefix, defaultCookieAttributes } = cookiesOf(brand)
   const secure = defaultCookieAttributes.secure ? '; Secure' : ''

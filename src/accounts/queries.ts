@@ -16,7 +16,11 @@ export type AccountRow = {
   readonly hasSecondFactor: boolean
   /** A password reset whose owner has not reviewed passkeys and keys yet: passkeys do not count. */
   readonly unreviewedResetAt: Date | null
+  /** How often an operator has forgotten the counts of guesses; part of their keys. */
+  readonly unlocks: number
   readonly createdAt: Date
+  /** The owner, or an operator, has begun to close it. */
+  readonly isClosing: boolean
 }
 
 export type Consent = { readonly document: string; readonly version: string }
@@ -29,6 +33,8 @@ export type RegistrationRow = {
   readonly consents: readonly Consent[]
   readonly address: string
   readonly createdAt: Date
+  /** The operator who invited the person, whose password is not chosen yet; null: registered. */
+  readonly invitedBy: string | null
 }
 
 export type SessionRow = {
@@ -47,7 +53,9 @@ export const isUniqueViolation = (error: unknown) =>
 
 const ACCOUNT = `
   id, email, book_id as book, language, zone, second_factor_on as "hasSecondFactor",
-  unreviewed_reset_at as "unreviewedResetAt", created_at as "createdAt"`
+  unreviewed_reset_at as "unreviewedResetAt", unlocks, created_at as "createdAt",
+  exists (select from account_closings
+    where account_id = accounts.id and ended_at is null) as "isClosing"`
 
 /** Reads without a lock. Does not find closed accounts. */
 export async function accountFind(db: Executor, id: string): Promise<AccountRow | undefined> {
@@ -80,15 +88,6 @@ export async function accountFindByBook(
     [book],
   )
   return rows[0] as AccountRow | undefined
-}
-
-/** Whether the book's account was closed; false for a book without one. Reads without a lock. */
-export async function accountIsClosed(db: Executor, book: BookId): Promise<boolean> {
-  const { rows } = await db.query(
-    'select from accounts where book_id = $1 and closed_at is not null',
-    [book],
-  )
-  return rows.length > 0
 }
 
 /** Locks the account's row, so that closing and a change of address run one after the other. */
@@ -153,7 +152,7 @@ export async function accountSetZone(db: Executor, id: AccountId, zone: string):
 /** Adds a registration that waits for its confirmation. */
 export async function registrationInsert(
   db: Executor,
-  p: Omit<RegistrationRow, 'createdAt'> & {
+  p: Omit<RegistrationRow, 'createdAt' | 'invitedBy'> & {
     readonly codeHash: Buffer
     readonly seconds: number
   },
@@ -171,7 +170,7 @@ export async function registrationInsert(
 
 const REGISTRATION = `
   id, email, password_hash as "passwordHash", language, consents, address,
-  created_at as "createdAt"`
+  created_at as "createdAt", invited_by as "invitedBy"`
 
 /** Reads without a lock: the password is checked before the row is locked. */
 export async function registrationFind(
@@ -189,17 +188,22 @@ export async function registrationFind(
 /** Gives the newest registration of an address a new code. Locks that row. */
 export async function registrationSetCode(
   tx: Executor,
-  p: { readonly email: string; readonly codeHash: Buffer; readonly seconds: number },
+  p: {
+    readonly email: string
+    readonly codeHash: Buffer
+    readonly hours: { readonly registration: number; readonly invitation: number }
+  },
 ): Promise<RegistrationRow | undefined> {
   const { rows } = await tx.query(
     `update registrations
-     set code_hash = $2, expires_at = clock_timestamp() + make_interval(secs => $3)
+     set code_hash = $2, expires_at = clock_timestamp()
+       + make_interval(hours => case when invited_by is null then $3::int else $4::int end)
      where id = (
        select id from registrations where email = $1 and expires_at > clock_timestamp()
        order by created_at desc limit 1
      )
      returning ${REGISTRATION}`,
-    [p.email, p.codeHash, p.seconds],
+    [p.email, p.codeHash, p.hours.registration, p.hours.invitation],
   )
   return rows[0] as RegistrationRow | undefined
 }
@@ -323,19 +327,22 @@ export async function deviceUpsert(
   return rows[0] as { wasKnown: boolean; known: number }
 }
 
-/** Reads without a lock, and takes equally long for known and unknown addresses. */
+/**
+ * Whether the account knows this browser, and how often its counts of guesses were forgotten; 0
+ * without an account. Reads without a lock, and takes equally long for known and unknown addresses.
+ */
 export async function deviceIsKnown(
   db: Executor,
   p: { readonly email: string; readonly deviceHash: Buffer },
-): Promise<boolean> {
+): Promise<{ readonly isKnown: boolean; readonly unlocks: number }> {
   const { rows } = await db.query(
     `select exists (
        select from accounts join account_devices on account_devices.account_id = accounts.id
        where accounts.email = $1 and account_devices.device_hash = $2
-     ) as "isKnown"`,
+     ) as "isKnown", coalesce((select unlocks from accounts where email = $1), 0) as unlocks`,
     [p.email, p.deviceHash],
   )
-  return (rows[0] as { isKnown: boolean }).isKnown
+  return rows[0] as { isKnown: boolean; unlocks: number }
 }
 
 /** Adds a code to the table that better-auth uses for its own. */
@@ -353,6 +360,16 @@ export async function codeInsert(
      values ($1, $2, $3, clock_timestamp() + make_interval(secs => $4))`,
     [p.id, p.identifier, p.value, p.seconds],
   )
+}
+
+/** The account of a code, which stays. Reads without a lock. */
+export async function codeFind(db: Executor, identifier: string): Promise<AccountId | undefined> {
+  const { rows } = await db.query(
+    `select value as account from account_codes
+     where identifier = $1 and expires_at > clock_timestamp()`,
+    [identifier],
+  )
+  return (rows[0] as { account: AccountId } | undefined)?.account
 }
 
 /** Reads and deletes a code, under its lock: of two concurrent calls only one gets it. */

@@ -19,8 +19,35 @@ export class StepUpNeeded extends Refusal<'step_up_needed'> {
   }
 }
 
-/** Why an account cannot be closed now. */
-export const closingRefusalCodes = ['email_change_recent'] as const
+/** Why an operator cannot begin, or compare answers for, a recovery. */
+export const recoveryRefusalCodes = [
+  'account_unknown',
+  'identity_checks_exceeded',
+  'identity_unproven',
+  'recovery_underway',
+  'recovery_email_taken',
+  'recovery_email_change_recent',
+] as const
+
+export type RecoveryRefusalCode = (typeof recoveryRefusalCodes)[number]
+export const recoveryRefusal = makeRefusal<RecoveryRefusalCode>
+
+/** Why an account cannot be closed now, or its closing cannot be stopped. */
+export const closingRefusalCodes = [
+  'email_change_recent',
+  'recovery_recent',
+  'closing_final',
+] as const
 
 export type ClosingRefusalCode = (typeof closingRefusalCodes)[number]
 export const closingRefusal = makeRefusal<ClosingRefusalCode>
+
+/** Why the person of an account cannot be erased now. */
+export const erasureRefusalCodes = [
+  'account_not_closed',
+  'account_erased',
+  'erasure_waits',
+] as const
+
+export type ErasureRefusalCode = (typeof erasureRefusalCodes)[number]
+export const erasureRefusal = makeRefusal<ErasureRefusalCode>

@@ -12,6 +12,7 @@ export type FoundAccount = {
   readonly hasSecondFactor: boolean
   readonly createdAt: Date
   readonly closedAt: Date | null
+  readonly erasedAt: Date | null
 }
 
 /**
@@ -24,7 +25,8 @@ export async function accountSearch(
 ): Promise<FoundAccount[]> {
   const { rows } = await db.query(
     `select id, coalesce(former_email, email) as email, book_id as book, language,
-       second_factor_on as "hasSecondFactor", created_at as "createdAt", closed_at as "closedAt"
+       second_factor_on as "hasSecondFactor", created_at as "createdAt", closed_at as "closedAt",
+       erased_at as "erasedAt"
      from accounts
      where id = $1 or book_id::text = $1
        or strpos(coalesce(former_email, email), lower($1)) > 0

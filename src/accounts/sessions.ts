@@ -21,6 +21,8 @@ export type Session = {
   /** When the password was reset, until the owner has reviewed passkeys and keys. */
   readonly unreviewedResetAt: Date | null
   readonly signedInAt: Date
+  /** The account is closing: its owner reads, but buys nothing and makes no key. */
+  readonly isClosing: boolean
   /** What the owner would have to prove first, for each level. */
   readonly missing: Missing
   /** The answer must set these; there is one when the session was extended, once a day. */
@@ -60,6 +62,7 @@ export function createSessions(
         hasSecondFactor: account.hasSecondFactor,
         unreviewedResetAt: account.unreviewedResetAt,
         signedInAt: createdAt,
+        isClosing: account.isClosing,
         missing: missingProofs({
           proofs: { passwordAt, codeAt, recoveryAt, passkeyAt },
           ...{ isPrivate, hasSecondFactor: account.hasSecondFactor },

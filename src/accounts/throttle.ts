@@ -85,4 +85,8 @@ export function createThrottle(options: { readonly db: Db; readonly versions: Se
   }
 }
 
+/** What a count about an address is named by: after an operator forgot the counts, another name. */
+export const countedAs = (email: string, unlocks: number): string =>
+  unlocks === 0 ? email : `${email} #${unlocks}`
+
 export type Throttle = ReturnType<typeof createThrottle>

@@ -13,6 +13,7 @@ import { openCopy } from './copies/copies.ts'
 import {
   type About,
   type ActRow,
+  actCommand,
   actCountBreakGlass,
   actInsert,
   actList,
@@ -198,6 +199,9 @@ export function createActs(options: ActsOptions) {
         command: act.command.slice(0, TEXT_MAX),
         detail: act.detail.slice(0, TEXT_MAX),
       }),
+
+    /** What the database has stored of a command: customers by the ids of their accounts. */
+    commandOf: (executor: Executor, id: bigint): Promise<string> => actCommand(executor, id),
 
     /** Acts, newest first, each with its outcome. */
     list: (p: {

@@ -31,6 +31,12 @@ export async function actInsert(
   return (rows[0] as { id: bigint }).id
 }
 
+/** Reads without a lock. */
+export async function actCommand(db: Executor, id: bigint): Promise<string> {
+  const { rows } = await db.query('select command from operator_acts where id = $1', [id])
+  return (rows[0] as { command: string }).command
+}
+
 /** Acts about an account: they name its id, or its book as the object of the command. */
 export type About = { readonly account: string | null; readonly book: bigint }
 

@@ -7,10 +7,12 @@ import { healthPlugin } from '../platform/server/health.ts'
 import { pagesPlugin } from '../platform/server/pages.ts'
 import { createServer, type ServerOptions } from '../platform/server/server.ts'
 import { answers } from './answers.ts'
-import { type ApiOptions, apiPlugins } from './api/api.ts'
+import { type ApiOptions, apiPlugins, openPublicRoutes, readerOf } from './api/api.ts'
 import { type ClosingHookOptions, createClosingHooks } from './closing-hooks.ts'
 import { type Documents, readDocuments } from './documents.ts'
 import { type NotificationReceiver, notificationsPlugin } from './notifications.ts'
+import { openSite } from './site/site.ts'
+import { unsubscribePlugin } from './unsubscribe.ts'
 
 export type { ApiOptions } from './api/api.ts'
 export type { Notification, NotificationReceiver, StoreNotification } from './notifications.ts'
@@ -27,12 +29,29 @@ export type CabinetOptions = ServerOptions & {
 
 export function createCabinet(options: CabinetOptions) {
   const { db, clock, log, payments, api, pagesDirectory = 'none' } = options
+  const served = api && openApi({ ...api, db, clock, log })
   return createServer({ ...options, answers }, [
     healthPlugin(db),
     ...(payments ? [notificationsPlugin({ ...payments, log })] : []),
-    ...(api ? apiPlugins({ ...api, db, clock, log }) : []),
-    pagesPlugin(pagesDirectory, log),
+    ...(served?.plugins ?? []),
+    ...(api ? [unsubscribePlugin(api.accounts)] : []),
+    // The key page sends a message to the API. It may be reached from any page without another
+    // load, so the policy of every page names the API.
+    pagesPlugin(pagesDirectory, log, {
+      ...(api && { connectTo: new URL(api.apiUrl).origin }),
+      ...(served && { openPages: served.openSite }),
+    }),
   ])
+}
+
+/** The account area, and the public pages, which read the same answers. */
+function openApi(options: ApiOptions) {
+  const open = openPublicRoutes(options)
+  const site = { ...options, name: options.brand.name, read: readerOf(open) }
+  return {
+    plugins: apiPlugins(options, open),
+    openSite: (directory: string, indexHtml: string) => openSite(site, directory, indexHtml),
+  }
 }
 
 /** The operator's legal documents, for wiring.ts: an owner must accept them to register. */

@@ -1,79 +1,135 @@
-// What the other modules do when an account is closed, and what they add to the copy of its data.
-// The accounts module may import none of them, so wiring.ts passes it these hooks. The published
-// rule: paid credits are refunded if the owner asks and the refund rules allow it (api/closing.ts
-// has requested the refunds by then), and everything that is left is forfeited.
+// What the other modules do while an account closes, and what they add to the copy of its data. The
+// accounts module may import none of them, so wiring.ts passes it these hooks. The published rule:
+// paid credits are refunded if the owner asks and the refund rules allow it, and everything that is
+// left is forfeited.
 import type { ClosingHooks } from '../accounts/accounts.ts'
 import type { Guards } from '../guards/guards.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Entry, Ledger } from '../ledger/ledger.ts'
 import type { Payments } from '../payments/payments.ts'
-import type { AccountId, BookId } from '../platform/ids.ts'
+import type { Tx } from '../platform/db/db.ts'
+import type { BookId } from '../platform/ids.ts'
 import { requestIdOf } from '../platform/ids.ts'
 import type { Mail } from '../platform/mail/mail.ts'
 import { creditsText, micro } from '../units/credits.ts'
-import { requireNoRequests } from './api/closing.ts'
 import { chargeColumns } from './api/statement/charge-text.ts'
 import { statementWords } from './api/statement/words.ts'
 
 export type ClosingHookOptions = {
-  readonly keys: Pick<Keys, 'revoke' | 'find'>
-  readonly ledger: Pick<Ledger, 'block' | 'balance' | 'adjust' | 'statement' | 'usage'>
+  readonly keys: Pick<Keys, 'revoke' | 'list'>
+  readonly ledger: Pick<Ledger, 'block' | 'resume' | 'balance' | 'adjust' | 'statement' | 'usage'>
   readonly guards: Pick<Guards, 'copy'>
-  readonly payments: Pick<Payments, 'copy' | 'erase' | 'topUps'>
-  readonly mail: Pick<Mail, 'listTo'>
-  emailOf(account: AccountId): Promise<string | undefined>
+  readonly payments: Pick<Payments, 'copy' | 'erase' | 'needs' | 'topUps' | 'closings' | 'receipts'>
+  readonly mail: Pick<Mail, 'listTo' | 'waitingTo' | 'erase'>
 }
 
-/** An entry is 600 bytes of JSON, so 10,000 are 6 MB; owners with more ask support for the rest. */
-const ENTRIES_MAX = 10_000
+/** An entry is 600 bytes of JSON. */
 const ENTRIES_PAGE = 1_000
 
 export function createClosingHooks(options: ClosingHookOptions): ClosingHooks {
   const { keys, ledger, guards, payments, mail } = options
 
-  async function statementOf(book: BookId) {
-    const entries: Entry[] = []
-    while (entries.length < ENTRIES_MAX) {
-      const beforeSeq = entries.at(-1)?.seq ?? null
-      const page = await ledger.statement({ book, beforeSeq, limit: ENTRIES_PAGE })
-      entries.push(...page)
-      if (page.length < ENTRIES_PAGE) break
+  /** Locks the book: until the commit no other transaction changes what it has. */
+  async function locked(tx: Tx, book: BookId) {
+    await ledger.block(tx, book, 'owner_suspended')
+    const found = await ledger.balance(book, tx)
+    if (found === undefined) throw new Error(`there is no book ${book}`)
+    return found
+  }
+
+  /** The newest first, page by page; days that have left the ledger for files are not in it. */
+  async function* entriesOf(book: BookId, onPage: (last: Entry) => void) {
+    let beforeSeq: bigint | null = null
+    for (;;) {
+      const page: Entry[] = await ledger.statement({ book, beforeSeq, limit: ENTRIES_PAGE })
+      yield* page.map(entryCopy)
+      const last = page.at(-1)
+      if (last !== undefined) onPage(last)
+      if (last === undefined || page.length < ENTRIES_PAGE) return
+      beforeSeq = last.seq
     }
-    // Entries are numbered from 1 without gaps.
-    const isComplete = (entries.at(-1)?.seq ?? 1n) === 1n
-    const refused = await ledger.usage.refused.list({ book, from: null, to: null })
-    const refusedRequests = refused.map((one) => ({ ...one, requests: String(one.requests) }))
-    return { isComplete, entries: entries.map(entryCopy), refusedRequests }
+  }
+
+  function statementOf(book: BookId) {
+    const state = { oldest: 1n }
+    return {
+      entries: entriesOf(book, ({ seq }) => {
+        state.oldest = seq
+      }),
+      async refusedRequests() {
+        const refused = await ledger.usage.refused.list({ book, from: null, to: null })
+        return refused.map((one) => ({ ...one, requests: String(one.requests) }))
+      },
+      // Entries are numbered from 1 without gaps.
+      isComplete: () => state.oldest === 1n,
+    }
   }
 
   return {
-    async onClose(tx, { account, book }) {
+    async isStopped(tx, book) {
+      return (await ledger.balance(book, tx))?.blockedReason != null
+    },
+
+    async onBegin(tx, { book }) {
       await keys.revoke(tx, book)
       await payments.topUps.close(tx, book)
-      // Locks the book: from here on no other transaction changes what is available.
       await ledger.block(tx, book, 'owner_suspended')
-      const balance = await ledger.balance(book, tx)
-      requireNoRequests(balance)
-      const left = balance?.available ?? 0n
-      if (left === 0n) return
+    },
+
+    async onStop(tx, { book, wasStopped }) {
+      if (!wasStopped) await ledger.resume(tx, book, 'owner_suspended')
+    },
+
+    async isDrained(tx, { book }) {
+      const balance = await locked(tx, book)
+      return balance.held === 0n && (await payments.closings.payableOrders(book, tx)) === 0
+    },
+
+    requestRefunds: (closing) => payments.closings.requestMissing(closing),
+
+    async isRefunded(tx, closing) {
+      await locked(tx, closing.book)
+      return payments.closings.isSettled(tx, closing)
+    },
+
+    async onClose(tx, closing) {
+      const { account, book } = closing
+      // A payment that came during the closing may have saved its card.
+      await payments.topUps.close(tx, book)
+      await payments.receipts.completeNow(tx, book)
+      const { held, available } = await locked(tx, book)
+      if (held > 0n || !(await payments.closings.isSettled(tx, closing))) return false
+      if (available === 0n) return true
       await ledger.adjust(tx, {
         book,
         ref: `closing ${account}`,
-        amount: micro(-left),
+        amount: micro(-available),
         contra: 'revenue',
         note: 'The account was closed.',
       })
+      return true
     },
-    onErase: (tx, { book }) => payments.erase(tx, book),
+    /** Each module says what it still needs; docs/personal-data.md lists them. */
+    async needs(executor, { book, addresses }) {
+      const balance = await ledger.balance(book, executor)
+      const waiting = await mail.waitingTo(executor, addresses)
+      return [
+        ...((balance?.held ?? 0n) > 0n ? ['a request still runs'] : []),
+        ...(await payments.needs(executor, book)),
+        ...(waiting === 0 ? [] : [`${waiting} e-mails to its address wait to be sent`]),
+      ]
+    },
+    beforeErase: ({ book }) => ledger.usage.eraseNames(book),
+    async onErase(tx, { book, addresses }) {
+      await payments.erase(tx, book)
+      await mail.erase(tx, addresses)
+    },
     exports: {
-      key: ({ book }) => keys.find(book),
+      keys: ({ book }) => keys.list(book),
       guards: ({ book }) => guards.copy(book),
       payments: ({ book }) => payments.copy(book),
-      ledger: ({ book }) => statementOf(book),
-      async letters({ account }) {
-        const email = await options.emailOf(account)
-        return email === undefined ? [] : mail.listTo(email)
-      },
+      ledger: async ({ book }) => statementOf(book),
+      letters: async ({ addresses }) => mail.listTo(addresses),
     },
   }
 }

@@ -45,3 +45,13 @@ test('a wrong file or a missing text is an error that names file and line', asyn
   await assert.rejects(readWritten('documents: ['), /documents\.yaml:1/)
   await assert.rejects(readWritten(one('    text: { ru: text.md, en: gone.md }')), /gone\.md/)
 })
+
+test('the sample documents of the demo are complete, and each says that it is a sample', () => {
+  const samples = readDocuments(join(import.meta.dirname, '../../documents.example/documents.yaml'))
+  const names = samples.list().map(({ document }) => document)
+  assert.deepEqual(names, ['offer', 'privacy', 'consent', 'refunds'])
+  for (const name of names) {
+    assert.match(samples.read(name, 'ru').markdown, /^\*\*Это образец для демонстрации\.\*\*/)
+    assert.match(samples.read(name, 'en').markdown, /^\*\*This is a sample for demonstration/)
+  }
+})

@@ -99,11 +99,15 @@ test('gives a connection to another process when one has no free file descriptor
   t.after(() => serving.stop())
   await serving.until('the fleet is ready')
   const full = await serving.ask('fill')
-  await sleep(1_000)
-  const answers = await Promise.all(Array.from({ length: 20 }, () => serving.ask('hi')))
-  assert.equal(new Set(answers).size, 1)
-  assert.equal(answers.includes(full), false)
   const deadlineMs = performance.now() + WAIT_MS_MAX
+  const askAll = () => Promise.all(Array.from({ length: 20 }, () => serving.ask('hi')))
+  // It takes its descriptors when the connection has closed, which is later on a busy machine.
+  let answers = await askAll()
+  while (answers.includes(full)) {
+    assert.ok(performance.now() < deadlineMs, 'all connections go to the other process')
+    answers = await askAll()
+  }
+  assert.equal(new Set(answers).size, 1)
   while ((await serving.ask('hi')) !== full) {
     assert.ok(performance.now() < deadlineMs, 'it takes connections again when it has descriptors')
   }

@@ -20,6 +20,7 @@ const settings: GatewaySettings = {
   requestSecondsMax: 10,
   addressHeader: 'none',
   cabinetUrl: 'http://cabinet.example.org',
+  cabinetOrigin: 'http://cabinet.example.org',
 }
 
 /** The answer to a request that ends in `error`, and what is logged about it. */

@@ -15,6 +15,7 @@ import {
   DISCARDED_BYTES_MAX,
 } from './body/pace.ts'
 import { UNREAD_MS_MAX } from './client-wait.ts'
+import { allowCabinet } from './cross-origin.ts'
 import { cutOff } from './ending.ts'
 import { labelOf, pathOf, route } from './endpoints/endpoints.ts'
 import { readOpenapi } from './endpoints/openapi.ts'
@@ -154,7 +155,12 @@ async function serve(exchange: Exchange, modules: Modules): Promise<void> {
   const { clientRequest, clientReply } = exchange
   let failure: Failure | undefined
   try {
-    await route(exchange, modules)
+    // Programs send no Origin: only pages do.
+    const { origin } = clientRequest.headers
+    const { cabinetOrigin } = modules.settings
+    const isAnswered =
+      origin !== undefined && allowCabinet(exchange, pathOf(clientRequest.url), cabinetOrigin)
+    if (!isAnswered) await route(exchange, modules)
   } catch (error) {
     failure = answerError(exchange, error)
   }

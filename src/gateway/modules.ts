@@ -44,4 +44,6 @@ export type GatewaySettings = {
   /** The header in which the edge names the client's address; `none`: use the socket's address. */
   readonly addressHeader: string
   readonly cabinetUrl: string
+  /** Its origin, whose pages may send messages. */
+  readonly cabinetOrigin: string
 }

@@ -37,7 +37,6 @@ export type TemplateContext = {
 
 export type EmailTemplates = {
   readonly locale: string
-  signature(brand: string, support: string): string
   readonly templates: {
     readonly [K in EmailKind]: (facts: EmailFacts[K], context: TemplateContext) => EmailContent
   }

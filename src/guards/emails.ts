@@ -1,18 +1,18 @@
 // Composes an e-mail in the owner's language, with links to pages of the cabinet. The
 // layout is in platform/mail/email.ts, sending in platform/mail/mail.ts.
-import { composeEmail, type EmailContent, momentsIn } from '../platform/mail/email.ts'
+import {
+  composeEmail,
+  type EmailBrand,
+  type EmailContent,
+  momentsIn,
+} from '../platform/mail/email.ts'
 import { creditsInMoney } from '../units/email-amounts.ts'
 import type { PackPrice } from '../units/pack-price.ts'
 import type { EmailTemplates, GuardEmail, Language, TemplateContext } from './email-kinds.ts'
 import { english } from './templates-en.ts'
 import { russian } from './templates-ru.ts'
 
-export type Brand = {
-  readonly name: string
-  readonly supportEmail: string
-  /** The cabinet's address, without a slash at the end. */
-  readonly cabinetUrl: string
-}
+export type Brand = EmailBrand
 
 const languages = { ru: russian, en: english } satisfies Record<Language, EmailTemplates>
 
@@ -25,7 +25,7 @@ export function composeGuardEmail(
     pack,
   }: { readonly zone?: string | null; readonly pack?: PackPrice | undefined } = {},
 ) {
-  const { locale, signature, templates } = languages[language]
+  const { locale, templates } = languages[language]
   // The kind selects both the sentences and the type of the facts; TypeScript cannot express that.
   const write = templates[kind] as (
     facts: GuardEmail['facts'],
@@ -37,5 +37,7 @@ export function composeGuardEmail(
     time: momentsIn(locale, zone).time,
     credits: (amount) => creditsInMoney(amount, pack, language),
   })
-  return composeEmail(sentences, signature(brand.name, brand.supportEmail), language)
+  // Owners can turn off this alert alone; the others tell why requests are refused.
+  const reason = kind === 'low-balance' ? 'choice' : 'account'
+  return composeEmail(sentences, { brand, language, reason })
 }

@@ -32,7 +32,10 @@ const by = { atMs: 0, address: '203.0.113.7', allowLooser: () => undefined }
 function open(): Guards {
   const { db } = at.database
   const smtpUrl = new Masked('smtp://127.0.0.1:1')
-  const mail = createMail({ db, smtpUrl, from: 'a@example.org', log: quiet, clock: systemClock })
+  const mail = createMail({
+    ...{ db, smtpUrl, brand },
+    ...{ from: 'a@example.org', log: quiet, clock: systemClock },
+  })
   const ownerOf = async (book: BookId) =>
     ({ email: `${book}@example.org`, language: 'ru' }) as const
   const lastPackOf = async () => pack

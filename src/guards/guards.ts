@@ -259,9 +259,12 @@ export function createGuards(options: GuardsOptions) {
     start: loops.start,
     stop: loops.stop,
 
-    /** The owner's settings as JSON values, for the owner's copy of the data. */
+    /** The owner's settings as JSON values, for a copy of the data. Only reads. */
     async copy(book: BookId) {
-      const { dayLimit, velocity, lowCredits, lowDays } = await read(book)
+      const found = await ledger.balance(book)
+      assert(found, `the book ${book} is not there`)
+      const { dayLimit, velocity } = limitsOf(found)
+      const { lowCredits, lowDays } = (await queries.guardFind(db, book)) ?? UNGUARDED
       return {
         dayLimit: dayLimit === null ? null : creditsText(dayLimit),
         velocity: velocity && { ...velocity, limit: creditsText(velocity.limit) },

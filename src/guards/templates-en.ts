@@ -4,7 +4,6 @@ import type { EmailTemplates } from './email-kinds.ts'
 
 export const english: EmailTemplates = {
   locale: 'en-GB',
-  signature: (brand, support) => `${brand}. Questions: ${support}`,
   templates: {
     'low-balance': ({ balance, daysLeft }, { brand, page, credits }) => ({
       subject: `Your ${brand} credits are running low`,

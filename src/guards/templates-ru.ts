@@ -4,7 +4,6 @@ import type { EmailTemplates } from './email-kinds.ts'
 
 export const russian: EmailTemplates = {
   locale: 'ru-RU',
-  signature: (brand, support) => `${brand}. Вопросы: ${support}`,
   templates: {
     'low-balance': ({ balance, daysLeft }, { brand, page, credits }) => ({
       subject: `Заканчиваются кредиты в ${brand}`,

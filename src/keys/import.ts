@@ -18,6 +18,8 @@ export type ImportReport = {
 /** Finds the book by the first field of a line. Default: the field is the number of the book. */
 export type FindBook = (owner: string) => Promise<BookId | undefined>
 
+const UNKNOWN_OWNER = 'There is no open account of this e-mail address, account id or book number.'
+
 type StoreKey = (book: BookId, plain: string) => Promise<{ isRepeat: boolean }>
 
 /**
@@ -47,7 +49,7 @@ async function importLine(
   if (read === undefined) return { ...refused, sentence: 'Neither "owner key" nor JSON with both.' }
   const last4 = read.plain.length < IMPORTED_SECRET_MIN ? null : last4Of(read.plain)
   const book = await findBook(read.owner)
-  if (book === undefined) return { ...refused, last4, sentence: 'There is no such account.' }
+  if (book === undefined) return { ...refused, last4, sentence: UNKNOWN_OWNER }
   try {
     const { isRepeat } = await store(book, read.plain)
     return isRepeat

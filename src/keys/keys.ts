@@ -148,6 +148,12 @@ export function createKeys(options: KeysOptions) {
       return Object.fromEntries(rows.map((row) => [row.state, viewOf(row)]))
     },
 
+    /** Every key the book ever had, newest first, for the owner's copy. */
+    async list(book: BookId) {
+      const rows = await queries.keyListOfBook(db, book)
+      return rows.map((row) => ({ ...viewOf(row), state: row.state }))
+    },
+
     /** For operators: keys with this id or these last four characters, revoked ones too. */
     async search(text: string, limit: number): Promise<FoundKey[]> {
       const rows = await queries.keySearch(db, text, limit)

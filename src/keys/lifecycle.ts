@@ -79,7 +79,8 @@ export function createLifecycle(options: {
   ): Promise<{ keyId: KeyId; last4: string; isRepeat: boolean }> {
     const parsed = secrets.parse(plain)
     if (parsed.kind !== 'imported') {
-      throw keyImportRefusal('key_malformed', 'Not a key of the imported format, or too short.')
+      const form = `Not a key that can be imported: it must be ${secrets.importedForm}.`
+      throw keyImportRefusal('key_malformed', form)
     }
     const [{ secretId, digest: lookup }] = parsed.lookups
     await queries.bookKeysLock(tx, book)

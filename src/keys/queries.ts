@@ -147,6 +147,15 @@ export async function keyListCurrent(db: Executor, book: BookId): Promise<KeyRow
   return rows as KeyRow[]
 }
 
+/** Every key the book ever had, newest first. Reads without a lock. */
+export async function keyListOfBook(db: Executor, book: BookId): Promise<KeyRow[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from keys where book_id = $1 order by created_at desc`,
+    [book],
+  )
+  return rows as KeyRow[]
+}
+
 /**
  * How many active and pending keys each secret made: tag secrets those that we issued, lookup
  * secrets those that were imported. Reads every row, without a lock: only operators ask.

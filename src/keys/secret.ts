@@ -113,6 +113,11 @@ export function createSecrets(options: {
   }
 
   return {
+    /** Which keys of other services can be imported, in words. */
+    importedForm:
+      `${importedPrefix} and at least ${IMPORTED_SECRET_MIN} characters of A-Z, a-z, 0-9, - ` +
+      `and _, at most ${KEY_LENGTH_MAX} in all`,
+
     /** A new key of this cell. Its plain value is returned and never stored. */
     generate(): NewKey & { readonly secretId: number } {
       const [maker] = tagKeys

@@ -99,10 +99,9 @@ export function textsOf<Operation extends Described>(
 export function cleanDetails(details: RequestDetails): RequestDetails {
   const kept: Record<string, unknown> = {}
   for (const [name] of columns) {
-    const value = details[name]
-    if (typeof value === 'string' ? plain(value) !== undefined : value !== undefined) {
-      kept[name] = value
-    }
+    const given = details[name]
+    const value = typeof given === 'string' ? plain(given) : given
+    if (value !== undefined) kept[name] = value
   }
   return kept as RequestDetails
 }
@@ -125,7 +124,16 @@ function bounded(value: number | boolean | undefined, max: number): number | und
 
 function plain(text: string | undefined): string | undefined {
   if (text === undefined || text.length > TEXT_LENGTH_MAX) return undefined
-  return PLAIN.test(text) ? text : undefined
+  return PLAIN.test(text) ? withoutAddresses(text) : undefined
+}
+
+/**
+ * Clients may label a request with an e-mail address. Entries and charge logs never change, so an
+ * erasure could not take it out later: every address is stored as this word.
+ */
+function withoutAddresses(text: string): string {
+  if (!text.includes('@') && !/%40/.test(text)) return text
+  return text.replace(/[^\s=/|:,;]*(?:@|%40)[^\s=/|:,;]*/g, 'address')
 }
 
 function isUndefined(value: unknown): boolean {

@@ -289,7 +289,7 @@ function createReads(db: Db) {
     /** With a transaction as executor, its own uncommitted changes are included. */
     balance: (book: BookId, executor: Executor = db) => queries.bookFind(executor, book),
     balances: (books: readonly BookId[]) => queries.balanceList(db, books),
-    lots: (book: BookId) => queries.lotList(db, book),
+    lots: (book: BookId, executor: Executor = db) => queries.lotList(executor, book),
     firstChargeAt: (book: BookId) => chargeFindFirst(db, book),
     statement: (p: { book: BookId; beforeSeq: bigint | null; limit: number }) =>
       queries.entryList(db, p),

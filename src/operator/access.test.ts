@@ -120,3 +120,38 @@ test('imports keys from lines and reports the outcome of each', async () => {
   const line = (await at.stage.acts()).at(-1)
   assert.deepEqual([line?.outcome, line?.detail], ['done', '1 imported, 1 refused'])
 })
+
+test('imports keys by e-mail address or account id, and says which key it expects', async () => {
+  const [anna, boris, gone] = [
+    await at.stage.person('import-anna'),
+    await at.stage.person('import-boris'),
+    await at.stage.person('import-gone'),
+  ]
+  await at.stage.db.query(
+    `update accounts set closed_at = clock_timestamp(), erase_at = clock_timestamp(),
+       unspent = 'forfeit', former_email = email,
+       email = lower(id) || '.' || book_id || '@closed.invalid' where id = $1`,
+    [gone.account],
+  )
+  const key = (n: number) => `sk-vendor-03-importedimportedimported000${n}`
+  const { code, out } = await at.stage.op(
+    ['import-keys'],
+    [
+      `${anna.email.toUpperCase()} ${key(1)}`,
+      JSON.stringify({ account: boris.account, key: key(2) }),
+      `${gone.email} ${key(3)}`,
+      `${anna.email.slice(0, 8)} ${key(4)}`,
+      `${anna.email} sk-vendor-03-tooshort`,
+      '',
+    ].join('\n'),
+  )
+  assert.equal(code, 1)
+  const lines = out.split('\n')
+  assert.match(lines[0] ?? '', /^line 1: …0001 Imported\.$/)
+  assert.match(lines[1] ?? '', /^line 2: …0002 Imported\.$/)
+  for (const line of [lines[2], lines[3]])
+    assert.match(line ?? '', /no open account.*e-mail address, account id or book number/)
+  assert.match(lines[4] ?? '', /sk-vendor-03- and at least 24 characters.*A-Z, a-z, 0-9, - and _/)
+  const found = await at.stage.keys.find(anna.book)
+  assert.equal(found.active?.last4, '0001')
+})

@@ -5,7 +5,7 @@
 import { Command } from 'commander'
 import { isRefusal } from '../platform/refusal.ts'
 import type { OperatorCommand } from './commands/command.ts'
-import { commands, families } from './commands/commands.ts'
+import { commands, families, familyAliases } from './commands/commands.ts'
 import { type Console, type ConsoleOptions, createConsole } from './console/console.ts'
 import { identify } from './desk/actor.ts'
 import { CommandError, EXIT_FAILED, EXIT_USAGE } from './desk/command-error.ts'
@@ -112,7 +112,9 @@ function familyOf(op: Command, name: string): Command | undefined {
 }
 
 function addFamily(op: Command, name: string, says: string): Command {
-  return op.command(name).description(says).allowExcessArguments()
+  const family = op.command(name).description(says).allowExcessArguments()
+  const alias = familyAliases[name]
+  return alias === undefined ? family : family.alias(alias)
 }
 
 /** Commander passes the arguments, then the options, then the command. */

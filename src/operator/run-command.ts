@@ -7,7 +7,7 @@ import { commandError } from './desk/command-error.ts'
 import { commandText, type Options } from './desk/command-line.ts'
 import { createDesk, type RunApproved } from './desk/desk.ts'
 import type { OperatorModules } from './desk/modules.ts'
-import { emailOperators, type OperatorEmail } from './desk/operator-emails.ts'
+import { brokenGlassEmail, emailOperators } from './desk/operator-emails.ts'
 import type { Terminal } from './desk/terminal.ts'
 
 export type CommandRun = {
@@ -75,22 +75,12 @@ async function reportBrokenGlass(
   // Not the command: it may name a customer, and the act has it.
   log.fatal({ by: who.by }, 'an operator acted without signing in')
   await db.transaction(async (tx) => {
-    await emailOperators(tx, modules, brokenGlassEmail(who))
     const detail = `without signing in: ${reason}`
-    await acts.record(tx, { ...who, outcome: 'done', detail, of: null })
+    const id = await acts.record(tx, { ...who, outcome: 'done', detail, of: null })
+    // As it is stored: mailboxes keep an e-mail for longer than we keep a customer's address.
+    const command = await acts.commandOf(tx, id)
+    await emailOperators(tx, modules, brokenGlassEmail({ osUser: who.osUser, command }))
   })
-}
-
-function brokenGlassEmail(p: { readonly osUser: string; readonly command: string }): OperatorEmail {
-  return {
-    kind: 'break-glass',
-    subject: 'A command of op ran without signing in',
-    lines: [
-      `${p.osUser} ran: op ${p.command}`,
-      'If nobody told you about it, treat the machine as taken over: the runbook is in ' +
-        'docs/runbooks.md, "A command ran without signing in".',
-    ],
-  }
 }
 
 /** Runs what a second person approved, as the person who asked, and returns what it printed. */

@@ -57,7 +57,15 @@ export function createPaymentMetrics(registry: Registry) {
     registers,
   })
 
+  const trials = new Counter({
+    name: 'payments_trials_total',
+    help: 'New accounts while trials are on, by whether they got one',
+    labelNames: ['outcome'],
+    registers,
+  })
+
   return {
+    countTrial: (outcome: string): void => trials.inc({ outcome }),
     countFinding: (rule: string) => findings.inc({ rule }),
     ...watchGauge(registers),
     countCredit(trigger: Trigger, seconds: number | null): void {

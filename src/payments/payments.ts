@@ -6,22 +6,21 @@ import type { Registry } from 'prom-client'
 import type { Ledger } from '../ledger/ledger.ts'
 import { assert } from '../platform/assert.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Db, Tx } from '../platform/db/db.ts'
+import type { Db } from '../platform/db/db.ts'
 import type { BookId, OrderId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Masked } from '../platform/masked.ts'
 import type { BlockedWork } from '../platform/worker/blocked-work.ts'
 import { createIntervalLoops } from '../platform/worker/interval-loops.ts'
-import { creditsText } from '../units/credits.ts'
-import { rublesText } from '../units/kopecks.ts'
 import { createDigests } from './digests.ts'
+import { createOwnerData } from './erasure/erasure.ts'
+import { redeemersForget } from './erasure/queries.ts'
 import { createTopUpEndings } from './mandates/endings.ts'
 import { createMandates, type MandateOptions } from './mandates/mandates.ts'
 import { createTopUpSending } from './mandates/sending.ts'
 import type { PaymentMetrics } from './metrics.ts'
 import { createPaymentMetrics } from './metrics.ts'
 import type { Brand, Mailer } from './order/emails.ts'
-import { orderErase } from './order/queries.ts'
 import type { Answer, Provider } from './port.ts'
 import { createPromos } from './promos/promos.ts'
 import { createProviders, type Providers } from './providers.ts'
@@ -32,9 +31,10 @@ import { createNotifications, type Notifications } from './purchase/notification
 import { createOrders, type Orders } from './purchase/purchase.ts'
 import { createReread, type Reread } from './purchase/reread.ts'
 import { createSweep, type Sweep } from './purchase/sweep.ts'
+import { createReceipts, type Receipts } from './receipts/receipts.ts'
 import { createRefundApply } from './refunds/apply.ts'
-import { refundErase } from './refunds/budget-queries.ts'
-import { type ClosedBookOptions, createClosedBooks } from './refunds/closed.ts'
+import { type ClosingRefundOptions, createClosingRefunds } from './refunds/closing.ts'
+import { createClosingRequests } from './refunds/closing-requests.ts'
 import { createDisputes } from './refunds/disputes.ts'
 import type { RefundPolicy } from './refunds/refundable.ts'
 import { createRefunds } from './refunds/refunds.ts'
@@ -42,10 +42,10 @@ import { healthRead } from './reviews/alarm-queries.ts'
 import { alarmsOf, watchAlarms, watchNumbers } from './reviews/alarms.ts'
 import { createReviews } from './reviews/reviews.ts'
 import { createSearch } from './reviews/search.ts'
-import { payerErase, payerListByBook } from './signals/queries.ts'
 import { createSignals } from './signals/signals.ts'
 import { createStuckOrders } from './stuck/stuck.ts'
 import { takings } from './takings/takings.ts'
+import { createTrials, type TrialSettings } from './trials/trials.ts'
 import type { TieOptions } from './watch/ties.ts'
 import { createWatch, type Watch } from './watch/watch.ts'
 import { createYookassaShops, type YookassaOptions } from './yookassa/yookassa.ts'
@@ -56,6 +56,9 @@ export type { Confirmation, Locale, Method, Provider, Snapshot } from './port.ts
 export type { Promo } from './promos/queries.ts'
 export type { LostPayments } from './purchase/lost-orders.ts'
 export type { NotificationInput } from './purchase/notifications.ts'
+export type { ReceiptView } from './receipts/fiscal.ts'
+export type { AccountEnding } from './refunds/closing.ts'
+export type { ClosingRefund } from './refunds/closing-requests.ts'
 export type { DisputeInput } from './refunds/disputes.ts'
 export type { Dispute, Refund } from './refunds/queries.ts'
 export type { Refundable, RefundPolicy } from './refunds/refundable.ts'
@@ -81,10 +84,10 @@ const POLL_MS = 1_000
 const SWEEP_TRIES = 3
 /** A balance just below its threshold lasts longer than this. */
 const TOP_UPS_MS = 5_000
+/** A payer waits for the numbers of a receipt, and registration takes seconds. */
+const RECEIPTS_MS = 5_000
 /** Enough to answer customers' questions; a row has the sender's address. */
 const NOTIFICATION_DAYS = 30
-/** Thirty purchases a day for a year. */
-const COPY_MAX = 10_000
 
 export type PaymentsOptions = {
   readonly db: Db
@@ -113,8 +116,12 @@ export type PaymentsOptions = {
   readonly refundsPerMonth: number
   /** The key of the digests of addresses and cards. */
   readonly digestSecret: Masked<string>
+  /** Where months of receipts begin; the link to a registered receipt. */
+  readonly timeZone: string
+  readonly receiptUrl: string
+  readonly trial: TrialSettings
 } & Pick<MandateOptions, 'hasTopUps' | 'packOf' | 'ownerOf'> &
-  Pick<ClosedBookOptions, 'isClosed'> &
+  Pick<ClosingRefundOptions, 'endingOf'> &
   Pick<TieOptions, 'packSold'>
 
 /**
@@ -137,29 +144,29 @@ export type { Answer }
 
 export function createPayments(options: PaymentsOptions) {
   const { db, ledger, log } = options
-  const providers = createProviders(options.providers)
-  assert(providers.get(options.provider) !== undefined, `no provider ${options.provider}`)
+  const providers = providersOf(options)
   const watch = createWatch({ ...options, providers })
   const shared = { ...options, providers, ...sharedParts({ ...options, providers }, watch) }
-  const { signals } = shared
   const apply = createApply(shared)
   const refundApply = createRefundApply(shared)
-  const refunds = createRefunds({ ...shared, policy: options.refundPolicy, apply: refundApply })
+  const policed = { ...shared, policy: options.refundPolicy }
+  const refunds = createRefunds({ ...policed, apply: refundApply })
   const reread = createReread({ apply, refunds, log })
   const orders = createOrders({ ...shared, reread })
   const notifications = createNotifications({ ...shared, reread, refunds })
   const sweep = createSweep({ ...shared, instance: ledger.instance, reread, refunds })
   const disputes = createDisputes(shared)
-  const reviews = createReviews({ ...shared, apply, refunds })
+  const reviews = createReviews({ ...shared, apply, refunds, refundApply })
   const promos = createPromos({ ...shared, triesPerHour: options.promoTriesPerHour })
+  const trials = createTrials({ ...shared, hasPurchased: orders.hasPurchased })
   const topUps = createMandates({ ...shared, orders })
   const search = createSearch(shared)
-  const loops = workerLoops(options, { notifications, orders, sweep, topUps })
+  const receipts = createReceipts(shared)
+  const loops = workerLoops(options, { notifications, orders, sweep, topUps, receipts })
 
   return {
     /** Names of the providers in use; notifications of others get 404. */
     providers: providers.names(),
-
     /**
      * Creates an order and its payment, or returns the order that this attempt, or another one
      * within the hour for the same pack, created before. While the state is `created` the provider
@@ -177,8 +184,8 @@ export function createPayments(options: PaymentsOptions) {
     /** A page of a book's orders, newest first; `before` is the last id of the previous page. */
     orders: orders.list,
 
-    /** Whether any order of the book was ever credited; only then it may have a key. */
-    hasPurchased: orders.hasPurchased,
+    /** Whether any order of the book was ever credited. */
+    ...{ ...trials, hasPurchased: orders.hasPurchased },
 
     /** Credits and price of the pack that was credited last, for credits in roubles. */
     lastPack: orders.lastPack,
@@ -198,19 +205,16 @@ export function createPayments(options: PaymentsOptions) {
      */
     requestRefund: refunds.request,
 
-    /** How many refunds the owner may still request, before a person has to decide. */
-    refundsLeft: refunds.left,
+    /** What the closing of an account needs: orders that run out, refunds, their states. */
+    closings: createClosingRequests({ ...policed, posting: refunds }),
 
-    /** Refunds of a book's orders, newest first. */
-    refunds: refunds.list,
+    /** Refunds of a book's orders, newest first; receipts as payers see them. */
+    ...{ refunds: refunds.list, receipts },
 
     /** An operator opens, wins or loses a dispute. Refuses: order_unknown, order_state_wrong. */
     dispute: disputes.dispute,
 
-    /**
-     * Disputes of all orders, open ones first, by their deadlines; and an order by its own id or
-     * the id of its payment, of a refund or of a dispute.
-     */
+    /** Disputes, open ones first; and an order by any id of it, its payment or a refund. */
     ...{ disputes: search.disputes, search: search.find },
 
     /** For operators: orders that hang, what the provider says of one, receipts that failed. */
@@ -247,7 +251,7 @@ export function createPayments(options: PaymentsOptions) {
     redeem: promos.redeem,
 
     /** What accounts of the last days have in common; for a person, never a reason to refuse. */
-    signals: signals.read,
+    signals: shared.signals.read,
 
     /**
      * Automatic purchases with a saved payment method. `turnOn` records the owner's mandate;
@@ -264,11 +268,15 @@ export function createPayments(options: PaymentsOptions) {
       expire: orders.expire,
       topUp: topUps.run,
       pollRefunds: refunds.poll,
+      receipts: receipts.run,
+      findUsedUp: receipts.findUsedUp,
       sweepRefunds: sweep.sweepRefunds,
       ...watchJobs(options, watch, reread),
       async forget(): Promise<void> {
         await notificationDeleteOld(db, NOTIFICATION_DAYS)
-        await signals.forget()
+        await shared.signals.forget()
+        await trials.forget()
+        await redeemersForget(db)
       },
     },
 
@@ -279,43 +287,8 @@ export function createPayments(options: PaymentsOptions) {
       for (const provider of options.providers) await provider.close()
     },
 
-    /** Everything about an owner's purchases, as JSON values. */
-    async copy(book: BookId) {
-      const bought = await orders.list({ book, before: null, limit: COPY_MAX })
-      return {
-        orders: bought.map(({ pack, priceKopecks, refundedKopecks, ...order }) => ({
-          ...order,
-          confirmation: null,
-          pack: { ...pack, credits: creditsText(pack.credits) },
-          price: rublesText(priceKopecks),
-          refunded: rublesText(refundedKopecks),
-        })),
-        refunds: (await refunds.list(book)).map((refund) => ({
-          id: refund.id,
-          order: refund.order,
-          state: refund.state,
-          amount: rublesText(refund.amount),
-          credits: creditsText(refund.credits),
-          reason: refund.reason,
-          createdAt: refund.createdAt,
-          endedAt: refund.endedAt,
-        })),
-        mandates: await topUps.copy(book),
-        payers: await payerListByBook(db, book),
-      }
-    },
-
-    /**
-     * Removes an owner's e-mail address from the orders, and what could link them to a person, in
-     * the caller's transaction. Amounts stay: the law requires them for longer than personal data.
-     * The keyed digests of redemptions stay: promo codes are once ever. May be repeated.
-     */
-    async erase(tx: Tx, book: BookId): Promise<void> {
-      await orderErase(tx, book)
-      await refundErase(tx, book)
-      await payerErase(tx, book)
-      await topUps.erase(tx, book)
-    },
+    /** For the owner's copy of the data, and for erasing the owner: copy, needs, erase. */
+    ...createOwnerData({ db, orders, refunds, topUps, receipts, trials }),
 
     ...healthVerbs(options),
   }
@@ -333,6 +306,12 @@ function healthVerbs(options: PaymentsOptions) {
     /** Exports the watch's numbers; for every process that is scraped. */
     exportWatch: () => options.metrics.exportWatch(async () => watchNumbers(await health())),
   }
+}
+
+function providersOf(options: PaymentsOptions): Providers {
+  const providers = createProviders(options.providers)
+  assert(providers.get(options.provider) !== undefined, `no provider ${options.provider}`)
+  return providers
 }
 
 function shopsOf({ providers }: PaymentsOptions) {
@@ -362,9 +341,10 @@ function workerLoops(
     readonly orders: Orders
     readonly sweep: Sweep
     readonly topUps: { run(): Promise<unknown> }
+    readonly receipts: Pick<Receipts, 'run'>
   },
 ) {
-  const { notifications, orders, sweep, topUps } = parts
+  const { notifications, orders, sweep, topUps, receipts } = parts
   return createIntervalLoops(
     [
       { name: 'notices', everyMs: NOTIFICATIONS_MS, run: () => notifications.applyDue() },
@@ -377,6 +357,7 @@ function workerLoops(
         run: () => sweep.sweep(),
       },
       { name: 'top-ups', everyMs: TOP_UPS_MS, run: () => topUps.run() },
+      { name: 'receipts', everyMs: RECEIPTS_MS, run: () => receipts.run() },
     ],
     log,
     blockedWork,
@@ -385,7 +366,7 @@ function workerLoops(
 
 type WithProviders = Omit<PaymentsOptions, 'providers'> & { readonly providers: Providers }
 
-/** What several parts use: checks, digests, how top-ups end and may be sent, closed books. */
+/** What several parts use: checks, digests, how top-ups end and may be sent, closing accounts. */
 function sharedParts(options: WithProviders, { findings, compare }: Watch) {
   const digests = createDigests(options.digestSecret)
   const topUpEndings = createTopUpEndings(options)
@@ -393,6 +374,6 @@ function sharedParts(options: WithProviders, { findings, compare }: Watch) {
     ...{ findings, compare, digests, topUpEndings },
     signals: createSignals({ db: options.db, digests }),
     topUpSending: createTopUpSending({ ...options, topUpEndings }),
-    closedBooks: createClosedBooks(options),
+    closingRefunds: createClosingRefunds({ ...options, digests }),
   }
 }

@@ -1,7 +1,7 @@
 // What the payments module requires of a provider. An adapter calls the provider and returns
 // snapshots; it never decides about an order. Every call has a time limit and one of a few typed
 // results, so that an unknown outcome can never be mistaken for a refusal.
-import type { BookId, OrderId, RefundId } from '../platform/ids.ts'
+import type { BookId, OrderId, ReceiptId, RefundId } from '../platform/ids.ts'
 import type { Credits } from '../units/credits.ts'
 import type { Kopecks } from '../units/kopecks.ts'
 
@@ -79,6 +79,32 @@ export type RefundSnapshot = {
   readonly cancelReason: string | null
 }
 
+/** `refund`: a receipt of a return. */
+type ReceiptType = 'payment' | 'refund'
+
+/** A receipt under 54-FZ as the provider reported it at one moment. */
+export type ReceiptSnapshot = {
+  readonly receiptId: string
+  readonly type: ReceiptType
+  readonly status: 'pending' | 'succeeded' | 'canceled'
+  /** Null when an amount of it is not exact. */
+  readonly amount: Kopecks | null
+  /** The part of the amount that is a full payment, not a prepayment. */
+  readonly fullPayment: Kopecks | null
+  /** Paid with an earlier prepayment: a completion. */
+  readonly isOfPrepayment: boolean
+  /** Null until it is registered. */
+  readonly fiscal: Fiscal | null
+}
+
+/** What proves a registered receipt: the numbers of document and storage, the sign, the time. */
+export type Fiscal = {
+  readonly document: string
+  readonly storage: string
+  readonly sign: string
+  readonly registeredAt: Date
+}
+
 /**
  * How a call ended. `absent`: the provider does not have the payment or refund. `rejected`: the
  * call had no effect, and a repeat would have none; `isOurFault` when our credentials or the shop's
@@ -125,6 +151,20 @@ export type RefundDraft = {
   readonly reason: string
   /** The receipt settings that were stored with the order. */
   readonly receipt: Record<string, unknown> | null
+  /** The part of the amount that receipts of completion are about; the rest was only prepaid. */
+  readonly completed: Kopecks
+}
+
+export type ReceiptKind = 'prepayment' | 'completion' | 'return'
+
+/** A receipt that is posted apart from its payment or refund. */
+export type ReceiptDraft = Pick<RefundDraft, 'paymentId' | 'amount' | 'completed' | 'email'> & {
+  readonly kind: ReceiptKind
+  readonly title: string
+  /** Of a return. */
+  readonly refundId: string | null
+  /** The receipt settings that were stored with the order. */
+  readonly settings: Record<string, unknown>
 }
 
 /** The events that change an order; providers announce others, which are acknowledged only. */
@@ -208,6 +248,22 @@ export type Provider = {
     of: { readonly paymentId: string } | Period,
     cursor: string | null,
   ): Promise<Answer<Page<RefundSnapshot>>>
+
+  draftReceipt(draft: ReceiptDraft): string
+  /**
+   * Repeatable like `createPayment`. The key is the receipt's id, or, after an attempt that failed,
+   * the id with the number of the attempt.
+   */
+  createReceipt(
+    key: ReceiptId | `${ReceiptId}.${number}`,
+    body: string,
+  ): Promise<Answer<ReceiptSnapshot>>
+  fetchReceipt(receiptId: string): Promise<Answer<ReceiptSnapshot>>
+  /** Every receipt of a payment, without those of its refunds; or those of a refund. */
+  listReceipts(
+    of: { readonly paymentId: string } | { readonly refundId: string },
+    cursor: string | null,
+  ): Promise<Answer<Page<ReceiptSnapshot>>>
 
   /** Parses a notification without calls. Undefined when it is not one of this provider's. */
   parseNotification(notification: {

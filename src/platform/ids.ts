@@ -4,8 +4,8 @@
 // have to be joined. The id is a UUIDv7 whose twelve `rand_a` bits contain the cell, so that every
 // id names the cell of its book; its 48 time bits contain the day, which is the key of the hold's
 // partition. `req_…` is the same id in the format that clients see. Orders (`pay_…`), refunds
-// (`rfd_…`) and disputes (`dsp_…`) are such ids too, in one format everywhere: in the database, as
-// the provider's idempotence key, as the ledger's reference and in the cabinet.
+// (`rfd_…`), receipts (`rcp_…`) and disputes (`dsp_…`) are such ids too, in one format everywhere:
+// in the database, as the provider's idempotence key, as the ledger's reference, in the cabinet.
 import { randomBytes } from 'node:crypto'
 import { assert } from './assert.ts'
 
@@ -19,6 +19,7 @@ export type RequestId = Branded<string, 'request'>
 export type OrderId = Branded<string, 'order'>
 export type RefundId = Branded<string, 'refund'>
 export type DisputeId = Branded<string, 'dispute'>
+export type ReceiptId = Branded<string, 'receipt'>
 /** Random at each start of a process; names it in holds and heartbeats. */
 export type InstanceId = Branded<bigint, 'instance'>
 
@@ -106,6 +107,10 @@ export function newRefundId(cell: number, nowMs: number): RefundId {
 
 export function newDisputeId(cell: number, nowMs: number): DisputeId {
   return spelt('dsp', cell, nowMs) as DisputeId
+}
+
+export function newReceiptId(cell: number, nowMs: number): ReceiptId {
+  return spelt('rcp', cell, nowMs) as ReceiptId
 }
 
 function spelt(prefix: string, cell: number, nowMs: number): string {

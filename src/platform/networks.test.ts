@@ -1,7 +1,7 @@
 // Lists of addresses and networks as operators write them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { networkOf, readNetworks } from './networks.ts'
+import { networkOf, readNetworks, siteOf } from './networks.ts'
 
 test('a list matches an address by itself or by its network, in either notation', () => {
   const list = readNetworks('10.0.0.0/8, 192.0.2.7,2001:db8::/32 , ::1')
@@ -54,4 +54,13 @@ test('counts an IPv4 address alone and an IPv6 address with its /64', () => {
 test('counts a text that is not an address, cut to 64 characters', () => {
   assert.equal(networkOf(''), '')
   assert.equal(networkOf('x'.repeat(10_000)).length, 64)
+})
+
+test('counts a /24 and a /48 as one site, in any notation', () => {
+  assert.equal(siteOf('192.0.2.77'), '192.0.2.0/24')
+  assert.equal(siteOf('::ffff:192.0.2.9'), '192.0.2.0/24')
+  assert.equal(siteOf('2001:db8:7:1::9'), '2001:db8:7::/48')
+  assert.equal(siteOf('2001:0db8:0007:ffff:1:2:3:4'), '2001:db8:7::/48')
+  assert.notEqual(siteOf('2001:db8:8::9'), siteOf('2001:db8:7::9'))
+  assert.equal(siteOf('unknown'), 'unknown')
 })

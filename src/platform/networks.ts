@@ -62,6 +62,19 @@ export function networkOf(address: string): string {
     .join(':')}::/64`
 }
 
+/**
+ * The network of a household, an office or a rented server: the /24 of an IPv4 address, the /48 of
+ * an IPv6 address. Hosting companies give away whole /64 and /48 networks, and rent single
+ * addresses of one /24 by the hour, so a count for each address would bound nobody.
+ */
+export function siteOf(address: string): string {
+  const network = networkOf(address)
+  if (isIPv4(network)) return `${network.split('.').slice(0, 3).join('.')}.0/24`
+  const [prefix, end] = network.split('::')
+  if (end !== '/64' || prefix === undefined) return network
+  return `${prefix.split(':').slice(0, 3).join(':')}::/48`
+}
+
 /** The eight groups of an IPv6 address, which may leave zeros out and end in dotted IPv4. */
 function groupsOf(address: string): number[] {
   const [head = '', tail = ''] = address.split('::').map((side) =>

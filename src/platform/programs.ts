@@ -21,7 +21,7 @@ export const SECRETS: Readonly<Record<Program, readonly string[]>> = {
   cabinet: [...DATABASE, ...KEYS, ...PAYMENTS, 'accounts.secret'],
   // It runs the commands that need no more than these; the others are for `op`.
   console: [...DATABASE, ...PAYMENTS, 'operators.secret', 'operators.oidcClientSecret'],
-  work: [...DATABASE, ...PAYMENTS, ...WORK_AND_OP],
+  work: [...DATABASE, ...PAYMENTS, ...WORK_AND_OP, 'status.probeKey'],
   op: [...DATABASE, ...KEYS, ...PAYMENTS, ...WORK_AND_OP, ...OPERATORS],
   migrate: DATABASE,
 }

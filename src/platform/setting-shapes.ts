@@ -17,6 +17,14 @@ export const PROXY_URL = /^(?:none|(?:https?|socks5):\/\/[^\s/@]+)$/
 export const PROXY_EXPECTED =
   'expected none, http(s)://host:port or socks5://host:port, without a login'
 
+/** A link to a receipt, which {fn}, {i}, {fp}, {s}, {t} and {n} make complete. */
+export const receiptUrl = z
+  .string()
+  .regex(
+    /^(?:none|https:\/\/(?:[^\s{}]|\{(?:fn|i|fp|s|t|n)\})+)$/,
+    'expected none or https://… with {fn}, {i}, {fp}, {s}, {t} or {n}',
+  )
+
 /** Passkeys are bound to it: a scheme, a host, perhaps a port. */
 export const ORIGIN = /^https?:\/\/[^\s/]+$/
 

@@ -33,6 +33,7 @@ import {
   otherUrl,
   PROXY_EXPECTED,
   PROXY_URL,
+  receiptUrl,
   sender,
   smtpUrl,
   sources,
@@ -154,6 +155,7 @@ const settings = z.strictObject({
     wrongMinutes: whole(15, 1, 1_440),
     lettersPerHour: whole(5, 1, 1_000),
     eraseAfterDays: whole(1_095, 0, 36_500),
+    recoveryHours: whole(72, 24, 720),
   }),
   mail: z.strictObject({
     smtpUrl: secret('smtp://127.0.0.1:2525?starttls=never', 1, smtpUrl),
@@ -168,6 +170,12 @@ const settings = z.strictObject({
     refundsPerMonth: whole(5, 0, 1_000),
     digestSecret: secret('development digest secret: never use it in production', 32),
     hasTopUps: flag(false),
+  }),
+  trial: z.strictObject({
+    // The limits of the tables trials and trial_days.
+    credits: whole(0, 0, 1_000_000),
+    perNetworkDay: whole(3, 1, 1_000),
+    creditsPerDay: whole(5_000_000, 0, 100_000_000),
   }),
   yookassa: z.strictObject({
     url: webAddress(STAND_IN.url),
@@ -193,6 +201,8 @@ const settings = z.strictObject({
       'full_prepayment',
     ),
     receiptMeasure: choice(['piece', 'another'], 'piece'),
+    completionReceipts: choice(['off', 'monthly', 'at_end'], 'off'),
+    receiptUrl: text('none', {}, receiptUrl),
   }),
   upstream: z.strictObject({
     file: text('none'),
@@ -242,6 +252,12 @@ const settings = z.strictObject({
     shipSecret: optionalSecret(headerValue),
     shipSeconds: whole(5, 1, 60),
     checkSeconds: whole(30, 1, 60),
+  }),
+  status: z.strictObject({
+    // Half of it after a failure: with a minute an outage is confirmed after 90 s at most.
+    probeSeconds: whole(30, 0, 60),
+    probeKey: optionalSecret(headerValue),
+    probeModel: text('cheapest'),
   }),
   operators: z.strictObject({
     secret: ownSecret('development operators secret: never use it in production'),
@@ -306,6 +322,13 @@ export function settingsSchema(program: Program | undefined) {
     const earlier = earlierShopsOf(config.yookassa.earlierShops).map(({ shopId }) => shopId)
     if (new Set([config.yookassa.shopId, ...earlier]).size <= earlier.length) {
       reportProblem(['yookassa', 'earlierShops'], 'names a shop twice, or the current one')
+    }
+    const { receipts, receiptMode, completionReceipts } = config.yookassa
+    if (completionReceipts !== 'off' && (receipts === 'off' || receiptMode !== 'full_prepayment')) {
+      reportProblem(
+        ['yookassa', 'completionReceipts'],
+        'needs receipts: on and receiptMode: full_prepayment, because it completes a prepayment',
+      )
     }
     // One without the other would be a header that is not read, or proxies that look like one
     // client.

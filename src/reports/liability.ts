@@ -5,7 +5,7 @@ import type { BookMovement, EntryKind, Ledger, StatedLot } from '../ledger/ledge
 import type { Payments, SoldTerms } from '../payments/payments.ts'
 import type { Tx } from '../platform/db/db.ts'
 import type { BookId } from '../platform/ids.ts'
-import { lotValue, NO_VALUE } from './lot-value.ts'
+import { lotValue, NO_VALUE } from '../units/lot-value.ts'
 
 /** Microcredits. */
 export type Movement = {

@@ -24,6 +24,8 @@ const table = {
   'customers.read': SUPPORT,
   /** Suspending, revoking keys, writing to people. */
   'customers.change': SUPPORT,
+  /** What a person may ask by law: one file of all their data, and erasure before the term. */
+  'customers.papers': FINANCE,
   'credits.grant': SUPPORT,
   'credits.adjust': FINANCE,
   'payments.read': SUPPORT,
@@ -39,6 +41,8 @@ const table = {
   'upstreams.change': ADMIN,
   /** Draining, and weights: what the person on call does at night. */
   'upstreams.drain': SUPPORT,
+  /** What customers read on the status page. */
+  'incidents.write': SUPPORT,
   /** Audits, comparisons with the provider and the vendor: they write only their own findings. */
   'checks.run': SUPPORT,
   /** Charges that were lost or refused, days, restores, secrets and roles. */

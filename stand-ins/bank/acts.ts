@@ -7,7 +7,7 @@ import { type Input, wrong } from './input.ts'
 import { disputeLetter } from './letters.ts'
 import { amountOf, parseKopecks } from './money.ts'
 import { readMode } from './notices.ts'
-import type { MethodType, PaidHow, Payment, Refund } from './objects.ts'
+import type { MethodType, PaidHow, Payment, ReceiptOrder, Refund } from './objects.ts'
 import type { Parts } from './parts.ts'
 import { alter, changeSettings, forge, refresh } from './staff.ts'
 
@@ -86,7 +86,8 @@ export const acts: Readonly<Record<string, Act>> = {
       throw new BankError(400, `stand-in: cannot refund ${value} of this payment`)
     }
     const isPending = input.flag('isPending') ?? false
-    const refund = store.refunds.create({ payment, kopecks, receipt: null, isPending })
+    const receipt = input.flag('hasReceipt') === false ? null : portalReceipt(payment, kopecks)
+    const refund = store.refunds.create({ payment, kopecks, receipt, isPending })
     return store.shown(refund)
   },
 
@@ -122,9 +123,15 @@ export const acts: Readonly<Record<string, Act>> = {
   },
 
   'POST receipt'(input, parts) {
+    const decided = input.word('status', registrations) ?? 'succeeded'
+    if (input.has('receiptId')) {
+      const id = input.text('receiptId') ?? ''
+      const receipt = parts.store.receipts.decideOne(id, decided)
+      if (receipt === null) throw new BankError(404, `stand-in: no receipt ${id}`)
+      return parts.store.receipts.shown(receipt)
+    }
     const subject = subjectOf(input, parts)
-    const status = input.word('status', registrations) ?? 'succeeded'
-    if (parts.store.receipts.decide(subject, status)) return parts.store.shown(subject)
+    if (parts.store.receipts.decide(subject, decided)) return parts.store.shown(subject)
     throw wrong('there is no receipt')
   },
 
@@ -192,6 +199,13 @@ function refundOf(input: Input, refunds: Parts['store']['refunds']): Refund {
 
 function subjectOf(input: Input, parts: Parts): Payment | Refund {
   return input.has('refundId') ? refundOf(input, parts.store.refunds) : paymentOf(input, parts)
+}
+
+/** The merchant portal copies the payment's receipt, also where its credits were completed. */
+function portalReceipt({ sim }: Payment, kopecks: bigint): ReceiptOrder | null {
+  const [first] = sim.receipt?.items ?? []
+  if (sim.receipt === null || first === undefined) return null
+  return { ...sim.receipt, items: [{ ...first, quantity: 1, amount: amountOf(kopecks) }] }
 }
 
 function told(payment: Payment, isDone: boolean, { store }: Parts): object {

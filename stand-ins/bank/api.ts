@@ -92,7 +92,10 @@ const routes: Readonly<Record<string, Route>> = {
     post: (deeds, { asked }) => deeds.postRefund(asked),
   },
   'refunds/{id}': { get: (deeds, { id }) => deeds.getRefund(id) },
-  receipts: { get: (deeds, { query }) => deeds.getReceipts(query) },
+  receipts: {
+    get: (deeds, { query }) => deeds.getReceipts(query),
+    post: (deeds, { asked }) => deeds.postReceipt(asked),
+  },
   'receipts/{id}': { get: (deeds, { id }) => deeds.getReceipt(id) },
 }
 

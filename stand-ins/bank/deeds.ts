@@ -5,6 +5,7 @@ import { list } from './listing.ts'
 import type { Payment } from './objects.ts'
 import type { Parts } from './parts.ts'
 import { readCapture, readPayment, readRefund } from './validate.ts'
+import { readOwnReceipt } from './validate-receipt.ts'
 
 // How far lists and refunds go back: three years.
 const memoryMs = 3 * 365 * 24 * 3_600_000
@@ -141,13 +142,30 @@ export function createDeeds({ store, idempotence, webhooks }: Parts) {
         shown,
       }),
 
+    postReceipt(asked: Asked): Done {
+      const answer = once(asked, () => {
+        const { order, kopecks } = readOwnReceipt(asked.body, settings)
+        const refund = refunds.refund(order.refund_id ?? '')
+        const payment = store.payment(refund?.payment_id ?? order.payment_id ?? '')
+        const isKnown = order.type === 'payment' || refund?.status === 'succeeded'
+        if (payment?.status !== 'succeeded' || !isKnown) {
+          throw invalid(`${order.type}_id`, 'There is no such payment or refund')
+        }
+        if (kopecks > (refund ?? payment).sim.amountKopecks) {
+          throw invalid('settlements', 'The amount is more than was paid')
+        }
+        const receipt = receipts.create(order, payment.id)
+        return { answer: receipts.shown(receipt), again: () => receipts.shown(receipt) }
+      })
+      return { answer, payment: null }
+    },
+
     getReceipt(id: string): object {
       const receipt = receipts.one(id)
       if (receipt === undefined) {
         throw new BankError(404, 'Incorrect receipt_id', { parameter: 'receipt_id' })
       }
-      const { sim, ...object } = receipt
-      return object
+      return receipts.shown(receipt)
     },
 
     getReceipts: (query: URLSearchParams): object =>
@@ -161,7 +179,7 @@ export function createDeeds({ store, idempotence, webhooks }: Parts) {
         },
         isKept: () => true,
         moments: ({ sim }) => ({ created_at: sim.createdMs }),
-        shown: ({ sim, ...object }) => object,
+        shown: receipts.shown,
       }),
 
     getMe: (): object => ({

@@ -53,6 +53,16 @@ export type ReceiptOrder = {
   internet?: boolean | string
 }
 
+export type Settlement = { type: string; amount: Amount }
+
+/** A receipt that the shop makes apart from a payment or refund. */
+export type OwnReceipt = ReceiptOrder & {
+  type: 'payment' | 'refund'
+  payment_id?: string
+  refund_id?: string
+  settlements: Settlement[]
+}
+
 export type PaymentObject = {
   id: string
   status: PaymentStatus
@@ -153,7 +163,7 @@ export type ReceiptObject = {
   fiscal_provider_id?: string
   tax_system_code?: number
   items: ReceiptItem[]
-  settlements: { type: string; amount: Amount }[]
+  settlements: Settlement[]
 }
 
 /** How the payer paid. */

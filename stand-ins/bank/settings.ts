@@ -22,6 +22,10 @@ export type Settings = {
   isReceiptRequired: boolean
   /** Fiscal registration of new receipts. */
   receiptStatus: 'pending' | 'succeeded' | 'canceled'
+  /** Until then new receipts are pending. */
+  receiptDelayMs: number
+  /** Every n-th receipt is not registered; 0 switches that off. */
+  receiptCancelEvery: number
   /** Every n-th object has unknown members; 0 switches them off. */
   noveltyEvery: number
   /** Without an address no notices are sent. */
@@ -52,6 +56,8 @@ export const defaultSettings: Settings = {
   isReceiptOwn: true,
   isReceiptRequired: false,
   receiptStatus: 'succeeded',
+  receiptDelayMs: 0,
+  receiptCancelEvery: 0,
   // Often enough that any test of three payments finds a reader that fails on unknown members.
   noveltyEvery: 3,
   webhookUrl: null,

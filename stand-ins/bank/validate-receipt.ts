@@ -3,7 +3,7 @@
 import { invalid } from './errors.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { readAmount } from './money.ts'
-import type { ReceiptOrder } from './objects.ts'
+import type { OwnReceipt, ReceiptOrder } from './objects.ts'
 import type { Settings } from './settings.ts'
 
 const itemsMax = { own: 80, foreign: 100 } as const
@@ -38,33 +38,73 @@ export function readReceipt(
     return null
   }
   if (!isObject(given)) throw invalid('receipt', 'Receipt is missing or illegal')
-  checkCustomer(given.customer, settings.isReceiptOwn)
-  checkInteger(given.tax_system_code, { parameter: 'receipt.tax_system_code', max: 6 })
-  const { items } = given
-  const most = settings.isReceiptOwn ? itemsMax.own : itemsMax.foreign
-  if (!Array.isArray(items) || items.length === 0 || items.length > most) {
-    throw invalid('receipt.items', `A receipt has 1 to ${most} items`)
-  }
-  const sums = items.map((item, index) => checkItem(item, `receipt.items[${index}]`, settings))
-  const sumKopecks = sums.reduce((total, sum) => total + sum, 0n)
-  if (sumKopecks !== totalKopecks) {
+  if (checkReceipt(given, 'receipt.', settings) !== totalKopecks) {
     throw invalid('receipt.items', 'The sum of the items differs from the amount')
   }
   // Safe: every member that the type names was checked above.
   return given as unknown as ReceiptOrder
 }
 
-function checkCustomer(customer: unknown, isOwn: boolean): void {
-  if (!isObject(customer)) throw invalid('receipt.customer', 'Customer is missing')
+const ownMembers = [
+  ...['type', 'payment_id', 'refund_id', 'customer', 'items', 'settlements', 'send'],
+  ...['tax_system_code', 'internet', 'additional_user_props'],
+]
+const settlementTypes = ['cashless', 'prepayment', 'postpayment', 'consideration']
+
+/** A receipt that is made apart from its payment or refund, and the sum of its settlements. */
+export function readOwnReceipt(
+  given: unknown,
+  settings: Settings,
+): { order: OwnReceipt; kopecks: bigint } {
+  if (!isObject(given)) throw invalid('type', 'Receipt is missing or illegal')
+  const unknown = Object.keys(given).find((name) => !ownMembers.includes(name))
+  if (unknown !== undefined) throw invalid(unknown, 'Unknown parameter')
+  const { type, send, settlements } = given
+  if (type !== 'payment' && type !== 'refund') throw invalid('type', 'payment or refund')
+  if (typeof given[`${type}_id`] !== 'string') throw invalid(`${type}_id`, 'Missing')
+  if (send !== true) throw invalid('send', 'Receipts are sent at once')
+  if (!Array.isArray(settlements) || settlements.length === 0) {
+    throw invalid('settlements', 'Settlements are missing')
+  }
+  const sums = settlements.map((one, index) => {
+    const at = `settlements[${index}]`
+    if (!isObject(one)) throw invalid(at, 'Not an object')
+    checkOneOf(one.type ?? '', settlementTypes, `${at}.type`)
+    return readAmount(one.amount, `${at}.amount`)
+  })
+  const kopecks = sums.reduce((total, sum) => total + sum, 0n)
+  if (kopecks === 0n) throw invalid('settlements', 'Amount must be greater than zero')
+  if (checkReceipt(given, '', settings) !== kopecks) {
+    throw invalid('items', 'The sum of the items differs from that of the settlements')
+  }
+  // Safe: every member that the type names was checked above.
+  return { order: given as unknown as OwnReceipt, kopecks }
+}
+
+/** The sum of the items in kopecks. */
+function checkReceipt(given: JsonObject, at: string, settings: Settings): bigint {
+  checkCustomer(given.customer, settings.isReceiptOwn, at)
+  checkInteger(given.tax_system_code, { parameter: `${at}tax_system_code`, max: 6 })
+  const { items } = given
+  const most = settings.isReceiptOwn ? itemsMax.own : itemsMax.foreign
+  if (!Array.isArray(items) || items.length === 0 || items.length > most) {
+    throw invalid(`${at}items`, `A receipt has 1 to ${most} items`)
+  }
+  const sums = items.map((item, index) => checkItem(item, `${at}items[${index}]`, settings))
+  return sums.reduce((total, sum) => total + sum, 0n)
+}
+
+function checkCustomer(customer: unknown, isOwn: boolean, at: string): void {
+  if (!isObject(customer)) throw invalid(`${at}customer`, 'Customer is missing')
   const { email, phone } = customer
   if (email !== undefined && !(typeof email === 'string' && /^[^@\s]+@[^@\s]+$/.test(email))) {
-    throw invalid('receipt.customer.email', 'Not an e-mail address')
+    throw invalid(`${at}customer.email`, 'Not an e-mail address')
   }
   if (phone !== undefined && !(typeof phone === 'string' && /^\d{4,15}$/.test(phone))) {
-    throw invalid('receipt.customer.phone', 'Digits only, 4 to 15')
+    throw invalid(`${at}customer.phone`, 'Digits only, 4 to 15')
   }
   if (email === undefined && (isOwn || phone === undefined)) {
-    throw invalid('receipt.customer.email', 'Customer e-mail is missing')
+    throw invalid(`${at}customer.email`, 'Customer e-mail is missing')
   }
 }
 

@@ -1,8 +1,9 @@
-// What GET /sim/… shows: state, payments, refunds, notices, calls, rules.
+// What GET /sim/… shows: state, payments, refunds, receipts, notices, calls, rules.
 import type { ReceivedCall } from './calls.ts'
 import { BankError } from './errors.ts'
 import type { Payment, Refund } from './objects.ts'
 import type { Parts } from './parts.ts'
+import type { Receipt } from './receipts.ts'
 import type { Delivery } from './webhooks.ts'
 
 type View = (parts: Parts, query: URLSearchParams) => object
@@ -41,6 +42,16 @@ export const views: Readonly<Record<string, View>> = {
     )
     const refunds = newest(store.refunds.all(), count(query), isAsked)
     return { refunds: refunds.map((refund) => store.shown(refund)) }
+  },
+
+  receipts({ store }, query) {
+    const isAsked = both(
+      asked(query, 'paymentId', ({ payment_id }: Receipt) => payment_id),
+      asked(query, 'refundId', ({ refund_id }: Receipt) => refund_id),
+      asked(query, 'status', ({ status }: Receipt) => status),
+    )
+    const receipts = newest(store.receipts.all(), count(query), isAsked)
+    return { receipts: receipts.map(store.receipts.shown) }
   },
 
   deliveries({ webhooks }, query) {

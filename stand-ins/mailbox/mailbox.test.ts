@@ -67,6 +67,28 @@ test('an e-mail is shown as it was written, in any script, with kind and links',
   assert.deepEqual(await get(`/api/letters/${email.id}`), email)
 })
 
+test('samples are shown in both themes, and apart from received e-mails', async () => {
+  const dark = '<style>@media (prefers-color-scheme:dark){p{color:#fff}}</style>'
+  const html = `<!doctype html><html><head>${dark}</head><p>Спасибо</p></html>`
+  const sample = { kind: 'confirm-email', language: 'ru', subject: '<Тема>', text: 'Текст', html }
+  const give = (body: unknown) =>
+    fetch(`${mailbox.url}/api/samples`, { method: 'PUT', body: JSON.stringify(body) })
+  const shown = async (path: string) => (await fetch(`${mailbox.url}${path}`)).text()
+  assert.equal((await fetch(`${mailbox.url}/samples`)).status, 404)
+  assert.doesNotMatch(await shown('/'), /href="\/samples"/)
+  assert.equal((await give([{ ...sample, html: null }])).status, 400)
+  assert.equal((await give([sample])).status, 200)
+  assert.match(await shown('/samples'), /&lt;Тема&gt;[\s\S]*Текст/)
+  assert.match(await shown('/'), /href="\/samples"/)
+  assert.match(await shown('/samples/0/light'), /^<!doctype html><base target/)
+  const policy = (await fetch(`${mailbox.url}/samples/0/dark`)).headers
+  assert.match(policy.get('content-security-policy') ?? '', /^sandbox /)
+  assert.match(await shown('/samples/0/dark'), /@media all\{[\s\S]*color-scheme:dark/)
+  assert.match(await shown('/samples/0/light'), /@media not all\{[\s\S]*color-scheme:light/)
+  assert.equal((await fetch(`${mailbox.url}/samples/1`)).status, 404)
+  assert.deepEqual((await get('/api/letters')).letters, [])
+})
+
 test('e-mails are listed newest first, searched by recipient, kind and number', async () => {
   const before = (await get('/api/letters')).lastId
   await send({ subject: 'first' })

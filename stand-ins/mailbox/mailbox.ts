@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { type CatchingOptions, startCatching } from './catching.ts'
 import { createFaults, type Fault, type Faults, readFaults } from './faults.ts'
 import { createLetters, type Letter, type Letters, type Search } from './letters.ts'
-import { framedHtml, mailboxPage, pagePolicy } from './page.ts'
+import { framedHtml, mailboxPage, pagePolicy, samplesPage } from './page.ts'
+import { createSamples, inTheme, readSamples, type Samples } from './samples.ts'
 
 export type MailboxOptions = {
   /** 0, the default, takes a free port. */
@@ -41,6 +42,7 @@ export async function startMailbox(options: MailboxOptions = {}): Promise<Mailbo
   const host = options.host ?? '127.0.0.1'
   const letters = createLetters(options.lettersMax ?? 1_000)
   const faults = createFaults()
+  const samples = createSamples()
   const smtp = await startCatching(
     {
       port: options.smtpPort ?? 0,
@@ -51,7 +53,7 @@ export async function startMailbox(options: MailboxOptions = {}): Promise<Mailbo
     { letters, faults },
   )
   const server = createServer((request, response) => {
-    serve(request, response, { letters, faults }).catch((error: unknown) => {
+    serve(request, response, { letters, faults, samples }).catch((error: unknown) => {
       console.error('mailbox stand-in:', error)
       response.destroy()
     })
@@ -85,13 +87,18 @@ async function closeServer(server: Server): Promise<void> {
   await closed
 }
 
-type Parts = { readonly letters: Letters; readonly faults: Faults }
+type Parts = {
+  readonly letters: Letters
+  readonly faults: Faults
+  readonly samples: Samples
+}
 
 async function serve(request: IncomingMessage, response: ServerResponse, parts: Parts) {
   const url = new URL(request.url ?? '/', 'http://mailbox')
   const [, id, form] = /^\/letters\/(\d+)(?:\/(html|raw))?$/.exec(url.pathname) ?? []
   if (url.pathname.startsWith('/api/')) return serveApi(request, response, url, parts)
   if (request.method !== 'GET') return sendJson(response, 405, { error: 'use GET' })
+  if (url.pathname.startsWith('/samples')) return serveSamples(response, url, parts)
   const kept = id === undefined ? undefined : parts.letters.one(Number(id))
   if (url.pathname === '/' || (kept !== undefined && form === undefined)) {
     const { nonce, policy } = pagePolicy()
@@ -99,6 +106,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
     const page = mailboxPage({
       letters: parts.letters.list(),
       lastId: parts.letters.lastId(),
+      samples: parts.samples.list().length,
       nonce,
       ...(opened && { opened }),
     })
@@ -114,11 +122,24 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
   return sendJson(response, 404, { error: 'there is no such e-mail' })
 }
 
+/** The page of one sample, and its HTML in a theme. */
+function serveSamples(response: ServerResponse, url: URL, { samples }: Parts) {
+  const [, id = '0', theme] = /^\/samples(?:\/(\d+)(?:\/(light|dark))?)?$/.exec(url.pathname) ?? []
+  const shown = samples.one(Number(id))
+  if (shown === undefined) return sendJson(response, 404, { error: 'there is no such sample' })
+  if (theme === 'light' || theme === 'dark') {
+    const { html, policy } = framedHtml(inTheme(shown.html, theme))
+    return send(response, 200, 'text/html; charset=utf-8', html, policy)
+  }
+  const page = samplesPage(samples.list(), Number(id), url.pathname === '/samples')
+  return send(response, 200, 'text/html; charset=utf-8', page, pagePolicy().policy)
+}
+
 async function serveApi(
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
-  { letters, faults }: Parts,
+  { letters, faults, samples }: Parts,
 ) {
   const one = /^\/api\/letters\/(\d+)$/.exec(url.pathname)?.[1]
   if (request.method === 'GET' && one !== undefined) {
@@ -138,6 +159,13 @@ async function serveApi(
     case 'DELETE /api/letters':
       letters.clear()
       return sendJson(response, 200, { letters: [], lastId: letters.lastId() })
+    case 'PUT /api/samples':
+      try {
+        samples.set(readSamples(JSON.parse(await bodyOf(request))))
+      } catch (error) {
+        return sendJson(response, 400, { error: (error as Error).message })
+      }
+      return sendJson(response, 200, { samples: samples.list().length })
     case 'GET /api/faults':
       return sendJson(response, 200, { faults: faults.list() })
     case 'PUT /api/faults':

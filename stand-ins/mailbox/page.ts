@@ -3,6 +3,7 @@
 // it, and its links open in a new tab.
 import { randomBytes } from 'node:crypto'
 import { type Letter, LINK } from './letters.ts'
+import type { Sample } from './samples.ts'
 import { style } from './style.ts'
 
 /** A content security policy under which only our own script runs. */
@@ -24,7 +25,9 @@ export function pagePolicy(): { readonly nonce: string; readonly policy: string 
 export function framedHtml(html: string): { readonly html: string; readonly policy: string } {
   const sandbox = 'sandbox allow-popups allow-popups-to-escape-sandbox'
   const policy = `${sandbox}; default-src 'none'; style-src 'unsafe-inline'; img-src data:`
-  return { html: `<base target="_blank">${html}`, policy }
+  // Behind the doctype: without one, browsers lay tables out as they did long ago.
+  const [doctype = ''] = /^\s*<!doctype[^>]*>/i.exec(html) ?? []
+  return { html: `${doctype}<base target="_blank">${html.slice(doctype.length)}`, policy }
 }
 
 export function mailboxPage(p: {
@@ -32,31 +35,87 @@ export function mailboxPage(p: {
   readonly opened?: Letter
   readonly lastId: number
   readonly nonce: string
+  /** How many sample e-mails there are to look at. */
+  readonly samples: number
 }): string {
   // A wide screen shows the newest e-mail when none was chosen; a phone shows the list.
   const shown = p.opened ?? p.letters[0]
   const title = p.opened === undefined ? `Mailbox (${p.letters.length})` : p.opened.subject
+  const samples = p.samples === 0 ? '' : '<a class="samples" href="/samples">Samples</a>'
+  return page({
+    title,
+    name: p.opened === undefined ? 'at-list' : 'at-letter',
+    header: `<span class="count">${counted(p.letters.length)}</span>
+  <a class="news" href="/" hidden>A new e-mail arrived</a>
+  ${samples}
+  <button type="button" id="clear"${p.letters.length === 0 ? ' disabled' : ''}>Delete all</button>`,
+    list: listOf(p.letters, shown),
+    article: shown === undefined ? '' : letterOf(shown),
+    script: `<script nonce="${p.nonce}">${script(p.lastId, p.opened === undefined)}</script>`,
+  })
+}
+
+/** Every sample at the left, and the chosen one as mail programs in both themes show it. */
+export function samplesPage(samples: readonly Sample[], index: number, isList: boolean): string {
+  const shown = samples[index]
+  const items = samples.map(
+    ({ subject, kind, language }, i) =>
+      `<li><a href="/samples/${i}"${i === index ? ' aria-current="page"' : ''}>
+      <span class="row"><b lang="${escaped(language)}">${escaped(subject)}</b></span>
+      <span class="row"><span class="kind">${escaped(kind)}</span>
+        <span class="to">${escaped(language)}</span></span>
+    </a></li>`,
+  )
+  return page({
+    title: shown === undefined || isList ? `Samples (${samples.length})` : shown.subject,
+    name: isList ? 'at-list' : 'at-letter',
+    header: `<span class="count">${samples.length} samples</span>
+  <a class="samples" href="/">Received e-mails</a>`,
+    list: `<ul>${items.join('\n')}</ul>`,
+    article: shown === undefined ? '' : sampleOf(shown, index),
+    script: '',
+  })
+}
+
+function sampleOf({ subject, kind, language, text, html }: Sample, index: number): string {
+  const frame = (theme: string) => `<figure><figcaption>${theme}</figcaption>
+    <iframe class="${theme.toLowerCase()}" title="The e-mail in a ${theme.toLowerCase()} theme"
+      src="/samples/${index}/${theme.toLowerCase()}"
+      sandbox="allow-popups allow-popups-to-escape-sandbox"></iframe></figure>`
+  return `<a class="back" href="/samples">All samples</a>
+    <h1 lang="${escaped(language)}">${escaped(subject)}</h1>
+    <p class="source"><span class="kind">${escaped(kind)}</span>
+      ${Buffer.byteLength(html)} bytes of HTML</p>
+    <div class="themes">${frame('Light')}${frame('Dark')}</div>
+    <h2>Text</h2><pre lang="${escaped(language)}">${linked(text)}</pre>`
+}
+
+function page(p: {
+  readonly title: string
+  readonly name: 'at-list' | 'at-letter'
+  readonly header: string
+  readonly list: string
+  readonly article: string
+  readonly script: string
+}): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escaped(title)}</title>
+<title>${escaped(p.title)}</title>
 <style>${style}</style>
 </head>
-<body class="${p.opened === undefined ? 'at-list' : 'at-letter'}">
+<body class="${p.name}">
 <header>
   <a class="name" href="/">Mailbox</a>
-  <span class="count">${counted(p.letters.length)}</span>
-  <a class="news" href="/" hidden>A new e-mail arrived</a>
-  <button type="button" id="clear"${p.letters.length === 0 ? ' disabled' : ''}>Delete all</button>
+  ${p.header}
 </header>
 <main>
-  <nav aria-label="E-mails">${listOf(p.letters, shown)}</nav>
-  <article>${shown === undefined ? '' : letterOf(shown)}</article>
-</main>
-<script nonce="${p.nonce}">${script(p.lastId, p.opened === undefined)}</script>
+  <nav aria-label="E-mails">${p.list}</nav>
+  <article>${p.article}</article>
+</main>${p.script}
 </body>
 </html>
 `

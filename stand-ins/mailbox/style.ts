@@ -25,7 +25,7 @@ header {
 }
 .name { color: var(--ink); font-weight: 650; font-size: 17px; text-decoration: none; }
 .count { color: var(--soft); margin-right: auto; white-space: nowrap; }
-.news { white-space: nowrap; }
+.news, .samples { white-space: nowrap; }
 button {
   min-height: 34px; padding: 0 14px; font: inherit; cursor: pointer; white-space: nowrap;
   color: var(--ink); background: var(--sheet); border: 1px solid var(--line); border-radius: 8px;
@@ -61,7 +61,7 @@ h2 {
   margin: 26px 0 8px; font-size: 12px; letter-spacing: 0.06em; text-transform: uppercase;
   color: var(--soft);
 }
-dl { display: grid; grid-template-columns: 56px minmax(0, 1fr); gap: 3px 12px; margin: 0; }
+dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 3px 16px; margin: 0; }
 dt { color: var(--soft); }
 dd { margin: 0; overflow-wrap: anywhere; }
 dd time { font-size: inherit; color: inherit; margin-right: 8px; }
@@ -69,9 +69,15 @@ dd time { font-size: inherit; color: inherit; margin-right: 8px; }
 .links { margin: 0; padding: 0; list-style: none; }
 .links li { padding: 3px 0; overflow-wrap: anywhere; }
 iframe {
-  display: block; width: 100%; height: 380px; resize: vertical;
-  background: #fff; color-scheme: light; border: 1px solid var(--line); border-radius: 10px;
+  display: block; width: 100%; height: 620px; resize: vertical;
+  background: #fff; border: 1px solid var(--line); border-radius: 10px;
 }
+.themes { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 390px)); gap: 16px; }
+figure { margin: 0; }
+figcaption { color: var(--soft); font-size: 13px; margin-bottom: 6px; }
+.themes iframe { height: 760px; }
+iframe.light { color-scheme: light; border-color: #dfe2e7; }
+iframe.dark { background: #121614; color-scheme: dark; }
 pre {
   margin: 0; padding: 16px 18px; overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere;
   font: 14px/1.6 ui-monospace, Menlo, Consolas, monospace;
@@ -87,7 +93,7 @@ pre {
   nav a[aria-current] .kind { background: var(--tint); }
   article { padding: 16px 16px 40px; }
   .at-list article, .at-letter nav { display: none; }
-  .at-letter .count { visibility: hidden; }
+  .at-letter .count { visibility: hidden; overflow: hidden; width: 0; }
   .back { display: inline-block; padding: 6px 0; margin-bottom: 6px; }
   h1 { font-size: 20px; }
 }

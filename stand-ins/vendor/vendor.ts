@@ -115,6 +115,7 @@ export async function startVendor(options: VendorOptions = {}): Promise<Vendor> 
     until: parts.record.until,
     clear: parts.record.clear,
     async close() {
+      if (!server.listening) return
       const closed = once(server, 'close')
       server.close()
       server.closeAllConnections()

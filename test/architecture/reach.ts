@@ -40,10 +40,10 @@ const REACHES: Reach[] = [
   },
   {
     name: 'dial-out',
-    promise: 'only upstreams, payments, vendor-bill and acts make outgoing HTTP requests',
+    promise: 'only upstreams, payments, vendor-bill, acts and status make outgoing HTTP requests',
     pattern: /(?<![.\w])fetch\(|\bhttps?\.(?:request|get)\(/g,
-    places: /^src\/(?:upstreams|payments|vendor-bill|acts)\//,
-    fix: 'only upstreams, payments, vendor-bill and acts may; call one of them',
+    places: /^src\/(?:upstreams|payments|vendor-bill|acts|status)\//,
+    fix: 'only upstreams, payments, vendor-bill, acts and status may; call one of them',
   },
   {
     name: 'test-branch',

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { exampleOf } from '../docs/customer-pages.ts'
 import type { Arrival } from './arrivals.ts'
 import type { Target } from './clients.ts'
 import { cleanEnvironment, lastLine, RUN_MS_MAX, type Run, run } from './program.ts'
@@ -52,8 +53,8 @@ const agents: readonly Agent[] = [
     program: 'pi',
     keyVariables: ['ANTHROPIC_API_KEY'],
     parameters: (prompt) => ['-p', prompt, '--provider', 'anthropic', '--model', MODEL],
-    files: ({ url }) => ({
-      '.pi/agent/models.json': JSON.stringify({ providers: { anthropic: { baseUrl: url } } }),
+    files: (target) => ({
+      '.pi/agent/models.json': fileOf('coding-agents', 'json', target),
     }),
     tool: (folder) => `read ${JSON.stringify({ path: join(folder, 'note.txt') })}`,
   },
@@ -63,10 +64,8 @@ const agents: readonly Agent[] = [
     program: 'opencode',
     keyVariables: ['ANTHROPIC_API_KEY'],
     parameters: (prompt) => ['run', prompt, '--model', `anthropic/${MODEL}`],
-    files: ({ url }) => ({
-      '.config/opencode/opencode.json': JSON.stringify({
-        provider: { anthropic: { options: { baseURL: `${url}/v1` } } },
-      }),
+    files: (target) => ({
+      '.config/opencode/opencode.json': fileOf('opencode', 'json', target),
     }),
   },
   {
@@ -75,18 +74,15 @@ const agents: readonly Agent[] = [
     program: 'cn',
     keyVariables: ['ANTHROPIC_API_KEY'],
     parameters: (prompt, home) => ['-p', prompt, '--config', join(home, 'config.yaml')],
-    files: ({ url, key }) => ({
-      'config.yaml': [
-        'name: local',
-        'version: 1.0.0',
-        'schema: v1',
-        'models:',
-        `  - { name: m, provider: anthropic, model: ${MODEL}, apiBase: ${url}/v1, apiKey: ${key} }`,
-        '',
-      ].join('\n'),
-    }),
+    files: (target) => ({ 'config.yaml': fileOf('coding-agents', 'yaml', target) }),
   },
 ]
+
+/** A file of settings as the documentation prints it, with this target filled in. */
+function fileOf(page: string, language: string, { url, key }: Target): string {
+  const values = { apiUrl: url, vendorSlug: 'vendor', key, models: [MODEL] }
+  return exampleOf(`docs/clients/${page}.md`, language, values)
+}
 
 /** True when every agent that could be run was served as promised. */
 export async function runAgents(): Promise<boolean> {

@@ -196,6 +196,7 @@ const contract: readonly [string, (shop: Shop) => Promise<void>][] = [
       const body = provider.draftRefund({
         refund,
         paymentId: made.paymentId,
+        completed: kopecks(0),
         amount: kopecks(100),
         title: '35 млн кредитов',
         email: 'owner@example.org',
@@ -234,6 +235,7 @@ test('stand-in: a paid payment is refunded in parts up to the whole, each by its
     const body = provider.draftRefund({
       refund: id,
       paymentId: made.paymentId,
+      completed: kopecks(0),
       amount: kopecks(amount),
       title: '35 млн кредитов',
       email: 'owner@example.org',

@@ -102,7 +102,8 @@ test('every metric is explained, and every line of the log is one that is writte
   const sources = [
     ...['platform/metrics/metrics.ts', 'watch-modules.ts', 'watch-secrets.ts', 'fleet/fleet.ts'],
   ]
-  const metrics = [...sources, 'gateway/gateway.ts', 'gateway/admission.ts', 'acts/acts.ts']
+  const exporters = ['gateway/gateway.ts', 'gateway/admission.ts', 'acts/acts.ts']
+  const metrics = [...sources, ...exporters, 'status/status.ts']
     .map((path) => `src/${path}`)
     .flatMap((path) => [...source(path).matchAll(/'((?:gateway|gen_ai|acts)_\w+)'/g)])
     .flatMap(([, name = '']) => (/_(?:type|model|)$/.test(name) ? [] : [name]))
@@ -132,6 +133,7 @@ test('every metric is explained, and every line of the log is one that is writte
     'src/ledger/spool/claim.ts',
     'src/ledger/upkeep/sweep.ts',
     'src/pricing/versions.ts',
+    'src/status/prober.ts',
     'src/upstreams/outcome.ts',
   ]
   const lines = [...files, ...modules].map(source).join('\n')

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { anchorOf } from '../../web/ui/markdown/markdown.ts'
+import { parseMarkdown } from '../../web/ui/markdown/parse.ts'
 
 export const root = join(import.meta.dirname, '../..')
 
@@ -45,10 +45,9 @@ export function lineAt(text: string, offset: number): number {
 }
 
 /** The names under which a page's headings can be linked to. */
-export function anchorsOf({ prose }: Page): ReadonlySet<string> {
-  return new Set(
-    [...prose.matchAll(/^#{1,6} +(.+?) *#*$/gm)].map(([, title = '']) => anchorOf(title)),
-  )
+export function anchorsOf({ text }: Page): ReadonlySet<string> {
+  const headings = parseMarkdown(text).filter((block) => block.kind === 'heading')
+  return new Set(headings.map(({ id }) => id))
 }
 
 export type Found = { readonly value: string; readonly line: number }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { UNRESOLVED } from '../../src/payments/mandates/endings.ts'
 import { differenceReasons } from '../../src/payments/order/decide.ts'
-import { REFUND_REFUSED } from '../../src/payments/refunds/closed.ts'
+import { CLOSING_REVIEW } from '../../src/payments/refunds/closing.ts'
 import { alarmsOf } from '../../src/payments/reviews/alarms.ts'
 import {
   backingRule,
@@ -64,7 +64,7 @@ test('every alarm has its line, and no other', () => {
 
 test('every reason for a review is explained', () => {
   const told = namesOf('Payments under review')
-  const others = ['order_unknown', 'refund …', REFUND_REFUSED, UNRESOLVED]
+  const others = ['order_unknown', 'refund …', `${CLOSING_REVIEW} …`, UNRESOLVED]
   assert.deepEqual(told.toSorted(), [...differenceReasons, ...others].toSorted())
 })
 

@@ -57,6 +57,8 @@ test('the index of decisions lists every record once', () => {
 test('the first words of every page say who it is for', () => {
   const pages = readPages()
     .filter(({ path }) => !/^(?:README\.md$|\.github\/|docs\/decisions\/0)/.test(path))
+    // A seller's sample documents speak to the seller's customers.
+    .filter(({ path }) => !path.startsWith('documents.example/'))
     .map(({ path, prose }) => ({
       path,
       opening: prose.replace(/<!--.*?-->/gs, '').split(/\n\s*\n/)[1],

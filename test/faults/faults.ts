@@ -1,7 +1,3 @@
-// npm run faults -- <name> [--full] [--only part,part] [--seed n]: runs one fault program. Each
-// breaks something real, checks a promise, prints its figures last as one JSON line, and exits
-// non-zero when the promise is broken. CI runs the short form. Published figures come from
-// --full, which also checks time limits in milliseconds; a busy machine would exceed them.
 // npm run faults -- <name> [--full] [--only part,part [--times n]] [--seed n]: runs one fault
 // program, or some parts of it. Each breaks something real, checks a promise, prints its figures
 // last as one JSON line, and exits non-zero when the promise is broken. CI runs the short form. The
@@ -48,12 +44,14 @@ const programs: Record<string, () => Promise<Program>> = {
   'many-streams': () => import('./many-streams.ts'),
   'payment-storm': () => import('./payment-storm.ts'),
   'sweep-blind': () => import('./sweep-blind.ts'),
+  closing: () => import('./payments/closing-model.ts'),
   'payment-model': () => import('./payments/model.ts'),
   'notification-flood': () => import('./notification-flood.ts'),
   'notice-budget': () => import('./notice-budget.ts'),
   'promo-farm': () => import('./promo-farm.ts'),
   'refund-race': () => import('./refund-race.ts'),
   mandate: () => import('./mandate.ts'),
+  receipts: () => import('./receipts/receipts.ts'),
   'sweep-size': () => import('./ledger/sweep-size.ts'),
   'usage-kill': () => import('./ledger/usage-kill.ts'),
   'clock-back': () => import('./days/clock-back.ts'),
@@ -62,8 +60,10 @@ const programs: Record<string, () => Promise<Program>> = {
   partitions: () => import('./days/partitions.ts'),
   enumeration: () => import('./enumeration.ts'),
   'step-up': () => import('./step-up.ts'),
+  recovery: () => import('./recovery.ts'),
   'desk-tenancy': () => import('./desk-tenancy.ts'),
   'acts-erased': () => import('./acts-erased.ts'),
+  erasure: () => import('./erasure/erasure.ts'),
   edge: () => import('./edge/edge.ts'),
   'edge-node-dead': () => import('./edge/node-dead.ts'),
   roles: () => import('./roles.ts'),

@@ -1,7 +1,8 @@
 // One person farms promo codes with many accounts: the same mailbox in many spellings, purchases
 // that are refunded, accounts that are closed, erased and registered again, all at once and from
 // three processes. Each code goes to a mailbox at most once ever, no refunded purchase has opened
-// one, and nobody gets more refunds than the budget.
+// one, and nobody gets more refunds than the budget. Every account also asks for a trial, from a
+// few networks: one for a mailbox ever, three for a network, and never above the day's ceiling.
 import { normalizeAddress } from '../../src/payments/digests.ts'
 import type { Payments } from '../../src/payments/payments.ts'
 import type { BookId, OrderId } from '../../src/platform/ids.ts'
@@ -14,6 +15,8 @@ import { ensure, random } from '../support/drill.ts'
 const FULL = { mailboxes: 40, codes: 12, steps: 4_000, atOnce: 16 }
 const SHORT = { mailboxes: 4, codes: 4, steps: 160, atOnce: 8 }
 const REFUNDS_PER_MONTH = 3
+/** So that the short form already meets each limit. */
+const TRIAL = { credits: 10, perNetworkDay: 3 }
 
 /** Refusals that a farmer may meet; every other error fails the program. */
 const EXPECTED = [
@@ -34,6 +37,7 @@ export const drill: Drill = async ({ isFull, seed, say }) => {
     payments: {
       refundsPerMonth: REFUNDS_PER_MONTH,
       promoTriesPerHour: 1_000,
+      trial: { ...TRIAL, creditsPerDay: trialCeiling(size.mailboxes) },
       ownerOf: async (book) => {
         const email = emails.get(book)
         return email === undefined ? undefined : { email, language: 'ru', createdAt: new Date(0) }
@@ -42,11 +46,17 @@ export const drill: Drill = async ({ isFull, seed, say }) => {
   })
   try {
     const codes = await makeCodes(stage, size.codes)
-    const farm = createFarm(stage, { ...size, codes, emails, draw: random(seed) })
+    const farm = createFarm(stage, {
+      ...size,
+      networks: Math.ceil(size.mailboxes / 3),
+      codes,
+      emails,
+      draw: random(seed),
+    })
     await Promise.all(
       Array.from({ length: size.atOnce }, () => farm.work(size.steps / size.atOnce)),
     )
-    const figures = await check(stage, emails)
+    const figures = { ...(await check(stage, emails)), ...(await checkTrials(stage, size)) }
     const { accounts, erased, counts } = farm.state
     say(`${accounts} accounts of ${size.mailboxes} mailboxes, ${erased} of them erased`)
     return {
@@ -81,6 +91,7 @@ function createFarm(
   stage: TestPayments,
   options: {
     readonly mailboxes: number
+    readonly networks: number
     readonly codes: readonly string[]
     readonly emails: Map<BookId, string>
     readonly draw: () => number
@@ -104,9 +115,24 @@ function createFarm(
     return `Farmer${either('.', '-')}${n}${tag}@${either('ya', 'yandex')}.ru`
   }
 
-  async function register(): Promise<void> {
-    const book = await stage.newBook()
+  /** Both notations of a network of the farmer; another address of it each time. */
+  function network(): string {
+    const n = Math.floor(draw() * options.networks)
+    const host = 1 + Math.floor(draw() * 250)
+    return n % 2 === 0 ? `198.51.${n}.${host}` : `2001:db8:${n.toString(16)}:${host}::1`
+  }
+
+  /** The book is made in the transaction that grants its trial, as at a confirmation. */
+  async function register(payments: Payments): Promise<void> {
     const email = spelling()
+    const address = network()
+    const book = await stage.db.transaction(async (tx) => {
+      const made = await stage.ledger.createBook(tx)
+      const got = await payments.grantTrial(tx, { book: made, email, address })
+      const outcome = got === undefined ? 'no trial' : 'trial'
+      state.counts[outcome] = (state.counts[outcome] ?? 0) + 1
+      return made
+    })
     emails.set(book, email)
     open.push({ book, email, orders: [] })
     state.accounts += 1
@@ -158,7 +184,7 @@ function createFarm(
     const payments = pick(processes) ?? stage.payments
     const account = pick(open)
     const share = draw()
-    if (account === undefined || share < 0.15) return register()
+    if (account === undefined || share < 0.15) return register(payments)
     if (share < 0.4) return buy(payments, account)
     if (share < 0.7) {
       await payments.redeem(account.book, pick(options.codes) ?? '')
@@ -223,7 +249,8 @@ async function check(stage: TestPayments, emails: ReadonlyMap<BookId, string>) {
   )
   ensure(above.length === 0, `no mailbox has more refunds than the budget (${above.length})`)
   const { rows } = await db.query(
-    `select (select count(*)::int4 from entries where kind = 'promo') as entries,
+    `select (select count(*)::int4 from entries
+         where kind = 'promo' and note <> 'trial') as entries,
        (select count(*)::int4 from promo_purchases) as "purchasesUsed",
        (select count(*)::int4 from refunds) as refunds`,
   )
@@ -233,6 +260,37 @@ async function check(stage: TestPayments, emails: ReadonlyMap<BookId, string>) {
   ensure(findings.length === 0, `the audit is empty (${findings[0]?.rule})`)
   const { purchasesUsed, refunds } = sums
   return { redemptions: given.length, purchasesUsed, refunds, findings: findings.length }
+}
+
+/** Below what the mailboxes could get, so that the ceiling is met; the last trial fits exactly. */
+function trialCeiling(mailboxes: number): number {
+  return TRIAL.credits * Math.max(2, Math.floor(mailboxes * 0.75))
+}
+
+async function checkTrials(stage: TestPayments, { mailboxes }: { readonly mailboxes: number }) {
+  const twice = await rowsOf(
+    stage,
+    'select from trials group by address_digest having count(*) > 1',
+  )
+  ensure(twice.length === 0, 'no mailbox got two trials')
+  const crowded = await rowsOf(
+    stage,
+    `select from trial_networks where trials > ${TRIAL.perNetworkDay}`,
+  )
+  ensure(crowded.length === 0, 'no network got more trials than a day has')
+  const [sums] = await rowsOf<{ trials: number; granted: bigint; counted: bigint; posted: bigint }>(
+    stage,
+    `select (select count(*)::int4 from trials) as trials,
+       (select coalesce(sum(credits), 0)::int8 from trials) as granted,
+       (select coalesce(sum(credits), 0)::int8 from trial_days) as counted,
+       (select coalesce(sum(amount), 0)::int8 from entries
+        where kind = 'promo' and note = 'trial') as posted`,
+  )
+  const { trials = 0, granted = -1n, counted = -2n, posted = -3n } = sums ?? {}
+  ensure(granted === counted && granted === posted, 'rows, days and ledger have the same sum')
+  ensure(granted <= credits(trialCeiling(mailboxes)), `the ceiling held (${granted})`)
+  ensure(trials > 0, 'somebody got a trial')
+  return { trials }
 }
 
 async function rowsOf<T = unknown>({ db }: TestPayments, sql: string): Promise<T[]> {

@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import type { OrderId } from '../../src/platform/ids.ts'
+import { PASSWORD } from '../stages/accounts.ts'
 import { createConsoleStage } from '../stages/console.ts'
 import { quarantineCharge } from '../support/quarantined-charge.ts'
 import { openBrowser, type WindowName, windows } from './support/browser.ts'
@@ -108,7 +109,7 @@ async function arrangeWork(
   await run('grant', [String(book), '250000'], { reason: 'a partner', ref: 'three' })
 }
 
-/** Something in each queue: a dispute, a stuck order, a failed receipt, a letter, a charge. */
+/** Something in each queue: disputes, an order, a receipt, an e-mail, registrations, a charge. */
 async function arrangeQueues(stage: Awaited<ReturnType<typeof createConsoleStage>>): Promise<void> {
   const [disputer, other] = [
     await arrangeCustomer(stage, 'disputer'),
@@ -131,6 +132,21 @@ async function arrangeQueues(stage: Awaited<ReturnType<typeof createConsoleStage
   await stage.db.query(
     `insert into letters (kind, recipient, subject, body_text, body_html, attempts, last_error)
      values ('payment-credited', 'slow@example.org', 's', 't', 'h', 3, '451 4.7.1 greylisted')`,
+  )
+  await stage.db.transaction((tx) =>
+    stage.accounts.registrations.invite(
+      tx,
+      { email: 'invited@example.org', language: 'ru' },
+      'olga',
+    ),
+  )
+  await stage.browser().expectOk('POST /api/auth/register', {
+    ...{ email: 'unconfirmed@example.org', password: PASSWORD, language: 'en' },
+    consents: stage.documents.list().filter((one) => one.isRequired),
+  })
+  await stage.db.query(
+    `update letters set state = 'failed', last_error = '550 5.1.1 no such user', body_text = null,
+       body_html = null, ended_at = clock_timestamp() where recipient = 'unconfirmed@example.org'`,
   )
   await quarantineCharge(stage.ledger, disputer.book, 1_287)
 }

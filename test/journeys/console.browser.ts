@@ -59,6 +59,17 @@ test('an invited operator sets a password and an app by a one-time link', () =>
     assert.equal(await page.getByRole('search').count(), 0)
   }))
 
+test('the top bar does not break the name of the service, beside the longest words', async () => {
+  const person = await at.stage.people.newcomer('reader', 'admin')
+  const { page, close } = await at.browser.open('desktop', { language: 'ru' })
+  await page.goto(at.stage.consoleUrl)
+  await signIn(page, person, 'ru')
+  const name = page.getByRole('banner').getByText('Gate', { exact: true })
+  const { height = 0 } = (await name.boundingBox()) ?? {}
+  assert.ok(height > 0 && height < 40, `it is ${height} px high`)
+  await close()
+})
+
 test('a request’s id leads to the arithmetic of its price in under five clicks', () =>
   within(async (page) => {
     const person = await at.stage.people.newcomer('finder', 'support')

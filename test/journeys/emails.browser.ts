@@ -6,19 +6,13 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import type { Language } from '../../tools/email-samples.ts'
 import { PASSWORD } from '../stages/accounts.ts'
 import { type CabinetStage, createCabinetStage, type Person } from '../stages/cabinet.ts'
 import { freePorts } from '../stages/served/gateway.ts'
 import { openBrowser, type TestBrowser } from './support/browser.ts'
 import { button, sentencePattern, words } from './support/cabinet-steps.ts'
-import {
-  everyEmail,
-  isForGuests,
-  kinds,
-  type Language,
-  type WrittenEmail,
-  writers,
-} from './support/email-list.ts'
+import { everyEmail, isForGuests, kinds, type WrittenEmail, writers } from './support/email-list.ts'
 
 const root = join(import.meta.dirname, '../..')
 /** A page takes half a second; beside other work on two cores, a few. */
@@ -45,12 +39,21 @@ type Words = (typeof words)[Language]
 
 /** The heading that identifies each page; a link to a page that is not listed here fails. */
 const pages: Readonly<Record<string, (said: Words) => readonly (string | RegExp)[]>> = {
-  '/confirm': ({ confirm }) => [confirm.title],
+  // The page asks at once, and nobody has a code of the samples.
+  '/confirm': ({ confirm }) => [confirm.spentTitle],
   '/sign-in': ({ signIn }) => [signIn.title],
   '/forgot': ({ forgot }) => [forgot.title],
   '/reset': ({ reset }) => [reset.title],
   '/email': ({ emailChange }) => [emailChange.title],
   '/undo-email': ({ undoEmail }) => [undoEmail.title],
+  '/invitation': ({ invitation }) => [invitation.title],
+  '/recover': ({ recovery }) => [recovery.spentTitle],
+  '/confirm-recovery': ({ confirmRecovery }) => [confirmRecovery.title],
+  '/finish-recovery': ({ finishRecovery }) => [finishRecovery.title],
+  '/stop-recovery': ({ stopRecovery }) => [stopRecovery.title],
+  '/unsubscribe': ({ unsubscribe }) => [unsubscribe.title],
+  '/usage': ({ usage }) => [usage.title],
+  '/payments': ({ payments }) => [payments.title],
   '/security': ({ nav, security, factor }) => [nav.settings, security.password, factor.title],
   '/limits': ({ nav, limits, topUp }) => [nav.settings, limits.spending, topUp.title],
   '/top-up': ({ topUp }) => [topUp.title, topUp.mandate],

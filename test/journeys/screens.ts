@@ -1,7 +1,7 @@
-// npm run screens [-- <part of a name> …]: saves screenshots of every screen of the cabinet in both
-// widths, languages and themes to .screens/cabinet for people to look at. With parts, only the
-// screenshots whose names contain all of them, such as `home- phone ru`. `console`: those of the
-// console, to .screens/console.
+// npm run screens [-- <part of a name> …]: saves screenshots of every screen of the cabinet in four
+// widths and both languages and themes to .screens/cabinet for people to look at. With parts, only
+// the screenshots whose names contain all of them, such as `home- phone ru`. `console`: those of
+// the console, to .screens/console.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -13,10 +13,19 @@ import { createScreensStage } from './screen/stage.ts'
 import { createWindows } from './screen/windows.ts'
 import { openBrowser, type WindowName, windows } from './support/browser.ts'
 
+/** The windows of the journeys, and two more sizes in which layouts change. */
+const sizes = {
+  phone: { window: 'phone', ...windows.phone.viewport },
+  tablet: { window: 'desktop', width: 768, height: 1024 },
+  desktop: { window: 'desktop', ...windows.desktop.viewport },
+  wide: { window: 'desktop', width: 1920, height: 1080 },
+} as const satisfies Record<string, Size>
+
+type Size = { readonly window: WindowName; readonly width: number; readonly height: number }
 type Shot = {
   readonly name: string
   readonly screen: Screen
-  readonly window: WindowName
+  readonly size: Size
   readonly language: Language
 }
 
@@ -30,10 +39,10 @@ if (parts[0] === 'console') {
   process.exit(0)
 }
 const shots = screens.flatMap((screen) =>
-  (Object.keys(windows) as WindowName[]).flatMap((window) =>
+  Object.entries(sizes).flatMap(([sizeName, size]) =>
     (Object.keys(words) as Language[]).flatMap((language): Shot[] => {
-      const name = `${screen.name}-${window}-${language}`
-      return parts.every((part) => name.includes(part)) ? [{ name, screen, window, language }] : []
+      const name = `${screen.name}-${sizeName}-${language}`
+      return parts.every((part) => name.includes(part)) ? [{ name, screen, size, language }] : []
     }),
   ),
 )
@@ -50,9 +59,10 @@ const browser = await openBrowser()
 const missing: string[] = []
 try {
   const shown = createWindows(browser, stage, await arrange(stage))
-  for (const { name, screen, ...look } of shots) {
+  for (const { name, screen, size, language } of shots) {
     try {
-      await shown.show(screen, look, (page) => take(page, name))
+      const { window } = size
+      await shown.show(screen, { window, language }, (page) => take(page, name, size))
     } catch (error) {
       missing.push(name)
       console.error(`${name}: ${error instanceof Error ? error.message : error}`)
@@ -66,9 +76,9 @@ try {
 console.log(`${shots.length * 2} screenshots in ${folder}, ${missing.length * 2} missing`)
 process.exitCode = missing.length === 0 ? 0 : 1
 
-async function take(page: Page, name: string): Promise<void> {
+async function take(page: Page, name: string, { width, height }: Size): Promise<void> {
   const isOver = await page.getByRole('dialog').or(page.getByRole('menu')).isVisible()
-  const { width, height } = page.viewportSize() ?? { width: 0, height: 0 }
+  await page.setViewportSize({ width, height })
   const content = await page.evaluate<number>('document.documentElement.scrollHeight')
   // As high as the page, so that bars are at its edges; overlays keep their place.
   if (!isOver) await page.setViewportSize({ width, height: Math.max(content, height) })

@@ -140,7 +140,7 @@ test('with the keyboard: an announced charge is shown and canceled with its mand
     await page.getByText(topUp.notice.on).waitFor()
     await stage.spend(owner.book, 34_000_000)
     const { text } = await stage.newestEmail(owner.email, 'top-up-soon')
-    assert.match(text, /мы спишем с карты •••• 4444/)
+    assert.match(text, /мы спишем [\d\s,]+₽ с карты •••• 4444/)
     await page.reload()
     await page.getByText(topUp.charges.planned, { exact: true }).waitFor()
     await button(page, topUp.turnOff).focus()

@@ -90,6 +90,15 @@ async function untilGone(): Promise<void> {
   }
 }
 
+test('demo says what it takes instead of starting with arguments', async () => {
+  const demo = `${process.execPath} ${join(root, 'tools/node.mjs')} tools/demo.ts`
+  assert.match(
+    await shell(`cd ${root} && ${demo} --help`),
+    /Ctrl-C ends it\.\nIt takes no arguments/,
+  )
+  await assert.rejects(shell(`cd ${root} && ${demo} --port 1`), { code: 2 })
+})
+
 test('demo starts everything with a month of usage, and Ctrl-C leaves no process', {
   timeout: 180_000,
 }, async () => {
@@ -101,6 +110,7 @@ test('demo starts everything with a month of usage, and Ctrl-C leaves no process
   assert.equal(JSON.parse(await shell(plain)).type, 'message')
   assert.match(await shell(streamed), /^event: message_start\n.*\nevent: message_stop\n/s)
   assert.equal(JSON.parse(await shell(me)).requests.total, before.requests.total + 2)
+  assert.doesNotMatch(printed, /an outage began|PLUGIN_TIMINGS/, 'nothing looks wrong at first')
   assert.equal(await signIn(printed), 200)
   assert.equal(await consoleSignIn(printed), 200)
   assert.ok(!hasProc || ours().length >= 4, 'its processes can be found')

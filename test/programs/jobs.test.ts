@@ -12,7 +12,7 @@ type Modules = Parameters<typeof createJobs>[0]
 function modulesWith(given: Readonly<Record<string, () => Promise<unknown>>>): Modules {
   const anything = (): object =>
     new Proxy(() => Promise.resolve([]), { get: (_, name) => given[String(name)] ?? anything() })
-  const names = ['ledger', 'mail', 'accounts', 'guards', 'payments', 'vendorBill']
+  const names = ['ledger', 'mail', 'accounts', 'guards', 'payments', 'vendorBill', 'summaries']
   const modules = Object.fromEntries(names.map((name) => [name, anything()]))
   return { ...(modules as unknown as Modules), log: quiet, entriesKeptDays: 60 }
 }

@@ -102,6 +102,17 @@ export const forbidden: readonly Forbidden[] = [
     sql: 'select id, hash from keys',
   },
   {
+    what: 'read the codes in e-mails',
+    roles: ['tollgate_gateway', 'tollgate_cabinet', 'tollgate_operator', 'tollgate_auditor'],
+    sql: 'select body_text from letters',
+  },
+  {
+    what: 'say that an e-mail was sent',
+    roles: ['tollgate_gateway', 'tollgate_cabinet', 'tollgate_operator', 'tollgate_auditor'],
+    sql: `insert into letters (kind, once, recipient, subject, state, ended_at)
+      values ('recovery-opened', 'rcv_1 mailbox', 'x', '', 'sent', now() - interval '2 days')`,
+  },
+  {
     what: 'read passwords',
     roles: ['tollgate_gateway', 'tollgate_operator', 'tollgate_auditor'],
     sql: 'select password_hash from credentials',

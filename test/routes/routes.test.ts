@@ -24,9 +24,13 @@ const WITH_PASSWORD = [
 const PUBLIC = [
   ...['brand', 'prices', 'documents/:document', 'status'].map((path) => `GET /api/${path}`),
   'GET /api/auth/passkey/generate-authenticate-options',
-  ...['register', 'register/again', 'confirm', 'sign-in/email', 'sign-out'],
+  ...['register', 'register/again', 'confirm', 'invitation', 'sign-in/email', 'sign-out'],
   ...['two-factor/verify-totp', 'two-factor/verify-backup-code', 'passkey/verify-authentication'],
   ...['request-password-reset', 'reset-password', 'email/undo'],
+  ...['ask', 'look', 'open', 'complete', 'confirm', 'finish', 'stop'].map(
+    (step) => `recovery/${step}`,
+  ),
+  'POST /api/unsubscribe',
 ].map((path) => (path.includes(' ') ? path : `POST /api/auth/${path}`))
 
 test('the file has every route of the contract, with the cells that the server shows', async () => {

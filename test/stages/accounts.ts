@@ -1,7 +1,12 @@
 // A stage for accounts: the real module on a real database, with the real outbox, and browsers that
 // keep cookies. Tests read e-mails from the outbox; there is no mail server.
 import { createHmac } from 'node:crypto'
-import { type Accounts, type AccountsOptions, createAccounts } from '../../src/accounts/accounts.ts'
+import {
+  type Accounts,
+  type AccountsOptions,
+  type ClosingHooks,
+  createAccounts,
+} from '../../src/accounts/accounts.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { type Executor, openDatabase } from '../../src/platform/db/db.ts'
 import type { BookId } from '../../src/platform/ids.ts'
@@ -25,6 +30,7 @@ export const accountSettings = {
   wrongMinutes: 15,
   lettersPerHour: 100,
   eraseAfterDays: 1_095,
+  recoveryHours: 72,
 }
 
 export const documents = [
@@ -45,6 +51,21 @@ export type AuthResponse = { status: number; body: Record<string, unknown>; head
 export type Stage = Awaited<ReturnType<typeof createStage>>
 export type Browser = ReturnType<Stage['browser']>
 
+/** Nothing runs, nothing can be refunded: closing waits for nobody. */
+export const emptyBooks: ClosingHooks = {
+  isStopped: async () => false,
+  onBegin: async () => {},
+  onStop: async () => {},
+  isDrained: async () => true,
+  requestRefunds: async () => {},
+  isRefunded: async () => true,
+  onClose: async () => true,
+  needs: async () => [],
+  beforeErase: async () => {},
+  onErase: async () => {},
+  exports: {},
+}
+
 export async function createStage() {
   const database = await createTestDatabase()
   const { db } = database
@@ -53,7 +74,8 @@ export async function createStage() {
   // Nothing listens on that port: what works here works without a mail server.
   const smtpUrl = new Masked('smtp://127.0.0.1:1?starttls=never')
   const from = 'letters@example.org'
-  const mail = createMail({ db: own, smtpUrl, from, log: quiet, clock: systemClock })
+  const brand = { name: 'Gate', supportEmail: 'help@example.org', cabinetUrl: CABINET }
+  const mail = createMail({ db: own, smtpUrl, from, brand, log: quiet, clock: systemClock })
 
   type AccountsChanges = Partial<Omit<AccountsOptions, 'settings'>> & {
     settings?: Partial<AccountsOptions['settings']>
@@ -64,14 +86,14 @@ export async function createStage() {
       mail,
       clock: systemClock,
       log: quiet,
-      brand: { name: 'Gate', supportEmail: 'help@example.org', cabinetUrl: CABINET },
+      brand,
       settings: { ...accountSettings, ...settings },
       async openBook(tx) {
         const { rows } = await tx.query('select ledger_open() as id')
         return (rows[0] as { id: BookId }).id
       },
       documents: () => documents,
-      closingHooks: { onClose: async () => {}, onErase: async () => {}, exports: {} },
+      closingHooks: emptyBooks,
       ...changes,
     })
   }

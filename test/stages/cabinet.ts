@@ -10,11 +10,13 @@ import type * as contract from '../../src/cabinet/contract/contract.ts'
 import { createGuards } from '../../src/guards/guards.ts'
 import { createKeys } from '../../src/keys/keys.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import type { Db, Tx } from '../../src/platform/db/db.ts'
+import type { Db, Executor } from '../../src/platform/db/db.ts'
 import type { BookId } from '../../src/platform/ids.ts'
-import { createLog } from '../../src/platform/log.ts'
+import { createLog, type Log } from '../../src/platform/log.ts'
+import { Masked } from '../../src/platform/masked.ts'
 import { createPricing, type Pricing } from '../../src/pricing/pricing.ts'
-import { createUpstreams } from '../../src/upstreams/upstreams.ts'
+import { createStatus } from '../../src/status/status.ts'
+import { createUpstreams, type Upstreams } from '../../src/upstreams/upstreams.ts'
 import { keySettings } from '../support/harness.ts'
 import { AGENT, accountSettings, CABINET, PASSWORD } from './accounts.ts'
 import { brand, createTestPayments, type TestPaymentsOptions } from './payments.ts'
@@ -56,9 +58,14 @@ type StageOptions = TestPaymentsOptions & {
   readonly addressHeader?: string
   /** Other prices than those of the example. */
   readonly catalogueText?: string
+  /** The base URL for API clients. */
+  readonly apiUrl?: string
   /** E-mails then link to this server, where a browser can sign in; without it to CABINET. */
   readonly port?: number
 }
+
+/** What modules of one more process have of their own. */
+type OneProcess = Pick<Parameters<typeof createGuards>[0], 'db' | 'ledger' | 'mail'>
 
 export async function createCabinetStage(options: StageOptions = {}) {
   const lines: string[] = []
@@ -70,8 +77,8 @@ export async function createCabinetStage(options: StageOptions = {}) {
   const ownerOf = (book: BookId) => accounts.ownerOf(book)
   const cabinetUrl = options.port === undefined ? CABINET : `http://127.0.0.1:${options.port}`
   const ownBrand = { ...brand, cabinetUrl }
-  const isClosed = (book: BookId, tx: Tx) => accounts.isClosed(book, tx)
-  const given = { log, ownerOf, isClosed, brand: ownBrand, ...options.payments }
+  const endingOf = (book: BookId, executor?: Executor) => accounts.endingOf(book, executor)
+  const given = { log, ownerOf, endingOf, brand: ownBrand, ...options.payments }
   const pay = await createTestPayments({ ...options, payments: given })
   const { db, ledger, mail, payments } = pay
   const directory = await mkdtemp(join(tmpdir(), 'tollgate-cabinet-'))
@@ -85,8 +92,12 @@ export async function createCabinetStage(options: StageOptions = {}) {
   // Without upstreams of its own: it reads what the gateway's processes have recorded.
   const { instance } = ledger
   const upstreams = createUpstreams({ db: own, log, clock: systemClock, instance, upstreams: [] })
+  const openStatus = (db: Db) => createTestStatus(db, { log, upstreams, payments, mail })
+  const status = openStatus(own)
   const lastPackOf = payments.lastPack
-  const guards = createGuards({ db: own, ledger, mail, log, brand: ownBrand, ownerOf, lastPackOf })
+  const openGuards = (on: OneProcess) =>
+    createGuards({ ...on, log, brand: ownBrand, ownerOf, lastPackOf })
+  const guards = openGuards({ db: own, ledger, mail })
   /** The accounts module, as one more process would create it. */
   const openAccounts = (on: { readonly db: Db } & Parameters<typeof openClosingHooks>[0]) =>
     createAccounts({
@@ -98,12 +109,11 @@ export async function createCabinetStage(options: StageOptions = {}) {
         return book
       },
       documents: documents.list,
+      onConfirmed: async (tx, owner) => void (await payments.grantTrial(tx, owner)),
       closingHooks: openClosingHooks(on),
     })
-  const emailOf: Parameters<typeof openClosingHooks>[0]['emailOf'] = async (account) =>
-    (await accounts.find(account))?.email
   const modules = { keys, ledger, guards, payments, mail }
-  const accounts: Accounts = openAccounts({ db: own, ...modules, emailOf })
+  const accounts: Accounts = openAccounts({ db: own, ...modules })
   const cabinet = createCabinet({
     ...{ db: own, clock, log, payments, cell: 0 },
     metrics: { countAnswer: () => undefined },
@@ -111,10 +121,10 @@ export async function createCabinetStage(options: StageOptions = {}) {
     trustedProxies: '127.0.0.1',
     pagesDirectory: options.pagesDirectory ?? 'none',
     api: {
-      ...{ ...modules, accounts, pricing, documents, upstreams },
+      ...{ ...modules, accounts, pricing, documents, status },
       brand: { ...brand, requisites: ['ООО «Пример»', 'ИНН 7700000000'] },
       cabinetUrl,
-      apiUrl: 'https://api.example.org',
+      apiUrl: options.apiUrl ?? 'https://api.example.org',
       vendorSlug: keySettings.slug,
       isSelling: true,
       refundPolicy: 'prorata',
@@ -149,8 +159,8 @@ export async function createCabinetStage(options: StageOptions = {}) {
 
   return {
     ...pay,
-    ...{ accounts, keys, guards, pricing, cabinet, documents, lines, clockShift, url },
-    ...{ browser, person, upstreams, brand: ownBrand, openAccounts, emailOf },
+    ...{ accounts, keys, guards, openGuards, pricing, cabinet, documents, lines, clockShift, url },
+    ...{ browser, person, upstreams, status, openStatus, brand: ownBrand, openAccounts },
 
     /** Buys a pack, pays it and waits until it is credited. */
     async buyPack(own: CabinetBrowser, pack = 'pack-35m'): Promise<contract.Order> {
@@ -179,6 +189,12 @@ export async function createCabinetStage(options: StageOptions = {}) {
 
     spend: pay.spend,
 
+    /** A worker takes every step of closings that can be taken now. */
+    async runClosings(): Promise<void> {
+      await db.query('update account_closings set next_at = ledger_now() where ended_at is null')
+      await accounts.closings.run()
+    },
+
     async end() {
       await cabinet.close({ idleMs: 0, limitMs: 2_000 })
       pricing.stop()
@@ -186,6 +202,21 @@ export async function createCabinetStage(options: StageOptions = {}) {
       await rm(directory, { recursive: true, force: true })
     },
   }
+}
+
+type StatusModules = {
+  readonly log: Log
+  readonly upstreams: Upstreams
+} & Pick<Awaited<ReturnType<typeof createTestPayments>>, 'payments' | 'mail'>
+
+/** Nobody starts its probes: they run when a test says so, and no gateway is at its address. */
+function createTestStatus(db: Db, { log, upstreams, payments, mail }: StatusModules) {
+  return createStatus({
+    ...{ db, clock: systemClock, log, probeSeconds: 30, model: () => undefined },
+    ...{ apiUrl: 'http://127.0.0.1:1', key: new Masked('none'), isSelling: true },
+    ...{ targets: upstreams.seen, payments: payments.health },
+    ...{ letters: mail.stats, relayProblem: mail.problem },
+  })
 }
 
 /** Without a text, the prices of the example. */

@@ -34,7 +34,7 @@ export async function createConsoleStage(
   const stage = await createOperatorStage({}, { ...own, consoleUrl })
   const modules = {
     ...stage.modules,
-    config: { operators: { ...stage.operators, consoleUrl } },
+    config: { brand: stage.brand, operators: { ...stage.operators, consoleUrl } },
   }
   const brand = { name: 'Gate', cabinetUrl: 'https://cabinet.example.org' }
   const server = openConsole({

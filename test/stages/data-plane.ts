@@ -16,6 +16,7 @@ export const gatewayLimits: GatewayOptions['settings'] = {
   requestSecondsMax: 3_600,
   addressHeader: 'none',
   cabinetUrl: 'https://cabinet.example',
+  cabinetOrigin: 'https://cabinet.example',
 }
 
 /** The settings of a test upstream, without name, address and keys. */

@@ -8,6 +8,11 @@ import { startWorker } from '../../src/platform/worker/worker.ts'
 import { startMailbox } from '../../stand-ins/mailbox/mailbox.ts'
 import { createTestDatabase, quiet } from '../support/harness.ts'
 
+const brand = {
+  name: 'Gate',
+  supportEmail: 'help@example.org',
+  cabinetUrl: 'https://cabinet.example',
+}
 export const SECRET = 'https://cabinet.example/confirm?code=canary-31337'
 export const letter: EmailMessage = {
   to: 'anna@example.org',
@@ -40,7 +45,7 @@ export async function createMailStage() {
 
   function mailAt(smtpUrl: string): Mail {
     const from = 'Gate <letters@gate.example>'
-    return createMail({ db, smtpUrl: new Masked(smtpUrl), from, log, clock: systemClock })
+    return createMail({ db, smtpUrl: new Masked(smtpUrl), from, brand, log, clock: systemClock })
   }
   const mail = mailAt(mailbox.smtpUrl)
 

@@ -25,6 +25,7 @@ import { urlAs } from '../../tools/program-roles.ts'
 import { createTestLedger, keySettings, quiet } from '../support/harness.ts'
 import { createCabinetStage } from './cabinet.ts'
 import { upstreamDefaults } from './data-plane.ts'
+import { brand } from './payments.ts'
 import { createPeople, staffSettings } from './staff.ts'
 
 export type OperatorStage = Awaited<ReturnType<typeof createOperatorStage>>
@@ -63,14 +64,14 @@ export async function createOperatorStage(
     ...{ ...base, instance: newInstanceId() },
   })
   const mail = createMail({
-    ...{ ...base, from: 'Gate <letters@gate.example>' },
+    ...{ ...base, brand, from: 'Gate <letters@gate.example>' },
     smtpUrl: new Masked(mailbox.smtpUrl),
   })
   const keys = createKeys({ ...base, ledger, ...keySettings })
   const pricing = createPricing(base)
   const payments = stage.open({ db, ledger, mail })
-  const { guards, emailOf } = stage
-  const accounts = stage.openAccounts({ db, keys, ledger, guards, payments, mail, emailOf })
+  const guards = stage.openGuards({ db, ledger, mail })
+  const accounts = stage.openAccounts({ db, keys, ledger, guards, payments, mail })
   const vendorBill = createVendorBill({
     ...{ db, clock: systemClock, ledger, pricing },
     ...{ url: 'none', key: new Masked('none'), upstreams: 'all', alarmPercent: 1 },
@@ -93,7 +94,7 @@ export async function createOperatorStage(
   const { consoleUrl } = staffSettings
   const operators = { consoleUrl, sessionFile: join(directory, 'session'), token: NONE }
   const modules: OperatorModules = {
-    ...{ staff, config: { operators } },
+    ...{ staff, status: stage.openStatus(db), config: { operators, brand } },
     log: createLog({ level: 'fatal', destination: { write: (line) => void fatal.push(line) } }),
     ...{ db, clock: systemClock, ledger, keys, accounts, payments, pricing, mail, upstreams },
     ...{ acts, vendorBill, reports, vendorPricesFile: 'none', entriesKeptDays: 400 },
@@ -162,7 +163,7 @@ export async function createOperatorStage(
     async opAs(token: string, args: readonly string[], answer?: Answer): Promise<Typed> {
       const sessionFile = join(directory, token.slice(0, 12))
       await writeFile(sessionFile, token, { mode: 0o600 })
-      const config = { operators: { ...operators, sessionFile } }
+      const config = { brand, operators: { ...operators, sessionFile } }
       return op(args, answer, { config })
     },
 

@@ -58,7 +58,7 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
     db: own,
     // No server listens there: tests read e-mails from the outbox.
     smtpUrl: new Masked('smtp://127.0.0.1:1'),
-    from: 'Tollgate <pay@example.org>',
+    ...{ from: 'Tollgate <pay@example.org>', brand },
     log: quiet,
     clock: systemClock,
   })
@@ -100,10 +100,10 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
       acceptsTestPayments: true,
       refundPolicy: 'prorata',
       sweepSeconds: 0,
-      promoTriesPerHour: 10,
-      refundsPerMonth: 5,
+      ...{ promoTriesPerHour: 10, refundsPerMonth: 5 },
       digestSecret: new Masked('digest secret of the tests, 32 bytes or more'),
-      hasTopUps: false,
+      ...{ hasTopUps: false, timeZone: 'Europe/Moscow', receiptUrl: 'none' },
+      trial: { credits: 0, perNetworkDay: 3, creditsPerDay: 0 },
       packOf: (id) => (id === pack.id ? pack : undefined),
       // The stage has no catalogue; tests that change a pack sell it in the version that they say.
       packSold: async (_, id) => (id === pack.id ? pack : undefined),
@@ -112,7 +112,7 @@ export async function createTestPayments(options: TestPaymentsOptions = {}) {
         language: 'ru',
         createdAt: new Date(0),
       }),
-      isClosed: async () => false,
+      endingOf: async () => undefined,
       ...options.payments,
       ...changes,
     })

@@ -35,6 +35,8 @@ export type BookFact = {
   /** The saved card's id at the bank. */
   readonly card: string | null
   readonly isMandateOn: boolean
+  /** The step of its account's closing; null: it stays. */
+  readonly step: string | null
 }
 export type PostingFact = {
   readonly book: string

@@ -10,7 +10,10 @@ export type Mandate = Terms & { readonly threshold: bigint; readonly ceiling: bi
 type ModelBook = {
   spent: bigint
   promo: bigint
-  isClosed: boolean
+  /** Its owner, or an operator, has begun to close it. */
+  isClosing: boolean
+  /** The owner chose to forfeit, or a person dismissed a refund. */
+  hasAgreedToLose: boolean
   mandate: Mandate | undefined
   /** Cards that the owner had us delete. */
   readonly forgotten: Set<string>
@@ -108,7 +111,7 @@ function checkReturned(state: State, order: OrderFact, paid: BankPayment, facts:
   ensure(taken >= worth(gone - slack), `credits are taken for the money that went back: ${what}`)
   // An open dispute has reserved more, and so has the refund of a closed account.
   const isReserved = disputes.some(({ state }) => state === 'opened')
-  if (isReserved || state.books.get(order.book)?.isClosed) return
+  if (isReserved || state.books.get(order.book)?.isClosing) return
   ensure(taken <= worth(gone + slack) + 1n, `no more credits are taken than money: ${what}`)
 }
 
@@ -128,14 +131,17 @@ function checkBooks(state: State, facts: Facts): void {
       facts.lots.every((lot) => lot.kind !== 'promo' || lot.takenBack === 0n),
       'promo credits are never refunded',
     )
-    ensure(total('adjust') === 0n || book.isClosed, `only closing forfeits credits: ${what}`)
+    ensure(total('adjust') === 0n || book.isClosing, `only closing forfeits credits: ${what}`)
     ensure(
       fact.debt === 0n || total('forced_debit') < 0n,
       `a debt comes only from money that was taken back: ${what}`,
     )
-    if (!book.isClosed) continue
-    ensure(fact.card === null, `a closed account has no saved card: ${what}`)
-    ensure(!fact.isMandateOn, `a closed account has no mandate: ${what}`)
+    if (!book.isClosing) continue
+    ensure(fact.card === null, `a closing account has no saved card: ${what}`)
+    ensure(!fact.isMandateOn, `a closing account has no mandate: ${what}`)
+    ensure(fact.step !== null, `a closing goes on until it has ended: ${what}`)
+    if (fact.step === 'closed')
+      ensure(fact.available + fact.held === 0n, `nothing is left in a closed book: ${what}`)
   }
 }
 
@@ -182,7 +188,7 @@ function endMandates(state: State, facts: Facts): void {
   }
 }
 
-function checkRest(state: State, facts: Facts, entries: ReadonlyMap<string, bigint>): void {
+function checkRest(facts: Facts, entries: ReadonlyMap<string, bigint>): void {
   for (const { book, available, held, debt } of facts.books) {
     const [balance, written] = [available + held - debt, entries.get(book) ?? 0n]
     ensure(balance === written, `a balance of ${balance} is the sum of its entries: ${written}`)
@@ -205,10 +211,34 @@ function checkRest(state: State, facts: Facts, entries: ReadonlyMap<string, bigi
   const ours = facts.orders.filter(({ isCredited }) => isCredited)
   const recorded = sum(ours.map((one) => one.price - one.refunded))
   ensure(taken === recorded, `the bank has taken ${taken}, our orders show ${recorded}`)
-  for (const fact of facts.books.filter((one) => state.books.get(one.book)?.isClosed)) {
+}
+
+/** Every account has closed: what became of each book's credits, and of its money. */
+function checkClosed({ books }: State, facts: Facts): void {
+  for (const fact of facts.books) {
+    const book = books.get(fact.book) as ModelBook
+    const own = facts.postings.filter((one) => one.book === fact.book)
+    const what = `book ${text(fact)}, ${text(own)}`
+    ensure(fact.step === 'closed', `every closing comes to its end: ${what}`)
+    ensure(fact.held === 0n, `every hold has ended: ${what}`)
+    ensure(fact.available === 0n, `nothing is left in a closed book: ${what}`)
+    const orders = facts.orders.filter((one) => one.book === fact.book && one.isCredited)
+    const ids = new Set(orders.map(({ id }) => id))
+    const refunds = facts.refunds.filter((one) => ids.has(one.order))
+    const open = refunds.filter(({ state }) => state === 'created' || state === 'pending')
+    ensure(open.length === 0, `every refund has ended: ${text(open)}, ${what}`)
+    const forfeited = -sum(own.filter(({ kind }) => kind === 'adjust').map(amountOf))
+    if (book.hasAgreedToLose) continue
+    // Rounding: a kopeck of each order, and one more for each of its refunds.
+    const dust = sum(
+      orders.map((one) => {
+        const count = refunds.filter(({ order }) => order === one.id).length
+        return (one.credits * BigInt(2 + count)) / one.price + 1n
+      }),
+    )
     ensure(
-      fact.available === 0n && fact.held === 0n,
-      `nothing is left in a closed book: ${text(fact)}`,
+      forfeited <= book.promo + dust,
+      `nothing that was paid is forfeited unless it was agreed: ${forfeited}, ${what}`,
     )
   }
 }
@@ -221,7 +251,8 @@ export function createPaymentModel() {
   return {
     addBook: (id: string): void =>
       void books.set(id, {
-        ...{ spent: 0n, promo: 0n, isClosed: false, mandate: undefined, forgotten: new Set() },
+        ...{ spent: 0n, promo: 0n, isClosing: false, hasAgreedToLose: false },
+        ...{ mandate: undefined, forgotten: new Set() },
       }),
     book: bookOf,
     isKnown: (order: string): boolean => sold.has(order),
@@ -259,9 +290,15 @@ export function createPaymentModel() {
       state.before = facts
     },
 
+    /**
+     * Checks that every account is closed, every hold has ended, and money in = credits used +
+     * refunded + forfeited as agreed.
+     */
+    checkClosed: (facts: Facts): void => checkClosed(state, facts),
+
     /** Checks the rules that hold when all messages have arrived and all work is done. */
     checkRest: (facts: Facts, entries: ReadonlyMap<string, bigint>): void =>
-      checkRest(state, facts, entries),
+      checkRest(facts, entries),
   }
 }
 

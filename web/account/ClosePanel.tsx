@@ -1,24 +1,23 @@
 // Closing the account: shows in figures what happens to the unspent credits, lets the owner choose,
-// and asks for a confirmation.
+// and asks for a confirmation. Once it has begun, ClosingSteps shows how far it is.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { ClosingPreview, UnspentChoice } from '../../src/cabinet/contract/contract.ts'
+import type { ClosingPreview } from '../../src/cabinet/contract/closing.ts'
+import type { UnspentChoice } from '../../src/cabinet/contract/contract.ts'
 import { useFormat } from '../format/use-format.ts'
-import { paths } from '../paths.ts'
 import { call } from '../runtime/api.ts'
 import { useErrorText } from '../runtime/errors.ts'
 import { closingQuery, meQuery } from '../runtime/queries.ts'
-import { clearAnswers, useMe, wipeKeysOf } from '../runtime/session.ts'
+import { useMe, wipeKeysOf } from '../runtime/session.ts'
 import { Credits, Rubles } from '../ui/amounts.tsx'
 import { Banner } from '../ui/Banner.tsx'
 import { Button } from '../ui/Button.tsx'
 import { ConfirmDialog } from '../ui/dialog/Dialog.tsx'
 import { CheckField } from '../ui/form/Field.tsx'
-import { Facts, Panel } from '../ui/parts.tsx'
+import { Facts, Panel, PanelSkeletons } from '../ui/parts.tsx'
 import { QueryView } from '../ui/QueryView.tsx'
-import { useToast } from '../ui/Toasts.tsx'
+import { ClosingSteps, isNothing } from './ClosingSteps.tsx'
 import { useStepUp } from './StepUp.tsx'
 
 const promises = { refund: 'closing.sureRefund', forfeit: 'closing.sureForfeit' } as const
@@ -27,9 +26,17 @@ export function ClosePanel() {
   const { t } = useTranslation()
   const query = useQuery(closingQuery)
   return (
-    <Panel title={t('closing.title')} hint={t('closing.hint')} isDanger>
-      <QueryView query={query}>{(closing) => <CloseForm closing={closing} />}</QueryView>
-    </Panel>
+    <QueryView query={query} skeleton={<PanelSkeletons lines={[5]} />}>
+      {({ process, preview }) =>
+        process === null ? (
+          <Panel title={t('closing.title')} hint={t('closing.hint')} isDanger>
+            {preview !== null && <CloseForm closing={preview} />}
+          </Panel>
+        ) : (
+          <ClosingSteps process={process} />
+        )
+      }
+    </QueryView>
   )
 }
 
@@ -37,40 +44,53 @@ function CloseForm({ closing }: { readonly closing: ClosingPreview }) {
   const { t } = useTranslation()
   const format = useFormat()
   const canRefund = closing.refundKopecks !== '0'
-  const isEmpty = /^[0.]*$/.test(closing.available.exact)
-  const [unspent, setUnspent] = useState<UnspentChoice>(canRefund ? 'refund' : 'forfeit')
-  const [isAsked, setAsked] = useState(false)
+  const isEmpty = isNothing(closing.available) && isNothing(closing.held)
+  // What requests hold is refunded when they leave it, so its owner is asked too. Nobody forfeits
+  // unasked: where nothing can be refunded now, a dispute may still be won.
+  const isAsked = canRefund || !isNothing(closing.held)
+  const [unspent, setUnspent] = useState<UnspentChoice>('refund')
+  const [isConfirming, setConfirming] = useState(false)
   const facts = [
     { name: t('closing.available'), value: <Credits value={closing.available} /> },
+    ...(isNothing(closing.held)
+      ? []
+      : [{ name: t('closing.held'), value: <Credits value={closing.held} /> }]),
     { name: t('closing.refund'), value: <Rubles kopecks={closing.refundKopecks} /> },
   ]
   return (
     <div className="grid gap-5">
       <Facts facts={facts} />
-      {canRefund && (
+      {isAsked && (
         <fieldset className="grid gap-2">
           <legend className="mb-2 font-medium">{t('closing.choice')}</legend>
           <Choice value="refund" chosen={unspent} onChoose={setUnspent}>
-            {t('closing.chooseRefund', { sum: format.rubles(closing.refundKopecks) })}
+            {canRefund
+              ? t('closing.chooseRefund', { sum: format.rubles(closing.refundKopecks) })
+              : t('closing.chooseRefundOfHeld')}
           </Choice>
           <Choice value="forfeit" chosen={unspent} onChoose={setUnspent}>
             {t('closing.chooseForfeit')}
           </Choice>
         </fieldset>
       )}
-      {!closing.isPossible && (
-        <Banner tone="warn">{t('closing.waits', { count: closing.payableOrders })}</Banner>
+      {(closing.payableOrders > 0 || !isNothing(closing.held)) && (
+        <Banner>{t('closing.waits')}</Banner>
+      )}
+      {closing.reviewedKopecks !== '0' && unspent === 'refund' && (
+        <Banner tone="warn">
+          {t('closing.reviewed', { sum: format.rubles(closing.reviewedKopecks) })}
+        </Banner>
       )}
       <div>
-        <Button tone="danger" disabled={!closing.isPossible} onClick={() => setAsked(true)}>
+        <Button tone="danger" onClick={() => setConfirming(true)}>
           {t('closing.submit')}
         </Button>
       </div>
-      {isAsked && (
+      {isConfirming && (
         <CloseDialog
           unspent={unspent}
-          promise={t(isEmpty ? 'closing.sureEmpty' : promises[unspent])}
-          onClose={() => setAsked(false)}
+          promise={t(isEmpty ? 'closing.sureEmpty' : promises[isAsked ? unspent : 'forfeit'])}
+          onClose={() => setConfirming(false)}
         />
       )}
     </div>
@@ -110,20 +130,16 @@ function CloseDialog(props: {
   const { unspent, onClose } = props
   const { account } = useMe()
   const client = useQueryClient()
-  const navigate = useNavigate()
   const withStepUp = useStepUp()
-  const toast = useToast()
   const errorText = useErrorText()
   const [isSure, setSure] = useState(false)
   const close = useMutation({
     mutationFn: () => withStepUp(() => call('POST /api/closing', { body: { unspent } })),
-    onSuccess: async () => {
+    onSuccess: async (closing) => {
       // The key is useless now, and no later visit would wipe it.
       await wipeKeysOf(account)
-      client.setQueryData(meQuery.queryKey, null)
-      await navigate({ to: paths.signIn })
-      clearAnswers(client)
-      toast(t('closing.done'))
+      client.setQueryData(closingQuery.queryKey, closing)
+      await client.invalidateQueries({ queryKey: meQuery.queryKey })
     },
   })
   return (

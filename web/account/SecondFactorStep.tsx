@@ -1,6 +1,6 @@
 // Asks for a code from the authenticator app, or for a recovery code if the app is lost. The second
 // step of a sign-in and the dialog "confirm it is you" use it.
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Button } from '../ui/Button.tsx'
 import { TextField } from '../ui/form/Field.tsx'
@@ -9,12 +9,17 @@ import { useForm } from '../ui/form/use-form.ts'
 
 export type CodeWay = 'app' | 'recovery'
 
+type StepProps = CodeProps & {
+  /** During a sign-in: what helps who has neither the app nor a recovery code. */
+  readonly lost?: ReactNode
+}
+
 type CodeProps = {
   readonly send: (way: CodeWay, code: string) => Promise<void>
   readonly onDone: () => void
 }
 
-export function SecondFactorStep(props: CodeProps) {
+export function SecondFactorStep({ lost, ...props }: StepProps) {
   const { t } = useTranslation()
   const [way, setWay] = useState<CodeWay>('app')
   const other = way === 'app' ? 'recovery' : 'app'
@@ -25,6 +30,7 @@ export function SecondFactorStep(props: CodeProps) {
       <Button tone="quiet" onClick={() => setWay(other)}>
         {t(other === 'app' ? 'second.useApp' : 'second.useRecovery')}
       </Button>
+      {lost}
     </div>
   )
 }

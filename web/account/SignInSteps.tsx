@@ -4,21 +4,26 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { paths } from '../paths.ts'
 import { call, isApiRefusal } from '../runtime/api.ts'
+import { useBrowserFact } from '../runtime/browser-fact.ts'
 import { isSharedDevice, rememberDevice } from '../runtime/session.ts'
 import { hasPasskeys } from '../runtime/webauthn.ts'
+import { Button } from '../ui/Button.tsx'
 import { EmailField, looksLikeEmail } from '../ui/form/EmailField.tsx'
 import { CheckField } from '../ui/form/Field.tsx'
 import { Form } from '../ui/form/Form.tsx'
 import { PasswordField } from '../ui/form/PasswordField.tsx'
 import { useForm } from '../ui/form/use-form.ts'
 import { TextLink } from '../ui/TextLink.tsx'
+import { LostAuthenticator } from './LostAuthenticator.tsx'
 import { PasskeyButton } from './PasskeyButton.tsx'
 import { signInByPasskey } from './passkey.ts'
 import { type CodeWay, SecondFactorStep } from './SecondFactorStep.tsx'
 
 export function SignInSteps({ onSignedIn }: { readonly onSignedIn: () => void }) {
   const { t } = useTranslation()
-  const [step, setStep] = useState<'password' | 'second'>('password')
+  const [step, setStep] = useState<'password' | 'second' | 'lost'>('password')
+  const isShared = useBrowserFact(isSharedDevice, false)
+  const canUsePasskeys = useBrowserFact(hasPasskeys, false)
 
   async function sendCode(way: CodeWay, code: string): Promise<void> {
     try {
@@ -31,22 +36,44 @@ export function SignInSteps({ onSignedIn }: { readonly onSignedIn: () => void })
     }
   }
 
-  if (step === 'second') return <SecondFactorStep send={sendCode} onDone={onSignedIn} />
+  if (step === 'lost') {
+    return (
+      <LostAuthenticator onBack={() => setStep('second')} onExpired={() => setStep('password')} />
+    )
+  }
+  if (step === 'second') {
+    const lost = (
+      <Button tone="quiet" onClick={() => setStep('lost')}>
+        {t('lostFactor.open')}
+      </Button>
+    )
+    return <SecondFactorStep send={sendCode} onDone={onSignedIn} lost={lost} />
+  }
   return (
     <div className="grid gap-6">
-      <PasswordStep onSignedIn={onSignedIn} onSecond={() => setStep('second')} />
-      {hasPasskeys() && (
+      <PasswordStep
+        // Only the browser knows whether the box is ticked at first.
+        key={String(isShared)}
+        isShared={isShared}
+        onSignedIn={onSignedIn}
+        onSecond={() => setStep('second')}
+      />
+      {canUsePasskeys && (
         <PasskeyButton label={t('signIn.passkey')} send={signInByPasskey} onDone={onSignedIn} />
       )}
     </div>
   )
 }
 
-function PasswordStep(props: { readonly onSignedIn: () => void; readonly onSecond: () => void }) {
+function PasswordStep(props: {
+  readonly isShared: boolean
+  readonly onSignedIn: () => void
+  readonly onSecond: () => void
+}) {
   const { t } = useTranslation()
-  const { onSignedIn, onSecond } = props
+  const { isShared, onSignedIn, onSecond } = props
   const form = useForm({
-    initial: { email: '', password: '', isPrivate: !isSharedDevice() },
+    initial: { email: '', password: '', isPrivate: !isShared },
     check: ({ email, password }) => ({
       email: looksLikeEmail(email) ? undefined : t('field.email'),
       password: password === '' ? t('field.required') : undefined,

@@ -14,7 +14,9 @@ const BASICS = new RegExp(
     '/react-query/.*/useMutation|/query-core/.*/mutationObserver',
     '/web/ui/(?!dialog/(?:Dialog|adopted-style)|markdown/|Menu|QrCode|Tabs)',
     String.raw`/web/account/(?:hash-code|resend-countdown)\b`,
-    String.raw`/web/format/(?:(?:use-)?format|phrases)\b|/web/runtime/(?:zone|save-file)\b`,
+    // Prices in roubles, which the front page and the overview show.
+    String.raw`/web/format/(?:(?:use-)?format|phrases|use-rate|roubles|decimal|price-names)\b`,
+    String.raw`/web/runtime/(?:zone|save-file|media)\b`,
   ].join('|'),
 )
 

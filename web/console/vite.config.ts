@@ -5,7 +5,9 @@ import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig, loadEnv } from 'vite'
 import { compress } from '../build/compress.ts'
+import { documents } from '../build/documents.ts'
 import { firstLoad } from '../build/first-load.ts'
+import { resolveLink } from './alarms/sections.ts'
 
 const root = fileURLToPath(new URL('.', import.meta.url))
 const { CONSOLE_URL = 'http://127.0.0.1:8083' } = loadEnv('', root, 'CONSOLE_')
@@ -17,6 +19,7 @@ export default defineConfig({
   plugins: [
     react(),
     tailwindcss(),
+    documents({ resolveLink }),
     firstLoad({ kilobytesMax: 250, also: ['/words/ru.ts', '/today/Today.tsx'] }),
     compress(),
   ],
@@ -35,6 +38,7 @@ export default defineConfig({
     // An inlined asset is a data: URL, which the policy allows only for images.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
+    rolldownOptions: { checks: { bundlerTimings: false } },
   },
   // The components are in the folder above.
   server: { host: '127.0.0.1', proxy: { '/api': { target: CONSOLE_URL } }, fs: { allow: ['..'] } },

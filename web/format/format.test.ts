@@ -11,9 +11,12 @@ const credits = (whole: string) => ({ whole, exact: whole })
 
 test('formats roubles with kopecks, thousands separators and the rouble sign', () => {
   assert.equal(plain(ru.rubles('130000')), '1 300,00 ₽')
+  assert.equal(plain(ru.price('130000')), '1 300 ₽')
+  assert.equal(plain(ru.price('3715')), '37,15 ₽')
   assert.equal(plain(ru.rubles('5')), '0,05 ₽')
   assert.equal(plain(ru.rubles('-130050')), '-1 300,50 ₽')
   assert.equal(plain(en.rubles('130000')), '₽1,300.00')
+  assert.equal(plain(en.price('130000')), '₽1,300')
 })
 
 test('shows every digit of a sum beyond the precision of a float', () => {

@@ -20,6 +20,8 @@ const DAY_MS = 86_400_000
 
 export type Format = ReturnType<typeof createFormat>
 
+const CURRENCY = { style: 'currency', currency: 'RUB', currencyDisplay: 'narrowSymbol' } as const
+
 export function createFormat(language: Language, timeZone: string) {
   const { numbers, dates } = locales[language]
   const grouped = lazy(() => new Intl.NumberFormat(numbers))
@@ -33,13 +35,9 @@ export function createFormat(language: Language, timeZone: string) {
       }),
   )
   const point = lazy(() => (1.5).toLocaleString(numbers).charAt(1))
-  const rubles = lazy(
-    () =>
-      new Intl.NumberFormat(numbers, {
-        style: 'currency',
-        currency: 'RUB',
-        currencyDisplay: 'narrowSymbol',
-      }),
+  const rubles = lazy(() => new Intl.NumberFormat(numbers, CURRENCY))
+  const price = lazy(
+    () => new Intl.NumberFormat(numbers, { ...CURRENCY, trailingZeroDisplay: 'stripIfInteger' }),
   )
   const moments = (options: Intl.DateTimeFormatOptions) =>
     lazy(() => new Intl.DateTimeFormat(dates, { timeZone, ...options }))
@@ -81,12 +79,9 @@ export function createFormat(language: Language, timeZone: string) {
     /** 35 млн, rounded down. */
     creditsShort: (credits: Credits) => short().format(BigInt(credits.whole)),
     /** 1 300,00 ₽ */
-    rubles: (kopecks: Kopecks) => {
-      // Text, not a number: NumberFormat reads decimal text exactly.
-      const text = kopecks.replace('-', '').padStart(3, '0')
-      const sign = kopecks.startsWith('-') ? '-' : ''
-      return rubles().format(`${sign}${text.slice(0, -2)}.${text.slice(-2)}` as `${number}`)
-    },
+    rubles: (kopecks: Kopecks) => rubles().format(decimalRubles(kopecks)),
+    /** 1 300 ₽, but 37,15 ₽: for prices, which stand alone. */
+    price: (kopecks: Kopecks) => price().format(decimalRubles(kopecks)),
     /** 15 ноября 2026 г. */
     day: (time: Time) => day().format(new Date(time)),
     /** 15 нояб.; for a calendar day such as 2026-11-15, which has no time zone. */
@@ -127,4 +122,11 @@ function lazy<T>(create: () => T): () => T {
     created.value ??= create()
     return created.value
   }
+}
+
+/** Text, not a number: NumberFormat reads decimal text exactly. */
+function decimalRubles(kopecks: Kopecks): `${number}` {
+  const text = kopecks.replace('-', '').padStart(3, '0')
+  const sign = kopecks.startsWith('-') ? '-' : ''
+  return `${sign}${text.slice(0, -2)}.${text.slice(-2)}` as `${number}`
 }

@@ -16,16 +16,13 @@ export function Footer() {
   const { name, supportEmail, documents, requisites } = brand
   return (
     <footer className="border-t border-line text-sm text-soft">
-      <div className="mx-auto grid w-full max-w-6xl gap-6 px-4 py-8 sm:px-6">
+      <div className="frame-width grid gap-6 px-4 py-8 sm:px-6">
         <div className="flex flex-wrap gap-x-12 gap-y-6">
           <div className="grid content-start gap-1">
             <p className="font-medium text-ink">{t('footer.help')}</p>
             <TextAnchor href={`mailto:${supportEmail}`} className="py-1 break-all">
               {supportEmail}
             </TextAnchor>
-            <TextLink to={paths.docs} params={{ page: 'quick-start' }} className="py-1">
-              {t('docs.title')}
-            </TextLink>
           </div>
           <div className="grid content-start gap-1">
             <p className="font-medium text-ink">{t('site.title')}</p>

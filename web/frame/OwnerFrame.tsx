@@ -2,8 +2,11 @@
 // the navigation bar at the bottom.
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import { ClosingBanner } from '../account/ClosingBanner.tsx'
 import { ConsentBanner } from '../account/ConsentBanner.tsx'
+import { RecoveryBanner } from '../account/RecoveryBanner.tsx'
 import { ReviewBanner } from '../account/ReviewBanner.tsx'
 import { useFormat } from '../format/use-format.ts'
 import { paths } from '../paths.ts'
@@ -12,19 +15,20 @@ import { homeQuery } from '../runtime/queries.ts'
 import { AccountMenu } from './AccountMenu.tsx'
 import { BrandMark } from './BrandMark.tsx'
 import { Footer } from './Footer.tsx'
-import { Framed } from './GuestFrame.tsx'
+import { Framed } from './framed.tsx'
 import { BottomNavigation, TopNavigation } from './Navigation.tsx'
 import { Offline } from './Offline.tsx'
 import { SkipLink } from './SkipLink.tsx'
 
-export function OwnerFrame() {
+/** `children`: a page without a route, such as the one for unknown addresses. */
+export function OwnerFrame({ children }: { readonly children?: ReactNode }) {
   useLive()
   return (
     <div className="flex min-h-dvh flex-col max-lg:pb-[calc(3.5rem+env(safe-area-inset-bottom))]">
       <SkipLink />
       <header className="sticky top-0 z-20 border-b border-line bg-sheet">
         <div
-          className="mx-auto flex w-full max-w-6xl flex-wrap items-center gap-2 px-4 py-2 sm:gap-6
+          className="frame-width flex flex-wrap items-center gap-2 px-4 py-2 sm:gap-6
             sm:px-6"
         >
           <BrandMark />
@@ -36,12 +40,12 @@ export function OwnerFrame() {
         </div>
       </header>
       <Offline />
-      <main id="content" className="mx-auto w-full max-w-6xl flex-1 px-4 py-6 sm:px-6 sm:py-10">
+      <main id="content" className="frame-width flex-1 px-4 py-6 sm:px-6 sm:py-10">
         <ConsentBanner />
+        <RecoveryBanner />
         <ReviewBanner />
-        <Framed>
-          <Outlet />
-        </Framed>
+        <ClosingBanner />
+        <Framed>{children ?? <Outlet />}</Framed>
       </main>
       <Footer />
       <BottomNavigation />

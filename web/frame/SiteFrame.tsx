@@ -1,7 +1,8 @@
 // The frame of the public pages, for visitors and owners alike, and a page inside it with a title
 // and a description for search engines.
 import { Outlet } from '@tanstack/react-router'
-import { type ReactNode, useEffect } from 'react'
+import { type ReactNode, useContext, useEffect } from 'react'
+import { Head } from '../ui/head.ts'
 import { Page } from '../ui/Page.tsx'
 import { GuestShell } from './GuestFrame.tsx'
 
@@ -27,6 +28,8 @@ export function SitePage(props: {
 
 /** The description that search engines show below the title; other pages have none. */
 export function useDescription(text: string): void {
+  const head = useContext(Head)
+  if (head !== undefined) head.description = text
   useEffect(() => {
     const meta = document.querySelector('meta[name="description"]')
     meta?.setAttribute('content', text)

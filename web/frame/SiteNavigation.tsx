@@ -10,7 +10,7 @@ import { classes } from '../ui/classes.ts'
 export const siteLinks = [
   { to: paths.prices, name: 'site.prices', short: 'site.prices' },
   { to: paths.charging, name: 'site.charging', short: 'site.chargingShort' },
-  { to: paths.start, name: 'site.start', short: 'site.start' },
+  { to: paths.docsHome, name: 'docs.title', short: 'docs.title' },
   { to: paths.status, name: 'site.status', short: 'site.statusShort' },
 ] as const
 
@@ -23,7 +23,8 @@ export function SiteNavigation({ className }: { readonly className: string }) {
         <Link
           key={to}
           to={to}
-          activeOptions={{ exact: true, includeSearch: false }}
+          // Of the documentation, every page.
+          activeOptions={{ exact: to !== paths.docsHome, includeSearch: false }}
           className="flex min-h-11 shrink-0 items-center rounded-part px-2 text-soft max-lg:text-sm
             sm:px-3 hover:bg-sunk hover:text-ink aria-[current=page]:bg-tint
             aria-[current=page]:font-medium aria-[current=page]:text-accent-deep"

@@ -5,27 +5,38 @@ import { currentLanguage } from '../runtime/language.ts'
 import type { Language } from '../runtime/preferences.ts'
 import { useChooseLanguage } from '../runtime/session.ts'
 import { chooseTheme, themes, useTheme } from '../runtime/theme.ts'
-import { Button } from '../ui/Button.tsx'
+import { Button, ButtonAnchor } from '../ui/Button.tsx'
 import { useErrorToast } from '../ui/Toasts.tsx'
 
 const icons = { system: Monitor, light: Sun, dark: Moon } as const
 
-/** Names the other language in that language, for visitors who cannot read this one. */
+/**
+ * Names the other language in that language, for visitors who cannot read this one. Without scripts
+ * it is a link, which the server answers in that language and remembers.
+ */
 export function LanguageSwitch() {
   const { t } = useTranslation()
   const choose = useChooseLanguage()
   const showError = useErrorToast()
   const other: Language = currentLanguage() === 'ru' ? 'en' : 'ru'
   return (
-    <Button
+    <ButtonAnchor
       tone="quiet"
       isSmall
       icon={Languages}
       lang={other}
-      onClick={() => void choose(other).catch(showError)}
+      hrefLang={other}
+      href={`?lang=${other}`}
+      onClick={(event) => {
+        // An address that names a language would bring it back at the next visit: follow the link.
+        const isNamed = /[?&]lang=/.test(window.location.search)
+        if (isNamed || event.metaKey || event.ctrlKey || event.shiftKey) return
+        event.preventDefault()
+        void choose(other).catch(showError)
+      }}
     >
       {t(`language.${other}`)}
-    </Button>
+    </ButtonAnchor>
   )
 }
 

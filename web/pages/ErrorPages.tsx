@@ -1,10 +1,13 @@
 // The error pages: unknown address, no connection, server unavailable, unexpected error. Inside a
-// frame they keep it.
+// frame they keep it. Outside, an error gets that of the public pages: who is signed in may be what
+// could not be read, and the account area's own frame may be what failed.
 import { useQuery } from '@tanstack/react-query'
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
-import { GuestSheet, GuestShell } from '../frame/GuestFrame.tsx'
+import { GuestSheet } from '../frame/GuestFrame.tsx'
+import { ProblemFrame } from '../frame/ProblemFrame.tsx'
+import { SiteFrame } from '../frame/SiteFrame.tsx'
 import { paths } from '../paths.ts'
 import { isApiRefusal, isTransient } from '../runtime/api.ts'
 import { useErrorText } from '../runtime/errors.ts'
@@ -15,13 +18,13 @@ import { Button, ButtonLink } from '../ui/Button.tsx'
 export function NotFound() {
   const { t } = useTranslation()
   return (
-    <GuestShell>
+    <ProblemFrame>
       <GuestSheet title={t('notFound.title')} lead={t('notFound.text')}>
         <ButtonLink to={paths.home} tone="main">
           {t('nav.toHome')}
         </ButtonLink>
       </GuestSheet>
-    </GuestShell>
+    </ProblemFrame>
   )
 }
 
@@ -45,14 +48,14 @@ function ServerUnavailable({ error }: { readonly error: unknown }) {
   }, [router, error])
   const isOffline = isApiRefusal(error, 'offline')
   return (
-    <GuestShell>
+    <SiteFrame>
       <GuestSheet
         title={isOffline ? t('away.offline') : t('away.title')}
         lead={isOffline ? errorText(error) : t('away.text')}
       >
         <Button onClick={() => void router.invalidate()}>{t('action.again')}</Button>
       </GuestSheet>
-    </GuestShell>
+    </SiteFrame>
   )
 }
 
@@ -63,7 +66,7 @@ function UnexpectedError({ error }: { readonly error: unknown }) {
   const email = brand?.supportEmail
   const lead = email === undefined ? t('broken.textPlain') : t('broken.text', { email })
   return (
-    <GuestShell>
+    <SiteFrame>
       <GuestSheet title={t('broken.title')} lead={lead}>
         {/* For support: the owner can pass it on. */}
         <Banner tone="bad" title={t('broken.detail')}>
@@ -77,6 +80,6 @@ function UnexpectedError({ error }: { readonly error: unknown }) {
           {t('broken.reload')}
         </Button>
       </GuestSheet>
-    </GuestShell>
+    </SiteFrame>
   )
 }

@@ -1,11 +1,14 @@
 // A legal document in the reader's language, with its version.
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { isApiRefusal } from '../runtime/api.ts'
 import { currentLanguage } from '../runtime/language.ts'
 import { documentQuery } from '../runtime/queries.ts'
+import { plainText } from '../ui/markdown/blocks.ts'
 import { Markdown } from '../ui/markdown/Markdown.tsx'
+import { parseMarkdown } from '../ui/markdown/parse.ts'
 import { Page } from '../ui/Page.tsx'
 import { QueryView } from '../ui/QueryView.tsx'
 import { NotFound } from './ErrorPages.tsx'
@@ -30,7 +33,7 @@ export function LegalDocument() {
               lang={language}
               className="rounded-box border border-line bg-sheet p-5 sm:p-10"
             >
-              <Markdown text={withoutTitle(markdown, title)} />
+              <Text markdown={markdown} title={title} />
             </article>
           )}
         </QueryView>
@@ -40,8 +43,9 @@ export function LegalDocument() {
 }
 
 /** Most documents begin with their title, which the page already shows. */
-function withoutTitle(markdown: string, title: string): string {
-  const [first = '', ...rest] = markdown.trimStart().split('\n')
-  const isTitle = first.replace(/^#+\s*/, '').trim() === title
-  return isTitle ? rest.join('\n') : markdown
+function Text({ markdown, title }: { readonly markdown: string; readonly title: string }) {
+  const blocks = useMemo(() => parseMarkdown(markdown), [markdown])
+  const [first, ...rest] = blocks
+  const isTitle = first?.kind === 'heading' && plainText(first.inside) === title
+  return <Markdown blocks={isTitle ? rest : blocks} />
 }

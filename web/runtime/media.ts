@@ -14,5 +14,7 @@ export function useMedia(query: string): boolean {
       return () => list.removeEventListener('change', changed)
     },
     () => window.matchMedia(query).matches,
+    // The server does not know the screen.
+    () => false,
   )
 }

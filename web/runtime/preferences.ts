@@ -4,10 +4,16 @@
 export type Language = 'ru' | 'en'
 export const languages: readonly Language[] = ['ru', 'en']
 
-/** The language chosen in this browser, else the browser's own, else Russian. */
+/**
+ * The language in which the server rendered the page; else the one that the address names, the one
+ * chosen in this browser, the browser's own, or Russian.
+ */
 export function preferredLanguage(): Language {
+  const { lang, dataset } = document.documentElement
+  if (dataset.rendered !== undefined) return lang === 'en' ? 'en' : 'ru'
   const chosen = /(?:^|; )language=(ru|en)(?:;|$)/.exec(document.cookie)?.[1]
-  const wanted = [chosen, ...navigator.languages].map((one) => one?.slice(0, 2))
+  const named = /[?&]lang=(ru|en)(?:&|$)/.exec(location.search)?.[1]
+  const wanted = [named, chosen, ...navigator.languages].map((one) => one?.slice(0, 2))
   return (
     languages.find((one) => one === wanted.find((each) => each === 'ru' || each === 'en')) ?? 'ru'
   )

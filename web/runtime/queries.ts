@@ -102,7 +102,10 @@ export const usageSessionQuery = (query: QueryOf<'GET /api/usage/session'>) =>
 export const statusQuery = queryOptions({
   queryKey: ['status'],
   queryFn: ({ signal }) => call('GET /api/status', { signal }),
-  refetchInterval: MINUTE_MS / 2,
+  // Part of the two minutes within which an outage is shown.
+  refetchInterval: MINUTE_MS / 3,
+  // The HTML that a page begins with may be half a minute old.
+  refetchOnMount: 'always',
 })
 export const pricesQuery = queryOptions({
   queryKey: ['prices'],

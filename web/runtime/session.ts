@@ -7,7 +7,7 @@ import { paths, safeNext } from '../paths.ts'
 import { call, isApiRefusal } from './api.ts'
 import { chooseLanguage } from './language.ts'
 import type { Language } from './preferences.ts'
-import { brandQuery, meQuery } from './queries.ts'
+import { brandQuery, closingQuery, meQuery } from './queries.ts'
 
 /** Set when the owner said at sign-in that others use this device too. */
 const SHARED = 'device-is-shared'
@@ -59,6 +59,8 @@ export function useSignOut(): () => Promise<void> {
     })
     const account = client.getQueryData(meQuery.queryKey)?.account
     if (account !== undefined && isSharedDevice()) await wipeKeysOf(account)
+    // The steps of a closing would take the end of this session for that of the account.
+    client.getQueryCache().find({ queryKey: closingQuery.queryKey })?.reset()
     client.setQueryData(meQuery.queryKey, null)
     await router.navigate({ to: paths.signIn })
     // After leaving: a page that is still shown would request everything again.

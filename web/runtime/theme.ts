@@ -28,5 +28,7 @@ export function useTheme(): Theme {
       const { theme } = document.documentElement.dataset
       return theme === 'light' || theme === 'dark' ? theme : 'system'
     },
+    // The server renders no theme: public/theme.js sets it before the first paint.
+    () => 'system',
   )
 }

@@ -19,11 +19,18 @@ export function hasChosenZone(): boolean {
 }
 
 export function useZone(): string {
-  return useSyncExternalStore((changed) => {
-    window.addEventListener(CHANGED, changed)
-    return () => window.removeEventListener(CHANGED, changed)
-  }, currentZone)
+  return useSyncExternalStore(
+    (changed) => {
+      window.addEventListener(CHANGED, changed)
+      return () => window.removeEventListener(CHANGED, changed)
+    },
+    currentZone,
+    zoneOfServer,
+  )
 }
+
+/** The server does not know the reader's zone; the browser replaces its moments at once. */
+const zoneOfServer = () => 'UTC'
 
 /** Every zone that the browser knows, with its present offset from UTC. */
 export function zones(): { readonly name: string; readonly offset: string }[] {

@@ -1,7 +1,8 @@
 // A page inside the frame: its heading, its title in the browser's tab, its parts in a column. The
 // heading takes the focus after navigation, so that screen readers announce the new page.
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, useContext, useEffect, useRef } from 'react'
 import { classes } from './classes.ts'
+import { Head } from './head.ts'
 import { useSiteName } from './site-name.ts'
 
 export function Page(props: {
@@ -37,6 +38,8 @@ const visit = { isFirst: true }
 export function useArrival(title: string) {
   const heading = useRef<HTMLHeadingElement>(null)
   const name = useSiteName()
+  const head = useContext(Head)
+  if (head !== undefined) head.title = title
   useEffect(() => {
     document.title = name === undefined ? title : `${title} · ${name}`
   }, [title, name])

@@ -17,14 +17,16 @@ type Asked<T> = Pick<UseQueryResult<T>, 'data' | 'error' | 'isPending' | 'isFetc
 export function QueryView<T>(props: {
   readonly query: Asked<T>
   readonly lines?: number
+  /** In place of lines, for content with a shape of its own. */
+  readonly skeleton?: ReactNode
   readonly children: (answer: T) => ReactNode
 }) {
-  const { query, lines = 3, children } = props
+  const { query, lines = 3, skeleton, children } = props
   const { t } = useTranslation()
   const errorText = useErrorText()
   // A failed refetch must not take away data that is already shown.
   if (query.data !== undefined) return children(query.data)
-  if (query.isPending) return <Skeleton lines={lines} />
+  if (query.isPending) return skeleton ?? <Skeleton lines={lines} />
   return (
     <Banner
       tone="bad"

@@ -21,6 +21,11 @@ export function Rubles({ kopecks }: { readonly kopecks: Kopecks }) {
   return <span className="figures whitespace-nowrap">{useFormat().rubles(kopecks)}</span>
 }
 
+/** 1 300 ₽, for the price of a pack. */
+export function Price({ kopecks }: { readonly kopecks: Kopecks }) {
+  return <span className="figures whitespace-nowrap">{useFormat().price(kopecks)}</span>
+}
+
 /**
  * A moment in the reader's time zone, or in `zone`; `isAgo` shows how long ago it was, within a
  * day.

@@ -37,6 +37,11 @@ export function Panel(props: {
   )
 }
 
+/** Panels beside each other where two fit. */
+export function Columns({ children }: { readonly children: ReactNode }) {
+  return <div className="grid min-w-0 items-start gap-6 xl:grid-cols-2">{children}</div>
+}
+
 /** Names and values with dotted lines between them. */
 export function Facts(props: {
   readonly facts: readonly { readonly name: string; readonly value: ReactNode }[]
@@ -91,6 +96,29 @@ export function Skeleton({ lines = 3 }: { readonly lines?: number }) {
           className={classes('h-4 rounded-sm bg-sunk', widths[line % widths.length])}
         />
       ))}
+    </div>
+  )
+}
+
+/** Placeholders on sheets of the heights of the panels that come. */
+export function PanelSkeletons(props: { readonly lines: readonly number[] }) {
+  return props.lines.map((lines, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the panels have no other identity.
+    <Panel key={at}>
+      <Skeleton lines={lines} />
+    </Panel>
+  ))
+}
+
+/** A page whose code or answer is still on its way: a heading, then panels. */
+export function PageSkeleton() {
+  const { t } = useTranslation()
+  return (
+    <div className="grid w-full min-w-0 content-start gap-6">
+      <h1 className="h-9 w-56 max-w-full animate-pulse rounded-sm bg-sunk">
+        <span className="sr-only">{t('state.loading')}</span>
+      </h1>
+      <PanelSkeletons lines={[5, 7]} />
     </div>
   )
 }

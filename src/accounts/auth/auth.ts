@@ -16,10 +16,17 @@ import {
 } from '../../platform/passwords/passwords.ts'
 import { oldestOf, secretVersionsOf } from '../../platform/secret-versions.ts'
 import { cookiesOf } from '../cookies.ts'
-import { type AccountsSettings, ADDRESS_HEADER, BASE_PATH, RESET_MINUTES } from '../dependencies.ts'
+import {
+  type AccountsSettings,
+  ADDRESS_HEADER,
+  BASE_PATH,
+  REGISTERED_PATH,
+  RESET_MINUTES,
+} from '../dependencies.ts'
 import type { Brand } from '../emails/emails.ts'
 import type { Proofs } from '../levels.ts'
 import { createConnections } from './connection.ts'
+import { registered, registeredShape } from './registered.ts'
 import * as tables from './tables.ts'
 
 const DAY_SECONDS = 86_400
@@ -103,7 +110,7 @@ export function authOptions(options: AuthOptions) {
       storeIdentifier: 'hashed',
       disableCleanup: true, // a job deletes expired rows, not every read
     },
-    plugins: [secondFactor(brand), passkeys(brand, { origin, hostname })],
+    plugins: [secondFactor(brand), passkeys(brand, { origin, hostname }), registered()],
     advanced: {
       ...cookiesOf(brand),
       database: { generateId: ({ model }: { model: string }) => newId(model) },
@@ -165,6 +172,10 @@ function recordProofs(clock: Clock, secretId: number): BeforeSession {
         ? request?.body?.rememberMe === false
         : await hasSharedDeviceCookie(request)
     const added = { isPrivate: !isShared, secretId }
+    if (path === REGISTERED_PATH) {
+      const { passwordAt } = registeredShape.parse(request?.body)
+      return { data: { ...session, ...added, passwordAt: dateAt(Date.parse(passwordAt)) } }
+    }
     return { data: { ...session, ...added, ...at(now, provenBy[path] ?? []) } }
   }
 }

@@ -1,6 +1,6 @@
 // The SQL for closing an account, erasing it after the term, and deleting expired rows.
 import type { Executor, Tx } from '../../platform/db/db.ts'
-import type { AccountId, BookId } from '../../platform/ids.ts'
+import type { AccountId } from '../../platform/ids.ts'
 
 export type Unspent = 'refund' | 'forfeit'
 
@@ -35,33 +35,10 @@ export async function accountClose(
   return rows[0] as { closedAt: Date; eraseAt: Date }
 }
 
-/** Closed accounts whose term is over. Reads without a lock; accountErase locks each. */
-export async function accountListToErase(db: Executor, max: number) {
-  const { rows } = await db.query(
-    `select id, book_id as book from accounts
-     where erase_at <= clock_timestamp() and erased_at is null order by erase_at limit $1`,
-    [max],
-  )
-  return rows as { readonly id: AccountId; readonly book: BookId }[]
-}
-
-/** Erases the personal data and keeps the row of the account. Locks its rows. */
-export async function accountErase(tx: Tx, account: AccountId): Promise<boolean> {
-  const { rows } = await tx.query(
-    `with gone as (delete from account_consents where account_id = $1)
-     update accounts set former_email = null, language = 'ru', zone = null,
-       erased_at = clock_timestamp()
-     where id = $1 and erase_at <= clock_timestamp() and erased_at is null
-     returning id`,
-    [account],
-  )
-  return rows.length > 0
-}
-
 /** Deletes at most `max` expired rows of each table: locks stay short, even after a long pause. */
 export async function expiredDelete(
   db: Executor,
-  p: { readonly max: number; readonly deviceDays: number },
+  p: { readonly max: number; readonly deviceDays: number; readonly registrationDays: number },
 ): Promise<number> {
   const { rows } = await db.query(
     `with gone_sessions as (
@@ -72,7 +49,8 @@ export async function expiredDelete(
          select id from account_codes where expires_at < clock_timestamp() limit $1) returning 1
      ), gone_registrations as (
        delete from registrations where id in (
-         select id from registrations where expires_at < clock_timestamp() limit $1) returning 1
+         select id from registrations
+         where expires_at < clock_timestamp() - make_interval(days => $3) limit $1) returning 1
      ), gone_throttles as (
        delete from account_throttles where key in (
          select key from account_throttles where ends_at < clock_timestamp() limit $1) returning 1
@@ -88,41 +66,19 @@ export async function expiredDelete(
      select ((select count(*) from gone_sessions) + (select count(*) from gone_codes)
        + (select count(*) from gone_registrations) + (select count(*) from gone_throttles)
        + (select count(*) from gone_devices) + (select count(*) from gone_changes))::int4 as gone`,
-    [p.max, p.deviceDays],
+    [p.max, p.deviceDays, p.registrationDays],
   )
   return (rows[0] as { gone: number }).gone
 }
 
-/** Everything that our tables hold about a person, without secrets. Reads without a lock. */
-export async function accountExport(db: Executor, account: AccountId): Promise<unknown> {
-  const { rows } = await db.query(
-    `select json_build_object(
-       'account', (select json_build_object('id', id, 'email', email, 'language', language,
-           'zone', zone,
-           'createdAt', created_at, 'hasSecondFactor', second_factor_on, 'book', book_id::text)
-         from accounts where id = $1),
-       'consents', (select coalesce(json_agg(json_build_object('document', document,
-           'version', version, 'acceptedAt', accepted_at, 'address', address)
-           order by accepted_at, document), '[]')
-         from account_consents where account_id = $1),
-       'sessions', (select coalesce(json_agg(json_build_object('signedInAt', created_at,
-           'lastSeenAt', last_seen_at, 'expiresAt', expires_at, 'address', address,
-           'browser', agent, 'isPrivate', is_private, 'passwordAt', password_at,
-           'codeAt', code_at, 'recoveryCodeAt', recovery_at, 'passkeyAt', passkey_at)
-           order by created_at), '[]')
-         from sessions where account_id = $1),
-       'browsers', (select coalesce(json_agg(json_build_object('firstSeenAt', first_seen_at,
-           'lastSeenAt', last_seen_at) order by first_seen_at), '[]')
-         from account_devices where account_id = $1),
-       'passkeys', (select coalesce(json_agg(json_build_object('name', name,
-           'createdAt', created_at) order by created_at), '[]')
-         from passkeys where account_id = $1),
-       'emailChange', (select json_build_object('oldEmail', old_email, 'newEmail', new_email,
-           'changedAt', changed_at, 'undoUntil', undo_until)
-         from email_changes where account_id = $1),
-       'passwordChangedAt', (select updated_at from credentials where account_id = $1)
-     ) as everything`,
-    [account],
-  )
-  return (rows[0] as { everything: unknown }).everything
+/**
+ * Everything that our tables hold about a person, without secrets. Registrations are not: one of an
+ * address that an account has or had comes from somebody else's browser. Reads without a lock.
+ */
+export async function accountExport(
+  db: Executor,
+  account: AccountId,
+): Promise<Record<string, unknown>> {
+  const { rows } = await db.query('select accounts_export($1) as everything', [account])
+  return (rows[0] as { everything: Record<string, unknown> }).everything
 }

@@ -2,6 +2,9 @@
 // and templates-en.ts; a kind without a template in both languages does not compile.
 import type { EmailContent } from '../../platform/mail/email.ts'
 
+/** What an owner has lost who recovers the account. */
+export type RecoveryKind = 'authenticator' | 'mailbox' | 'both'
+
 /** When and where something was done, so that owners can tell whether they did it. */
 export type EventContext = {
   readonly atMs: number
@@ -12,10 +15,18 @@ export type EventContext = {
 
 type KeyFacts = EventContext & { readonly last4: string }
 type PasskeyFacts = EventContext & { readonly name: string }
+type RecoveryFacts = EventContext & {
+  readonly lost: RecoveryKind
+  readonly newEmail: string | null
+  readonly link: string
+  readonly untilMs: number
+}
 type EmailChangeFacts = EventContext & { readonly oldEmail: string; readonly newEmail: string }
 
 export type EmailFacts = {
   'confirm-email': { readonly link: string; readonly hours: number }
+  /** To a person that an operator has invited. */
+  invitation: { readonly link: string; readonly hours: number }
   'already-registered': { readonly signInLink: string; readonly resetLink: string }
   'reset-password': { readonly link: string; readonly minutes: number }
   'password-guessed': EventContext & { readonly minutes: number }
@@ -32,11 +43,33 @@ export type EmailFacts = {
   'second-factor-on': EventContext
   'second-factor-off': EventContext
   'recovery-code-used': EventContext
+  /** To the mailbox, after the password was right: begins or completes a recovery. */
+  'recovery-link': { readonly link: string; readonly minutes: number }
+  /** To the mailbox that a recovery by an operator names. */
+  'recovery-confirm': {
+    readonly link: string
+    readonly lost: RecoveryKind
+    readonly hours: number
+    readonly waitHours: number
+  }
+  /** To every known mailbox, with a link that stops the recovery until `untilMs`. */
+  'recovery-opened': RecoveryFacts
+  'recovery-reminder': RecoveryFacts
+  'recovery-ready': { readonly link: string; readonly lost: RecoveryKind; readonly untilMs: number }
+  /** With a link that takes back what was completed, until `untilMs`. */
+  'recovery-done': RecoveryFacts
+  'recovery-stopped': EventContext & { readonly lost: RecoveryKind }
   'passkey-added': PasskeyFacts
   'passkey-removed': PasskeyFacts
   'key-created': KeyFacts
   'key-reissued': KeyFacts
   'key-revoked': KeyFacts
+  'account-closing': {
+    readonly atMs: number
+    readonly unspent: 'refund' | 'forfeit'
+    readonly begunBy: 'owner' | 'operator'
+  }
+  'account-closing-stopped': object
   'account-closed': {
     readonly atMs: number
     readonly unspent: 'refund' | 'forfeit'
@@ -52,8 +85,6 @@ export type AccountEmail = {
 /** What all e-mails in a language share. */
 export type SharedParts = {
   readonly locale: string
-  /** The last lines of an e-mail: the brand's name and the support address. */
-  signature(brand: string, support: string): string
 }
 
 /** What a template may use besides its facts. */

@@ -1,21 +1,27 @@
 // Writes e-mails in the owner's language and puts them into the outbox. platform/mail/email.ts lays
 // them out, platform/mail/mail.ts sends them.
 import type { Executor } from '../../platform/db/db.ts'
-import { composeEmail, type EmailContent, momentsIn } from '../../platform/mail/email.ts'
+import {
+  composeEmail,
+  type EmailBrand,
+  type EmailContent,
+  momentsIn,
+} from '../../platform/mail/email.ts'
 import type { Mail } from '../../platform/mail/mail.ts'
 import type { Language } from '../queries.ts'
-import type { AccountEmail, EmailTemplates, TemplateContext } from './email-kinds.ts'
+import type { AccountEmail, EmailKind, EmailTemplates, TemplateContext } from './email-kinds.ts'
 import { english } from './templates-en.ts'
 import { russian } from './templates-ru.ts'
 
-export type Brand = {
-  readonly name: string
-  readonly supportEmail: string
-  /** The cabinet's address, without a slash at the end. */
-  readonly cabinetUrl: string
-}
+export type Brand = EmailBrand
 
 const languages = { ru: russian, en: english } satisfies Record<Language, EmailTemplates>
+
+/** To mailboxes that may belong to nobody with an account. */
+const toAddresses: ReadonlySet<EmailKind> = new Set([
+  ...(['confirm-email', 'invitation', 'confirm-new-email'] as const),
+  ...(['email-reserved', 'recovery-confirm'] as const),
+])
 
 export function createEmails(options: {
   readonly mail: Pick<Mail, 'post'>
@@ -24,7 +30,10 @@ export function createEmails(options: {
   const { mail, brand } = options
 
   return {
-    /** Puts an e-mail into the outbox, in the caller's transaction when there is one. */
+    /**
+     * Puts an e-mail into the outbox, in the caller's transaction when there is one. False when one
+     * of its kind and cause is there.
+     */
     async post(
       executor: Executor,
       to: {
@@ -33,9 +42,12 @@ export function createEmails(options: {
         readonly zone?: string | null
       },
       email: AccountEmail,
-    ): Promise<void> {
+      /** The cause: of a kind at most one e-mail is sent for it. */
+      once?: string,
+    ): Promise<boolean> {
       const { subject, text, html } = composeAccountEmail(email, to.language, brand, to.zone)
-      await mail.post(executor, { to: to.email, kind: email.kind, subject, text, html })
+      const cause = once === undefined ? {} : { once }
+      return mail.post(executor, { to: to.email, kind: email.kind, subject, text, html, ...cause })
     },
 
     /**
@@ -63,8 +75,8 @@ export function composeAccountEmail(
     context: TemplateContext,
   ) => EmailContent
   const content = write(email.facts, context)
-  const signature = shared.signature(brand.name, brand.supportEmail)
-  return composeEmail(content, signature, language)
+  const reason = toAddresses.has(email.kind) ? 'address' : 'account'
+  return composeEmail(content, { brand, language, reason })
 }
 
 function contextOf(locale: string, brand: Brand, zone: string | null): TemplateContext {

@@ -1,25 +1,35 @@
 // E-mails to owners in English. Plain sentences, the reason first, then what to do.
 import type { EmailContent } from '../../platform/mail/email.ts'
 import type { EmailFacts, EmailTemplates, EventContext, TemplateContext } from './email-kinds.ts'
+import { englishRecovery } from './recovery-en.ts'
 
 export const english: EmailTemplates = {
   shared: {
     locale: 'en-GB',
-    signature: (brand, support) =>
-      `${brand}. This is a service e-mail about your account, so you cannot unsubscribe from it. ` +
-      `Questions: ${support}`,
   },
   templates: {
     'confirm-email': ({ link, hours }, { brand }) => ({
       subject: `Confirm your e-mail address for ${brand}`,
       lines: [
         `This address was used to sign up for ${brand}.`,
-        'To create your account, open the link and enter the password you chose.',
+        'To create your account, open the link. Another browser asks for your password.',
       ],
       button: { label: 'Confirm address', link },
       more: [
-        `The link expires in ${hours} hours and works only with that password.`,
+        `The link expires in ${hours} hours.`,
         'If this was not you, ignore this e-mail: no account will be created.',
+      ],
+    }),
+    invitation: ({ link, hours }, { brand }) => ({
+      subject: `Your account at ${brand}: set a password`,
+      lines: [
+        `${brand} has prepared an account for this address.`,
+        'To create it, open the link, choose a password and accept the documents.',
+      ],
+      button: { label: 'Create account', link },
+      more: [
+        `The link works once and expires in ${hours} hours.`,
+        'If you did not expect this, ignore this e-mail: no account will be created.',
       ],
     }),
     'already-registered': ({ signInLink, resetLink }, { brand }) => ({
@@ -174,6 +184,9 @@ export const english: EmailTemplates = {
         line: `The API key ending in ${facts.last4} was revoked`,
         also: 'It no longer works.',
       }),
+    ...englishRecovery,
+    'account-closing': closing,
+    'account-closing-stopped': closingStopped,
     'account-closed': closed,
   },
 }
@@ -188,12 +201,16 @@ function event(
   context: TemplateContext,
   { subject, line, also }: { readonly subject: string; readonly line: string; also?: string },
 ): EmailContent {
-  const happened = `${line} ${whenAndWhere(facts, context)}.`
   return {
     subject,
     lines: [
-      also === undefined ? happened : `${happened} ${also}`,
+      also === undefined ? `${line}.` : `${line}. ${also}`,
       'If this was you, no action is needed.',
+    ],
+    facts: [
+      ['Time', context.time(facts.atMs)],
+      ['Browser', facts.device],
+      ['IP address', facts.address],
     ],
     button: { label: 'This was not me', link: context.securityLink },
     more: ['If this was not you, change your password and end all other sessions immediately.'],
@@ -202,6 +219,40 @@ function event(
 
 function named(name: string): string {
   return name === '' ? '' : ` called “${name}”`
+}
+
+function closing(
+  { atMs, unspent, begunBy }: EmailFacts['account-closing'],
+  { brand, securityLink, time }: TemplateContext,
+): EmailContent {
+  const begun =
+    begunBy === 'owner'
+      ? `You asked us to close your account on ${time(atMs)}.`
+      : `We began to close your account on ${time(atMs)}.`
+  return {
+    subject: `Your ${brand} account is being closed`,
+    lines: [
+      `${begun} Its API key no longer works.`,
+      'Requests that are already running will finish, and open payment links will expire first.',
+      unspent === 'refund'
+        ? 'Then we will refund your unspent credits. You will get an e-mail about each refund.'
+        : 'Then the credits left on your balance will be forfeited.',
+      'Until the account is closed you can sign in and follow each step in the settings.',
+    ],
+    button: { label: 'This was not me', link: securityLink },
+    more: ['If this was not you, change your password and stop the closing immediately.'],
+  }
+}
+
+function closingStopped(_: object, { brand }: TemplateContext): EmailContent {
+  return {
+    subject: `Your ${brand} account stays open`,
+    lines: [
+      'You stopped the closing of your account. Your credits are untouched.',
+      'The old API key stays revoked. You can create a new one in your account.',
+    ],
+    more: ['If this was not you, contact us immediately at the address below.'],
+  }
 }
 
 function closed(
@@ -213,7 +264,7 @@ function closed(
     lines: [
       `Your account was closed on ${time(facts.atMs)}, and its API key no longer works.`,
       facts.unspent === 'refund'
-        ? 'You asked for a refund of your unspent credits. We will e-mail you when it is completed.'
+        ? 'What could be refunded was refunded; each refund has an e-mail of its own.'
         : 'Any credits left on your balance were forfeited.',
       'Payment records are kept as required by law. ' +
         `Your personal data will be erased on ${day(facts.eraseAtMs)}.`,

@@ -1,25 +1,35 @@
 // E-mails to owners in Russian. Plain sentences, the reason first, then what to do.
 import type { EmailContent } from '../../platform/mail/email.ts'
 import type { EmailFacts, EmailTemplates, EventContext, TemplateContext } from './email-kinds.ts'
+import { russianRecovery } from './recovery-ru.ts'
 
 export const russian: EmailTemplates = {
   shared: {
     locale: 'ru-RU',
-    signature: (brand, support) =>
-      `${brand}. Это служебное письмо о вашем аккаунте, отписаться от него нельзя. ` +
-      `Вопросы: ${support}`,
   },
   templates: {
     'confirm-email': ({ link, hours }, { brand }) => ({
       subject: `Подтвердите адрес для ${brand}`,
       lines: [
         `Этот адрес указали при регистрации в ${brand}.`,
-        'Чтобы создать аккаунт, откройте ссылку и введите пароль, который вы придумали.',
+        'Чтобы создать аккаунт, откройте ссылку. В другом браузере понадобится ваш пароль.',
       ],
       button: { label: 'Подтвердить адрес', link },
       more: [
-        `Ссылка действует ${hours} ч. и работает только вместе с этим паролем.`,
+        `Ссылка действует ${hours} ч.`,
         'Если это были не вы, проигнорируйте письмо: аккаунт не будет создан.',
+      ],
+    }),
+    invitation: ({ link, hours }, { brand }) => ({
+      subject: `Ваш аккаунт в ${brand}: задайте пароль`,
+      lines: [
+        `Для этого адреса подготовили аккаунт в ${brand}.`,
+        'Чтобы создать его, откройте ссылку, придумайте пароль и примите документы.',
+      ],
+      button: { label: 'Создать аккаунт', link },
+      more: [
+        `Ссылка одноразовая и действует ${hours} ч.`,
+        'Если вы этого не ждали, проигнорируйте письмо: аккаунт не будет создан.',
       ],
     }),
     'already-registered': ({ signInLink, resetLink }, { brand }) => ({
@@ -165,6 +175,9 @@ export const russian: EmailTemplates = {
         line: `Отключён API-ключ, который оканчивается на ${facts.last4}`,
         also: 'Он больше не действует.',
       }),
+    ...russianRecovery,
+    'account-closing': closing,
+    'account-closing-stopped': closingStopped,
     'account-closed': closed,
   },
 }
@@ -179,12 +192,16 @@ function event(
   context: TemplateContext,
   { subject, line, also }: { readonly subject: string; readonly line: string; also?: string },
 ): EmailContent {
-  const happened = `${line}: ${whenAndWhere(facts, context)}.`
   return {
     subject,
     lines: [
-      also === undefined ? happened : `${happened} ${also}`,
+      also === undefined ? `${line}.` : `${line}. ${also}`,
       'Если это были вы, ничего делать не нужно.',
+    ],
+    facts: [
+      ['Время', context.time(facts.atMs)],
+      ['Браузер', facts.device],
+      ['IP-адрес', facts.address],
     ],
     button: { label: 'Это не я', link: context.securityLink },
     more: ['Если это были не вы, сразу смените пароль и завершите остальные сеансы.'],
@@ -193,6 +210,40 @@ function event(
 
 function named(name: string): string {
   return name === '' ? '' : ` «${name}»`
+}
+
+function closing(
+  { atMs, unspent, begunBy }: EmailFacts['account-closing'],
+  { brand, securityLink, time }: TemplateContext,
+): EmailContent {
+  const begun =
+    begunBy === 'owner'
+      ? `Вы попросили закрыть аккаунт: ${time(atMs)}.`
+      : `Мы начали закрывать ваш аккаунт: ${time(atMs)}.`
+  return {
+    subject: `Ваш аккаунт в ${brand} закрывается`,
+    lines: [
+      `${begun} API-ключ больше не действует.`,
+      'Сначала завершатся запросы, которые уже идут, и истекут открытые ссылки на оплату.',
+      unspent === 'refund'
+        ? 'Затем мы вернём деньги за неизрасходованные кредиты. О каждом возврате придёт письмо.'
+        : 'Затем кредиты, оставшиеся на балансе, сгорят.',
+      'Пока аккаунт не закрыт, вы можете войти и следить за каждым шагом в настройках.',
+    ],
+    button: { label: 'Это не я', link: securityLink },
+    more: ['Если это были не вы, сразу смените пароль и остановите закрытие.'],
+  }
+}
+
+function closingStopped(_: object, { brand }: TemplateContext): EmailContent {
+  return {
+    subject: `Ваш аккаунт в ${brand} остаётся открытым`,
+    lines: [
+      'Вы остановили закрытие аккаунта. Кредиты не тронуты.',
+      'Прежний API-ключ отозван. Новый можно создать в личном кабинете.',
+    ],
+    more: ['Если это были не вы, сразу напишите нам по адресу ниже.'],
+  }
 }
 
 function closed(
@@ -204,7 +255,7 @@ function closed(
     lines: [
       `Ваш аккаунт закрыт: ${time(facts.atMs)}. API-ключ больше не действует.`,
       facts.unspent === 'refund'
-        ? 'Вы запросили возврат за неизрасходованные кредиты. Мы сообщим о нём письмом.'
+        ? 'За неизрасходованные кредиты мы вернули всё, что можно; о каждом возврате есть письмо.'
         : 'Если на балансе оставались кредиты, они сгорели.',
       'Записи о платежах мы храним, как того требует закон. ' +
         `${day(facts.eraseAtMs)} мы удалим ваши персональные данные.`,

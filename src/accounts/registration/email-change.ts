@@ -2,13 +2,14 @@
 // by a code sent to the new address. For a week the old mailbox can undo it. We do not use
 // better-auth's own change: its link signs in anyone who opens it, without the second factor, and
 // by a GET, which mail scanners send too.
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { type AccountId, randomText } from '../../platform/ids.ts'
 import { type Answer, errorAnswer, isOk, okAnswer } from '../answers.ts'
 import type { AuthRequest, AuthRouteTable, SignedInAuthRequest } from '../auth-route.ts'
+import { codeDigest } from '../codes.ts'
 import type { Dependencies } from '../dependencies.ts'
 import * as accountQueries from '../queries.ts'
+import * as recoveryQueries from '../recovery/queries.ts'
 import type { Session } from '../sessions.ts'
 import { oneAtATime } from '../sign-in/one-at-a-time.ts'
 import type { PasswordChange } from '../sign-in/password-change.ts'
@@ -21,7 +22,7 @@ const CONFIRM_MINUTES = 60
  * How long the old mailbox can undo a change. A week covers a holiday without e-mail. Meanwhile the
  * address cannot change again and the account cannot be closed, so longer would hinder owners.
  */
-const UNDO_DAYS = 7
+export const UNDO_DAYS = 7
 
 const pendingChangeShape = z.object({ account: z.string(), email: z.string() })
 const undoShape = z.object({ code: z.string().min(10).max(64) })
@@ -95,7 +96,7 @@ export function createEmailChange(
       const undo = randomText(24)
       const undoUntil = await queries.emailChangeInsert(tx, {
         ...{ account: before.id, oldEmail: before.email, newEmail, days: UNDO_DAYS },
-        undoHash: digest(undo),
+        undoHash: codeDigest(undo),
       })
       const { language, zone } = before
       const facts = { ...request.eventContext, oldEmail: before.email, newEmail }
@@ -112,7 +113,7 @@ export function createEmailChange(
   async function undo(request: AuthRequest): Promise<Answer> {
     const body = undoShape.safeParse(request.body)
     if (!body.success) return errorAnswer('body_wrong')
-    const undoHash = digest(body.data.code)
+    const undoHash = codeDigest(body.data.code)
     const account = await queries.emailChangeAccount(db, undoHash)
     if (account === undefined) return errorAnswer('code_wrong')
     return oneAtATime(throttle, account, async () => {
@@ -138,6 +139,9 @@ export function createEmailChange(
       if (before === undefined || change === undefined) return undefined
       const { oldEmail, secondFactor } = change
       await queries.accountReclaim(tx, { account, email: oldEmail, passwordHash, secondFactor })
+      // A recovery had replaced the address: the second factor that it removed comes back too.
+      const recovery = await recoveryQueries.recoveryTakeBack(tx, { account })
+      if (recovery !== undefined) await recoveryQueries.factorRestore(tx, recovery.id)
       const { language, zone } = before
       const facts = { ...request.eventContext, oldEmail, newEmail: before.email }
       for (const email of [oldEmail, before.email]) {
@@ -166,10 +170,6 @@ export function createEmailChange(
   return { routes }
 }
 
-function digest(code: string): Buffer {
-  return createHash('sha256').update(code).digest()
-}
-
 function identifierOf(code: string): string {
-  return `email-change ${digest(code).toString('base64url')}`
+  return `email-change ${codeDigest(code).toString('base64url')}`
 }

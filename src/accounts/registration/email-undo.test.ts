@@ -106,9 +106,8 @@ test('during the week the address cannot change again, nor the account be closed
   assert.deepEqual([again.status, errorOf(again)], [409, 'email_change_recent'])
   const session = await thief.session()
   const isRecent = (error: unknown) => isRefusal(error, 'email_change_recent')
-  await assert.rejects(stage.accounts.close(session, 'forfeit'), isRecent)
+  await assert.rejects(stage.accounts.closings.begin(session, 'forfeit'), isRecent)
   const present = stage.accounts.requireSession(session)
-  await assert.rejects(stage.accounts.requireClosable(present), isRecent)
   assert.equal((await stage.accounts.emailChange(present))?.oldEmail, oldEmail)
 
   await stage.db.query(`update email_changes set changed_at = changed_at - interval '8 days',

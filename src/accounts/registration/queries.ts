@@ -79,6 +79,16 @@ export async function emailChangeConsume(tx: Tx, undoHash: Buffer) {
   return rows[0] as { readonly oldEmail: string; readonly secondFactor: string | null } | undefined
 }
 
+/** The same by account, for a recovery that is taken back. */
+export async function emailChangeTake(tx: Tx, account: AccountId) {
+  const { rows } = await tx.query(
+    `delete from email_changes where account_id = $1 and undo_until > clock_timestamp()
+     returning old_email as "oldEmail", second_factor_id as "secondFactor"`,
+    [account],
+  )
+  return rows[0] as { readonly oldEmail: string; readonly secondFactor: string | null } | undefined
+}
+
 /**
  * Gives the account back to its old address. Nobody knows the password after this, no session is
  * left, and passkeys do not count before a review. Locks the account's rows.

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
+  type AuthResponse,
   createStage,
   errorOf,
   expect,
@@ -24,6 +25,10 @@ const entry = (email: string, more: object = {}) => ({
   consents: requiredConsents,
   ...more,
 })
+
+/** The cookie of the browser is random, and of the same form for both. */
+const headersOf = ({ headers }: AuthResponse) =>
+  [...headers].map(([name, value]) => [name, value.replace(/=[\w-]{32};/, '=<random>;')])
 
 async function countOf(email: string): Promise<number> {
   const { rows } = await stage.db.query('select id from accounts where email = $1', [email])
@@ -51,12 +56,55 @@ test('an account is created only with both the code and the password', async () 
   assert.equal(rows.length, 1, 'the account owns a book of the ledger')
 })
 
+test('the browser that registered confirms by the code, any other with the password', async () => {
+  const email = 'same-browser@example.org'
+  const own = stage.browser()
+  expect(await own.post('/register', entry(email)), 200)
+  const code = await stage.emailedCode(email, 'confirm-email')
+  const other = stage.browser()
+  expect(await other.post('/register', entry('other-browser@example.org')), 200)
+  for (const stranger of [stage.browser(), other]) {
+    assert.equal(errorOf(await stranger.post('/confirm', { code })), 'password_needed')
+  }
+  assert.equal(await countOf(email), 0)
+
+  const confirmed = await own.post('/confirm', { code })
+  assert.deepEqual([confirmed.status, confirmed.body], [200, { status: 'signed_in' }])
+  const session = await own.session()
+  assert.equal(session?.email, email)
+  assert.deepEqual(session?.missing.password, [], 'the password was given a moment ago')
+  expect(await stage.browser().signIn(email), 200)
+  assert.equal(errorOf(await own.post('/confirm', { code })), 'code_wrong')
+})
+
+test('the password counts as proven when it was chosen, not when the link was opened', async () => {
+  const email = 'after-lunch@example.org'
+  const own = stage.browser()
+  expect(await own.post('/register', entry(email)), 200)
+  await stage.db.query(
+    `update registrations set created_at = created_at - interval '1 hour' where email = $1`,
+    [email],
+  )
+  const code = await stage.emailedCode(email, 'confirm-email')
+  expect(await own.post('/confirm', { code }), 200)
+  assert.deepEqual((await own.session())?.missing.password, ['password'])
+})
+
+test('a code sent again is confirmed by the browser that registered', async () => {
+  const email = 'sent-again@example.org'
+  const own = stage.browser()
+  expect(await own.post('/register', entry(email)), 200)
+  expect(await stage.browser().post('/register/again', { email }), 200)
+  const code = await stage.emailedCode(email, 'confirm-email')
+  expect(await own.post('/confirm', { code }), 200)
+})
+
 test('a registration for a known address gets the same answer as any other', async () => {
   const { email } = await stage.person('boris')
   const known = await stage.browser().post('/register', entry(email))
   const unknown = await stage.browser().post('/register', entry('nobody-yet@example.org'))
   assert.deepEqual([known.status, known.body], [unknown.status, unknown.body])
-  assert.deepEqual([...known.headers], [...unknown.headers])
+  assert.deepEqual(headersOf(known), headersOf(unknown))
   assert.match(
     (await stage.lastEmail(email, 'already-registered')).text,
     /already have an account with this address/,
@@ -69,11 +117,14 @@ test('an attacker who registers a stranger’s address first gains nothing', asy
   const theirs = 'the password of the attacker'
   expect(await stage.browser().post('/register', entry(email, { password: theirs })), 200)
   const planted = await stage.emailedCode(email, 'confirm-email')
-  expect(await stage.browser().post('/register', entry(email)), 200)
+  const victim = stage.browser()
+  expect(await victim.post('/register', entry(email)), 200)
   const own = await stage.emailedCode(email, 'confirm-email')
 
-  const opened = await stage.browser().post('/confirm', { code: planted, password: PASSWORD })
-  assert.equal(errorOf(opened), 'password_wrong', 'the attacker’s code confirms nothing')
+  const opened = await victim.post('/confirm', { code: planted })
+  assert.equal(errorOf(opened), 'password_needed', 'the victim’s browser registered another')
+  const typed = await victim.post('/confirm', { code: planted, password: PASSWORD })
+  assert.equal(errorOf(typed), 'password_wrong', 'the attacker’s code confirms nothing')
   expect(await stage.browser().post('/confirm', { code: own, password: PASSWORD }), 200)
   const late = await stage.browser().post('/confirm', { code: planted, password: theirs })
   assert.equal(errorOf(late), 'code_wrong')

@@ -1,20 +1,27 @@
 // Registration: there is no account before the e-mail is confirmed, and confirming needs both the
-// code from the e-mail and the password chosen with it. So an attacker who registers a stranger's
-// address gains nothing even if the stranger opens the link, mail scanners that open links confirm
-// nothing, and there are no unconfirmed accounts that a sign-in could reveal.
-import { createHash } from 'node:crypto'
+// code from the e-mail and the password chosen with it, or the browser in which it was chosen. So
+// an attacker who registers a stranger's address gains nothing even if the stranger opens the link,
+// mail scanners that open links confirm nothing, and there are no unconfirmed accounts that a
+// sign-in could reveal.
 import { z } from 'zod'
-import { newAccountId, randomText } from '../../platform/ids.ts'
+import { randomText } from '../../platform/ids.ts'
 import { passwordProblem } from '../../platform/passwords/passwords.ts'
 import { type Answer, errorAnswer, okAnswer } from '../answers.ts'
 import type { AuthRequest, AuthRouteTable } from '../auth-route.ts'
+import {
+  CONFIRM_HOURS,
+  codeDigest,
+  INVITATION_HOURS,
+  REGISTRATION_COOKIE,
+  registrationIdOf,
+} from '../codes.ts'
 import type { Dependencies } from '../dependencies.ts'
 import * as queries from '../queries.ts'
 import { emailShape, type SignIn } from '../sign-in/sign-in.ts'
+import { acceptedConsents, consentsShape } from './consents.ts'
+import type { CreateAccount } from './create-account.ts'
 import * as changeQueries from './queries.ts'
 
-/** A day: e-mail is slow, and people confirm in the evening. */
-const CONFIRM_HOURS = 24
 const CONFIRM_SECONDS = CONFIRM_HOURS * 3_600
 /** Wrong passwords for one code: enough for typing errors, too few for who stole the e-mail. */
 const WRONG_PER_CODE = 10
@@ -23,14 +30,19 @@ const registerShape = z.object({
   email: emailShape,
   password: z.string(),
   language: z.enum(['ru', 'en']).default('ru'),
-  consents: z
-    .array(z.object({ document: z.string().max(40), version: z.string().max(40) }))
-    .max(20)
-    .default([]),
+  consents: consentsShape,
 })
-const confirmShape = z.object({ code: z.string().min(20).max(64), password: z.string() })
+const confirmShape = z.object({
+  code: z.string().min(20).max(64),
+  /** Not needed in the browser that registered. */
+  password: z.string().optional(),
+})
 
-export function createRegistration(dependencies: Dependencies, signIn: SignIn) {
+export function createRegistration(
+  dependencies: Dependencies,
+  signIn: SignIn,
+  createAccount: CreateAccount,
+) {
   const { db, emails, throttle, passwords } = dependencies
   const emailAllowance = { max: dependencies.settings.lettersPerHour, seconds: 3_600 }
 
@@ -47,6 +59,12 @@ export function createRegistration(dependencies: Dependencies, signIn: SignIn) {
   ) {
     const facts = { link: emails.link('confirm', code), hours: CONFIRM_HOURS }
     await emails.post(db, to, { kind: 'confirm-email', facts })
+  }
+
+  /** The link of an invitation in place of the one before, which the code has replaced. */
+  async function emailInvitation(to: { email: string; language: queries.Language }, code: string) {
+    const facts = { link: emails.link('invitation', code), hours: INVITATION_HOURS }
+    await emails.post(db, to, { kind: 'invitation', facts })
   }
 
   /**
@@ -74,27 +92,26 @@ export function createRegistration(dependencies: Dependencies, signIn: SignIn) {
     const { email, password, language, consents } = body.data
     const problem = passwordProblem(password, email)
     if (problem !== undefined) return errorAnswer(problem)
-    const isAccepted = (one: queries.Consent) =>
-      consents.some((accepted) => isSameDocument(one, accepted))
-    const documents = dependencies.documents()
-    if (documents.some((one) => one.isRequired && !isAccepted(one)))
-      return errorAnswer('consent_missing')
+    const accepted = acceptedConsents(dependencies.documents(), consents)
+    if (accepted === undefined) return errorAnswer('consent_missing')
     // Before the lookup: a known and an unknown address must cost the same work.
     const passwordHash = await passwords.hash(password)
-    if (!(await mayEmail(email))) return okAnswer()
-    if (await emailIfTaken(email, language)) return okAnswer()
+    // Also when no registration is stored: the answer must not tell.
+    const cookie = randomText(24)
+    const days = CONFIRM_HOURS / 24
+    const answer = okAnswer(undefined, [request.newCookie(REGISTRATION_COOKIE, cookie, days)])
+    if (!(await mayEmail(email))) return answer
+    if (await emailIfTaken(email, language)) return answer
     const code = randomText(24)
     await queries.registrationInsert(db, {
-      id: `reg_${randomText(12)}`,
+      id: registrationIdOf(cookie),
       ...{ email, passwordHash, language, address: request.address },
-      consents: documents
-        .filter(isAccepted)
-        .map(({ document, version }) => ({ document, version })),
-      codeHash: digest(code),
+      consents: accepted,
+      codeHash: codeDigest(code),
       seconds: CONFIRM_SECONDS,
     })
     await emailConfirmation({ email, language }, code)
-    return okAnswer()
+    return answer
   }
 
   /** Sends another e-mail, with a new code for the newest registration of the address. */
@@ -105,10 +122,12 @@ export function createRegistration(dependencies: Dependencies, signIn: SignIn) {
     const code = randomText(24)
     const registration = await queries.registrationSetCode(db, {
       email: email.data,
-      codeHash: digest(code),
-      seconds: CONFIRM_SECONDS,
+      codeHash: codeDigest(code),
+      hours: { registration: CONFIRM_HOURS, invitation: INVITATION_HOURS },
     })
-    if (registration !== undefined) await emailConfirmation(registration, code)
+    if (registration === undefined) return okAnswer()
+    if (registration.invitedBy === null) await emailConfirmation(registration, code)
+    else await emailInvitation(registration, code)
     return okAnswer()
   }
 
@@ -116,42 +135,45 @@ export function createRegistration(dependencies: Dependencies, signIn: SignIn) {
     const body = confirmShape.safeParse(request.body)
     if (!body.success) return errorAnswer('body_wrong')
     const { code, password } = body.data
-    const registration = await queries.registrationFind(db, digest(code))
-    if (registration === undefined) return errorAnswer('code_wrong')
-    const tries = { max: WRONG_PER_CODE, seconds: CONFIRM_SECONDS }
-    const count = await throttle.countAttempt(`confirm ${registration.id}`, tries)
-    if (!count.isAllowed) return errorAnswer('attempts_exceeded', count)
-    if (!(await passwords.verify({ hash: registration.passwordHash, password }))) {
-      return errorAnswer('password_wrong')
+    const registration = await queries.registrationFind(db, codeDigest(code))
+    if (registration === undefined || registration.invitedBy !== null) {
+      return errorAnswer('code_wrong')
     }
-    if (!(await createAccount(registration))) return errorAnswer('code_wrong')
-    const { email } = registration
-    return signIn.signIn({ ...request, body: { email, password } })
+    const refused =
+      password === undefined
+        ? refusalOfBrowser(request, registration)
+        : await refusalOfPassword(registration, password)
+    if (refused !== undefined) return refused
+    if (!(await createAccount({ ...registration, confirmedFrom: request.address })))
+      return errorAnswer('code_wrong')
+    const { email, createdAt: passwordAt } = registration
+    return password === undefined
+      ? signIn.signInRegistered(request, { email, passwordAt })
+      : signIn.signIn({ ...request, body: { email, password } })
   }
 
   /**
-   * Adds the account, its password, its consents and its book in one transaction. The book is
-   * opened here and not at registration: books are never deleted, and most registrations are bots'.
+   * The password was chosen in the browser that has the cookie of this very registration. The
+   * cookie of another does not count: somebody else may have registered the same address.
    */
-  async function createAccount(registration: queries.RegistrationRow): Promise<boolean> {
-    const { email, passwordHash, language, consents, address, createdAt } = registration
-    try {
-      return await db.transaction(async (tx) => {
-        if (!(await queries.registrationConsume(tx, registration))) return false
-        const id = newAccountId()
-        const book = await dependencies.openBook(tx)
-        const credential = `cred_${randomText(12)}`
-        await queries.accountInsert(tx, { id, credential, email, passwordHash, language, book })
-        for (const consent of consents) {
-          await queries.consentInsert(tx, { ...consent, account: id, address, at: createdAt })
-        }
-        return true
-      })
-    } catch (error) {
-      // Another account has changed its e-mail to this address meanwhile, or from it.
-      if (queries.isUniqueViolation(error)) return false
-      throw error
-    }
+  function refusalOfBrowser(
+    request: AuthRequest,
+    { id }: queries.RegistrationRow,
+  ): Answer | undefined {
+    const cookie = request.cookie(REGISTRATION_COOKIE)
+    const isOwn = cookie !== undefined && registrationIdOf(cookie) === id
+    return isOwn ? undefined : errorAnswer('password_needed')
+  }
+
+  async function refusalOfPassword(
+    { id, passwordHash: hash }: queries.RegistrationRow,
+    password: string,
+  ): Promise<Answer | undefined> {
+    const tries = { max: WRONG_PER_CODE, seconds: CONFIRM_SECONDS }
+    const count = await throttle.countAttempt(`confirm ${id}`, tries)
+    if (!count.isAllowed) return errorAnswer('attempts_exceeded', count)
+    const isRight = await passwords.verify({ hash, password })
+    return isRight ? undefined : errorAnswer('password_wrong')
   }
 
   const routes: AuthRouteTable = {
@@ -164,14 +186,6 @@ export function createRegistration(dependencies: Dependencies, signIn: SignIn) {
 
 export type Registration = ReturnType<typeof createRegistration>
 
-function isSameDocument(one: queries.Consent, other: queries.Consent): boolean {
-  return one.document === other.document && one.version === other.version
-}
-
 function isAbout(error: z.ZodError, field: string): boolean {
   return error.issues.every(({ path }) => path[0] === field)
-}
-
-function digest(code: string): Buffer {
-  return createHash('sha256').update(code).digest()
 }

@@ -9,6 +9,7 @@ import { type Answer, errorAnswer, isOk, okAnswer } from '../answers.ts'
 import type { AuthRouteTable, SignedInAuthRequest } from '../auth-route.ts'
 import { ADDRESS_HEADER, type Dependencies, RESET_MINUTES } from '../dependencies.ts'
 import * as queries from '../queries.ts'
+import { countedAs } from '../throttle.ts'
 import { deviceName } from '../user-agent.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import * as stepUpQueries from './queries.ts'
@@ -21,7 +22,8 @@ type User = { readonly id: string; readonly email: string }
 
 export function createPasswordChange(dependencies: Dependencies) {
   const { db, clock, emails, throttle, settings } = dependencies
-  const resetKey = (email: string) => throttle.digestKey('reset', email)
+  const resetKey = (email: string, unlocks: number) =>
+    throttle.digestKey('reset', countedAs(email, unlocks))
 
   /**
    * Limits wrong passwords inside a session too: a stolen cookie must not allow free guesses. They
@@ -109,18 +111,22 @@ export function createPasswordChange(dependencies: Dependencies) {
      * still work.
      */
     async sendReset(user: User, code: string): Promise<void> {
-      const count = await throttle.countAttempt(resetKey(user.email), {
+      const account = await queries.accountFind(db, user.id)
+      if (account === undefined) return
+      const count = await throttle.countAttempt(resetKey(user.email, account.unlocks), {
         max: settings.lettersPerHour,
         seconds: RESET_MINUTES * 60,
       })
-      const account = await queries.accountFind(db, user.id)
-      if (!count.isAllowed || account === undefined) return
+      if (!count.isAllowed) return
       const facts = { link: emails.link('reset', code), minutes: RESET_MINUTES }
       await emails.post(db, account, { kind: 'reset-password', facts })
     },
 
     /** The next reset is e-mailed, whatever was requested before: those links have ended. */
-    forgetResets: (email: string): Promise<void> => throttle.clear(resetKey(email)),
+    async forgetResets(email: string): Promise<void> {
+      const account = await queries.accountFindByEmail(db, email)
+      await throttle.clear(resetKey(email, account?.unlocks ?? 0))
+    },
 
     /** better-auth calls this after it has set the new password, and then ends the sessions. */
     async onReset(user: User, headers: Headers): Promise<void> {

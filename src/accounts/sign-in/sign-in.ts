@@ -1,14 +1,14 @@
 // Signing in and out: by password, by password and second factor, by passkey. Known and unknown
 // addresses get the same answers. Wrong passwords are counted per account, and separately for
 // browsers that the account knows: otherwise anybody could lock an owner out by guessing.
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { type AccountId, randomText } from '../../platform/ids.ts'
 import { type Answer, errorAnswer, isOk, okAnswer } from '../answers.ts'
 import type { AuthRequest, AuthRouteTable } from '../auth-route.ts'
-import type { Dependencies } from '../dependencies.ts'
+import { type Dependencies, REGISTERED_PATH } from '../dependencies.ts'
 import * as queries from '../queries.ts'
-import type { ThrottleKey } from '../throttle.ts'
+import { stopByProof } from '../recovery/recovery.ts'
+import { createGuesses, deviceDigest as digest } from './guesses.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import * as stepUpQueries from './queries.ts'
 
@@ -26,24 +26,8 @@ const signInShape = z.object({
 export const codeShape = z.object({ code: z.string().trim().min(6).max(40) })
 
 export function createSignIn(dependencies: Dependencies) {
-  const { db, throttle, emails, settings } = dependencies
-  const wrongPasswords = { max: settings.wrongPerAccount, seconds: settings.wrongMinutes * 60 }
-
-  async function throttleKey(request: AuthRequest, email: string): Promise<ThrottleKey> {
-    const device = request.cookie('device') ?? ''
-    const isKnown = await queries.deviceIsKnown(db, { email, deviceHash: digest(device) })
-    return isKnown ? deviceKey(email, device) : accountKey(email)
-  }
-  const accountKey = (email: string) => throttle.digestKey('sign-in', email)
-  const deviceKey = (email: string, device: string) =>
-    throttle.digestKey('sign-in', `${email} ${device}`)
-
-  async function emailGuessingWarning(request: AuthRequest, email: string): Promise<void> {
-    const account = await queries.accountFindByEmail(db, email)
-    if (account === undefined) return
-    const facts = { ...request.eventContext, minutes: settings.wrongMinutes }
-    await emails.post(db, account, { kind: 'password-guessed', facts })
-  }
+  const { db, throttle, emails } = dependencies
+  const guesses = createGuesses(dependencies)
 
   /**
    * The last step of every sign-in. It ends the browser's former session, so that a session cookie
@@ -68,9 +52,7 @@ export function createSignIn(dependencies: Dependencies) {
     const body = signInShape.safeParse(request.body)
     if (!body.success) return errorAnswer('body_wrong')
     const { email, password, isPrivate } = body.data
-    const key = await throttleKey(request, email)
-    const count = await throttle.countAttempt(key, wrongPasswords)
-    if (count.isFirstRefused) await emailGuessingWarning(request, email)
+    const { key, count } = await guesses.count(request, email)
     if (!count.isAllowed) return errorAnswer('attempts_exceeded', count)
     const credentials = { email, password, rememberMe: isPrivate }
     const hash = await stepUpQueries.passwordHashByEmail(db, email)
@@ -90,16 +72,38 @@ export function createSignIn(dependencies: Dependencies) {
     return okAnswer({ status: 'second_factor' }, answer.cookies)
   }
 
+  /** The browser has just confirmed its own registration; see auth/registered.ts. */
+  async function signInRegistered(
+    request: AuthRequest,
+    p: { readonly email: string; readonly passwordAt: Date },
+  ): Promise<Answer> {
+    const account = await queries.accountFindByEmail(db, p.email)
+    if (account === undefined) return errorAnswer('sign_in_wrong')
+    const body = { account: account.id, passwordAt: p.passwordAt.toISOString() }
+    const answer = await request.callBetterAuth(body, REGISTERED_PATH)
+    return isOk(answer) ? finishSignIn(request, answer) : answer
+  }
+
   /** False when the code of the app was used before, in a sign-in or in a step-up. */
   async function isFirstUse(account: string, code: string): Promise<boolean> {
     const key = throttle.digestKey('code', `${account} ${code}`)
     return (await throttle.countAttempt(key, { max: 1, seconds: CODE_SECONDS })).isAllowed
   }
 
+  /** After a sign-in with a second factor or a passkey: its owner needs no recovery. */
+  async function finishComplete(
+    request: AuthRequest,
+    answer: Answer,
+    account: string,
+  ): Promise<Answer> {
+    await stopByProof(dependencies, account, request.eventContext)
+    return finishSignIn(request, answer)
+  }
+
   /** Ends the session that better-auth has just made, when its code was used before. */
   async function finishWithCode(request: AuthRequest, answer: Answer, code: string) {
     const { user, token: secret } = answer.body as { user: { id: string }; token: string }
-    if (await isFirstUse(user.id, code)) return finishSignIn(request, answer)
+    if (await isFirstUse(user.id, code)) return finishComplete(request, answer, user.id)
     await queries.sessionDeleteBySecret(db, secret)
     return errorAnswer('second_factor_wrong')
   }
@@ -117,7 +121,7 @@ export function createSignIn(dependencies: Dependencies) {
     const { session } = answer.body as { session: { token: string; userId: string } }
     const { userId: account, token: secret } = session
     const problem = await stepUpQueries.passkeyProblem(db, { account, credential })
-    if (problem === undefined) return finishSignIn(request, answer)
+    if (problem === undefined) return finishComplete(request, answer, account)
     await queries.sessionDeleteBySecret(db, secret)
     return errorAnswer(problem)
   }
@@ -156,7 +160,7 @@ export function createSignIn(dependencies: Dependencies) {
     if (account !== undefined) {
       await emails.post(db, account, { kind: 'recovery-code-used', facts: request.eventContext })
     }
-    return finishSignIn(request, answer)
+    return finishComplete(request, answer, user.id)
   }
 
   const routes: AuthRouteTable = {
@@ -198,14 +202,11 @@ export function createSignIn(dependencies: Dependencies) {
   return {
     routes,
     signIn,
+    signInRegistered,
     isFirstUse,
     /** Called after a password reset: other people's guesses must not lock the owner out. */
-    clearFailedSignIns: (email: string): Promise<void> => throttle.clear(accountKey(email)),
+    clearFailedSignIns: guesses.clear,
   }
 }
 
 export type SignIn = ReturnType<typeof createSignIn>
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
-}

@@ -8,6 +8,7 @@ import type { AuthRouteTable, SignedInAuthRequest } from '../auth-route.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Proofs } from '../levels.ts'
 import * as accountQueries from '../queries.ts'
+import { stopByProof } from '../recovery/recovery.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import type { PasswordChange } from './password-change.ts'
 import * as queries from './queries.ts'
@@ -33,7 +34,9 @@ export function createStepUp(
     const at = dateAt(clock.nowMs())
     // A session that was revoked while the factor was checked stays revoked.
     const isAlive = await queries.sessionProve(db, { account, id, proof, at })
-    return isAlive ? okAnswer() : errorAnswer('session_missing')
+    if (!isAlive) return errorAnswer('session_missing')
+    await stopByProof(dependencies, account, request.eventContext)
+    return okAnswer()
   }
 
   function provePassword(request: SignedInAuthRequest, password: string): Promise<Answer> {

@@ -9,35 +9,11 @@ begin
 end
 $$;
 
--- A text without e-mail addresses: each becomes the id of its account, or [address] if no account
--- has it. Cuts the result, because an id may be longer than the address. An apostrophe is part of
--- an address inside a word, or as a shell quotes it; a domain may be cut off at the end of a text.
+-- A text as it is stored: without addresses, and without the names of whoever it leads to; see
+-- src/accounts/sql/pseudonym.sql.
 create or replace function acts_without_addresses(p_text text, p_max int4) returns text
-language plpgsql stable set search_path = pg_catalog, public, pg_temp as $$
-declare
-  -- Written out, because [[:alnum:]] has no Cyrillic letters in a database of the C locale.
-  c_letters constant text := '0-9A-Za-z\u00c0-\u1fff\u3040-\ud7ff\uf900-\ufdff\uff10-\U0010ffff';
-  v_text text := p_text;
-  v_address text;
-begin
-  if strpos(v_text, '@') > 0 then
-    -- The longest first: another address may be its end.
-    for v_address in
-      select m[1] from regexp_matches(
-        p_text,
-        replace(
-          $re$((?:[^\s<>()\[\]{},:;"'@=/\\|]|'\\''|(?<=[<letters>_])'(?=[<letters>_]))+$re$
-            || $re$@(?:[<letters>][<letters>.-]*[<letters>]|[<letters>]?))$re$,
-          '<letters>', c_letters),
-        'g') as m
-      group by 1 order by length(m[1]) desc
-    loop
-      v_text := replace(v_text, v_address, coalesce(
-        accounts_pseudonym(replace(v_address, $q$'\''$q$, '''')), '[address]'));
-    end loop;
-  end if;
-  return case when length(v_text) > p_max then left(v_text, p_max - 1) || '…' else v_text end;
-end
+language sql stable set search_path = pg_catalog, public, pg_temp as $$
+  select accounts_depersonalize(p_text, p_max, null)
 $$;
 
 -- What the digest of an act covers, as one line of JSON. src/acts/chain.ts builds the same text,

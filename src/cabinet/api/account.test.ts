@@ -4,14 +4,7 @@ import { after, before, test } from 'node:test'
 import { PASSWORD } from '../../../test/stages/accounts.ts'
 import { type CabinetStage, createCabinetStage, type Person } from '../../../test/stages/cabinet.ts'
 import { credits } from '../../units/credits.ts'
-import type {
-  ClosingPreview,
-  Consents,
-  ErrorBody,
-  Me,
-  NewKey,
-  SessionLine,
-} from '../contract/contract.ts'
+import type { Consents, ErrorBody, Me, SessionLine } from '../contract/contract.ts'
 
 const at = { stage: undefined as unknown as CabinetStage }
 before(async () => {
@@ -33,7 +26,7 @@ test('/api/me returns the signed-in account and its language', async () => {
     [me.account, me.email, me.language, me.sessions, me.passkeys, me.hasSecondFactor],
     [own.account, 'me@example.org', 'en', 1, 0, false],
   )
-  assert.deepEqual([me.consentsOutstanding, me.closing.isPossible, me.resetAt], [[], true, null])
+  assert.deepEqual([me.consentsOutstanding, me.isClosing, me.resetAt], [[], false, null])
   const { body } = await own.expectOk<Me>('POST /api/me/language', { language: 'ru' })
   assert.equal(body.language, 'ru')
   assert.equal((await own.expectOk<Me>('GET /api/me')).body.language, 'ru')
@@ -151,141 +144,47 @@ test('the copy has all data of the owner, and requires a recent proof', async ()
   assert.ok(body.letters.some(({ kind }) => kind === 'confirm-email'))
 })
 
-test('closing refunds paid credits, forfeits the rest, and ends every session', async () => {
-  const { person, buyPack, spend, payments, ledger, keys } = at.stage
-  const own = await person('closing')
-  await payments.createPromo({
-    ...{ code: 'GIFT', credits: credits(5_000), redemptionsMax: 1, by: 'a test', note: '' },
-    ...{ startsAt: new Date(0), endsAt: new Date('2100-01-01') },
+test('what went to the next owner of an address is neither copied nor erased', async () => {
+  const { db, ledger, person, accounts, runClosings, emailKindsTo, browser, documents } = at.stage
+  const own = await person('passed.on')
+  const moved = 'moved@example.org'
+  await own.expectOk('POST /api/auth/email/change', { newEmail: moved })
+  const { rows } = await db.query('select body_text as text from letters where recipient = $1', [
+    moved,
+  ])
+  const code = /#code=([\w-]+)/.exec((rows[0] as { text: string }).text)?.[1]
+  await own.expectOk('POST /api/auth/email/confirm', { code })
+  // A week later somebody else has the mailbox.
+  await db.query('delete from email_changes')
+  const next = await person('passed.on')
+  // So has a mailbox that the owner only named to support.
+  const named = 'named.only@example.org'
+  await ledger.db.transaction(async (tx) => {
+    const checks = (['payment', 'card'] as const).map((step) => ({ step, isMatched: true }))
+    const { account } = own
+    await accounts.recovery.recordIdentity(tx, account, checks)
+    await accounts.recovery.begin(tx, { account, kind: 'mailbox', newEmail: named })
+    await accounts.recovery.stop(tx, account)
   })
-  const { id } = await buyPack(own)
-  await own.expectOk('POST /api/promo', { code: 'GIFT' })
-  await spend(own.book, 14_000_000)
-  const { body: key } = await own.expectOk<NewKey>('POST /api/key')
-  await own.expectOk(`POST /api/key/${key.id}/confirm`)
-  const { body: preview } = await own.expectOk<ClosingPreview>('GET /api/closing')
-  assert.deepEqual(
-    [preview.isPossible, preview.refundKopecks, preview.forfeited.whole, preview.available.whole],
-    [true, '78000', '5000', '21005000'],
-  )
-  const browser = await signInElsewhere(own)
-  await own.expectOk('POST /api/closing', { unspent: 'refund' })
-  assert.equal(await browser.refusal('GET /api/me'), '401 session_missing')
-  const book = await ledger.balance(own.book)
-  assert.deepEqual([book?.available, book?.blockedReason], [0n, 'owner_suspended'])
-  assert.deepEqual(await keys.find(own.book), {})
-  const [refund] = await payments.refunds(own.book)
-  assert.deepEqual([refund?.order, refund?.amount, refund?.state], [id, 78_000n, 'succeeded'])
-  const [last] = await ledger.statement({ book: own.book, beforeSeq: null, limit: 1 })
-  assert.deepEqual([last?.kind, last?.amount], ['adjust', -credits(5_000)])
-})
+  await browser().expectOk('POST /api/auth/register', {
+    ...{ email: named, password: PASSWORD, language: 'en' },
+    consents: documents.list().filter((one) => one.isRequired),
+  })
+  type Copy = { letters: { kind: string }[]; registrations?: object }
+  const { body: copy } = await own.expectOk<Copy>('GET /api/export')
+  const kinds = copy.letters.map(({ kind }) => kind)
+  assert.ok(kinds.includes('email-changed') && !kinds.includes('confirm-email'), `${kinds}`)
+  assert.equal(copy.registrations, undefined, 'the network address of who typed an address')
 
-test('refuses to close an account while an order can still be paid', async () => {
-  const { person } = at.stage
-  const own = await person('waits')
-  await own.expectOk('POST /api/orders', { pack: 'pack-35m', method: 'card', attempt: 'one' })
-  const { body: me } = await own.expectOk<Me>('GET /api/me')
-  assert.deepEqual(me.closing, { isPossible: false, payableOrders: 1 })
-  assert.equal(await own.refusal('POST /api/closing', { unspent: 'forfeit' }), '409 closing_waits')
-  await own.expectOk('GET /api/me')
-})
-
-test('a running request delays closing, so that no credits come back after it', async () => {
-  const { person, buyPack, beginRequest, ledger, payments } = at.stage
-  const own = await person('running')
-  await buyPack(own)
-  const request = await beginRequest(own.book, 10_000_000)
-  assert.equal(await own.refusal('POST /api/closing', { unspent: 'refund' }), '409 closing_waits')
-  assert.deepEqual(await payments.refunds(own.book), [], 'refused before the first refund')
-  await request.settle(4_000_000)
   await own.expectOk('POST /api/closing', { unspent: 'forfeit' })
-  const book = await ledger.balance(own.book)
-  assert.deepEqual([book?.available, book?.held], [0n, 0n])
-})
-
-test('a promo code that is redeemed while the account closes adds nothing', async () => {
-  const { person, payments, accounts, ledger, open } = at.stage
-  const own = await person('redeeming')
-  await payments.createPromo({
-    ...{ code: 'LATE', credits: credits(5_000), redemptionsMax: 1, by: 'a test', note: '' },
-    ...{ startsAt: new Date(0), endsAt: new Date('2100-01-01') },
-  })
-  const redeeming = open({
-    async ownerOf(book, tx) {
-      const owner = await accounts.ownerOf(book, tx)
-      await own.expectOk('POST /api/closing', { unspent: 'forfeit' })
-      return owner
-    },
-  })
-  const code = await redeeming.redeem(own.book, 'LATE').then(
-    () => 'credited',
-    (error: { code: string }) => error.code,
+  await runClosings()
+  await db.query(
+    `update letters set state = 'sent', body_text = null, body_html = null, ended_at = now(),
+       leased_until = null where recipient <> $1 and state = 'queued'`,
+    [next.email],
   )
-  assert.deepEqual([code, (await ledger.balance(own.book))?.available], ['promo_refused', 0n])
-})
-
-test('the account stays open when the bank refuses a refund', async () => {
-  const { person, buyPack, sim, ledger } = at.stage
-  const own = await person('stays')
-  const { id } = await buyPack(own)
-  // Refunded at the provider without a notification to us: the provider refuses our refund.
-  await sim('modes', { mode: 'drop', orderId: id })
-  await sim('refund', { orderId: id })
-  assert.equal(await own.refusal('POST /api/closing', { unspent: 'refund' }), '409 refund_refused')
-  await own.expectOk('GET /api/me')
-  assert.equal((await ledger.balance(own.book))?.available, credits(35_000_000))
-})
-
-test('an account with more refunds than its budget needs support to close', async () => {
-  const { person, buyPack, ledger, payments } = at.stage
-  const own = await person('budget')
-  for (let i = 0; i < 6; i++) await buyPack(own)
-  const closing = () => own.refusal('POST /api/closing', { unspent: 'refund' })
-  assert.equal(await closing(), '409 refund_needs_support')
-  assert.deepEqual(await payments.refunds(own.book), [], 'refused before the first refund')
-  assert.equal((await ledger.balance(own.book))?.available, credits(6 * 35_000_000))
-  await own.expectOk('POST /api/closing', { unspent: 'forfeit' })
-})
-
-test('the account closes although the outcome of a refund is unknown', async () => {
-  const { person, buyPack, sim, ledger, payments } = at.stage
-  const own = await person('unknown')
-  await buyPack(own)
-  await sim('faults', { kind: 'error', when: 'after', method: 'POST', path: '/refunds', times: 1 })
-  await own.expectOk('POST /api/closing', { unspent: 'refund' })
-  assert.equal((await ledger.balance(own.book))?.available, 0n)
-  const [refund] = await payments.refunds(own.book)
-  assert.deepEqual([refund?.amount, refund?.credits], [130_000n, credits(35_000_000)])
-})
-
-test('an order without an answer of the provider delays closing by an hour at most', async () => {
-  const { person, sim, clockShift } = at.stage
-  const own = await person('unanswered')
-  await sim('faults', { kind: 'error', when: 'before', method: 'POST', path: '/payments' })
-  await own.expectOk('POST /api/orders', { pack: 'pack-35m', method: 'card', attempt: 'one' })
-  const closing = async () => (await own.expectOk<Me>('GET /api/me')).body.closing
-  assert.deepEqual(await closing(), { isPossible: false, payableOrders: 1 })
-  clockShift.ms = 61 * 60_000
-  try {
-    assert.deepEqual(await closing(), { isPossible: true, payableOrders: 0 })
-  } finally {
-    clockShift.ms = 0
-  }
-})
-
-test('the e-mail about the closing promises a refund only if one was requested', async () => {
-  const { person, buyPack, spend, db } = at.stage
-  const closingEmail = async (name: string, spent: number) => {
-    const own = await person(name)
-    await buyPack(own)
-    await spend(own.book, spent)
-    await own.expectOk('POST /api/closing', { unspent: 'refund' })
-    const { rows } = await db.query(
-      `select body_text as text from letters where recipient = $1 and kind = 'account-closed'`,
-      [own.email],
-    )
-    return (rows[0] as { text: string }).text
-  }
-  assert.match(await closingEmail('has-credits', 1_000), /asked for a refund/)
-  assert.doesNotMatch(await closingEmail('has-none', 35_000_000), /asked for a refund/)
+  const before = await emailKindsTo(next.email)
+  await ledger.db.transaction((tx) => accounts.eraseNow(tx, own))
+  assert.deepEqual(await emailKindsTo(next.email), before)
+  assert.deepEqual(await emailKindsTo(moved), [])
 })

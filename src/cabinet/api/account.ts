@@ -1,5 +1,6 @@
 // The owner's account: who is signed in and where, accepted documents, and the copy of all data.
 // Passwords, passkeys and the second factor are changed under /api/auth.
+import { Readable } from 'node:stream'
 import { z } from 'zod'
 import type { Accounts, Session } from '../../accounts/accounts.ts'
 import { isZone } from '../../platform/zone.ts'
@@ -7,13 +8,11 @@ import type * as contract from '../contract/contract.ts'
 import type { Documents } from '../documents.ts'
 import { CabinetRefusal } from '../refusals.ts'
 import { timeOf, timeOrNull } from './amounts.ts'
-import type { ClosingRoutes } from './closing.ts'
 import type { RouteTable } from './routes.ts'
 
 export type AccountOptions = {
   readonly accounts: Accounts
   readonly documents: Documents
-  readonly closings: ClosingRoutes
 }
 
 /** An export reads every table with data about the owner. */
@@ -23,7 +22,6 @@ const AGREE_ALLOWANCE = { max: 60, seconds: 3_600 }
 export function accountRoutes({
   accounts,
   documents,
-  closings,
 }: AccountOptions): RouteTable<
   | 'GET /api/me'
   | 'POST /api/me/language'
@@ -65,12 +63,13 @@ export function accountRoutes({
   }
 
   async function meOf(session: Session): Promise<contract.Me> {
-    const [sessions, passkeys, consents, payableOrders, emailChange] = await Promise.all([
+    const [sessions, passkeys, consents, emailChange, recovery, isOn] = await Promise.all([
       accounts.sessions(session),
       accounts.passkeys(session),
       consentsOf(session),
-      closings.payableOrders(session.book),
       accounts.emailChange(session),
+      accounts.recovery.living(session.account),
+      accounts.summaries.isOn(session),
     ])
     return {
       account: session.account,
@@ -87,7 +86,9 @@ export function accountRoutes({
         emailChange === undefined
           ? null
           : { oldEmail: emailChange.oldEmail, undoUntil: timeOf(emailChange.undoUntil) },
-      closing: { isPossible: payableOrders === 0, payableOrders },
+      recovery: recoveryOf(recovery),
+      isClosing: session.isClosing,
+      hasSummaries: isOn,
     }
   }
 
@@ -167,10 +168,20 @@ export function accountRoutes({
       session: 'required',
       action: 'account.export',
       allowance: EXPORT_ALLOWANCE,
-      run({ session, header }) {
+      async run({ session, header }) {
         header('content-disposition', 'attachment; filename="account.json"')
-        return accounts.copy(session)
+        header('content-type', 'application/json; charset=utf-8')
+        return Readable.from(accounts.copy(session), { objectMode: false })
       },
     },
   }
+}
+
+type Recovery = Awaited<ReturnType<Accounts['recovery']['living']>>
+
+/** One that an operator began is shown once its mailbox is confirmed: then the wait begins. */
+function recoveryOf(recovery: Recovery): contract.Me['recovery'] {
+  if (recovery === undefined || recovery.ripeAt === null) return null
+  const { kind: lost, newEmail, ripeAt } = recovery
+  return { lost, newEmail, ripeAt: timeOf(ripeAt) }
 }

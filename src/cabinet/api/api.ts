@@ -5,16 +5,18 @@ import type { Guards } from '../../guards/guards.ts'
 import type { Keys } from '../../keys/keys.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Payments } from '../../payments/payments.ts'
+import { assert } from '../../platform/assert.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Plugin } from '../../platform/server/plugin.ts'
 import type { Pricing } from '../../pricing/pricing.ts'
 import type { Brand } from '../contract/contract.ts'
+import type { PublicRead } from '../contract/rendering.ts'
 import type { Documents } from '../documents.ts'
 import { accountRoutes } from './account.ts'
 import { authPlugin } from './auth.ts'
-import { createClosingRoutes } from './closing.ts'
+import { closingRoutes } from './closing.ts'
 import { guardRoutes } from './guards.ts'
 import { createHomeRoutes } from './home.ts'
 import { createKeyRoutes } from './key.ts'
@@ -26,7 +28,9 @@ import { resetReviewRoutes } from './reset-review.ts'
 import { type RouteName, type RouteTable, routesPlugin } from './routes.ts'
 import { statementPlugin } from './statement/statement.ts'
 import { usageFilePlugin } from './statement/usage-file.ts'
-import { type StatusOptions, statusRoutes } from './status.ts'
+import { statusFeedPlugin } from './status/feed.ts'
+import { type StatusOptions, statusRoutes } from './status/status.ts'
+import { summaryRoutes } from './summaries.ts'
 import { logRoutes } from './usage/log.ts'
 import { createUsageReads } from './usage/reads.ts'
 import { refusedRoutes } from './usage/refused.ts'
@@ -44,8 +48,7 @@ export type ApiOptions = {
   readonly payments: Payments
   readonly pricing: Pricing
   readonly documents: Documents
-  readonly upstreams: StatusOptions['upstreams']
-  readonly mail: StatusOptions['mail']
+  readonly status: StatusOptions['status']
   readonly brand: Pick<Brand, 'name' | 'supportEmail' | 'requisites'>
   /** The public address of the cabinet: payers return there, and only its pages may change data. */
   readonly cabinetUrl: string
@@ -55,17 +58,33 @@ export type ApiOptions = {
   readonly refundPolicy: Brand['refundPolicy']
 }
 
-export function apiPlugins(options: ApiOptions): Plugin[] {
+/** The routes without a session, for the API and for the pages that the server renders. */
+export function openPublicRoutes(options: Omit<ApiOptions, 'db'>) {
+  return { ...publicRoutes(options), ...statusRoutes(options) }
+}
+
+type PublicTable = ReturnType<typeof openPublicRoutes>
+
+/** Answers a public route without a network, as JSON: pages are rendered from what browsers get. */
+export function readerOf(table: PublicTable): PublicRead {
+  const routes = new Map<string, { run(request: object): Promise<unknown> }>(Object.entries(table))
+  return async (name, { params = {}, query = {} }) => {
+    const route = routes.get(name)
+    assert(route !== undefined, `pages for everybody read public routes only, not ${name}`)
+    return JSON.parse(JSON.stringify(await route.run({ params, query })))
+  }
+}
+
+export function apiPlugins(options: ApiOptions, open: PublicTable): Plugin[] {
   const { accounts } = options
   const usage = { ...options, reads: createUsageReads(options.clock) }
   const home = createHomeRoutes(options)
   const key = createKeyRoutes(options)
-  const closings = createClosingRoutes(options)
   const table: RouteTable<RouteName> = {
-    ...publicRoutes(options),
-    ...statusRoutes(options),
-    ...accountRoutes({ ...options, closings }),
-    ...closings.routes,
+    ...open,
+    ...accountRoutes(options),
+    ...closingRoutes(options),
+    ...summaryRoutes(options),
     ...resetReviewRoutes(options),
     ...home.routes,
     ...orderRoutes(options),
@@ -85,5 +104,6 @@ export function apiPlugins(options: ApiOptions): Plugin[] {
     liveUpdatesPlugin({ ...options, home, keyState: key.stateOf }),
     statementPlugin(usage),
     usageFilePlugin(usage),
+    statusFeedPlugin(options),
   ]
 }

@@ -104,7 +104,7 @@ export function guardRoutes({
     // Needs no proof: an owner whose requests are stopped in the middle of work should not have to
     // enter a password. The limit stays; loosening it requires one.
     'POST /api/guards/resume': {
-      session: 'required',
+      session: 'open',
       allowance: PAUSE_ALLOWANCE,
       body: z.object({}),
       async run({ session }) {

@@ -21,7 +21,7 @@ import { latestRequests } from './usage/requests.ts'
 export type HomeOptions = {
   readonly clock: Clock
   readonly ledger: Pick<Ledger, 'balance' | 'firstChargeAt' | 'usage'>
-  readonly payments: Pick<Payments, 'lastPack'>
+  readonly payments: Pick<Payments, 'lastPack' | 'trial'>
   readonly keys: Pick<Keys, 'find'>
   readonly guards: Pick<Guards, 'warnings'>
 }
@@ -59,6 +59,7 @@ export function createHomeRoutes(options: HomeOptions) {
     const { zone: counted } = await zoneToday(ledger.usage, zone)
     const days = await ledger.usage.days({ book, zone: counted, days: DAYS })
     const first = await firstRequestAt(book, requests)
+    const trial = bought === undefined ? await payments.trial(book) : undefined
     return {
       at: timeOf(dateAt(clock.nowMs())),
       balance: {
@@ -85,10 +86,11 @@ export function createHomeRoutes(options: HomeOptions) {
         left: creditsOf(own.beyondDayLimit.left),
         resetsAt: timeOf(dateAt(own.beyondDayLimit.resetsAtMs)),
       },
+      trial: trial === undefined ? null : creditsOf(trial.credits),
       blocked: balance.blockedReason,
       nextStep: nextStep({
         hasKey: current.active !== undefined,
-        hasPurchased: bought !== undefined,
+        mayHaveKey: bought !== undefined || trial !== undefined,
         hasRequested: requests > 0n,
       }),
       requests: {
@@ -140,9 +142,9 @@ function lowBalanceOf(
 
 function nextStep(done: {
   readonly hasKey: boolean
-  readonly hasPurchased: boolean
+  readonly mayHaveKey: boolean
   readonly hasRequested: boolean
 }): contract.NextStep {
-  if (!done.hasKey) return done.hasPurchased ? 'key' : 'buy'
+  if (!done.hasKey) return done.mayHaveKey ? 'key' : 'buy'
   return done.hasRequested ? 'done' : 'request'
 }

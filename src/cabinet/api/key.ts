@@ -1,6 +1,7 @@
-// The owner's API key: created by a click after the first purchase, shown once, confirmed by the
-// browser that saved it. The plain key is in one answer and in no log, e-mail or table; a pasted
-// key is compared and not stored. The keys module decides what a key is and when it stops.
+// The owner's API key: created by a click after the first purchase or with a trial, shown once,
+// confirmed by the browser that saved it. The plain key is in one answer and in no log,
+// e-mail or table; a pasted key is compared and not stored. The keys module decides
+// what a key is and when it stops.
 import { z } from 'zod'
 import type { Accounts, KeyEmail, Session } from '../../accounts/accounts.ts'
 import type { Keys, KeyView } from '../../keys/keys.ts'
@@ -22,7 +23,7 @@ export type KeyOptions = {
   readonly clock: Clock
   readonly keys: Keys
   readonly ledger: Pick<Ledger, 'usage' | 'balance'>
-  readonly payments: Pick<Payments, 'hasPurchased'>
+  readonly payments: Pick<Payments, 'mayHaveKey'>
   readonly accounts: Pick<Accounts, 'emailOwner' | 'requireProofs' | 'sessions'>
 }
 
@@ -39,7 +40,7 @@ export function createKeyRoutes(options: KeyOptions) {
   async function stateOf(book: BookId): Promise<contract.KeyState> {
     const { active, pending } = await keys.find(book)
     if (active === undefined) {
-      const canCreate = await payments.hasPurchased(book)
+      const canCreate = await payments.mayHaveKey(book)
       return { state: canCreate ? 'none' : 'locked', active: null, pending: keyOrNull(pending) }
     }
     const [latest] = await latestRequests(ledger.usage, book)
@@ -67,7 +68,7 @@ export function createKeyRoutes(options: KeyOptions) {
   async function createKey(session: Session): Promise<contract.NewKey> {
     const { book } = session
     const { active } = await keys.find(book)
-    if (active === undefined && !(await payments.hasPurchased(book))) {
+    if (active === undefined && !(await payments.mayHaveKey(book))) {
       throw new CabinetRefusal('purchase_missing', 'A key can be made after the first purchase.')
     }
     if (await hasHadKey(book)) accounts.requireProofs(session, 'key.replace')
@@ -137,13 +138,13 @@ export function createKeyRoutes(options: KeyOptions) {
   > = {
     'GET /api/key': { session: 'required', run: ({ session }) => stateOf(session.book) },
     'POST /api/key': {
-      session: 'required',
+      session: 'open',
       allowance: CREATE_ALLOWANCE,
       body: z.object({}),
       run: ({ session }) => createKey(session),
     },
     'POST /api/key/:id/confirm': {
-      session: 'required',
+      session: 'open',
       allowance: CONFIRM_ALLOWANCE,
       body: z.object({}),
       async run({ session, params, address }) {

@@ -5,6 +5,7 @@ import type { Pricing, Snapshot } from '../../pricing/pricing.ts'
 import type { Brand } from '../contract/contract.ts'
 import type { ModelPrice } from '../contract/prices.ts'
 import type { Documents } from '../documents.ts'
+import { creditsOf } from './amounts.ts'
 import { packsOf } from './orders/packs.ts'
 import { modelPrice } from './prices.ts'
 import type { RouteTable } from './routes.ts'
@@ -17,7 +18,7 @@ export type PublicOptions = {
   readonly isSelling: boolean
   readonly documents: Documents
   readonly pricing: Pick<Pricing, 'current'>
-  readonly payments: Pick<Payments, 'methods'>
+  readonly payments: Pick<Payments, 'methods' | 'offeredTrial'>
 }
 
 export function publicRoutes(
@@ -44,6 +45,7 @@ export function publicRoutes(
         languages: ['ru', 'en'],
         isSelling: options.isSelling,
         refundPolicy: options.refundPolicy,
+        trialCredits: payments.offeredTrial && creditsOf(payments.offeredTrial),
       }),
     },
     'GET /api/prices': {

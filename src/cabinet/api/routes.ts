@@ -1,6 +1,7 @@
 // Handles one request to /api: checks origin, session, allowance and input, runs the route, and
 // sends an answer of the contract's type. A route declares the session it requires, its
 // action and its input.
+import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { Accounts, Action, Allowance, Session } from '../../accounts/accounts.ts'
@@ -36,7 +37,10 @@ export type ApiRequest<Name extends RouteName> = {
 }
 
 type SignedInApiRequest<Name extends RouteName> = ApiRequest<Name> & { readonly session: Session }
-type RouteAnswer<Name extends RouteName> = Promise<Routes[Name]['answer']>
+/** The owner's copy may have millions of entries: a stream sends its JSON in parts. */
+type RouteAnswer<Name extends RouteName> = Promise<
+  Name extends 'GET /api/export' ? Readable : Routes[Name]['answer']
+>
 
 type RouteInput<Name extends RouteName> = (Routes[Name] extends { body: object }
   ? { readonly body: z.ZodType<BodyOf<Name>> }
@@ -52,7 +56,8 @@ export type ApiRoute<Name extends RouteName> = RouteInput<Name> &
   (
     | { readonly session: 'none'; run(request: ApiRequest<Name>): RouteAnswer<Name> }
     | {
-        readonly session: 'required'
+        /** `open`: it buys, spends or makes a key, so not while the account is being closed. */
+        readonly session: 'required' | 'open'
         /** What the route does, if the session needs proofs for it: accounts/levels.ts. */
         readonly action?: Action
         run(request: SignedInApiRequest<Name>): RouteAnswer<Name>
@@ -64,7 +69,7 @@ export type RouteTable<Name extends RouteName> = { readonly [N in Name]: ApiRout
 
 /** A route without the types of its name. */
 type UntypedRoute = {
-  readonly session: 'none' | 'required'
+  readonly session: 'none' | 'required' | 'open'
   readonly action?: Action
   readonly body?: z.ZodType
   readonly query?: z.ZodType
@@ -108,6 +113,7 @@ export function routesPlugin(accounts: RouteAccounts, table: RouteTable<RouteNam
           if (route.session === 'none') return route.run({ ...apiRequest, ...validated() })
           const session = await sessionOf(request, route.action)
           for (const cookie of session.cookies) reply.header('set-cookie', cookie)
+          if (route.session === 'open' && session.isClosing) throw closing()
           const signedIn = { ...apiRequest, ...validated(), session }
           if (route.allowance !== undefined) {
             await requireAllowance(accounts, name, session, route.allowance)
@@ -117,6 +123,10 @@ export function routesPlugin(accounts: RouteAccounts, table: RouteTable<RouteNam
       })
     }
   }
+}
+
+function closing(): CabinetRefusal {
+  return new CabinetRefusal('account_closing', 'This account is being closed.')
 }
 
 /** Counts an attempt of the account at this route, and refuses it beyond the allowance. */

@@ -38,10 +38,16 @@ export type ErrorCode =
   | 'top_up_refused'
   /** The pack's price or credits differ from what the page showed. */
   | 'pack_changed'
-  /** The account cannot be closed while an order can still be paid. */
-  | 'closing_waits'
+  /** The account is being closed: nothing can be bought and no key be made. */
+  | 'account_closing'
+  /** Refunds have begun, or an operator closes the account. */
+  | 'closing_final'
+  /** The refund was sent, decided or does not exist. */
+  | 'refund_not_waiting'
   /** The old mailbox can still undo the change of address: no closing, no second change. */
   | 'email_change_recent'
+  /** A stop can still take back a completed recovery: no closing. */
+  | 'recovery_recent'
   /** There was no password reset, or its owner has reviewed it. */
   | 'review_not_due'
   /** The log of this account has no such request. */
@@ -71,6 +77,8 @@ export type AuthErrorCode =
   | 'consent_missing'
   | 'code_wrong'
   | 'password_wrong'
+  /** A registration is confirmed in another browser than the one it was made in. */
+  | 'password_needed'
   | 'password_too_short'
   | 'password_too_long'
   | 'password_common'
@@ -78,6 +86,12 @@ export type AuthErrorCode =
   | 'second_factor_locked'
   | 'second_factor_already_on'
   | 'second_factor_off'
+  /** The password came from the mailbox: the two are one identity step. */
+  | 'recovery_password_new'
+  /** An operator has begun one; its e-mail waits to be confirmed. */
+  | 'recovery_underway'
+  /** The wait is not over, or a warning has not left yet. */
+  | 'recovery_unripe'
   | 'passkey_expired'
   | 'passkey_unknown'
   | 'passkey_wrong'

@@ -63,6 +63,8 @@ export type Brand = {
   /** Whether anything can be bought now. */
   readonly isSelling: boolean
   readonly refundPolicy: 'prorata' | 'full' | 'none'
+  /** Credits for new accounts after confirmation, while they last; null: none. */
+  readonly trialCredits: Credits | null
 }
 
 /** What credits cost at the price of a pack. */
@@ -96,10 +98,18 @@ export type Me = {
   readonly resetAt: Time | null
   /** The address was changed; until then the old mailbox can undo it. */
   readonly emailChange: { readonly oldEmail: string; readonly undoUntil: Time } | null
+  /** A recovery that waits or can be completed; any session may stop it. */
+  readonly recovery: {
+    readonly lost: 'authenticator' | 'mailbox' | 'both'
+    readonly newEmail: string | null
+    readonly ripeAt: Time
+  } | null
   /** Required documents whose version in force the owner has not accepted. */
   readonly consentsOutstanding: readonly DocumentLink[]
-  /** Whether the account can be closed now, and how many payable orders prevent it. */
-  readonly closing: { readonly isPossible: boolean; readonly payableOrders: number }
+  /** The account is being closed: nothing can be bought and no key be made. */
+  readonly isClosing: boolean
+  /** An e-mail comes each month with usage, purchases and receipts. */
+  readonly hasSummaries: boolean
 }
 
 export type SessionLine = {
@@ -124,18 +134,6 @@ export type Consents = {
 }
 
 export type UnspentChoice = 'refund' | 'forfeit'
-
-/** What closing the account would do now. */
-export type ClosingPreview = {
-  readonly isPossible: boolean
-  /** Orders that can still be paid; they expire within the hour. */
-  readonly payableOrders: number
-  readonly available: Credits
-  /** Paid back if the owner chooses `refund`; 0 if no order can be refunded. */
-  readonly refundKopecks: Kopecks
-  /** Lost even if the owner chooses `refund`: promo credits and amounts below a kopeck. */
-  readonly forfeited: Credits
-}
 
 export type NextStep = 'buy' | 'key' | 'request' | 'done'
 
@@ -188,6 +186,8 @@ export type Home = {
     /** When the limit's day, a UTC day, ends. */
     readonly resetsAt: Time
   } | null
+  /** The credits of the owner's trial, who has bought nothing yet; null otherwise. */
+  readonly trial: Credits | null
   /** Why all requests are refused, independent of the balance; null: they are not. */
   readonly blocked: 'operator_blocked' | 'owner_suspended' | 'velocity_stopped' | null
   readonly nextStep: NextStep
@@ -254,7 +254,33 @@ export type OrderWithUnspent = Order & {
   readonly unspent: Credits | null
 }
 
-export type OrderWithRefunds = OrderWithUnspent & { readonly refunds: readonly Refund[] }
+/** A receipt under 54-FZ: of the prepayment, of used credits, of a refund. */
+export type Receipt = {
+  readonly id: string
+  readonly kind: 'prepayment' | 'completion' | 'return'
+  readonly amountKopecks: Kopecks
+  /** `separate`: made by a person, not here. */
+  readonly state: 'waiting' | 'registered' | 'separate'
+  readonly createdAt: Time
+  /** Until when the credits of a completion were used. */
+  readonly usedUntil: Time | null
+  /** Its numbers; null until it is registered. */
+  readonly fiscal: {
+    readonly document: string
+    readonly storage: string
+    readonly sign: string
+    readonly registeredAt: Time
+    /** The text of its QR code. */
+    readonly qr: string
+    /** Where it can be checked; null: the seller has set no address. */
+    readonly url: string | null
+  } | null
+}
+
+export type OrderWithRefunds = OrderWithUnspent & {
+  readonly refunds: readonly Refund[]
+  readonly receipts: readonly Receipt[]
+}
 
 export type Refundable = {
   readonly amountKopecks: Kopecks
@@ -278,7 +304,7 @@ export type Key = {
 }
 
 export type KeyState = {
-  /** `locked`: nothing was bought yet. `none`: one can be created. */
+  /** `locked`: nothing was bought yet, and there is no trial. `none`: one can be created. */
   readonly state: 'locked' | 'none' | 'active'
   readonly active: (Key & { readonly lastUsedAt: Time | null }) | null
   /** Created and not confirmed: it does not work yet. */

@@ -2,9 +2,9 @@
 // route of this list, it does not compile.
 
 import type { AuthRoutes } from './auth.ts'
+import type { Closing } from './closing.ts'
 import type {
   Brand,
-  ClosingPreview,
   Consents,
   Credits,
   DocumentText,
@@ -58,6 +58,9 @@ export type OwnerRoutes = {
   'GET /api/me': { answer: Me }
   'POST /api/me/language': { body: { language: Language }; answer: Me }
   'POST /api/me/zone': { body: { zone: string }; answer: Me }
+  'POST /api/me/summaries': { body: { isOn: boolean }; answer: { isOn: boolean } }
+  /** By the link of such an e-mail, without a session. */
+  'POST /api/unsubscribe': { body: { code: string }; answer: { isCodeRight: boolean } }
   'GET /api/sessions': { answer: { sessions: readonly SessionLine[] } }
   'POST /api/sessions/:id/revoke': { body: object; answer: { sessions: readonly SessionLine[] } }
   'POST /api/sessions/revoke-others': { body: object; answer: { revoked: number } }
@@ -73,9 +76,11 @@ export type OwnerRoutes = {
   }
   'GET /api/consents': { answer: Consents }
   'POST /api/consents': { body: { document: string; version: string }; answer: Consents }
-  'GET /api/closing': { answer: ClosingPreview }
-  /** `account.close`. Ends every session. */
-  'POST /api/closing': { body: { unspent: UnspentChoice }; answer: { closed: true } }
+  'GET /api/closing': { answer: Closing }
+  /** `account.close`. Begins the closing; sessions end when the account is closed. */
+  'POST /api/closing': { body: { unspent: UnspentChoice }; answer: Closing }
+  'POST /api/closing/stop': { body: object; answer: Closing }
+  'POST /api/closing/refunds/:id/again': { body: object; answer: Closing }
   /** `account.export`. A JSON file to download: everything we hold about the owner. */
   'GET /api/export': { answer: Readonly<Record<string, unknown>> }
 

@@ -4,7 +4,8 @@
 -- comes last.
 
 -- Posts one rare entry to a book the caller has locked, and moves the book to the entry's day; the
--- caller changes its amounts. Answers 'posted', 'repeated' or 'mismatch'.
+-- caller changes its amounts. The note names nobody: entries never change, so an erasure could not
+-- take a name out later. Answers 'posted', 'repeated' or 'mismatch'.
 create or replace function ledger_post(
   b books, p_kind entry_kind, p_ref text, p_amount int8, p_lot int8, p_contra contra,
   p_note text, out outcome text, out seq int8
@@ -27,7 +28,8 @@ begin
   seq := b.seq + 1;
   insert into entries (book_id, seq, amount, balance, at, day, kind, contra, ref, note)
   values (b.id, seq, p_amount, b.available + b.held - b.debt + p_amount, v_now,
-    v_today, p_kind, p_contra, p_ref, p_note);
+    v_today, p_kind, p_contra, p_ref,
+    case when p_note <> '' then accounts_depersonalize(p_note, 2000, b.id) else p_note end);
   update books set day = v_today, day_spent = 0 where books.id = b.id and books.day < v_today;
   outcome := 'posted';
 end $$;

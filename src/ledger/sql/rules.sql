@@ -62,9 +62,17 @@ begin
   return true;
 end $$;
 
--- Nobody corrects the past: a correction is a new entry.
+-- Nobody corrects the past: a correction is a new entry. Only what a client called its requests can
+-- go, when its person is erased.
 create or replace function ledger_refuse_change() returns trigger language plpgsql as $$
+declare
+  c_names constant text[] := array['session_id', 'agent_id', 'parent_agent_id', 'label'];
 begin
+  if tg_op = 'UPDATE' and to_jsonb(new) ?& c_names
+    and to_jsonb(new) - c_names = to_jsonb(old) - c_names
+    and not jsonb_strip_nulls(to_jsonb(new)) ?| c_names then
+    return new;
+  end if;
   raise exception '% is append-only', tg_table_name
     using errcode = 'integrity_constraint_violation';
 end $$;

@@ -58,3 +58,22 @@ returns text language sql immutable parallel safe as $$
   select array_to_string(p_amounts, ',') || ';' || array_to_string(p_first_byte, ',') || ';'
     || array_to_string(p_total, ',')
 $$;
+
+-- Takes what a client called its sessions, agents and requests from the entries of a book between
+-- two numbers, both included. Security definer: no program changes entries.
+create or replace function ledger_erase_names(p_book int8, p_from int8, p_to int8) returns void
+language sql security definer set search_path = pg_catalog, public, pg_temp as $$
+  update entries set session_id = null, agent_id = null, parent_agent_id = null, label = null
+  where book_id = p_book and seq between p_from and p_to
+    and num_nonnulls(session_id, agent_id, parent_agent_id, label) > 0
+$$;
+
+-- The figures that are kept under such names.
+create or replace function usage_erase_names(p_book int8) returns void
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  delete from usage_sessions where book_id = p_book;
+  delete from usage_split_sums where book_id = p_book and split in ('session', 'label', 'agent');
+  delete from usage_split_spans where book_id = p_book and split in ('session', 'label', 'agent');
+end
+$$;

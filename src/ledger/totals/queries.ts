@@ -127,6 +127,15 @@ export async function postingsOf(
   return rows as (BookPosting & { readonly book: BookId })[]
 }
 
+/** The number of a book's newest posting; 0 without one. Reads without a lock. */
+export async function lastPosting(db: Executor, book: BookId): Promise<bigint> {
+  const { rows } = await db.query(
+    'select coalesce(max(seq), 0)::int8 as seq from postings where book_id = $1',
+    [book],
+  )
+  return (rows[0] as { seq: bigint }).seq
+}
+
 export type EntrySum = {
   readonly kind: EntryKind
   readonly contra: Contra | 'none'
@@ -175,7 +184,7 @@ export async function postingSums(
 ): Promise<PostingSum[]> {
   const { rows } = await tx.query(
     `select p.kind, left(p.ref, 4) = 'dsp_' as "isDispute",
-       p.kind = 'promo' and left(p.ref, 3) = 'op ' as "isGift", count(*) as postings,
+       p.kind = 'promo' and p.ref ~ '^(op|trial) ' as "isGift", count(*) as postings,
        coalesce(sum(p.amount) filter (where p.amount > 0), 0)::text as added,
        coalesce(-sum(p.amount) filter (where p.amount < 0), 0)::text as taken
      from unnest(enum_range(null::entry_kind)) as k (kind)
@@ -332,4 +341,21 @@ export async function refusedSums(
     [day],
   )
   return rows as { reason: string; requests: bigint }[]
+}
+
+/** Those of the lots that are spent or taken back; ledger_lots says how much is left of each. */
+export async function lotsUsedUp(
+  db: Executor,
+  lots: readonly { readonly book: BookId; readonly lot: bigint }[],
+): Promise<{ readonly book: BookId; readonly lot: bigint }[]> {
+  const { rows } = await db.query(
+    `select p.book, p.lot
+     from unnest($1::int8[], $2::int8[]) as p (book, lot)
+     join books b on b.id = p.book join lots l on l.book_id = p.book and l.seq = p.lot
+     where l.credited = l.taken_back or b.spent_total >= (
+       select sum(e.credited - e.taken_back) from lots e
+       where e.book_id = p.book and e.seq <= p.lot)`,
+    [lots.map(({ book }) => book), lots.map(({ lot }) => lot)],
+  )
+  return rows as { book: BookId; lot: bigint }[]
 }

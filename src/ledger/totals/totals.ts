@@ -1,7 +1,7 @@
 // Totals over all books, for reports: what every lot had at two moments, what moved in between, and
 // today's requests. Everything is read in the snapshot that the caller passes.
 import { dateAt, dayText } from '../../platform/clock.ts'
-import type { Tx } from '../../platform/db/db.ts'
+import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { BookId } from '../../platform/ids.ts'
 import { createLongReads, type LongReadOptions } from '../upkeep/standby.ts'
 import { LATENCY_STEPS, type Latency, latencyOf } from '../usage/latency.ts'
@@ -59,6 +59,14 @@ async function* walk(
     if (last === undefined || rows.length < PAGE) return
     after = last.book
   }
+}
+
+/** One book with its state at a moment and now; the caller passes a snapshot. */
+async function movement(tx: Tx, book: BookId, from: Date): Promise<BookMovement | undefined> {
+  const page = { after: book - 1n, limit: 1, activeSince: null, sinceTo: [] }
+  const rows = await queries.bookPage(tx, { ...page, sinceFrom: rangesSince(from) })
+  const own = rows.filter((row) => row.book === book)
+  return (await movementsOf(tx, { from, to: null }, own))[0]
 }
 
 async function movementsOf(
@@ -131,11 +139,22 @@ export function createTotals(options: LongReadOptions) {
   const longReads = createLongReads(options)
   return {
     walk,
+    movement,
     requests,
     hours,
+    /** Which of these lots have nothing left to use, as `<book> <seq>`. */
+    async usedUp(
+      db: Executor,
+      lots: readonly { readonly book: BookId; readonly lot: bigint }[],
+    ): Promise<Set<string>> {
+      const found = await queries.lotsUsedUp(db, lots)
+      return new Set(found.map(({ book, lot }) => `${book} ${lot}`))
+    },
     /** What all books have now. */
     balances: queries.balanceSums,
     postings: queries.postingSums,
+    /** Charges apart, nothing happened to a book while this stays the same. */
+    lastPosting: queries.lastPosting,
     /** Null: nothing was ever posted. */
     firstPostingAt: queries.firstPostingAt,
     /** A page of the requests, or of the books, that a figure is made of. */

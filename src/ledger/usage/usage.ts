@@ -7,6 +7,7 @@ import type { Db, Tx } from '../../platform/db/db.ts'
 import type { BookId } from '../../platform/ids.ts'
 import type { Credits } from '../../units/credits.ts'
 import { type BucketSums, boundsOf, readBucketSums } from './buckets.ts'
+import { eraseNames } from './erase-names.ts'
 import { NO_USAGE, type UsageFigures } from './figures.ts'
 import {
   type Bound,
@@ -120,6 +121,9 @@ export function createUsage({ db, sessionsKeptDays }: UsageOptions) {
       )
       return used.buckets.map(({ local, whole }) => ({ day: local, ...chargesOf(whole) }))
     },
+
+    /** Erases what a client called its sessions, agents and requests. May be repeated. */
+    eraseNames: (book: BookId) => eraseNames(db, book),
 
     /** Recent activity of a book; days are in UTC, as for the daily limit. */
     async recent(book: BookId): Promise<RecentUsage> {

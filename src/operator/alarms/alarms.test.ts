@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { parse } from 'yaml'
 import { anchorsOf, readPage } from '../../../test/docs/pages.ts'
 import { createOperatorStage, type OperatorStage } from '../../../test/stages/operator.ts'
+import { russianLine } from '../../../web/console/command/lines.ts'
 import type { UpstreamLine } from '../../upstreams/upstreams.ts'
 import { runbookPath } from './alarms.ts'
 import { upstreamAlarms } from './checks.ts'
@@ -42,9 +43,20 @@ test('an alarm is on while its condition holds', async () => {
        clock_timestamp() - interval '11 minutes')`,
   )
   const { alarms } = await at.stage.json<Printed>('alarms')
-  assert.equal(alarms.find(({ name }) => name === 'emails_wait')?.detail, 'since 11 min ago')
+  assert.equal(alarms.find(({ name }) => name === 'emails_wait')?.detail, 'the oldest: 11 min ago')
   await at.stage.db.query('delete from letters')
   assert.ok(!(await names()).includes('emails_wait'))
+})
+
+test('a closed account that stays beyond its term is an alarm', async () => {
+  assert.ok(!(await names()).includes('erasures_overdue'))
+  await at.stage.db.query(
+    `insert into accounts (id, email, book_id, closed_at, unspent, erase_at)
+     values ('acc_overdueoverdueov', 'closed@example.org', 999001, clock_timestamp(), 'forfeit',
+       clock_timestamp() - interval '3 days')`,
+  )
+  assert.ok((await names()).includes('erasures_overdue'))
+  await at.stage.db.query(`delete from accounts where id = 'acc_overdueoverdueov'`)
 })
 
 test('a payment that waits for a person, and a broken glass, are alarms', async () => {
@@ -58,7 +70,7 @@ test('a payment that waits for a person, and a broken glass, are alarms', async 
   await at.stage.people.newcomer('somebody', 'admin')
   await at.stage.op(['--break-glass', 'the app is lost', 'today'])
   const found = await at.stage.op(['--break-glass', 'the app is lost', '--json', 'alarms'])
-  assert.match(found.out, /"break_glass","detail":"2 acts within a day"/)
+  assert.match(found.out, /"break_glass","detail":"within a day: 2"/)
 })
 
 const line: UpstreamLine = {
@@ -107,7 +119,7 @@ test('a pause is an alarm when no credential in use serves the model', () => {
 })
 
 test('no upstream that could serve is an alarm, and so is a silent gateway', () => {
-  assert.deepEqual(named({ ...line, isDrained: true }), ['upstreams_away 0 credentials are in use'])
+  assert.deepEqual(named({ ...line, isDrained: true }), ['upstreams_away credentials in use: 0'])
   assert.equal(named({ ...line, state: 'unseen' })[0]?.split(' ')[0], 'gateway_silent')
 })
 
@@ -124,5 +136,20 @@ test('every alarm is as urgent as its alert, and its runbook exists', () => {
     if (alert === null) continue
     const rule = rules.get(alert)
     assert.deepEqual([rule?.labels.severity, rule?.annotations.runbook], [severity, path], name)
+  }
+})
+
+test('the console says in Russian what an alarm found', async () => {
+  const source = ['src/operator/alarms/checks.ts', 'src/payments/reviews/alarms.ts']
+  const texts = source
+    .map((file) => readFileSync(join(root, file), 'utf8'))
+    .flatMap((text) => text.match(/`[^`]*\$\{[^`]*`/g) ?? [])
+    .map((text) => text.slice(1, -1).replaceAll(/\$\{ago\([^}]*\}/g, '3 min ago'))
+    .map((text) => text.replaceAll(/\$\{[^}]*\}/g, '7'))
+    // Two names, or a part of another text.
+    .filter((text) => !/^(?:7 7: 7|7: 7|7 (?:s|min|h) ago)$/.test(text))
+  assert.ok(texts.length > 20, texts.join('\n'))
+  for (const text of texts) {
+    assert.match(russianLine(text) ?? `no sentence: ${text}`, /^[^a-z]*[а-я](?!.* ago)/, text)
   }
 })

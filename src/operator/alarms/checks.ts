@@ -15,6 +15,8 @@ const UNSHIPPED_SECONDS_MAX = 300
 const EMAIL_SECONDS_MAX = 600
 const EMAILS_FAILED_MAX = 10
 const BILL_SECONDS_MAX = 50 * 3_600
+/** The page has said `unknown` for eight minutes by then. */
+const PROBE_SECONDS_MAX = 600
 /** Fifteen runs of the job `usage`. */
 const USAGE_SECONDS_MAX = 900
 
@@ -23,8 +25,12 @@ export const checks: Readonly<Record<string, Check>> = {
     const { settles, oldestSeconds } = await ledger.quarantine.count()
     const spools = await ledger.lostSpools()
     return [
-      ...when(settles > 0, 'charges_refused', `${settles} charges, since ${ago(oldestSeconds)}`),
-      ...when(spools.length > 0, 'spool_lost', `${spools.length} spools are out of reach`),
+      ...when(
+        settles > 0,
+        'charges_refused',
+        `charges: ${settles}, the oldest ${ago(oldestSeconds)}`,
+      ),
+      ...when(spools.length > 0, 'spool_lost', `spools out of reach: ${spools.length}`),
     ]
   },
 
@@ -49,11 +55,11 @@ export const checks: Readonly<Record<string, Check>> = {
   async acts({ acts }) {
     const { breakGlass, unshippedSeconds: unshipped } = await acts.health()
     return [
-      ...when(breakGlass > 0, 'break_glass', `${breakGlass} acts within a day`),
+      ...when(breakGlass > 0, 'break_glass', `within a day: ${breakGlass}`),
       ...when(
         unshipped > UNSHIPPED_SECONDS_MAX,
         'acts_not_shipped',
-        `the oldest waits since ${ago(unshipped)}`,
+        `the oldest: ${ago(unshipped)}`,
       ),
     ]
   },
@@ -65,8 +71,12 @@ export const checks: Readonly<Record<string, Check>> = {
   async emails({ mail }) {
     const { oldestSeconds, failed } = await mail.stats()
     return [
-      ...when(oldestSeconds > EMAIL_SECONDS_MAX, 'emails_wait', `since ${ago(oldestSeconds)}`),
-      ...when(failed > EMAILS_FAILED_MAX, 'emails_failed', `${failed} today`),
+      ...when(
+        oldestSeconds > EMAIL_SECONDS_MAX,
+        'emails_wait',
+        `the oldest: ${ago(oldestSeconds)}`,
+      ),
+      ...when(failed > EMAILS_FAILED_MAX, 'emails_failed', `today: ${failed}`),
     ]
   },
 
@@ -76,6 +86,31 @@ export const checks: Readonly<Record<string, Check>> = {
     return [
       ...when(alarm > 0, 'vendor_bill_differs', `by ${percent} % of a day’s cost`),
       ...when(age > BILL_SECONDS_MAX, 'vendor_bill_missing', `the last time: ${ago(age)}`),
+    ]
+  },
+
+  async closings({ accounts }) {
+    const { old, days } = await accounts.closings.health()
+    return when(old > 0, 'closings_waiting', `accounts: ${old}, for more than ${days} days`)
+  },
+
+  async erasures({ accounts }) {
+    const overdue = await accounts.erasuresOverdue()
+    return when(overdue > 0, 'erasures_overdue', `accounts: ${overdue}, for two days or more`)
+  },
+
+  async status({ status }) {
+    const { outages, doubtful, silentSeconds } = await status.health()
+    return [
+      ...outages.flatMap((one) => when(true, 'status_outage', `${one.component}: ${one.reason}`)),
+      ...doubtful.flatMap((one) =>
+        when(true, 'status_doubtful', `${one.component}: ${one.reason}`),
+      ),
+      ...when(
+        silentSeconds !== null && silentSeconds > PROBE_SECONDS_MAX,
+        'status_silent',
+        `the last probe: ${ago(silentSeconds ?? -1)}`,
+      ),
     ]
   },
 
@@ -91,7 +126,7 @@ export function upstreamAlarms(all: readonly UpstreamLine[]): Firing[] {
   const used = lines.filter(({ isDrained, weight }) => !isDrained && weight > 0)
   const isAway = !used.some(({ state, out }) => state === 'closed' && out === null)
   return [
-    ...when(lines.length > 0 && isAway, 'upstreams_away', `${used.length} credentials are in use`),
+    ...when(lines.length > 0 && isAway, 'upstreams_away', `credentials in use: ${used.length}`),
     ...lines.flatMap(({ target, out }) => when(out !== null, 'upstream_out', `${target}: ${out}`)),
     ...lines.flatMap(({ target, models }) =>
       models

@@ -24,6 +24,7 @@ const PAYMENTS = 'payments#alarms'
 const UPSTREAM = 'runbooks#an-upstream-fails'
 const BACKUPS = 'deploy#backups-and-restores'
 const EMAIL = 'runbooks#e-mail-is-not-sent'
+const STATUS = 'runbooks#the-status-page-shows-an-outage'
 const BILL = 'runbooks#the-vendors-bill-differs-from-our-counts'
 
 export const alarmTable = {
@@ -46,6 +47,11 @@ export const alarmTable = {
   emails_failed: look('TollgateLettersFailed', EMAIL),
   vendor_bill_differs: look('TollgateVendorBillDiffers', BILL),
   vendor_bill_missing: look('TollgateVendorBillMissing', BILL),
+  closings_waiting: look(null, 'runbooks#a-closing-waits'),
+  erasures_overdue: look(null, 'runbooks#an-erasure-is-overdue'),
+  status_outage: page('TollgateStatusOutage', STATUS),
+  status_doubtful: look('TollgateStatusDoubtful', STATUS),
+  status_silent: look('TollgateStatusSilent', STATUS),
   credits_late: page('TollgatePaidNotCredited', PAYMENTS),
   uncredited_old: page('TollgatePaymentUncredited', PAYMENTS),
   sweeps_failing: page('TollgateSweepOld', PAYMENTS),

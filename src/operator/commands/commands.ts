@@ -6,19 +6,24 @@ import { ledgerCommands } from './ledger.ts'
 import { moneyCommands } from './money.ts'
 import { peopleCommands } from './people.ts'
 import { priceCommands } from './prices.ts'
+import { recoveryCommands } from './recovery.ts'
 import { reportCommands } from './reports.ts'
+import { statusCommands } from './status.ts'
 
 /** Descriptions of the first words of two-word commands. */
 export const families: Readonly<Record<string, string>> = {
+  recover: 'accounts whose owner lost the authenticator or the mailbox',
   promo: 'promo codes: list them, make one, end one',
   catalogue: 'prices and packs: versions, and files that are to become one',
   upstreams: 'where requests go: health, credentials, drains, weights',
-  accounts: 'accounts under load',
+  accounts: 'accounts under load, and inviting a customer',
+  registrations: 'people who registered or were invited, and have not confirmed',
   mail: 'e-mails: the outbox, and a test of the relay',
   orders: 'orders that hang between us and the provider',
   receipts: 'receipts that the provider could not register',
   reviews: 'money that waits for a person',
   disputes: 'payers who went to their bank',
+  incident: 'the public status page: what customers are told',
   quarantine: 'charges that the database refused',
   spool: 'charges on the disks of lost processes',
   restore: 'after the database went back to an earlier moment',
@@ -33,11 +38,16 @@ export const families: Readonly<Record<string, string>> = {
   days: 'old days of entries: which left the ledger, and their files',
 }
 
+/** A second spelling of a first word. */
+export const familyAliases: Readonly<Record<string, string>> = { accounts: 'account' }
+
 export const commands: readonly OperatorCommand[] = [
   ...customerCommands,
+  ...recoveryCommands,
   ...moneyCommands,
   ...priceCommands,
   ...ledgerCommands,
   ...peopleCommands,
   ...reportCommands,
+  ...statusCommands,
 ]

@@ -2,11 +2,19 @@
 import { revoke, suspend, unsuspend } from '../access.ts'
 import { acts } from '../acts.ts'
 import { listBusiest } from '../busiest.ts'
+import { closeAccount, listClosings } from '../closings.ts'
 import { find } from '../find/find.ts'
 import { statement } from '../find/statement.ts'
 import { importKeys } from '../import-keys.ts'
 import { outbox, retryMail, testMail } from '../mail.ts'
+import { erase, exportPerson } from '../personal-data/personal-data.ts'
 import { listRefused } from '../refused.ts'
+import { inviteCustomer } from '../registrations/invite.ts'
+import {
+  deleteRegistration,
+  listRegistrations,
+  resendRegistration,
+} from '../registrations/registrations.ts'
 import { listUnknownUsage } from '../usage.ts'
 import { FROM, LIMIT, type OperatorCommand, REASON, TO } from './command.ts'
 
@@ -51,9 +59,41 @@ export const customerCommands: readonly OperatorCommand[] = [
     run: unsuspend,
   },
   {
+    usage: 'close <whom>',
+    permission: 'payments.decide',
+    readsPersonalData: true,
+    description: 'begin to close an account: requests end, unspent credits go back, it closes',
+    options: [REASON, ['--forfeit', 'refund nothing: the unspent credits are forfeited']],
+    run: closeAccount,
+  },
+  {
+    usage: 'closings',
+    permission: 'customers.read',
+    readsPersonalData: true,
+    description: 'accounts that are closing, oldest first, and what each waits for',
+    options: [['--limit <n>', 'how many; 100 without it']],
+    run: listClosings,
+  },
+  {
+    usage: 'export <whom>',
+    permission: 'customers.papers',
+    readsPersonalData: true,
+    description: 'everything that is kept about a person, in one JSON file',
+    options: [REASON, ['--file <path>', 'where; else the id of the account, .json']],
+    run: exportPerson,
+  },
+  {
+    usage: 'erase <whom>',
+    permission: 'customers.papers',
+    readsPersonalData: true,
+    description: 'erase the person of a closed account before its term; for good',
+    options: [REASON],
+    run: erase,
+  },
+  {
     usage: 'import-keys',
     permission: 'installation.change',
-    description: 'read lines of "<book> <key>" from standard input; store only hashes',
+    description: 'read lines of "<e-mail, account or book> <key>" from standard input',
     run: importKeys,
   },
   {
@@ -62,6 +102,38 @@ export const customerCommands: readonly OperatorCommand[] = [
     readsPersonalData: true,
     description: 'who uses most of what accounts share in all processes, was refused or shed',
     run: listBusiest,
+  },
+  {
+    usage: 'accounts create <email>',
+    permission: 'customers.change',
+    readsPersonalData: true,
+    description: 'invite a person, who sets the password by the link in the e-mail',
+    options: [REASON, ['--language <name>', 'of the e-mail: ru (default) or en']],
+    run: inviteCustomer,
+  },
+  {
+    usage: 'registrations list [text]',
+    permission: 'customers.read',
+    readsPersonalData: true,
+    isDefault: true,
+    description: 'registrations without confirmation, and what became of their e-mails',
+    options: [LIMIT],
+    run: listRegistrations,
+  },
+  {
+    usage: 'registrations resend <registration>',
+    permission: 'customers.change',
+    readsPersonalData: true,
+    description: 'send the e-mail again, with a new link; by id or e-mail address',
+    run: resendRegistration,
+  },
+  {
+    usage: 'registrations delete <registration>',
+    permission: 'customers.change',
+    readsPersonalData: true,
+    description: 'forget a registration; its link stops. By id or e-mail address',
+    options: [REASON],
+    run: deleteRegistration,
   },
   {
     usage: 'mail outbox',

@@ -4,7 +4,7 @@ import { listDisputes, loseDispute, openDispute, winDispute } from '../money/dis
 import { adjust, grant } from '../money/money.ts'
 import { checkOrder, listStuckOrders } from '../money/orders.ts'
 import { createPromo, endPromo, listPromos } from '../money/promo.ts'
-import { dismissReceipt, listReceipts } from '../money/receipts.ts'
+import { dismissReceipt, listReceipts, retryReceipts } from '../money/receipts.ts'
 import { reconcile } from '../money/reconcile.ts'
 import { refund } from '../money/refund.ts'
 import { listReviews, resolveReview } from '../money/reviews.ts'
@@ -90,6 +90,13 @@ export const moneyCommands: readonly OperatorCommand[] = [
     readsPersonalData: true,
     description: 'receipts that the provider could not register, oldest first',
     run: listReceipts,
+  },
+  {
+    usage: 'receipts retry <order>',
+    permission: 'payments.decide',
+    readsPersonalData: true,
+    description: 'make the failed receipts of an order again now',
+    run: retryReceipts,
   },
   {
     usage: 'receipts dismiss <order>',

@@ -26,7 +26,10 @@ import { silentTerminal } from './terminal.ts'
 export const CONSOLE_COMMANDS: readonly string[] = [
   ...['grant', 'adjust', 'refund', 'revoke', 'suspend', 'unsuspend'],
   ...['reviews resolve', 'disputes open', 'disputes won', 'disputes lost'],
-  ...['orders check', 'receipts dismiss', 'quarantine retry', 'quarantine write-off', 'mail retry'],
+  ...['orders check', 'receipts retry', 'receipts dismiss', 'quarantine retry'],
+  ...['quarantine write-off', 'mail retry'],
+  ...['accounts create', 'registrations resend', 'registrations delete'],
+  ...['close', 'erase', 'unlock', 'recover stop'],
   ...['promo create', 'promo end', 'upstreams drain', 'upstreams undrain'],
   ...['approvals approve', 'approvals decline', 'month seal'],
   ...['catalogue set', 'catalogue rollback'],

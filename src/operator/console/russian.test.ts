@@ -7,7 +7,7 @@ import { type ConsoleStage, createConsoleStage } from '../../../test/stages/cons
 import { quarantineCharge } from '../../../test/support/quarantined-charge.ts'
 import { russianLine } from '../../../web/console/command/lines.ts'
 import { CONSOLE_COMMANDS } from './commands.ts'
-import type { CommandAnswer } from './contract/contract.ts'
+import type { Account, CommandAnswer } from './contract/contract.ts'
 
 type Plan = Extract<CommandAnswer, { state: 'plan' }>
 
@@ -71,6 +71,54 @@ test('each command about an account is read in Russian', async () => {
   await run('grant', [book, '1'], reason)
 })
 
+test('each command that ends something is read in Russian, and why a closing waits', async () => {
+  const { token: chief } = await at.stage.people.newcomer('chief of endings', 'admin')
+  const dina = await at.stage.person('dina.russian')
+  const book = String(dina.book)
+  await run('unlock', [book], reason)
+  const { recovery } = at.stage.accounts
+  await at.stage.db.transaction((tx) =>
+    recovery.recordIdentity(tx, dina.account, [
+      { step: 'payment', isMatched: true },
+      { step: 'key', isMatched: true },
+    ]),
+  )
+  await at.stage.db.transaction((tx) =>
+    recovery.begin(tx, { account: dina.account, kind: 'authenticator', newEmail: null }),
+  )
+  const { body: during } = await at.stage.send<Account>(`GET /api/accounts/${book}`, {
+    token: at.asker,
+  })
+  assert.equal(during.recovery?.kind, 'authenticator')
+  await run('recover stop', [book], reason)
+  await at.stage.buyPack(dina)
+  await at.stage.sim('hold-refunds', {})
+  await run('close', [book], reason)
+  const step = async () => {
+    await at.stage.db.query(
+      'update account_closings set next_at = ledger_now() where ended_at is null',
+    )
+    await at.stage.accounts.closings.run()
+  }
+  await step()
+  await step()
+  const { body: closing } = await at.stage.send<Account>(`GET /api/accounts/${book}`, {
+    token: at.asker,
+  })
+  assert.deepEqual([closing.closing?.step, closing.closing?.waits.length], ['drained', 1])
+  for (const line of closing.closing?.waits ?? []) requireRussian(line, 'waits')
+  await at.stage.sim('hold-refunds', { isHeld: false })
+
+  const egor = await at.stage.person('egor.russian')
+  await run('close', [String(egor.book)], reason)
+  for (let i = 0; i < 4; i++) await step()
+  await at.stage.db.query(
+    `update letters set state = 'sent', ended_at = now(), body_text = null, body_html = null
+     where state = 'queued'`,
+  )
+  await run('erase', [String(egor.book)], reason, chief)
+})
+
 test('each command about payments, codes and upstreams is read in Russian', async () => {
   const boris = await at.stage.person('boris.russian')
   for (const decision of ['refund', 'credit']) {
@@ -107,7 +155,23 @@ test('each command of the queues is read in Russian', async () => {
   await at.stage.sim('expire', { orderId: other.id })
   await run('orders check', [other.id])
   await at.stage.db.query(`update orders set receipt_state = 'canceled' where id = $1`, [id])
+  await at.stage.db.query(
+    `insert into receipts (id, kind, order_id, state, amount_kopecks, credits)
+     values ('rcp_' || md5($1), 'prepayment', $1, 'failed', 1, 0)`,
+    [id],
+  )
+  await run('receipts retry', [id])
   await run('receipts dismiss', [id], note)
+  const invited = 'invited.russian@example.org'
+  await run('accounts create', [invited], reason)
+  await run('accounts create', [invited], reason)
+  await run('registrations resend', [invited])
+  await run('registrations delete', [invited], reason)
+  await at.stage.browser().expectOk('POST /api/auth/register', {
+    ...{ email: 'own.russian@example.org', password: 'a quiet evening in may', language: 'en' },
+    consents: at.stage.documents.list().filter((one) => one.isRequired),
+  })
+  await run('registrations resend', ['own.russian@example.org'])
   const { rows } = await at.stage.db.query(
     `insert into letters (kind, recipient, subject, body_text, body_html, attempts, last_error)
      values ('payment-credited', 'slow@example.org', 's', 't', 'h', 3, '451 later')
@@ -178,6 +242,7 @@ test('a refusal is read in Russian', async () => {
     ['grant', [book, '-5'], reason],
     ['refund', ['pay_00000000000000000000000000000000'], reason],
     ['promo end', ['NONE-26'], {}],
+    ['receipts retry', [(await at.stage.buy(await at.stage.newBook())).id], {}],
     ['receipts dismiss', [(await at.stage.buy(await at.stage.newBook())).id], note],
   ]
   for (const [name, args, options] of cases) {

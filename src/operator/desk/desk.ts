@@ -145,12 +145,14 @@ export function createDesk(given: DeskOptions) {
 
     /**
      * Runs an action in one transaction, together with its record. `moves` says what counts towards
-     * the day's limit of the operator.
+     * the day's limit of the operator. `afterRecord` is what the record must come before: an
+     * erasure, after which nothing finds the person in the record's text.
      */
     async act<T>(
       action: Action<T> & {
         work(tx: Tx): Promise<T>
         moves?(done: T): DayAmount
+        afterRecord?(tx: Tx): Promise<void>
       },
     ): Promise<number> {
       const stopped = await stopBefore(action)
@@ -160,7 +162,9 @@ export function createDesk(given: DeskOptions) {
           const done = await action.work(tx)
           await limits.admit(tx, action.moves?.(done))
           const report = action.report(done)
-          return [await record(tx, 'done', report.line), report] as const
+          const act = await record(tx, 'done', report.line)
+          await action.afterRecord?.(tx)
+          return [act, report] as const
         }),
       )
       return finish(act, report)

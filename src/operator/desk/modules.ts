@@ -7,12 +7,14 @@ import type { Payments } from '../../payments/payments.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { Log } from '../../platform/log.ts'
+import type { EmailBrand } from '../../platform/mail/email.ts'
 import type { Mail } from '../../platform/mail/mail.ts'
 import type { Masked } from '../../platform/masked.ts'
 import type { SecretVersions } from '../../platform/secret-versions.ts'
 import type { Pricing } from '../../pricing/pricing.ts'
 import type { Reports } from '../../reports/reports.ts'
 import type { Staff } from '../../staff/staff.ts'
+import type { StatusPage } from '../../status/status.ts'
 import type { Upstreams } from '../../upstreams/upstreams.ts'
 import type { VendorBill } from '../../vendor-bill/vendor-bill.ts'
 
@@ -29,8 +31,8 @@ export type OperatorModules = {
   readonly clock: Clock
   readonly log: Pick<Log, 'fatal'>
   readonly staff: Staff
-  readonly config: { readonly operators: OperatorSettings }
-  readonly acts: Pick<Acts, 'record' | 'list' | 'audit' | 'health'>
+  readonly config: { readonly operators: OperatorSettings; readonly brand: EmailBrand }
+  readonly acts: Pick<Acts, 'record' | 'commandOf' | 'list' | 'audit' | 'health'>
   readonly ledger: Ledger
   readonly keys: Keys
   readonly accounts: Accounts
@@ -40,6 +42,7 @@ export type OperatorModules = {
   readonly upstreams: Upstreams
   readonly vendorBill: VendorBill
   readonly reports: Reports
+  readonly status: Pick<StatusPage, 'read' | 'incidents' | 'components' | 'health'>
   /** The settings of secrets that may have a successor, and that operators' commands read. */
   readonly keySecrets: Readonly<Record<'tag' | 'lookup', SecretVersions>>
   /** The file of `catalogue.vendorPricesFile`, or `none`. */

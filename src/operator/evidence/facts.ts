@@ -72,7 +72,7 @@ async function buyerOf({ accounts, mail, keys }: Modules, order: FoundOrder) {
   const account = found?.book === order.book ? found : null
   const [consents, emails, key] = await Promise.all([
     account === null ? [] : accounts.consentsOf(account.id),
-    mail.listTo(order.email),
+    mail.listTo([order.email]),
     keys.find(order.book),
   ])
   return {

@@ -17,11 +17,24 @@ import { idHint } from '../desk/order.ts'
 import { cardOf, tableOf } from '../desk/table.ts'
 import { disputeJson, disputeLines } from '../money/disputes.ts'
 import { reviewJson, reviewLines } from '../money/reviews.ts'
+import { findWaiting } from '../registrations/find-waiting.ts'
+import { registrationLines } from '../registrations/registrations.ts'
 import { customerOverview, refundJson, section } from './overview.ts'
+
+type HitKind =
+  | 'account'
+  | 'book'
+  | 'key'
+  | 'order'
+  | 'review'
+  | 'request'
+  | 'session'
+  | 'promo'
+  | 'registration'
 
 /** One search result. */
 export type Hit = {
-  readonly kind: 'account' | 'book' | 'key' | 'order' | 'review' | 'request' | 'session' | 'promo'
+  readonly kind: HitKind
   readonly book: BookId | undefined
   readonly result: object
   readonly lines: readonly string[]
@@ -61,7 +74,8 @@ type Search = (desk: Searched, text: string) => Promise<readonly Hit[]>
 
 /** Results are shown in this order. */
 const SEARCHES: readonly Search[] = [
-  ...[findPurchase, findRequest, findSessions, findKeys, findPromo, findAccounts],
+  ...[findPurchase, findRequest, findSessions, findKeys, findPromo, findRegistrations],
+  findAccounts,
 ]
 
 async function findAccounts({ modules }: Searched, text: string): Promise<Hit[]> {
@@ -75,6 +89,18 @@ async function findAccounts({ modules }: Searched, text: string): Promise<Hit[]>
   if (accounts.length > 0 || !isBookNumber(text)) return accounts.map(accountHit)
   const book = await modules.ledger.balance(BigInt(text) as BookId)
   return book === undefined ? [] : [{ kind: 'book', book: book.id, result: {}, lines: [] }]
+}
+
+/** An address that registered or was invited and has not confirmed, so that support can help. */
+async function findRegistrations({ modules }: Searched, text: string): Promise<Hit[]> {
+  if (!text.includes('@') && !text.startsWith('reg_')) return []
+  const found = await findWaiting(modules, { text, limit: HITS_MAX })
+  return found.map((one) => ({
+    kind: 'registration',
+    book: undefined,
+    result: { ...one, state: one.isExpired ? 'expired' : (one.letter?.state ?? 'sent') },
+    lines: registrationLines(one),
+  }))
 }
 
 function accountHit(account: FoundAccount): Hit {
@@ -103,11 +129,15 @@ async function findPurchase({ modules }: Searched, text: string): Promise<Hit[]>
 }
 
 function purchaseHit(found: FoundPurchase, nowMs: number): Hit {
-  const { order, refunds, disputes, reviews } = found
+  const { order, refunds, disputes, reviews, receipts } = found
   const more = {
     refunds: refunds.map(refundJson),
     disputes: disputes.map(disputeJson),
     reviews: reviews.map(reviewJson),
+    receipts: receipts.map(({ amount, completed, credits, ...receipt }) => ({
+      ...{ ...receipt, amount: rublesText(amount), completed: rublesText(completed) },
+      credits: creditsText(credits),
+    })),
   }
   const waiting = reviews.flatMap(reviewLines)
   if (order === null) return { kind: 'review', book: undefined, result: more, lines: waiting }
@@ -141,6 +171,7 @@ function purchaseHit(found: FoundPurchase, nowMs: number): Hit {
         ['given back', refunded > 0n ? formatRubles(refunded) : undefined],
         ['receipt', order.receiptState ?? undefined],
       ]),
+      ...section('its receipts', receipts.map(receiptLine)),
       ...section(
         'its refunds',
         refunds.map((one) => `${one.id}  ${formatRubles(one.amount)}  ${one.state}`),
@@ -152,6 +183,13 @@ function purchaseHit(found: FoundPurchase, nowMs: number): Hit {
       ...section('its reviews', waiting),
     ],
   }
+}
+
+function receiptLine(one: FoundPurchase['receipts'][number]): string {
+  const { kind, amount, state, document, storage, sign, registeredAt, error } = one
+  const numbers = `FD ${document}, FN ${storage}, FPD ${sign}`
+  const end = registeredAt === null ? (error ?? '') : `${numbers}, ${formatTime(registeredAt)}`
+  return `${kind}  ${formatRubles(amount)}  ${state}  ${end}`.trimEnd()
 }
 
 /** Holds of a month ago are dropped, and each day takes a second per million requests. */

@@ -25,14 +25,17 @@ const BLOCKED = {
 }
 
 export async function customerOverview(desk: Desk, customer: Customer) {
-  const { ledger, keys, payments } = desk.modules
+  const { accounts, ledger, keys, payments } = desk.modules
+  const { account } = customer
   const { id } = customer.book
-  const [beneath, recent, key, orders, refunds] = await Promise.all([
+  const [closing, beneath, recent, key, orders, refunds, trial] = await Promise.all([
+    account?.closedAt === null ? accounts.closings.find(account.id) : undefined,
     ledger.stopAfterUnblock(id),
     ledger.usage.recent(id),
     keys.find(id),
     payments.orders({ book: id, before: null, limit: SHOWN_MAX }),
     payments.refunds(id),
+    payments.trial(id),
   ])
   const last = refunds.slice(0, SHOWN_MAX)
   return {
@@ -42,6 +45,7 @@ export async function customerOverview(desk: Desk, customer: Customer) {
       requestsToday: recent.requestsToday,
       spent30Days: creditsText(recent.spent30Days),
       lastTopUpAt: recent.lastTopUpAt,
+      trial: trial ?? null,
       key: key.active ?? null,
       pendingKey: key.pending ?? null,
       orders: orders.map(orderJson),
@@ -50,7 +54,14 @@ export async function customerOverview(desk: Desk, customer: Customer) {
     lines: [
       ...cardOf([
         ...ownerFacts(customer),
+        [
+          'closing',
+          closing &&
+            `since ${formatTime(closing.begunAt)}, begun by the ${closing.begunBy}: op closings`,
+        ],
+        ['book', `${id}, ${stateOf(customer, closing !== undefined)}`],
         ...balanceFacts(customer, recent, beneath),
+        ['trial', trial && `${formatCredits(trial.credits)} on ${formatTime(trial.grantedAt)}`],
         ...keyFacts(key.active),
       ]),
       ...section('last orders', orderTable(orders, desk.columns)),
@@ -70,6 +81,13 @@ function ownerFacts({ account }: Customer): Facts {
   ]
 }
 
+/** A closing stops the book as its owner can; nobody has suspended it then. */
+function stateOf({ account, book }: Customer, isClosing: boolean): string {
+  const isEnding = isClosing || (account !== undefined && account.closedAt !== null)
+  if (isEnding && book.blockedReason === 'owner_suspended') return 'it takes no requests'
+  return book.blockedReason === null ? 'open' : BLOCKED[book.blockedReason]
+}
+
 function balanceFacts(
   { book }: Customer,
   recent: Awaited<ReturnType<Ledger['usage']['recent']>>,
@@ -78,7 +96,6 @@ function balanceFacts(
   const spent = formatCredits(recent.spent30Days)
   const today = formatCount(recent.requestsToday)
   return [
-    ['book', `${book.id}, ${book.blockedReason ? BLOCKED[book.blockedReason] : 'open'}`],
     ['and then', beneath === null ? undefined : BLOCKED[beneath]],
     ['available', formatCredits(book.available)],
     ['held', book.held > 0n ? formatCredits(book.held) : undefined],

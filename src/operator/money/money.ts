@@ -2,6 +2,7 @@
 // reference. The amount is typed twice; the ledger refuses to take more than is available.
 import type { Contra } from '../../ledger/ledger.ts'
 import { Fault } from '../../platform/assert.ts'
+import type { Tx } from '../../platform/db/db.ts'
 import { randomText } from '../../platform/ids.ts'
 import { type Credits, creditsText } from '../../units/credits.ts'
 import { formatCredits, parseCredits } from '../desk/amounts.ts'
@@ -25,10 +26,12 @@ export async function grant(desk: Desk, text: string, amount: string): Promise<n
     needs: { kind: 'grant', size: credits },
     typeAgain: formatCredits(credits),
     moves: movedBy(credits),
-    work: (tx) =>
-      refuseOtherAmount(
-        desk.modules.ledger.gift(tx, { book: to.book.id, ref, amount: credits, note: reason }),
-      ),
+    async work(tx) {
+      const gift = { book: to.book.id, ref, amount: credits, note: reason }
+      const posted = await refuseOtherAmount(desk.modules.ledger.gift(tx, gift))
+      await refuseLeaving(desk, tx, to)
+      return posted
+    },
     report: postedReport(to, credits, ref),
   })
 }
@@ -49,14 +52,25 @@ export async function adjust(desk: Desk, text: string, amount: string): Promise<
     needs: { kind: 'adjustment', size: sizeOf(credits) },
     typeAgain: formatCredits(credits),
     moves: movedBy(credits),
-    work: (tx) =>
-      refuseOtherAmount(
-        desk.modules.ledger.adjust(tx, {
-          ...{ book: to.book.id, ref, amount: credits, contra, note: reason },
-        }),
-      ),
+    async work(tx) {
+      const entry = { book: to.book.id, ref, amount: credits, contra, note: reason }
+      const posted = await refuseOtherAmount(desk.modules.ledger.adjust(tx, entry))
+      if (credits > 0n) await refuseLeaving(desk, tx, to)
+      return posted
+    },
     report: postedReport(to, credits, ref),
   })
+}
+
+/**
+ * Credits would be forfeited when the account closes, or stay in a closed book for ever. Asked
+ * after the ledger has locked the book, so that the answer stays true until the commit.
+ */
+async function refuseLeaving({ modules }: Desk, tx: Tx, { book }: Customer): Promise<void> {
+  const ending = await modules.accounts.endingOf(book.id, tx)
+  if (ending === undefined) return
+  const how = ending.step === 'closed' ? 'closed' : 'closing'
+  throw commandError(`the account is ${how}: its owner could not use the credits`)
 }
 
 type Posted = { readonly isRepeat: boolean; readonly seq: bigint; readonly available: Credits }

@@ -88,7 +88,10 @@ test('logout ends the session, login opens another, and a readable file is refus
   assert.match(out, /^signed in as olga/)
   assert.match((await at.stage.op(['whoami'])).out, /^olga \(opr_.*\), admin$/)
   const path = at.stage.operators.sessionFile
-  const config = { operators: { ...at.stage.operators, sessionFile: `${path}-open` } }
+  const config = {
+    brand: at.stage.brand,
+    operators: { ...at.stage.operators, sessionFile: `${path}-open` },
+  }
   await writeFile(`${path}-open`, 'token', { mode: 0o644 })
   assert.match((await at.stage.op(['whoami'], '', { config })).err, /can be read by others/)
   const wrong = await at.stage.op(['login'], () => 'wrong', { config })
@@ -145,7 +148,7 @@ test('a token runs what is made for a schedule, within its role, until it is rev
     '30',
   )
   const token = new Masked(String(made.token))
-  const config = { operators: { ...at.stage.operators, token } }
+  const config = { brand: at.stage.brand, operators: { ...at.stage.operators, token } }
   const run = (...args: string[]) => at.stage.op(args, '', { config })
   assert.equal((await run('audit')).code, 0)
   assert.match((await run('whoami')).out, /^token nightly \(opt_.*\), support$/)

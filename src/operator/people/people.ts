@@ -6,7 +6,7 @@ import type { OperatorRow, Role } from '../../staff/staff.ts'
 import { formatMinute } from '../desk/amounts.ts'
 import { EXIT_DONE, usageError } from '../desk/command-error.ts'
 import type { Desk } from '../desk/desk.ts'
-import { emailOperators } from '../desk/operator-emails.ts'
+import { emailOperators, operatorsChangedEmail } from '../desk/operator-emails.ts'
 import { tableOf } from '../desk/table.ts'
 
 /** Whoever changes operators alone could be the second person of every other change. */
@@ -159,14 +159,7 @@ export async function resetOperator(desk: Desk, text: string): Promise<number> {
 
 /** Every active operator hears of it, so that nobody takes another one's place in silence. */
 function tellOperators(desk: Desk, tx: Tx, what: string): Promise<void> {
-  return emailOperators(tx, desk.modules, {
-    kind: 'operators-changed',
-    subject: 'A change of operators',
-    lines: [
-      `${what}, by ${desk.by}.`,
-      'If nobody told you about it, see `op acts` and disable who did it: op operators disable.',
-    ],
-  })
+  return emailOperators(tx, desk.modules, operatorsChangedEmail(what, desk.by))
 }
 
 export function readRole(word: string): Role {

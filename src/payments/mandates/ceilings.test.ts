@@ -107,7 +107,7 @@ test('the e-mail about a charge states amount, credits, card, balance, how to st
   await run()
   const [text = '', ...more] = await steps.emails(book, 'top-up-credited')
   assert.deepEqual(more, [])
-  assert.match(text, /с карты •••• 4444 1.300,00.₽ и зачислили 35.000.000.кредитов/)
+  assert.match(text, /списали 1.300,00.₽ с карты •••• 4444 и зачислили 35.000.000.кредитов/)
   assert.match(text, /Теперь на балансе 35.500.000.кредитов/)
   assert.match(text, /можно выключить в любой момент/)
   assert.match(text, /https:\/\/cabinet\.example\.org\/top-up/)

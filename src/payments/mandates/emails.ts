@@ -105,8 +105,7 @@ const russian: Templates = {
     subject: `Автопополнение в ${at.brand} включено`,
     lines: [
       `Когда на балансе останется меньше чем ${at.countedAt(threshold, { price, credits })}, ` +
-        'мы спишем с карты ' +
-        `${title} ${at.money(price)} и зачислим ${at.counted(credits)}.`,
+        `мы спишем ${at.money(price)} с карты ${title} и зачислим ${at.counted(credits)}.`,
       `Не больше ${at.money(dayCeiling)} за сутки и ${at.money(monthCeiling)} за календарный ` +
         'месяц, по UTC. О каждом списании придёт письмо.',
     ],
@@ -117,8 +116,8 @@ const russian: Templates = {
     subject: `Автопополнение: скоро спишем ${at.money(price)}`,
     lines: [
       `На балансе меньше чем ${at.countedAt(threshold, { price, credits })}. ` +
-        `${at.moment(chargeAt)} мы спишем с карты ` +
-        `${title} ${at.money(price)} и зачислим ${at.counted(credits)}.`,
+        `${at.moment(chargeAt)} мы спишем ${at.money(price)} с карты ${title} ` +
+        `и зачислим ${at.counted(credits)}.`,
       'Если списание не нужно, выключите автопополнение до этого времени. Если вы сами пополните ' +
         'баланс выше порога, списания тоже не будет.',
     ],
@@ -127,7 +126,8 @@ const russian: Templates = {
   'top-up-credited': ({ title, price, credits, balance }, at) => ({
     subject: `Автопополнение: списано ${at.money(price)}`,
     lines: [
-      `Баланс опустился ниже порога. Мы списали с карты ${title} ${at.money(price)} и зачислили ` +
+      'Баланс опустился ниже порога. ' +
+        `Мы списали ${at.money(price)} с карты${title === '' ? '' : ` ${title}`} и зачислили ` +
         `${at.counted(credits)}. Теперь на балансе ${at.countedAt(balance, { price, credits })}.`,
       'Автопополнение можно выключить в любой момент, тогда списаний больше не будет.',
     ],
@@ -210,8 +210,8 @@ const english: Templates = {
   'top-up-credited': ({ title, price, credits, balance }, at) => ({
     subject: `Automatic top-up: ${at.money(price)} charged`,
     lines: [
-      `Your balance fell below the threshold. We charged ${at.money(price)} to the card ${title} ` +
-        `and added ${at.counted(credits)}. ` +
+      `Your balance fell below the threshold. We charged ${at.money(price)} to ` +
+        `${title === '' ? 'your card' : `the card ${title}`} and added ${at.counted(credits)}. ` +
         `Your balance is now ${at.countedAt(balance, { price, credits })}.`,
       'You can turn automatic top-up off at any time; there will be no more charges then.',
     ],
@@ -297,7 +297,6 @@ export function topUpEmail(
     money: (amount) => moneyPhrase(amount, locale),
     moment: (at) => momentsIn(locale, to.zone).time(at.getTime()),
   })
-  const help = locale === 'ru' ? 'Вопросы' : 'Questions'
-  const signature = `${brand.name}. ${help}: ${brand.supportEmail}`
-  return { to: to.email, kind, once, ...composeEmail(sentences, signature, locale) }
+  const email = composeEmail(sentences, { brand, language: locale })
+  return { to: to.email, kind, once, ...email }
 }

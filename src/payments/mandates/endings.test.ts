@@ -294,7 +294,7 @@ test('a mandate without credits stops with an e-mail; the next one names both', 
   assert.equal((await toldTo(book)).length, 1)
 
   await agree(book)
-  const [last] = (await room.payments.copy(book)).mandates
+  const [last] = await room.payments.copy(book).mandates()
   assert.deepEqual(
     [last?.priceKopecks, last?.microcredits],
     [String(pack.priceKopecks), String(pack.credits)],

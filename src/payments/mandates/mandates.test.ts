@@ -341,7 +341,7 @@ test('every consent stays as it was given, with its version, time and IP address
   const { book } = await owner()
   await agree(book)
   await agree(book, { threshold: 2_000_000n })
-  const { mandates } = await stage.payments.copy(book)
+  const mandates = await stage.payments.copy(book).mandates()
   assert.deepEqual(
     mandates.map(({ endedWhy }) => endedWhy),
     [null, 'replaced'],

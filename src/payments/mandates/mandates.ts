@@ -10,7 +10,7 @@ import type { Method } from '../port.ts'
 import { paymentRefusal } from '../refusals.ts'
 import { topUpEmail } from './emails.ts'
 import { addressOf } from './endings.ts'
-import { topUpCancelUnsent, topUpList, topUpSum } from './order-queries.ts'
+import { topUpList, topUpSum } from './order-queries.ts'
 import * as queries from './queries.ts'
 import { isSoldFor } from './sending.ts'
 import { ADVANCE_NOTICE_SECONDS, createTopUps, type TopUpOptions } from './top-ups.ts'
@@ -109,12 +109,8 @@ export function createMandates(options: MandateOptions) {
       await topUpEndings.end(tx, book, 'closed')
     },
 
-    /** Deletes an owner's method and mandates, in the caller's transaction. */
-    async erase(tx: Tx, book: BookId): Promise<void> {
-      await queries.savedMethodDelete(tx, book)
-      await topUpCancelUnsent(tx, book)
-      await queries.mandateErase(tx, book)
-    },
+    /** The saved card or other method; undefined without one. */
+    method: (book: BookId) => queries.savedMethodFind(db, book),
 
     /** The saved card, the newest mandate, living or not, and what was spent. */
     async read(book: BookId) {

@@ -197,14 +197,6 @@ export async function mandateEnd(
   return (rows[0] as { id: bigint } | undefined)?.id
 }
 
-/** Deletes a book's mandates and settings: they contain IP addresses. Locks the rows. */
-export async function mandateErase(tx: Tx, book: BookId): Promise<void> {
-  await tx.query('delete from mandates where book_id = $1', [book])
-  await tx.query('delete from top_up_settings where book_id = $1', [book])
-  await tx.query('delete from top_ups where book_id = $1', [book])
-  await tx.query('delete from top_up_consents where book_id = $1', [book])
-}
-
 /** Whether the owner gets an e-mail before each charge. Locks nothing. */
 export async function advanceNoticeFind(db: Executor, book: BookId): Promise<boolean> {
   const { rows } = await db.query(

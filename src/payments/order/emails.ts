@@ -2,18 +2,14 @@
 // language. An order is named by its credits, as in the cabinet: the pack's title is one text of
 // the operator, for the receipt, and not translated.
 import type { Tx } from '../../platform/db/db.ts'
-import { composeEmail } from '../../platform/mail/email.ts'
+import { composeEmail, type EmailBrand } from '../../platform/mail/email.ts'
 import type { EmailMessage } from '../../platform/mail/mail.ts'
 import type { Credits } from '../../units/credits.ts'
 import { creditsPhrase, moneyPhrase, perMillionPhrase } from '../../units/email-amounts.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
 import type { Order } from './order.ts'
 
-export type Brand = {
-  readonly name: string
-  readonly supportEmail: string
-  readonly cabinetUrl: string
-}
+export type Brand = EmailBrand
 
 /** The outbox: an e-mail is stored in the caller's transaction and sent after its commit. */
 export type Mailer = {
@@ -25,6 +21,8 @@ export type OrderEmailKind =
   | 'payment-review'
   | 'payment-refunded'
   | 'refund-canceled'
+  | 'refund-again'
+  | 'refund-review'
   | 'dispute-opened'
   | 'dispute-won'
   | 'dispute-lost'
@@ -87,6 +85,20 @@ const ru: Record<OrderEmailKind, (w: Phrases) => Sentences> = {
       `Кредиты снова на балансе: ${w.taken}. Возврат можно запросить ещё раз.`,
     ],
   }),
+  'refund-again': (w) => ({
+    subject: `Возврат не прошёл, повторим: ${w.amount}`,
+    lines: [
+      `Банк не провёл возврат ${w.amount}. Мы запросим его ещё раз в течение двенадцати часов.`,
+      'Пока аккаунт не закрыт, в настройках возврат можно запросить сразу.',
+    ],
+  }),
+  'refund-review': (w) => ({
+    subject: `Возврат проверяет сотрудник: ${w.amount}`,
+    lines: [
+      `Возврат ${w.amount} не может пройти сам: его проверит сотрудник поддержки.`,
+      `До решения эти кредиты отложены: ${w.taken}. Делать ничего не нужно.`,
+    ],
+  }),
   'dispute-opened': (w) => ({
     subject: `Платёж оспорен: ${w.amount}`,
     lines: [
@@ -140,6 +152,20 @@ const en: Record<OrderEmailKind, (w: Phrases) => Sentences> = {
       `The credits are back on your balance: ${w.taken}. You can request the refund again.`,
     ],
   }),
+  'refund-again': (w) => ({
+    subject: `Refund failed, we will retry: ${w.amount}`,
+    lines: [
+      `The bank did not accept the refund of ${w.amount}. We will retry within twelve hours.`,
+      'Until the account is closed you can request the retry immediately, in the settings.',
+    ],
+  }),
+  'refund-review': (w) => ({
+    subject: `Refund under review: ${w.amount}`,
+    lines: [
+      `The refund of ${w.amount} needs a decision by our support team.`,
+      `Until then these credits are reserved: ${w.taken}. You need not do anything.`,
+    ],
+  }),
   'dispute-opened': (w) => ({
     subject: `Payment disputed: ${w.amount}`,
     lines: [
@@ -184,17 +210,16 @@ export function orderEmail(
     taken: creditsPhrase(credits, locale),
     debt: debt === undefined || debt === 0n ? null : creditsPhrase(debt, locale),
   })
-  const number = locale === 'ru' ? `Номер заказа: ${order.id}` : `Order ID: ${order.id}`
+  const number = locale === 'ru' ? 'Номер заказа' : 'Order ID'
   const label = locale === 'ru' ? 'Открыть заказ' : 'View order'
-  const help = locale === 'ru' ? 'Вопросы' : 'Questions'
   const composed = composeEmail(
     {
       subject,
-      lines: [...lines.filter((line) => line !== null), number],
+      lines: lines.filter((line) => line !== null),
+      facts: [[number, order.id]],
       button: { label, link: `${brand.cabinetUrl}/orders/${order.id}` },
     },
-    `${brand.name}. ${help}: ${brand.supportEmail}`,
-    locale,
+    { brand, language: locale },
   )
   return { to: order.email, kind, ...composed, once }
 }

@@ -19,6 +19,9 @@ export type OrderState =
   | 'dispute_won'
   | 'dispute_lost'
 
+/** What an order has in place of its payer's address after the account was erased. */
+export const ERASED_EMAIL = 'erased@invalid'
+
 /** What reported the payment's state. */
 export type Trigger = 'buy' | 'webhook' | 'return' | 'sweep' | 'poll' | 'recovery' | 'operator'
 

@@ -296,6 +296,7 @@ export async function orderSetReceipt(
   const { rows } = await db.query(
     `update orders set receipt_state = $2
      where id = $1 and receipt_state is distinct from $2
+       and receipt_state is distinct from 'succeeded'
      returning receipt_state = 'canceled' as failed`,
     [id, state],
   )
@@ -381,17 +382,4 @@ export async function orderExpire(db: Executor, graceSeconds: number): Promise<O
     [graceSeconds],
   )
   return (rows as { id: OrderId }[]).map(({ id }) => id)
-}
-
-/**
- * Erases the e-mail address. Orders in state `created` keep their request body, because they may
- * have to be posted again. Locks the book's orders.
- */
-export async function orderErase(tx: Tx, book: BookId): Promise<void> {
-  await tx.query(
-    `update orders set email = 'erased@invalid',
-       request_body = case when state = 'created' then request_body end
-     where book_id = $1`,
-    [book],
-  )
 }

@@ -7,7 +7,7 @@ import type { Refusal } from '../../platform/refusal.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { Digests } from '../digests.ts'
 import { bookOrdersLock } from '../order/queries.ts'
-import type { ClosedBooks } from '../refunds/closed.ts'
+import type { ClosingRefunds } from '../refunds/closing.ts'
 import { paymentDeskRefusal, paymentRefusal } from '../refusals.ts'
 import * as queries from './queries.ts'
 
@@ -15,7 +15,7 @@ export function createPromos(options: {
   readonly db: Db
   readonly triesPerHour: number
   readonly digests: Pick<Digests, 'address'>
-  readonly closedBooks: Pick<ClosedBooks, 'isClosed'>
+  readonly closingRefunds: Pick<ClosingRefunds, 'isLeaving'>
   /** Undefined for a closed account. */
   ownerOf(book: BookId, tx?: Tx): Promise<{ readonly email: string } | undefined>
 }) {
@@ -86,8 +86,8 @@ export function createPromos(options: {
         // Rolls back what was taken.
         if (code === undefined || credits === undefined) throw refused()
         await queries.promoCredit(tx, code, book)
-        // The account may have been closed since `take` read its owner.
-        if (await options.closedBooks.isClosed(tx, book)) throw refused()
+        // After the ledger's lock: the account may be closing since `take` read its owner.
+        if (await options.closingRefunds.isLeaving(tx, book)) throw refused()
         return { credits }
       })
     },

@@ -19,7 +19,7 @@ import { createTopUpEndings } from '../mandates/endings.ts'
 import type { OrderView } from '../payments.ts'
 import type { Snapshot } from '../port.ts'
 import { createProviders } from '../providers.ts'
-import { createClosedBooks } from '../refunds/closed.ts'
+import { createClosingRefunds } from '../refunds/closing.ts'
 import { createSignals } from '../signals/signals.ts'
 import { createFindings } from '../watch/findings.ts'
 import { createApply } from './apply.ts'
@@ -35,14 +35,15 @@ function applier(acceptsTestPayments = true) {
   const { db, ledger, mail, metrics, provider } = at.room
   const providers = createProviders([provider])
   const shared = { db, ledger, mail, brand, metrics, cell: 0, providers, acceptsTestPayments }
-  const [ownerOf, isClosed] = [async () => undefined, async () => false]
+  const ownerOf = async () => undefined
   const options = { ...shared, log: quiet, clock: systemClock }
   const topUpEndings = createTopUpEndings({ ...options, ownerOf })
-  const closedBooks = createClosedBooks({ ...options, isClosed })
   const findings = createFindings({ db, metrics, log: quiet })
   const digests = createDigests(new Masked('digest secret of the tests, 32 bytes or more'))
+  const endings = { endingOf: ownerOf, digests, refundsPerMonth: 5 }
+  const closingRefunds = createClosingRefunds({ ...options, ...endings })
   const signals = createSignals({ db, digests })
-  return createApply({ ...options, topUpEndings, closedBooks, findings, signals }).applySnapshot
+  return createApply({ ...options, topUpEndings, closingRefunds, findings, signals }).applySnapshot
 }
 
 async function paymentOf(order: OrderView): Promise<Snapshot> {

@@ -13,7 +13,7 @@ import * as queries from '../order/queries.ts'
 import { firstPollSeconds } from '../order/schedule.ts'
 import type { Snapshot } from '../port.ts'
 import { type Providers, providerOf } from '../providers.ts'
-import type { ClosedBooks } from '../refunds/closed.ts'
+import type { ClosingRefunds } from '../refunds/closing.ts'
 import type { SignalRecorder } from '../signals/signals.ts'
 import type { Findings } from '../watch/findings.ts'
 import { orderSetPaid, orderSetTaken } from './queries.ts'
@@ -26,7 +26,7 @@ export type ApplyOptions = {
   readonly acceptsTestPayments: boolean
   readonly topUpEndings: TopUpEndings
   readonly signals: SignalRecorder
-  readonly closedBooks: Pick<ClosedBooks, 'isClosed' | 'giveBack'>
+  readonly closingRefunds: Pick<ClosingRefunds, 'endingOf' | 'giveBack' | 'isLeaving'>
 } & ReviewOpeningOptions
 
 export type Applied = {
@@ -40,7 +40,7 @@ export type Applied = {
 const SWEEP_MARGIN_SECONDS = 60
 
 export function createApply(options: ApplyOptions) {
-  const { db, mail, brand, log, metrics, topUpEndings, closedBooks } = options
+  const { db, mail, brand, log, metrics, topUpEndings, closingRefunds } = options
   const reviews = createReviewOpening(options)
 
   function rulesOf(order: Order): Rules {
@@ -70,7 +70,9 @@ export function createApply(options: ApplyOptions) {
 
   async function credit(tx: Tx, order: Order, snapshot: Snapshot, by: Trigger) {
     if (order.isTopUp) await topUpEndings.onCredited(tx, order)
-    if (order.savesMethod) await topUpEndings.onMethodSaved(tx, order, snapshot)
+    // For an account that closes nothing is saved: its closing has deleted the card.
+    if (order.savesMethod && !(await closingRefunds.isLeaving(tx, order.book)))
+      await topUpEndings.onMethodSaved(tx, order, snapshot)
     await options.signals.record(tx, order, snapshot)
     const { paymentId, capturedAt, receipt: receiptState } = snapshot
     // The ledger's lock is the last one taken. The entry's number becomes the order's lot.
@@ -78,8 +80,8 @@ export function createApply(options: ApplyOptions) {
     const seconds = await queries.orderCredit(tx, credited)
     const captured = snapshot.amount === order.price ? null : snapshot.amount
     await orderSetTaken(tx, { id: order.id, captured, income: snapshot.income ?? null })
-    if (await closedBooks.isClosed(tx, order.book)) {
-      await closedBooks.giveBack(tx, order.id, snapshot.refunded ?? (0n as Kopecks))
+    if ((await closingRefunds.endingOf(tx, order.book)) !== undefined) {
+      await closingRefunds.giveBack(tx, order.id, snapshot.refunded ?? (0n as Kopecks))
     } else if (!order.isTopUp) {
       await mail.post(tx, orderEmail('payment-credited', order, brand, order.id))
     }

@@ -361,9 +361,9 @@ test('erasing an owner removes the e-mail address and keeps the amounts', async 
   const row = await orderOf(order.id)
   assert.equal(row.email, 'erased@invalid')
   assert.equal(row.price_kopecks, 130_000n)
-  const copy = await payments.copy(book)
-  assert.doesNotThrow(() => JSON.stringify(copy))
-  assert.equal(copy.orders[0]?.price, '1300.00')
+  const orders = await Array.fromAsync(payments.copy(book).orders)
+  assert.doesNotThrow(() => JSON.stringify(orders))
+  assert.equal(orders[0]?.price, '1300.00')
 })
 
 async function bookOf(id: OrderId): Promise<BookId> {

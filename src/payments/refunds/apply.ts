@@ -15,7 +15,7 @@ import * as queries from '../order/queries.ts'
 import { reviewOpen } from '../order/review-queries.ts'
 import { refundPollSeconds } from '../order/schedule.ts'
 import type { RefundSnapshot } from '../port.ts'
-import type { ClosedBooks } from './closed.ts'
+import type { ClosingRefunds } from './closing.ts'
 import { lockPurchase, type Purchase, returnedTotals, updateOrderState } from './purchase.ts'
 import type { Refund } from './queries.ts'
 import {
@@ -37,11 +37,11 @@ export type RefundApplyOptions = {
   readonly log: Log
   readonly cell: number
   readonly topUpEndings: Pick<TopUpEndings, 'endWithEmail'>
-  readonly closedBooks: Pick<ClosedBooks, 'isClosed' | 'requestAgain'>
+  readonly closingRefunds: Pick<ClosingRefunds, 'endingOf' | 'requestAgain'>
 }
 
 export function createRefundApply(options: RefundApplyOptions) {
-  const { db, ledger, mail, brand, log, topUpEndings, closedBooks } = options
+  const { db, ledger, mail, brand, log, topUpEndings, closingRefunds } = options
 
   async function succeed(tx: Tx, purchase: Purchase, refund: Refund, snapshot: RefundSnapshot) {
     // The credits were released when the refund was canceled; now it has succeeded after all.
@@ -59,9 +59,9 @@ export function createRefundApply(options: RefundApplyOptions) {
     await mail.post(tx, orderEmail('payment-refunded', purchase.order, brand, refund.id, facts))
   }
 
-  async function cancel(tx: Tx, purchase: Purchase, refund: Refund, reason: string | null) {
-    const { order } = purchase
-    const { book, lot } = order
+  /** Ends a refund that does not happen, and releases its credits. */
+  async function withdraw(tx: Tx, purchase: Purchase, refund: Refund, reason: string | null) {
+    const { book, lot } = purchase.order
     const end = { id: refund.id, refundId: null, cancelReason: reason, isForced: false }
     await refundEnd(tx, { ...end, state: 'canceled' })
     const after = withRefund(purchase, { ...refund, state: 'canceled' })
@@ -69,8 +69,16 @@ export function createRefundApply(options: RefundApplyOptions) {
     if (refund.credits > 0n && lot !== null) {
       await ledger.reverseRefund(tx, { book, lot, ref: refund.id, note: reason ?? '' })
       await takeOwed(tx, after, refund)
-      // Its owner cannot request the refund again.
-      if (await closedBooks.isClosed(tx, book)) return closedBooks.requestAgain(tx, after, refund)
+    }
+    return after
+  }
+
+  async function cancel(tx: Tx, purchase: Purchase, refund: Refund, reason: string | null) {
+    const after = await withdraw(tx, purchase, refund, reason)
+    const { order } = after
+    // Its owner may not be able to request the refund again.
+    if (refund.credits > 0n && (await closingRefunds.endingOf(tx, order.book)) !== undefined) {
+      return closingRefunds.requestAgain(tx, after, refund)
     }
     const facts = { amount: refund.amount, credits: refund.credits }
     await mail.post(tx, orderEmail('refund-canceled', order, brand, refund.id, facts))
@@ -187,6 +195,8 @@ export function createRefundApply(options: RefundApplyOptions) {
         return purchase === undefined ? 'foreign' : apply(tx, purchase, snapshot)
       })
     },
+
+    withdraw,
 
     /** The provider refused the refund: releases its reserved credits. May be repeated. */
     async release(refund: Refund, reason: string): Promise<void> {

@@ -49,13 +49,3 @@ export async function orderOpenedPromo(db: Executor, order: OrderId): Promise<bo
   const { rows } = await db.query('select from promo_purchases where order_id = $1', [order])
   return rows.length > 0
 }
-
-/** Removes the digests of an owner's refunds. Locks their rows. */
-export async function refundErase(tx: Tx, book: BookId): Promise<void> {
-  await tx.query(
-    `update refunds set owner_digest = null
-     where owner_digest is not null
-       and order_id in (select o.id from orders o where o.book_id = $1)`,
-    [book],
-  )
-}

@@ -14,7 +14,7 @@ import { type Brand, type Mailer, orderEmail } from '../order/emails.ts'
 import type { Order } from '../order/order.ts'
 import * as queries from '../order/queries.ts'
 import { type PaymentRefusalCode, paymentDeskRefusal, paymentRefusal } from '../refusals.ts'
-import type { ClosedBooks } from './closed.ts'
+import type { AccountEnding, ClosingRefunds } from './closing.ts'
 import { lockPurchase, type Purchase, returnedTotals, updateOrderState } from './purchase.ts'
 import type { Dispute } from './queries.ts'
 import { disputeClose, disputeInsert, disputeList } from './queries.ts'
@@ -49,7 +49,7 @@ export type DisputeOptions = {
   readonly log: Log
   readonly cell: number
   readonly topUpEndings: Pick<TopUpEndings, 'endWithEmail'>
-  readonly closedBooks: Pick<ClosedBooks, 'isClosed' | 'forfeit'>
+  readonly closingRefunds: Pick<ClosingRefunds, 'endingOf' | 'onReleased'>
 }
 
 /** Attempts while the book spends concurrently; see COUNTS_MAX in refunds.ts. */
@@ -124,8 +124,8 @@ export function createDisputes(options: DisputeOptions) {
       await postEmail(tx, 'dispute-won', order, ref, facts)
       if (dispute.reserved === 0n) return ref
       await ledger.reverseRefund(tx, { book, lot, ref, note: input.note })
-      const { isClosed, forfeit } = options.closedBooks
-      if (await isClosed(tx, book)) await forfeit(tx, book, ref, dispute.reserved)
+      const ending = await options.closingRefunds.endingOf(tx, book)
+      if (ending !== undefined) await onReleased(tx, order, ending, dispute)
       return ref
     }
     const note = 'a dispute was lost'
@@ -138,6 +138,12 @@ export function createDisputes(options: DisputeOptions) {
       ...(forced && { debt: forced.debt }),
     })
     return ref
+  }
+
+  async function onReleased(tx: Tx, { id }: Order, ending: AccountEnding, dispute: Dispute) {
+    const { reserved } = dispute
+    const now = await lockOrRefuse(tx, id)
+    await options.closingRefunds.onReleased(tx, now, ending, { id: dispute.id, reserved })
   }
 
   async function postEmail(

@@ -37,6 +37,8 @@ export type RefundPostingOptions = {
   readonly apply: RefundApply
 } & BackingOptions
 
+export type RefundPosting = ReturnType<typeof createRefundPosting>
+
 export function createRefundPosting(options: RefundPostingOptions) {
   const { db, log, apply } = options
 

@@ -26,6 +26,8 @@ export type Refund = {
   readonly requestBody: string | null
   readonly cancelReason: string | null
   readonly tries: number
+  /** When a worker posts or polls it; null: never, a person must act. */
+  readonly nextAt: Date | null
   readonly createdAt: Date
   readonly endedAt: Date | null
 }
@@ -37,6 +39,7 @@ const COLUMNS = `
   provider_refund_id as "refundId", attempt, state, amount_kopecks as amount, credits,
   is_forced as "isForced", review_id as review, asked_by as "askedBy", reason,
   request_body as "requestBody", cancel_reason as "cancelReason", looks as tries,
+  next_at as "nextAt",
   created_at as "createdAt", ended_at as "endedAt"`
 
 /**
@@ -59,7 +62,8 @@ export async function refundInsert(
     | 'reason'
     | 'requestBody'
   > & {
-    readonly dueSeconds: number
+    /** Null: not before a person has decided. */
+    readonly dueSeconds: number | null
     /** The digest of the owner's address when the owner requested it; null for operators. */
     readonly ownerDigest: Buffer | null
   },
@@ -222,6 +226,37 @@ export async function refundClaimDue(
     [leaseSeconds],
   )
   return rows[0] as (Refund & { ageSeconds: number }) | undefined
+}
+
+/** What a new refund returns of completed credits. The caller holds the order's lock. */
+export async function completedPartRead(tx: Tx, order: OrderId, amount: Kopecks): Promise<Kopecks> {
+  const { rows } = await tx.query(`select receipts_completed_part($1, '', $2) as part`, [
+    order,
+    amount,
+  ])
+  return (rows[0] as { part: Kopecks }).part
+}
+
+/** How many refunds of a book's orders have not ended. Reads without a lock. */
+export async function refundCountOpen(db: Executor, book: BookId): Promise<number> {
+  const { rows } = await db.query(
+    `select count(*)::int4 as count from refunds
+     where ended_at is null and order_id in (select o.id from orders o where o.book_id = $1)`,
+    [book],
+  )
+  return (rows[0] as { count: number }).count
+}
+
+/** A refund that waits for its first post is due now; false when it does not wait. Locks it. */
+export async function refundSetDueNow(db: Executor, book: BookId, id: RefundId): Promise<boolean> {
+  const { rows } = await db.query(
+    `update refunds set next_at = ledger_now()
+     where id = $2 and state = 'created' and looks = 0 and next_at > ledger_now()
+       and order_id in (select o.id from orders o where o.book_id = $1)
+     returning id`,
+    [book, id],
+  )
+  return rows.length > 0
 }
 
 export type Dispute = {

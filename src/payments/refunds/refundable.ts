@@ -31,26 +31,40 @@ export type RefundableOptions = {
   readonly policy: RefundPolicy
 }
 
+const nothing = (why: Refundable['why']): Refundable => ({
+  amountKopecks: 0n as Kopecks,
+  credits: 0n as Credits,
+  why,
+})
+
 /** What can be refunded now. The policy does not apply to operators. */
 export async function countRefundable(
   purchase: Purchase,
   isOwner: boolean,
+  options: RefundableOptions,
+): Promise<Refundable> {
+  const isDisputed = purchase.disputes.some((one) => one.state !== 'won')
+  if (isDisputed && purchase.order.creditedAt !== null) return nothing('disputed')
+  return countUndisputed(purchase, isOwner, options)
+}
+
+/** The same beside disputes: what an open one may still take counts as returned. */
+export async function countUndisputed(
+  purchase: Purchase,
+  isOwner: boolean,
   { ledger, policy }: RefundableOptions,
 ): Promise<Refundable> {
-  const nothing = (why: Refundable['why']): Refundable => ({
-    amountKopecks: 0n as Kopecks,
-    credits: 0n as Credits,
-    why,
-  })
   const { order, disputes } = purchase
   if (order.creditedAt === null) return nothing('not_credited')
-  if (disputes.some((one) => one.state !== 'won')) return nothing('disputed')
   if (isOwner && policy === 'none') return nothing('policy')
   const [lots, book] = [await ledger.lots(order.book), await ledger.balance(order.book)]
   const lot = lots.find(({ seq }) => seq === order.lot)
   const unspent = smaller(lot?.unspent ?? 0n, book?.available ?? 0n)
   // Policy `full`: a pack is refunded only if none of its credits were spent.
-  const returned = returnedTotals(purchase)
+  const { taken, promised } = returnedTotals(purchase)
+  const open = disputes.filter((one) => one.state === 'opened')
+  const atBank = open.reduce((sum, { amount }) => sum + amount, 0n)
+  const returned = { taken, promised: (promised + atBank) as Kopecks }
   if (isOwner && policy === 'full' && returned.promised < order.price && unspent < order.credits) {
     return nothing('policy')
   }

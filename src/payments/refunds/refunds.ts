@@ -16,7 +16,13 @@ import { BUDGET_DAYS, createRefundBudget, type RefundBudgetOptions } from './bud
 import { createRefundPosting, type RefundPostingOptions } from './posting.ts'
 import { lockPurchase, type Purchase, returnedTotals, updateOrderState } from './purchase.ts'
 import type { Refund } from './queries.ts'
-import { disputeList, refundInsert, refundListByBook, refundListByOrder } from './queries.ts'
+import {
+  completedPartRead,
+  disputeList,
+  refundInsert,
+  refundListByBook,
+  refundListByOrder,
+} from './queries.ts'
 import { countRefundable, type Refundable, type RefundableOptions } from './refundable.ts'
 import { creditsForAmount } from './sums.ts'
 
@@ -24,7 +30,6 @@ export type RefundOptions = {
   readonly ledger: Pick<Ledger, 'refund'>
   readonly cell: number
   readonly topUpEndings: Pick<TopUpEndings, 'endWithEmail'>
-  ownerOf(book: BookId): Promise<{ readonly email: string } | undefined>
 } & RefundPostingOptions &
   RefundableOptions &
   RefundBudgetOptions
@@ -137,6 +142,10 @@ export function createRefunds(options: RefundOptions) {
     },
   ): Promise<Refund> {
     const id = newRefundId(options.cell, options.clock.nowMs())
+    const isOfReview = p.review !== null
+    const completed = isOfReview
+      ? (0n as Kopecks)
+      : await completedPartRead(tx, p.order.id, p.amount)
     const requestBody = providerOf(options.providers, p.order).draftRefund({
       refund: id,
       paymentId: p.paymentId,
@@ -145,6 +154,7 @@ export function createRefunds(options: RefundOptions) {
       email: p.order.email,
       reason: p.reason,
       receipt: p.order.receipt,
+      completed,
     })
     // Otherwise a top-up would charge the card for what the owner was just refunded.
     await options.topUpEndings.endWithEmail(tx, p.order.book, 'refunded')
@@ -169,12 +179,6 @@ export function createRefunds(options: RefundOptions) {
     /** What can be refunded now; with a book, what its owner can request. */
     async refundable(id: OrderId, book?: BookId): Promise<Refundable> {
       return count(await read(id, book), book !== undefined)
-    },
-
-    /** How many refunds an owner may still request now, before a person has to decide. */
-    async left(book: BookId): Promise<number> {
-      const owner = await options.ownerOf(book)
-      return owner === undefined ? 0 : budget.left(db, { book, email: owner.email })
     },
 
     /**

@@ -75,7 +75,11 @@ export async function healthRead(db: Executor, shops: readonly Shop[]): Promise<
        (select count(*)::int4 from refunds where state = 'canceled'
           and ended_at > ledger_now() - interval '1 day') as "refundsCanceled",
        (select count(*)::int4 from orders where credited_at > ledger_now() - interval '1 day'
-          and receipt_state = 'canceled') as "receiptsFailed",
+          and receipt_state = 'canceled' and not exists (
+            select from receipts r where r.order_id = orders.id and r.kind = 'prepayment'))
+         + (select count(*)::int4 from receipts where state = 'failed'
+              or (state in ('created', 'pending')
+                and created_at < ledger_now() - interval '1 day')) as "receiptsFailed",
        (select coalesce(max(extract(epoch from ledger_now() - at)), 0)::float8 from (
           select paid_at as at from orders where paid_at is not null and credited_at is null
             and state in ('created', 'pending', 'expired', 'canceled', 'failed')

@@ -58,24 +58,23 @@ export function alarmsOf(health: Health): Alarm[] {
       health.sweepFailures > SWEEP_FAILURES_MAX || (health.sweepSeconds ?? 0) > SWEEP_SECONDS_MAX,
       sweepsText(health),
     ],
-    ['reviews_waiting', health.reviews > 0, `${health.reviews} payments wait for a person`],
-    ['orders_stuck', health.createdOld > 0, `${health.createdOld} orders have no answer`],
-    [
-      'notices_stuck',
-      health.noticesOld > 0,
-      `${health.noticesOld} notifications are not confirmed`,
-    ],
-    ['refunds_stuck', health.refundsOld > 0, `${health.refundsOld} refunds are open for 4 days`],
-    ['refunds_canceled', health.refundsCanceled > 0, `${health.refundsCanceled} in the last day`],
-    ['receipts_failed', health.receiptsFailed > 0, `${health.receiptsFailed} in the last day`],
+    ['reviews_waiting', health.reviews > 0, `wait for a person: ${health.reviews}`],
+    ['orders_stuck', health.createdOld > 0, `orders without an answer: ${health.createdOld}`],
+    ['notices_stuck', health.noticesOld > 0, `notifications not confirmed: ${health.noticesOld}`],
+    ['refunds_stuck', health.refundsOld > 0, `refunds open for 4 days: ${health.refundsOld}`],
+    ['refunds_canceled', health.refundsCanceled > 0, `in the last day: ${health.refundsCanceled}`],
+    ['receipts_failed', health.receiptsFailed > 0, `not registered: ${health.receiptsFailed}`],
     ...watchChecks(health),
   ]
   return checks.flatMap(([name, isOn, detail]) => (isOn ? [{ name, detail }] : []))
 }
 
 function sweepsText({ sweepFailures, sweepSeconds }: Health): string {
-  const last = sweepSeconds === null ? 'never' : `${Math.round(sweepSeconds)} s ago`
-  return `${sweepFailures} failed, the last complete one was ${last}`
+  return `failed: ${sweepFailures}, the last complete one: ${ago(sweepSeconds)}`
+}
+
+function ago(seconds: number | null): string {
+  return seconds === null ? 'never' : `${Math.round(seconds)} s ago`
 }
 
 function watchChecks(health: Health): [AlarmName, boolean, string][] {
@@ -86,12 +85,12 @@ function watchChecks(health: Health): [AlarmName, boolean, string][] {
       uncreditedSeconds > UNCREDITED_SECONDS_MAX,
       `a payment is not credited ${Math.round(uncreditedSeconds)} s after its capture`,
     ],
-    ['sweep_blind', blindSweeps > 0, `${blindSweeps} times in the last hour`],
-    ['money_differs', findings > 0, `${findings} findings, see op audit`],
+    ['sweep_blind', blindSweeps > 0, `in the last hour: ${blindSweeps}`],
+    ['money_differs', findings > 0, `findings: ${findings}, see op audit`],
     [
       'watch_stopped',
       (tiedSeconds ?? 0) > TIED_SECONDS_MAX || (comparedSeconds ?? 0) > COMPARED_SECONDS_MAX,
-      `postings compared ${tiedSeconds} s ago, the provider’s days until ${comparedSeconds} s ago`,
+      `postings compared: ${ago(tiedSeconds)}, the provider’s days until: ${ago(comparedSeconds)}`,
     ],
   ]
 }

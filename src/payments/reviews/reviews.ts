@@ -17,9 +17,17 @@ import {
 import { type Provider, type Snapshot, whyOf } from '../port.ts'
 import type { Providers } from '../providers.ts'
 import type { Apply } from '../purchase/apply.ts'
+import type { RefundApply } from '../refunds/apply.ts'
+import {
+  CLOSING_REVIEW,
+  type ClosingRefunds,
+  DISMISSED,
+  isHeldBack,
+  REPLACED,
+} from '../refunds/closing.ts'
 import { lockPurchase, type Purchase, updateOrderState } from '../refunds/purchase.ts'
 import type { Refund } from '../refunds/queries.ts'
-import { refundListLocked } from '../refunds/queries.ts'
+import { refundListByOrder, refundListLocked } from '../refunds/queries.ts'
 import type { Refunds } from '../refunds/refunds.ts'
 import { paymentDeskRefusal } from '../refusals.ts'
 
@@ -36,6 +44,8 @@ export function createReviews(options: {
   readonly providers: Providers
   readonly apply: Apply
   readonly refunds: Refunds
+  readonly refundApply: RefundApply
+  readonly closingRefunds: Pick<ClosingRefunds, 'onDecided'>
 }) {
   const { db, log, refunds } = options
 
@@ -118,6 +128,24 @@ export function createReviews(options: {
     return refund
   }
 
+  /** A refund of a closing account was held back until now. */
+  async function decideClosing(review: Review, input: ReviewInput): Promise<void> {
+    if (input.decision === 'credit')
+      throw stateRefusal('It is credited: refund or dismiss it.', review)
+    const decision = input.decision === 'refund' ? REPLACED : DISMISSED
+    const made = await db.transaction(async (tx) => {
+      const purchase = await lockPurchaseOf(tx, review)
+      await close(tx, review, input)
+      const held = purchase.refunds.find((one) => review.reason === `${CLOSING_REVIEW} ${one.id}`)
+      if (held === undefined || !isHeldBack(held)) return undefined
+      const after = await options.refundApply.withdraw(tx, purchase, held, decision)
+      return options.closingRefunds.onDecided(tx, after, held, decision)
+    })
+    if (made === undefined || review.order === null) return
+    const sent = (await refundListByOrder(db, review.order)).find(({ id }) => id === made)
+    if (sent !== undefined) await refunds.post(sent)
+  }
+
   /** A dismissal allows the next top-up, so this one must have ended at the provider. */
   async function requireEnded(review: Review): Promise<void> {
     const answer = await (await shopOf(review))?.fetchPayment(review.paymentId)
@@ -159,7 +187,8 @@ export function createReviews(options: {
           review: input.id,
         })
       }
-      if (input.decision === 'credit') await credit(review, input)
+      if (review.reason.startsWith(`${CLOSING_REVIEW} `)) await decideClosing(review, input)
+      else if (input.decision === 'credit') await credit(review, input)
       else if (input.decision === 'refund') await refund(review, input)
       else await dismiss(review, input)
       log.info({ review: input.id, decision: input.decision, by: input.by }, 'a review was decided')

@@ -5,6 +5,7 @@ import type { Order } from '../order/order.ts'
 import { orderFind } from '../order/queries.ts'
 import { type Review, reviewListAbout } from '../order/review-queries.ts'
 import type { Providers } from '../providers.ts'
+import { type Receipt, receiptList } from '../receipts/queries.ts'
 import {
   type Dispute,
   disputeList,
@@ -25,6 +26,7 @@ export type FoundPurchase = {
   readonly refunds: readonly Omit<Refund, 'requestBody'>[]
   readonly disputes: readonly Dispute[]
   readonly reviews: readonly Review[]
+  readonly receipts: readonly Omit<Receipt, 'requestBody'>[]
 }
 
 export function createSearch(options: {
@@ -43,7 +45,7 @@ export function createSearch(options: {
       if (order === undefined) {
         return reviews.length === 0
           ? undefined
-          : { order: null, refunds: [], disputes: [], reviews }
+          : { order: null, refunds: [], disputes: [], reviews, receipts: [] }
       }
       const refunds = await refundListByOrder(db, order.id)
       return {
@@ -51,6 +53,9 @@ export function createSearch(options: {
         refunds: refunds.map(({ requestBody: _, ...refund }) => refund),
         disputes: await disputeList(db, order.id),
         reviews,
+        receipts: (await receiptList(db, [order.id])).map(
+          ({ requestBody: _, ...receipt }) => receipt,
+        ),
       }
     },
 

@@ -138,11 +138,6 @@ export async function payerListByBook(db: Executor, book: BookId) {
   }[]
 }
 
-/** Locks the rows. */
-export async function payerErase(tx: Tx, book: BookId): Promise<void> {
-  await tx.query('delete from payment_payers where book_id = $1', [book])
-}
-
 /** Deletes rows older than `days`. Locks them. */
 export async function payerDeleteOld(db: Executor, days: number): Promise<void> {
   await db.query(

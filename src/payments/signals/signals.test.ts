@@ -105,7 +105,7 @@ test('lists owners with two refunds, and those who tried five codes', async () =
 test('erasing an account deletes what links it to a payer, and 180 days delete all', async () => {
   const book = await at.room.newBook()
   const order = await paid(book)
-  const stored = async () => (await at.room.payments.copy(book)).payers.map((one) => one.order)
+  const stored = async () => (await at.room.payments.copy(book).payers()).map((one) => one.order)
   assert.deepEqual(await stored(), [order])
   await at.room.db.transaction((tx) => at.room.payments.erase(tx, book))
   assert.deepEqual(await stored(), [])

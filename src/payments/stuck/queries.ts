@@ -3,6 +3,7 @@ import type { Executor } from '../../platform/db/db.ts'
 import type { BookId, OrderId } from '../../platform/ids.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
 import type { OrderState } from '../order/order.ts'
+import type { ReceiptKind } from '../port.ts'
 
 export type StuckOrder = {
   readonly id: OrderId
@@ -42,21 +43,37 @@ export async function orderListStuck(db: Executor, limit: number): Promise<Stuck
 
 export type FailedReceipt = {
   readonly order: OrderId
+  readonly kind: ReceiptKind
+  /** Why; null: the payment only says that it was canceled. */
+  readonly error: string | null
+  /** When a worker makes it again; null: only a person can. */
+  readonly againAt: Date | null
   readonly book: BookId
   readonly email: string
   readonly amount: Kopecks
   readonly creditedAt: Date
 }
 
-/** Credited orders whose receipt failed and that nobody has dealt with. Reads without a lock. */
+/**
+ * Receipts that failed and that nobody has dealt with; orders from before receipts had rows have
+ * only the state of their prepayment. Reads without a lock.
+ */
 export async function receiptListFailed(db: Executor, limit: number): Promise<FailedReceipt[]> {
   const { rows } = await db.query(
-    `select id as "order", book_id as book, email, credited_at as "creditedAt",
-       coalesce(captured_kopecks, price_kopecks) as amount
-     from orders o
-     where receipt_state = 'canceled' and credited_at is not null
-       and not exists (select from receipt_decisions d where d.order_id = o.id)
-     order by credited_at limit $1`,
+    `select * from (
+       select id as "order", book_id as book, email, credited_at as "creditedAt",
+         coalesce(captured_kopecks, price_kopecks) as amount, 'prepayment' as kind,
+         null as error, null::timestamptz as "againAt"
+       from orders o
+       where receipt_state = 'canceled' and credited_at is not null
+         and not exists (select from receipt_decisions d where d.order_id = o.id)
+         and not exists (
+           select from receipts r where r.order_id = o.id and r.kind = 'prepayment')
+       union all
+       select o.id, o.book_id, o.email, o.credited_at, r.amount_kopecks, r.kind, r.error, r.next_at
+       from receipts r join orders o on o.id = r.order_id
+       where r.state = 'failed'
+     ) failed order by "creditedAt", kind limit $1`,
     [limit],
   )
   return rows as FailedReceipt[]

@@ -10,6 +10,7 @@ import { orderFind } from '../order/queries.ts'
 import type { Answer, Provider, Snapshot } from '../port.ts'
 import { type Providers, providerOf } from '../providers.ts'
 import type { Reread } from '../purchase/reread.ts'
+import { receiptDismiss, receiptRetry } from '../receipts/queries.ts'
 import { paymentDeskRefusal, paymentRefusal } from '../refusals.ts'
 import * as queries from './queries.ts'
 
@@ -68,9 +69,18 @@ export function createStuckOrders(options: {
     /** Receipts that the provider could not register and that nobody has dealt with. */
     failedReceipts: () => queries.receiptListFailed(db, LISTED_MAX),
 
-    /** A person has dealt with a failed receipt, once. Refuses: order_state_wrong. */
+    /** The failed receipts of an order are made again at once. Refuses: order_state_wrong. */
+    async retryReceipts(tx: Tx, order: OrderId): Promise<void> {
+      if ((await receiptRetry(tx, order)) > 0) return
+      throw paymentDeskRefusal('order_state_wrong', 'No failed receipt can be made again.', {
+        order,
+      })
+    },
+
+    /** A person has dealt with the failed receipts of an order. Refuses: order_state_wrong. */
     async decideReceipt(tx: Tx, p: Parameters<typeof queries.receiptDecide>[1]): Promise<void> {
       const order = await orderFind(tx, p.order)
+      if ((await receiptDismiss(tx, p)) > 0) return
       if (order?.receiptState === 'canceled' && (await queries.receiptDecide(tx, p))) return
       throw paymentDeskRefusal('order_state_wrong', 'No failed receipt of this order waits.', {
         order: p.order,

@@ -1,8 +1,10 @@
 // The request bodies for YooKassa. Each is created once, stored with the order and sent as stored:
 // the provider returns the same payment for the same idempotence key only with the same parameters.
 // Receipts under 54-FZ follow the accountant's settings, which are stored with the order.
+
+import type { Kopecks } from '../../units/kopecks.ts'
 import { rublesText } from '../../units/kopecks.ts'
-import type { PaymentDraft, RefundDraft } from '../port.ts'
+import type { PaymentDraft, ReceiptDraft, RefundDraft } from '../port.ts'
 
 /**
  * The settings of 54-FZ receipts. The accountant decides what applies to prepaid credits, so
@@ -15,6 +17,11 @@ export type ReceiptSettings = {
   readonly subject: string
   readonly mode: string
   readonly measure: string
+  /**
+   * When used credits get receipts of completion. Absent in orders from before there were any, and
+   * taken as off.
+   */
+  readonly completions?: 'off' | 'monthly' | 'at_end'
 }
 
 /** The provider's limits, in characters. */
@@ -22,6 +29,8 @@ const DESCRIPTION_MAX = 128
 const REASON_MAX = 250
 /** A pack is one item. */
 const QUANTITY = 1
+/** Of a receipt for what was delivered. */
+const FULL_PAYMENT = 'full_payment'
 
 export function paymentBody(
   draft: PaymentDraft,
@@ -31,7 +40,7 @@ export function paymentBody(
     readonly receipt: ReceiptSettings | null
   },
 ): string {
-  const amount = { value: rublesText(draft.price), currency: 'RUB' }
+  const amount = amountOf(draft.price)
   return JSON.stringify({
     amount,
     // By default the provider only authorizes the amount, and it must be captured separately.
@@ -41,7 +50,11 @@ export function paymentBody(
       : { payment_method_id: draft.savedMethodId }),
     description: cut(draft.title, DESCRIPTION_MAX),
     metadata: metadataOf(draft, options.env),
-    ...(options.receipt && { receipt: receiptOf({ ...draft, amount }, options.receipt) }),
+    ...(options.receipt && {
+      receipt: receiptOf(draft, options.receipt, [
+        { amount: draft.price, mode: options.receipt.mode },
+      ]),
+    }),
   })
 }
 
@@ -75,14 +88,46 @@ function confirmationFields(
 }
 
 export function refundBody(draft: RefundDraft): string {
-  const amount = { value: rublesText(draft.amount), currency: 'RUB' }
+  const amount = amountOf(draft.amount)
   const frozen = draft.receipt as ReceiptSettings | null
   return JSON.stringify({
     payment_id: draft.paymentId,
     amount,
     ...(draft.reason !== '' && { description: cut(draft.reason, REASON_MAX) }),
     metadata: { refund_id: draft.refund },
-    ...(frozen && { receipt: receiptOf({ ...draft, amount }, frozen) }),
+    ...(frozen && { receipt: receiptOf(draft, frozen, returnedParts(draft, frozen)) }),
+  })
+}
+
+/** What was only prepaid is returned as the prepayment was sold; what was completed, as paid. */
+function returnedParts(
+  { amount, completed }: Pick<RefundDraft, 'amount' | 'completed'>,
+  { mode }: ReceiptSettings,
+): Part[] {
+  return [
+    { amount: (amount - completed) as Kopecks, mode },
+    { amount: completed, mode: FULL_PAYMENT },
+  ].filter((part) => part.amount > 0n)
+}
+
+/** A receipt of its own: of a completion, or again of a payment or refund whose receipt failed. */
+export function receiptBody(draft: ReceiptDraft): string {
+  const settings = draft.settings as ReceiptSettings
+  const { kind, paymentId, refundId, amount } = draft
+  const isReturn = kind === 'return'
+  const parts = {
+    prepayment: () => [{ amount, mode: settings.mode }],
+    completion: () => [{ amount, mode: FULL_PAYMENT }],
+    return: () => returnedParts(draft, settings),
+  }[kind]()
+  return JSON.stringify({
+    type: isReturn ? 'refund' : 'payment',
+    ...(isReturn ? { refund_id: refundId } : { payment_id: paymentId }),
+    ...receiptOf(draft, settings, parts),
+    settlements: [
+      { type: kind === 'completion' ? 'prepayment' : 'cashless', amount: amountOf(amount) },
+    ],
+    send: true,
   })
 }
 
@@ -100,7 +145,7 @@ export function isRefundDraftOf(
   const draft = membersOf(body)
   return (
     draft?.payment_id === paymentId &&
-    JSON.stringify(draft.amount) === JSON.stringify({ value: rublesText(amount), currency: 'RUB' })
+    JSON.stringify(draft.amount) === JSON.stringify(amountOf(amount))
   )
 }
 
@@ -117,25 +162,30 @@ function membersOf(body: string): Record<string, unknown> | undefined {
   }
 }
 
+type Part = { readonly amount: Kopecks; readonly mode: string }
+
 function receiptOf(
-  sale: { readonly title: string; readonly email: string; readonly amount: object },
+  sale: { readonly title: string; readonly email: string },
   settings: ReceiptSettings,
+  parts: readonly Part[],
 ) {
   return {
     customer: { email: sale.email },
-    items: [
-      {
-        description: cut(sale.title, DESCRIPTION_MAX),
-        quantity: QUANTITY,
-        amount: sale.amount,
-        vat_code: settings.vatCode,
-        payment_subject: settings.subject,
-        payment_mode: settings.mode,
-        measure: settings.measure,
-      },
-    ],
+    items: parts.map(({ amount, mode }) => ({
+      description: cut(sale.title, DESCRIPTION_MAX),
+      quantity: QUANTITY,
+      amount: amountOf(amount),
+      vat_code: settings.vatCode,
+      payment_subject: settings.subject,
+      payment_mode: mode,
+      measure: settings.measure,
+    })),
     ...(settings.taxSystem > 0 && { tax_system_code: settings.taxSystem }),
   }
+}
+
+function amountOf(kopecks: Kopecks) {
+  return { value: rublesText(kopecks), currency: 'RUB' }
 }
 
 /** Cuts by code points, so that no surrogate pair is split. */

@@ -18,7 +18,7 @@ import { strictKopecks } from './strict-money.ts'
 
 export const PROVIDER = 'yookassa'
 
-const timestamp = z.string().transform((text, context) => {
+export const timestamp = z.string().transform((text, context) => {
   const date = dateOf(text)
   if (date !== undefined) return date
   context.addIssue({ code: 'custom', message: 'expected a date and time' })
@@ -26,8 +26,8 @@ const timestamp = z.string().transform((text, context) => {
 })
 // Any value is accepted: an amount that `strictKopecks` cannot read becomes a difference, which an
 // operator reviews.
-const amount = z.looseObject({ value: z.unknown(), currency: z.string() })
-const id = z.string().min(1).max(64)
+export const amount = z.looseObject({ value: z.unknown(), currency: z.string() })
+export const id = z.string().min(1).max(64)
 const metadata = z.record(z.string(), z.unknown()).optional()
 const canceled = z.looseObject({ reason: z.string() }).optional()
 

@@ -155,6 +155,7 @@ test('a receipt has the accountant’s settings and adds up to the payment', asy
   const refundDraft = provider.draftRefund({
     refund,
     paymentId: snapshot.paymentId,
+    completed: kopecks(0),
     amount: kopecks(50_000),
     title: '35 млн кредитов',
     email: 'owner@example.org',

@@ -10,12 +10,14 @@ import {
   isRefundDraftOf,
   paymentBody,
   type ReceiptSettings,
+  receiptBody,
   refundBody,
   savedMethodOf,
 } from './drafts.ts'
 import { createLimiter, type Limiter } from './limiter.ts'
 import { createNotificationParser } from './notifications.ts'
 import { PROVIDER, pageOf, paymentOf, refundOf } from './objects.ts'
+import { receiptOf } from './receipt-objects.ts'
 
 export type YookassaOptions = {
   readonly url: string
@@ -119,9 +121,29 @@ export function createYookassa(options: YookassaOptions): Provider {
     return unreadable
   }
 
+  function receiptCalls() {
+    type Receipts = 'draftReceipt' | 'createReceipt' | 'fetchReceipt' | 'listReceipts'
+    return {
+      draftReceipt: receiptBody,
+      createReceipt: (key, body) =>
+        parseAnswer(calls.post('receipt', '/receipts', key, body), receiptOf),
+      fetchReceipt: (receiptId) =>
+        parseAnswer(
+          calls.get('receipt-fetch', `/receipts/${encodeURIComponent(receiptId)}`),
+          (value) => {
+            const snapshot = receiptOf(value)
+            return snapshot?.receiptId === receiptId ? snapshot : undefined
+          },
+        ),
+      listReceipts(of, cursor) {
+        const query = 'paymentId' in of ? { payment_id: of.paymentId } : { refund_id: of.refundId }
+        return listPage('receipt-list', '/receipts', { ...query, cursor }, receiptOf)
+      },
+    } satisfies Pick<Provider, Receipts>
+  }
+
   return {
-    name: PROVIDER,
-    shopRef: options.shopId,
+    ...{ name: PROVIDER, shopRef: options.shopId, savedMethodOf },
     capabilities: () => ({
       methods: { card: CARD, sbp: SBP } satisfies Record<string, { min: Kopecks; max: Kopecks }>,
       hasSettledList: true,
@@ -138,7 +160,6 @@ export function createYookassa(options: YookassaOptions): Provider {
       }),
       receipt: options.receipt,
     }),
-    savedMethodOf,
     async createPayment(key, body, confirmSend = async () => true) {
       const answer = await calls.postIfConfirmed(confirmSend, 'create', '/payments', { key, body })
       return answer.kind === 'withheld' ? answer : parseAnswer(answer, paymentOf)
@@ -157,8 +178,7 @@ export function createYookassa(options: YookassaOptions): Provider {
         paymentOf,
       ),
 
-    draftRefund: refundBody,
-    isRefundDraftOf,
+    ...{ draftRefund: refundBody, isRefundDraftOf },
     createRefund: (key, body) => parseAnswer(calls.post('refund', '/refunds', key, body), refundOf),
     fetchRefund: (refundId) =>
       parseAnswer(
@@ -177,6 +197,8 @@ export function createYookassa(options: YookassaOptions): Provider {
           : { status: 'succeeded', ...span('created_at', of), cursor },
         refundOf,
       ),
+
+    ...receiptCalls(),
 
     parseNotification: createNotificationParser(options.notificationSources),
     acknowledgement: { status: 200, body: '' },

@@ -29,16 +29,31 @@ test('a posted e-mail arrives unchanged, and its row says sent and keeps no body
     const [caught] = await stage.mailbox.wait({ to: letter.to }, LONG_MS)
     assert.ok(caught)
     assert.equal(caught.subject, letter.subject)
+    assert.equal(caught.headers['reply-to'], 'help@example.org')
     assert.equal(caught.text.trim(), letter.text.trim())
     assert.equal(caught.html?.trim(), letter.html)
     assert.equal(caught.sender, 'Gate <letters@gate.example>')
     assert.equal(caught.kind, 'confirm-email')
     assert.equal(caught.headers['auto-submitted'], 'auto-generated')
+    assert.equal(caught.headers['list-unsubscribe'], undefined)
     await until('it is sent', async () => (await stage.only()).state === 'sent')
     const row = await stage.only()
     assert.equal(caught.messageId, `<letter.${row.id}@gate.example>`)
     assert.deepEqual([row.attempts, row.body_text, row.last_error], [1, null, null])
     await until('its job is over', async () => (await stage.jobs()) === 0)
+  })
+})
+
+test('an e-mail that is no duty tells mail programs how to unsubscribe', async () => {
+  const unsubscribe = 'https://cabinet.example.org/unsubscribe?code=acc_1.abc'
+  await stage.withWorker(async () => {
+    await stage.db.transaction((tx) => stage.mail.post(tx, { ...letter, unsubscribe }))
+    const [caught] = await stage.mailbox.wait({ to: letter.to }, LONG_MS)
+    assert.equal(caught?.headers['list-unsubscribe'], `<${unsubscribe}>`)
+    assert.equal(caught?.headers['list-unsubscribe-post'], 'List-Unsubscribe=One-Click')
+    await until('it is sent', async () => (await stage.only()).state === 'sent')
+    const { rows } = await stage.db.query('select unsubscribe from letters')
+    assert.deepEqual(rows, [{ unsubscribe: null }], 'the code is not kept')
   })
 })
 
@@ -105,6 +120,18 @@ for (const [at, code, what] of [
     assert.equal((await stage.mail.stats()).failed, 1)
   })
 }
+
+test('a recipient who is refused for now does not hold up the others', async () => {
+  stage.mailbox.faults({ to: '*', do: 'refuse', at: 'rcpt', code: 450, text: '4.1.2 no domain' })
+  await assert.rejects(stage.mail.deliver(await stage.posted()), /450 at RCPT TO/)
+  await stage.db.query(`update letters set posted_at = posted_at - interval '1 hour'`)
+  const { oldestSeconds, heldUpSeconds } = await stage.mail.stats()
+  assert.deepEqual([oldestSeconds >= 3_600, heldUpSeconds], [true, 0])
+  // Nobody has tried this one: it waits for us.
+  await stage.posted()
+  await stage.db.query(`update letters set posted_at = posted_at - interval '1 hour'`)
+  assert.ok((await stage.mail.stats()).heldUpSeconds >= 3_600)
+})
 
 test('an invalid address fails its e-mail and nothing else', async () => {
   await stage.mail.deliver(

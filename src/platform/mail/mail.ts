@@ -10,19 +10,24 @@ import type { Clock } from '../clock.ts'
 import type { Db, Executor } from '../db/db.ts'
 import type { Log } from '../log.ts'
 import type { Masked } from '../masked.ts'
+import { composeEmail, type EmailBrand, type EmailContent } from './email.ts'
 import {
   type EmailCounts,
   type EmailRow,
   emailCount,
+  emailCountWaitingTo,
   emailDeleteOld,
   emailEnd,
+  emailErase,
   emailInsert,
+  emailLatestTo,
   emailLease,
   emailListFailed,
   emailListTo,
   emailRelease,
   emailResume,
   emailRetry,
+  POSTPONED,
 } from './queries.ts'
 import { readSmtpUrl } from './smtp-url.ts'
 
@@ -37,6 +42,8 @@ export type EmailMessage = {
   readonly html: string
   /** The cause: at most one e-mail is sent per kind and cause. */
   readonly once?: string
+  /** A POST to this address unsubscribes from such e-mails (RFC 8058). */
+  readonly unsubscribe?: string
 }
 
 /** How many e-mails are sent at a time, each on its own connection. */
@@ -48,6 +55,8 @@ export const EMAILS_AT_ONCE = 2
 const ATTEMPTS_MAX = 14
 /** An SMTP server that works accepts a connection in milliseconds. */
 const CONNECT_MS = 15_000
+/** A probe that waits longer would tell of an outage too late. */
+const PROBE_MS = 8_000
 /** Without an answer for this long the connection counts as dead. Content filters take seconds. */
 const SILENCE_MS = 60_000
 /**
@@ -67,16 +76,24 @@ const MARK_SENT_PAUSES_MS = [0, 1_000, 3_000, ...new Array<number>(7).fill(5_000
 const KEPT_DAYS = 92
 const ERROR_LENGTH_MAX = 500
 
+/** What `op mail test` sends. */
+export const TEST_EMAIL: EmailContent = {
+  subject: 'A test e-mail',
+  lines: ['This e-mail was sent to see whether e-mails arrive. They do.'],
+}
+
 export type MailOptions = {
   readonly db: Db
   readonly smtpUrl: Masked<string>
   /** `Name <address>`, or an address alone. */
   readonly from: string
+  /** Replies go to its address of support: nobody reads the mailbox of the sender. */
+  readonly brand: EmailBrand
   readonly log: Log
   readonly clock: Clock
 }
 
-export function createMail({ db, smtpUrl, from, log, clock }: MailOptions) {
+export function createMail({ db, smtpUrl, from, brand, log, clock }: MailOptions) {
   const read = readSmtpUrl(smtpUrl.reveal())
   assert(!('problem' in read), 'the address of the relay was checked with the settings')
   const domain = /@([^\s@<>]+)>?\s*$/.exec(from)?.[1] ?? 'localhost'
@@ -102,6 +119,7 @@ export function createMail({ db, smtpUrl, from, log, clock }: MailOptions) {
 
   const mimeOf = (email: EmailRow) => ({
     from,
+    replyTo: brand.supportEmail,
     to: { name: '', address: email.recipient },
     subject: email.subject,
     text: email.text,
@@ -113,6 +131,10 @@ export function createMail({ db, smtpUrl, from, log, clock }: MailOptions) {
       'X-Letter-Kind': email.kind,
       // Prevents automatic replies (RFC 3834).
       'Auto-Submitted': 'auto-generated',
+      ...(email.unsubscribe !== null && {
+        'List-Unsubscribe': `<${email.unsubscribe}>`,
+        'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      }),
     },
   })
 
@@ -149,10 +171,10 @@ export function createMail({ db, smtpUrl, from, log, clock }: MailOptions) {
   return {
     /**
      * Puts an e-mail into the outbox, in the caller's transaction. A second one of the same kind
-     * and cause is ignored. Never refuses: a wrong address fails the e-mail later, not the caller
-     * now.
+     * and cause is ignored: false. Never refuses: a wrong address fails the e-mail later, not the
+     * caller now.
      */
-    post: (tx: Executor, email: EmailMessage): Promise<void> =>
+    post: (tx: Executor, email: EmailMessage): Promise<boolean> =>
       emailInsert(tx, {
         kind: email.kind,
         once: email.once ?? null,
@@ -160,6 +182,7 @@ export function createMail({ db, smtpUrl, from, log, clock }: MailOptions) {
         subject: email.subject,
         text: email.text,
         html: email.html,
+        unsubscribe: email.unsubscribe ?? null,
       }),
 
     /**
@@ -197,6 +220,23 @@ export function createMail({ db, smtpUrl, from, log, clock }: MailOptions) {
     },
 
     /**
+     * Connects and signs in, but sends nothing. Returns why the server would take no e-mail now,
+     * without its text; undefined: it would. Never throws.
+     */
+    async problem(): Promise<string | undefined> {
+      const limits = { connectionTimeout: PROBE_MS, greetingTimeout: PROBE_MS }
+      const once = createTransport({ ...server, ...limits, socketTimeout: PROBE_MS })
+      try {
+        await once.verify()
+        return undefined
+      } catch (error) {
+        return smtpFailureOf(error).short
+      } finally {
+        once.close()
+      }
+    },
+
+    /**
      * Sends a test e-mail at once, without the outbox, and returns the SMTP dialogue. Never throws.
      */
     async test(to: string): Promise<string> {
@@ -205,9 +245,9 @@ export function createMail({ db, smtpUrl, from, log, clock }: MailOptions) {
       try {
         await once.sendMail({
           from,
+          replyTo: brand.supportEmail,
           to: { name: '', address: to },
-          subject: 'A test letter',
-          text: 'This letter was sent to see whether letters arrive. They do.\n',
+          ...composeEmail(TEST_EMAIL, { brand, language: 'en', reason: 'address' }),
           headers: { 'X-Letter-Kind': 'test', 'Auto-Submitted': 'auto-generated' },
         })
         lines.push('sent')
@@ -232,8 +272,19 @@ export function createMail({ db, smtpUrl, from, log, clock }: MailOptions) {
     /** Sends an e-mail that waits after a failure, once committed; false: it does not wait. */
     retry: (tx: Executor, id: string): Promise<boolean> => emailRetry(tx, id),
 
-    /** The e-mails to an address without their texts, for the owner's export. */
-    listTo: (address: string) => emailListTo(db, address),
+    /** The e-mails to these addresses without their texts, for the owner's export. */
+    listTo: (addresses: readonly string[]) => emailListTo(db, addresses),
+
+    /** How many e-mails to these addresses wait to be sent. */
+    waitingTo: (executor: Executor, addresses: readonly string[]) =>
+      emailCountWaitingTo(executor, addresses),
+
+    /** Deletes the e-mails to the addresses of somebody who is erased. */
+    erase: (tx: Executor, addresses: readonly string[]) => emailErase(tx, addresses),
+
+    /** For operators: the newest e-mail of these kinds to each address. */
+    latestTo: (recipients: readonly string[], kinds: readonly string[]) =>
+      emailLatestTo(db, { recipients, kinds }),
 
     /** Closes the connections to the server after the e-mails under way. */
     close: (): void => pool.close(),
@@ -267,6 +318,7 @@ function smtpFailureOf(thrown: unknown): SmtpFailure {
   const error = thrown as SmtpError
   const { code = 'unknown', command = '', responseCode } = error
   const isRefused = error.permanent === true && /^(?:RCPT TO|DATA)$/.test(command)
+  const isPostponed = error.permanent !== true && command === 'RCPT TO'
   const isUnsendable = responseCode === undefined && /^(?:EENVELOPE|EMESSAGE)$/.test(code)
   // Spam filters quote links, and ours may sign somebody in.
   const response = (error.response ?? error.message).replace(/https?:\/\/\S+/gi, '[link]')
@@ -274,7 +326,7 @@ function smtpFailureOf(thrown: unknown): SmtpFailure {
   return {
     isPermanent: isRefused || isUnsendable,
     short: [responseCode ?? code, command].filter((word) => word !== '').join(' at '),
-    text: text.slice(0, ERROR_LENGTH_MAX),
+    text: `${isPostponed ? POSTPONED : ''}${text}`.slice(0, ERROR_LENGTH_MAX),
   }
 }
 

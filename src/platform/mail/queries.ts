@@ -9,15 +9,21 @@ export type EmailRow = {
   readonly subject: string
   readonly text: string
   readonly html: string
+  readonly unsubscribe: string | null
   /** The number of attempts, including this one. */
   readonly attempts: number
   readonly postedAt: Date
 }
 
+/** How the error of an e-mail begins whose recipient the server refuses for now. */
+export const POSTPONED = 'at RCPT TO: '
+
 export type EmailCounts = {
   readonly queued: number
   /** The age of the oldest e-mail in the queue; 0 when there is none. */
   readonly oldestSeconds: number
+  /** The same without those whose own recipient is refused for now: anybody may cause these. */
+  readonly heldUpSeconds: number
   /** E-mails that failed permanently within the last day. */
   readonly failed: number
 }
@@ -25,7 +31,7 @@ export type EmailCounts = {
 /**
  * Inserts the e-mail and its job, or neither when one of its kind exists for the same cause. Locks
  * the new row; a second writer of the same cause waits for the first one's transaction. One
- * statement, so that an e-mail without its job cannot exist.
+ * statement, so that an e-mail without its job cannot exist. False when one existed.
  */
 export async function emailInsert(
   tx: Executor,
@@ -36,18 +42,20 @@ export async function emailInsert(
     readonly subject: string
     readonly text: string
     readonly html: string
+    readonly unsubscribe: string | null
   },
-): Promise<void> {
-  await tx.query(
+): Promise<boolean> {
+  const { rows } = await tx.query(
     `with letter as (
-       insert into letters (kind, once, recipient, subject, body_text, body_html)
-       values ($1, $2, $3, $4, $5, $6)
+       insert into letters (kind, once, recipient, subject, body_text, body_html, unsubscribe)
+       values ($1, $2, $3, $4, $5, $6, $7)
        on conflict (kind, once) do nothing
        returning id
      )
      select letters_queue(letter.id) from letter`,
-    [p.kind, p.once, p.recipient, p.subject, p.text, p.html],
+    [p.kind, p.once, p.recipient, p.subject, p.text, p.html, p.unsubscribe],
   )
+  return rows.length === 1
 }
 
 /**
@@ -65,7 +73,8 @@ export async function emailLease(
        leased_until = clock_timestamp() + make_interval(secs => $2)
      where id = $1 and state = 'queued'
        and (leased_until is null or leased_until < clock_timestamp())
-     returning id, kind, recipient, subject, body_text as text, body_html as html, attempts,
+     returning id, kind, recipient, subject, body_text as text, body_html as html, unsubscribe,
+       attempts,
        posted_at as "postedAt"`,
     [id, seconds],
   )
@@ -79,8 +88,8 @@ export async function emailEnd(
 ): Promise<void> {
   await db.query(
     `update letters
-     set state = $2, last_error = $3, body_text = null, body_html = null, leased_until = null,
-       ended_at = clock_timestamp()
+     set state = $2, last_error = $3, body_text = null, body_html = null, unsubscribe = null,
+       leased_until = null, ended_at = clock_timestamp()
      where id = $1 and state = 'queued'`,
     [p.id, p.state, p.error],
   )
@@ -120,16 +129,20 @@ export async function emailDeleteOld(db: Executor, days: number): Promise<void> 
 /** Reads without a lock, by the two small indexes. */
 export async function emailCount(db: Executor): Promise<EmailCounts> {
   const { rows } = await db.query(
-    `select queue.queued, queue."oldestSeconds", ended.failed
+    `select queue.queued, queue."oldestSeconds", queue."heldUpSeconds", ended.failed
      from (
        select count(*)::int4 as queued,
          coalesce(extract(epoch from clock_timestamp() - min(posted_at)), 0)::float8
-           as "oldestSeconds"
+           as "oldestSeconds",
+         coalesce(extract(epoch from clock_timestamp() - min(posted_at)
+           filter (where not starts_with(coalesce(last_error, ''), $1))), 0)::float8
+           as "heldUpSeconds"
        from letters where state = 'queued'
      ) as queue, (
        select count(*)::int4 as failed from letters
        where state = 'failed' and ended_at > clock_timestamp() - interval '1 day'
      ) as ended`,
+    [POSTPONED],
   )
   return rows[0] as EmailCounts
 }
@@ -174,12 +187,57 @@ export type EmailSummary = {
   readonly postedAt: Date
 }
 
-/** E-mails to one address, newest first. Scans a quarter's e-mails, and is called rarely. */
-export async function emailListTo(db: Executor, recipient: string): Promise<EmailSummary[]> {
+/** E-mails to these addresses, newest first. Scans a quarter's e-mails, and is called rarely. */
+export async function emailListTo(
+  db: Executor,
+  recipients: readonly string[],
+): Promise<EmailSummary[]> {
   const { rows } = await db.query(
     `select kind, subject, state, posted_at as "postedAt"
-     from letters where recipient = $1 order by posted_at desc limit 1000`,
-    [recipient],
+     from letters where lower(recipient) = any ($1) order by posted_at desc`,
+    [recipients],
   )
   return rows as EmailSummary[]
+}
+
+export type LatestEmail = {
+  readonly recipient: string
+  readonly state: 'queued' | 'sent' | 'failed'
+  readonly attempts: number
+  /** What the relay answered last; null when it accepted the e-mail, or was not asked yet. */
+  readonly error: string | null
+  readonly postedAt: Date
+}
+
+/** The newest e-mail of these kinds to each address. Scans a quarter's e-mails, called rarely. */
+export async function emailLatestTo(
+  db: Executor,
+  p: { readonly recipients: readonly string[]; readonly kinds: readonly string[] },
+): Promise<LatestEmail[]> {
+  const { rows } = await db.query(
+    `select distinct on (recipient) recipient, state, attempts, last_error as error,
+       posted_at as "postedAt"
+     from letters where recipient = any($1) and kind = any($2)
+     order by recipient, posted_at desc`,
+    [p.recipients, p.kinds],
+  )
+  return rows as LatestEmail[]
+}
+
+/** Reads without a lock. */
+export async function emailCountWaitingTo(
+  db: Executor,
+  addresses: readonly string[],
+): Promise<number> {
+  const { rows } = await db.query(
+    `select count(*)::int4 as count from letters
+     where state = 'queued' and lower(recipient) = any ($1)`,
+    [addresses],
+  )
+  return (rows[0] as { count: number }).count
+}
+
+/** Deletes the e-mails to these addresses. Locks their rows. */
+export async function emailErase(tx: Executor, addresses: readonly string[]): Promise<void> {
+  await tx.query('select letters_erase($1)', [addresses])
 }

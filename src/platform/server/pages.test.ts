@@ -5,11 +5,11 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, brotliDecompressSync, gzipSync } from 'node:zlib'
 import { systemClock } from '../clock.ts'
 import { createLog } from '../log.ts'
 import { createAnswers, serverStatuses } from './answers.ts'
-import { pagesPlugin } from './pages.ts'
+import { pageOf, pagesPlugin } from './pages.ts'
 import { createServer } from './server.ts'
 
 const log = createLog({ level: 'fatal' })
@@ -28,6 +28,8 @@ before(async () => {
   await writeFile(join(at.directory, 'assets/app-1a2b.js.br'), brotliCompressSync('run()'))
   await writeFile(join(at.directory, 'assets/app-1a2b.js.gz'), gzipSync('run()'))
   await writeFile(join(at.directory, 'assets/app-1a2b.js.map'), '{}')
+  await mkdir(join(at.directory, 'server'))
+  await writeFile(join(at.directory, 'server/render.js'), 'secret()')
   await writeFile(join(at.directory, '..', 'tollgate-outside.html'), 'outside')
   const server = createServer(options, [pagesPlugin(at.directory, log)])
   at.port = await server.listen(0, '127.0.0.1')
@@ -117,10 +119,60 @@ test('no path leads out of the directory', async () => {
   }
 })
 
+test('code for the server is not served', async () => {
+  const answer = await get('/server/render.js')
+  assert.doesNotMatch(await answer.text(), /secret/)
+})
+
+test('a page made for a request goes before files, compressed, with cookie and vary', async () => {
+  const page = pageOf('<p>made</p>'.repeat(200), 'text/html; charset=utf-8')
+  const server = createServer(options, [
+    pagesPlugin(at.directory, log, {
+      openPages:
+        async (_directory, indexHtml) =>
+        async ({ url }) => {
+          assert.match(indexHtml, /<title>Cabinet/)
+          return url === '/made' ? { page, vary: 'cookie', cookie: 'language=en' } : undefined
+        },
+    }),
+  ])
+  const made = await server.inject({ url: '/made', headers: { 'accept-encoding': 'br' } })
+  assert.deepEqual(
+    [made.headers['content-encoding'], made.headers.vary, made.headers['set-cookie']],
+    ['br', 'accept-encoding, cookie', 'language=en'],
+  )
+  assert.equal(brotliDecompressSync(made.rawPayload).toString(), page.bytes.toString())
+  assert.match(String(made.headers['content-security-policy']), /script-src 'self'/)
+  assert.match((await server.inject('/other')).body, /<title>Cabinet/)
+  await server.close()
+})
+
+test('a path that has moved leads to its page, with its query', async () => {
+  const openPages = async () => async () => ({ movedTo: '/docs/quick-start' })
+  const server = createServer(options, [pagesPlugin(at.directory, log, { openPages })])
+  for (const query of ['', '?lang=en', '?a=b?c']) {
+    const { statusCode, headers } = await server.inject(`/docs${query}`)
+    assert.deepEqual([statusCode, headers.location], [302, `/docs/quick-start${query}`])
+  }
+  await server.close()
+})
+
 test('serves no pages when they are not built', async () => {
   for (const directory of ['none', join(at.directory, 'nothing')]) {
     const server = createServer(options, [pagesPlugin(directory, log)])
     assert.equal((await server.inject('/')).statusCode, 404)
     await server.close()
   }
+})
+
+test('scripts may send requests to this server and to a named origin', async () => {
+  const server = createServer(options, [
+    pagesPlugin(at.directory, log, { connectTo: 'https://api.example.org' }),
+  ])
+  const port = await server.listen(0, '127.0.0.1')
+  const policyOf = async (on: number) =>
+    (await fetch(`http://127.0.0.1:${on}/`)).headers.get('content-security-policy')
+  assert.match((await policyOf(port)) ?? '', /;connect-src 'self' https:\/\/api\.example\.org;/)
+  assert.match((await policyOf(at.port)) ?? '', /;connect-src 'self';/)
+  await server.close({ idleMs: 0, limitMs: 1_000 })
 })

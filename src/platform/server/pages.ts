@@ -1,9 +1,11 @@
 // The web application: files of one directory, read into memory at the start, so that no path of a
-// request reaches the disk. Every other path gets index.html, whose router decides what to show.
-// The pages may load and run only files from this server.
+// request reaches the disk. Every other path gets index.html, whose router decides what to show,
+// unless `pageFor` has a page of its own for the request. The pages may load and run only files
+// from this server.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join, relative, sep } from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../log.ts'
 import type { Plugin } from './plugin.ts'
@@ -28,7 +30,7 @@ const encodings = [
 ] as const
 type Encoding = (typeof encodings)[number][0]
 
-type Page = {
+export type Page = {
   readonly kind: string
   readonly bytes: Buffer
   readonly packed: Partial<Readonly<Record<Encoding, Buffer>>>
@@ -36,22 +38,36 @@ type Page = {
   readonly isImmutable: boolean
 }
 
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "font-src 'self'",
-  "manifest-src 'self'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  // No text becomes script or markup by assignment, not even in a library, and no trusted-types
-  // policy may be created.
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join(';')
+/** A page made for one request. */
+export type MadePage = {
+  readonly page: Page
+  /** Request headers besides accept-encoding on which the page depends. */
+  readonly vary?: string
+  readonly cookie?: string
+}
+/** A path whose page has another address; the query goes along. */
+export type MovedPage = { readonly movedTo: string }
+/** Makes a page from index.html; undefined for requests that get a file or index.html itself. */
+export type PageFor = (request: FastifyRequest) => Promise<MadePage | MovedPage | undefined>
+
+/** `connectTo`: the only other origin that scripts of the pages may send requests to. */
+const policyOf = (connectTo: string | undefined) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    `connect-src 'self'${connectTo === undefined ? '' : ` ${connectTo}`}`,
+    "font-src 'self'",
+    "manifest-src 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    // No text becomes script or markup by assignment, not even in a library, and no trusted-types
+    // policy may be created.
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join(';')
 
 /** Permissions that our pages never use, so that no script on them can. */
 const PERMISSIONS = ['camera', 'microphone', 'geolocation', 'payment', 'usb', 'clipboard-read']
@@ -60,10 +76,27 @@ const PERMISSIONS = ['camera', 'microphone', 'geolocation', 'payment', 'usb', 'c
 
 /** Paths that never get index.html. */
 const NOT_PAGES = /^\/(?:api|notifications|assets)(?:\/|$)/
+/** Code for the server, which lies beside the pages. */
+const SERVER_CODE = `server${sep}`
+/**
+ * Nine tenths of what the best setting saves, in a tenth of its time: pages are made while served.
+ */
+const BROTLI_QUALITY = 5
 
 /** Serves nothing for `none` or when the pages are not built; /api works without them. */
-export function pagesPlugin(directory: string, log: Log): Plugin {
-  return (app) => {
+export function pagesPlugin(
+  directory: string,
+  log: Log,
+  {
+    connectTo,
+    openPages,
+  }: {
+    readonly connectTo?: string
+    readonly openPages?: (directory: string, indexHtml: string) => Promise<PageFor>
+  } = {},
+): Plugin {
+  const policy = policyOf(connectTo)
+  return async (app) => {
     // Inside the plugin: only a process that serves the pages reads them.
     const pages = existsSync(directory) ? readPages(directory) : new Map<string, Page>()
     const own = pages.get('/index.html')
@@ -71,24 +104,37 @@ export function pagesPlugin(directory: string, log: Log): Plugin {
       if (directory !== 'none') log.warn({ directory }, 'the pages are not built: none are served')
       return
     }
-    app.get('/*', (request, reply) => {
+    const pageFor = await openPages?.(directory, own.bytes.toString())
+    app.get('/*', async (request, reply) => {
       const path = request.url.split('?', 1)[0] ?? '/'
+      const made = await pageFor?.(request)
+      if (made !== undefined && 'movedTo' in made) {
+        return reply.redirect(`${made.movedTo}${request.url.slice(path.length)}`)
+      }
+      if (made !== undefined) return answer(request, reply, made.page, policy, made)
       const page = pages.get(path)
-      if (page !== undefined) return answer(request, reply, page)
+      if (page !== undefined) return answer(request, reply, page, policy)
       if (NOT_PAGES.test(path)) return reply.callNotFound()
-      return answer(request, reply, own)
+      return answer(request, reply, own, policy)
     })
   }
 }
 
-function answer(request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {
+function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: Page,
+  policy: string,
+  { vary, cookie }: Pick<MadePage, 'vary' | 'cookie'> = {},
+): FastifyReply {
   reply.headers({
-    'content-security-policy': POLICY,
+    'content-security-policy': policy,
     'permissions-policy': PERMISSIONS,
     // A file with a hash in its name never changes; browsers revalidate all others each time.
     'cache-control': page.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
     etag: page.etag,
-    vary: 'accept-encoding',
+    vary: vary === undefined ? 'accept-encoding' : `accept-encoding, ${vary}`,
+    ...(cookie !== undefined && { 'set-cookie': cookie }),
   })
   if (request.headers['if-none-match'] === page.etag) return reply.code(304).send()
   const encoding = encodingFor(request.headers['accept-encoding'], page)
@@ -112,6 +158,7 @@ function readPages(directory: string): ReadonlyMap<string, Page> {
   const names = readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(directory, join(entry.parentPath, entry.name)))
+    .filter((name) => !name.startsWith(SERVER_CODE))
   const pages = new Map<string, Page>()
   for (const name of names) {
     const kind = kinds[extname(name)]
@@ -126,10 +173,22 @@ function readPages(directory: string): ReadonlyMap<string, Page> {
       kind,
       bytes,
       packed: Object.fromEntries(packed) as Page['packed'],
-      // Weak, because the compressed copies share it.
-      etag: `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`,
+      etag: etagOf(bytes),
       isImmutable: path.startsWith('/assets/'),
     })
   }
   return pages
+}
+
+/** A page whose text is made at run time, with its compressed copies. */
+export function pageOf(text: string, kind: string): Page {
+  const bytes = Buffer.from(text)
+  const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY }
+  const packed = { br: brotliCompressSync(bytes, { params }), gzip: gzipSync(bytes) }
+  return { kind, bytes, packed, etag: etagOf(bytes), isImmutable: false }
+}
+
+/** Weak, because the compressed copies share it. */
+function etagOf(bytes: Buffer): string {
+  return `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`
 }

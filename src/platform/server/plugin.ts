@@ -2,7 +2,7 @@
 // Fastify scope of its own, so that its hooks and body parsers do not affect the others.
 import type { FastifyInstance } from 'fastify'
 
-export type Plugin = (app: FastifyInstance) => void
+export type Plugin = (app: FastifyInstance) => void | Promise<void>
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -8,3 +8,10 @@ begin
   perform graphile_worker.add_job(
     'letter', json_build_object('id', p_letter), job_key => 'letter ' || p_letter);
 end $$;
+
+-- Deletes the e-mails to the addresses of somebody who is erased. Security definer: no program that
+-- may erase somebody may delete other e-mails.
+create or replace function letters_erase(p_addresses text[]) returns void
+language sql security definer set search_path = pg_catalog, public, pg_temp as $$
+  delete from letters where lower(recipient) = any (p_addresses)
+$$;

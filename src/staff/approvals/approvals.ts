@@ -18,6 +18,8 @@ export type ApprovalKind =
   | 'catalogue'
   | 'upstream'
   | 'operator'
+  | 'recovery'
+  | 'erasure'
 
 /** Whole credits or roubles, 0 for never; flags for what has no amount. */
 export type ApprovalSettings = {
@@ -63,9 +65,17 @@ export function createApprovals(db: Db, settings: ApprovalSettings) {
     catalogue: settings.approveCatalogue ? 0n : null,
     upstream: settings.approveUpstreams ? 0n : null,
     operator: null as bigint | null,
+    recovery: null as bigint | null,
+    erasure: null as bigint | null,
   }
   // One admin who makes, resets or disables operators alone would be the second person too.
-  if (Object.values(limits).some((limit) => limit !== null)) limits.operator = 0n
+  // And who alone lets a stranger into an account could spend what is in it.
+  if (Object.values(limits).some((limit) => limit !== null)) {
+    limits.operator = 0n
+    limits.recovery = 0n
+    // Nothing brings a person's data back.
+    limits.erasure = 0n
+  }
 
   /** Refuses: approval_unknown. */
   async function requireRequest(id: string): Promise<queries.ApprovalRow> {

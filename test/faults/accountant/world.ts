@@ -39,6 +39,9 @@ const PACKS = [
 
 export type World = Awaited<ReturnType<typeof createWorld>>
 
+/** Its owner chose to forfeit, long ago. */
+const GONE = { step: 'closed', unspent: 'forfeit', begunAt: new Date(0) } as const
+
 export async function createWorld(seed: number) {
   const shift = { ms: 0 }
   const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + shift.ms }
@@ -57,7 +60,7 @@ export async function createWorld(seed: number) {
     payments: {
       ...{ clock, promoTriesPerHour: 1_000, refundsPerMonth: 1_000 },
       packOf: (id) => packs.get(id),
-      isClosed: async (book) => closed.has(book),
+      endingOf: async (book) => (closed.has(book) ? GONE : undefined),
     },
   })
   const { db, ledger, sim } = stage

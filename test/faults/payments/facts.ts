@@ -35,7 +35,10 @@ const QUERY = `
     'books', (select json_agg(json_build_object('book', id::text, 'available', available::text,
         'held', held::text, 'debt', debt::text,
         'card', (select provider_method_id from saved_methods where book_id = b.id),
-        'isMandateOn', ${MANDATES_ON})) from books b where id in (select id from mine)),
+        'isMandateOn', ${MANDATES_ON},
+        'step', (select case when a.closed_at is not null then 'closed' else c.step end
+          from accounts a left join account_closings c on c.account_id = a.id and c.ended_at is null
+          where a.book_id = b.id))) from books b where id in (select id from mine)),
     'postings', (select json_agg(json_build_object('book', p.book_id::text, 'kind', p.kind,
         'ref', p.ref, 'amount', p.amount::text, 'order', l.ref) order by p.book_id, p.seq)
       from postings p left join lots l on l.book_id = p.book_id and l.seq = p.lot

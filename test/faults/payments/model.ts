@@ -6,13 +6,24 @@ import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import { startPostgres } from '../../../tools/postgres.ts'
 import { type Drill, ensure, PromiseBroken } from '../../support/drill.ts'
-import { planted } from './planted.ts'
+import { type Planted, planted } from './planted.ts'
 import { type BatchResult, runBatch, runSequence } from './sequences.ts'
 import type { WorkerTask } from './worker.ts'
 import { createWorld } from './world.ts'
 
-const FULL_SEQUENCES = 5_000
-const SHORT = { batches: 2, sequences: 6 }
+/** A program over these sequences: `payment-model`, and `closing`, which ends them closed. */
+export type ModelProgram = {
+  readonly name: string
+  readonly full: number
+  readonly short: { readonly batches: number; readonly sequences: number }
+  readonly endsClosed: boolean
+  readonly planted: Readonly<Record<string, Planted>>
+}
+
+const MODEL: ModelProgram = {
+  ...{ name: 'payment-model', full: 5_000, short: { batches: 2, sequences: 6 } },
+  ...{ endsClosed: false, planted },
+}
 const FULL_BATCH = 20
 const PROCESSES = 2
 /** They wait for PostgreSQL and the bank most of the time. */
@@ -22,24 +33,28 @@ const SEARCHED_MAX = 400
 
 type Say = (text: string) => void
 
-export const drill: Drill = async ({ isFull, seed, say }) => {
-  const started = performance.now()
-  const [sums, found] = isFull
-    ? [await runFull(seed, say), await findPlanted(say, true)]
-    : await Promise.all([runShort(seed), findPlanted(say, false)])
-  const seconds = (performance.now() - started) / 1_000
-  say(`${sums.sequences} sequences, ${sums.steps} steps in ${seconds.toFixed(1)} s`)
-  if (isFull) await searchPlanted(seed, say)
-  return {
-    ...sums,
-    perSecond: Number((sums.sequences / seconds).toFixed(2)),
-    plantedBugsFound: found,
+export const modelDrill =
+  (program: ModelProgram): Drill =>
+  async ({ isFull, seed, say }) => {
+    const started = performance.now()
+    const [sums, found] = isFull
+      ? [await runFull(program, seed, say), await findPlanted(program, say, true)]
+      : await Promise.all([runShort(program, seed), findPlanted(program, say, false)])
+    const seconds = (performance.now() - started) / 1_000
+    say(`${sums.sequences} sequences, ${sums.steps} steps in ${seconds.toFixed(1)} s`)
+    if (isFull) await searchPlanted(program, seed, say)
+    return {
+      ...sums,
+      perSecond: Number((sums.sequences / seconds).toFixed(2)),
+      plantedBugsFound: found,
+    }
   }
-}
 
-function requireSound(seed: number, { broken }: BatchResult): void {
+export const drill = modelDrill(MODEL)
+
+function requireSound(name: string, seed: number, { broken }: BatchResult): void {
   if (broken === undefined) return
-  const again = `npm run faults -- payment-model --seed ${seed}`
+  const again = `npm run faults -- ${name} --seed ${seed}`
   throw new PromiseBroken(`${broken.why}\nsteps: ${broken.drawn}\nthe batch: ${again}`)
 }
 
@@ -49,11 +64,11 @@ function sumOf(results: readonly BatchResult[]) {
   return { sequences: add((one) => one.sequences), steps: add((one) => one.steps) }
 }
 
-async function runShort(seed: number) {
+async function runShort({ name, short, endsClosed }: ModelProgram, seed: number) {
   const results = await Promise.all(
-    Array.from({ length: SHORT.batches }, async (_, i) => {
-      const result = await runBatch({ seed: seed + i, sequences: SHORT.sequences })
-      requireSound(seed + i, result)
+    Array.from({ length: short.batches }, async (_, i) => {
+      const result = await runBatch({ seed: seed + i, sequences: short.sequences, endsClosed })
+      requireSound(name, seed + i, result)
       return result
     }),
   )
@@ -61,13 +76,13 @@ async function runShort(seed: number) {
 }
 
 /** On a server of its own without fsync: the model is not about what survives a power failure. */
-async function runFull(seed: number, say: Say) {
+async function runFull({ name, full, endsClosed }: ModelProgram, seed: number, say: Say) {
   const server = await startPostgres({ settings: { fsync: 'off' } })
   try {
     const results: BatchResult[] = []
-    const batches = Math.ceil(FULL_SEQUENCES / FULL_BATCH)
+    const batches = Math.ceil(full / FULL_BATCH)
     const onResult = (batchSeed: number, result: BatchResult) => {
-      requireSound(batchSeed, result)
+      requireSound(name, batchSeed, result)
       results.push(result)
       if (results.length % 25 === 0) say(`${results.length} of ${batches} batches`)
     }
@@ -75,12 +90,13 @@ async function runFull(seed: number, say: Say) {
       Array.from({ length: PROCESSES }, (_, p) => {
         const seeds = Array.from({ length: batches }, (_, i) => seed + i)
         const own = seeds.filter((_, i) => i % PROCESSES === p)
-        const task = { serverUrl: server.url, seeds: own, sequences: FULL_BATCH, lanes: LANES }
+        const size = { sequences: FULL_BATCH, lanes: LANES }
+        const task = { serverUrl: server.url, seeds: own, ...size, endsClosed }
         return inProcess(task, onResult)
       }),
     )
     const sums = sumOf(results)
-    ensure(sums.sequences >= FULL_SEQUENCES, `${FULL_SEQUENCES} sequences ran (${sums.sequences})`)
+    ensure(sums.sequences >= full, `${full} sequences ran (${sums.sequences})`)
     return sums
   } finally {
     await server.stop()
@@ -105,13 +121,13 @@ function inProcess(task: WorkerTask, onResult: (seed: number, result: BatchResul
 }
 
 /** Each planted bug is found by its sequence; `isFull`: which breaks no rule without the bug. */
-async function findPlanted(say: Say, isFull: boolean): Promise<number> {
+async function findPlanted(program: ModelProgram, say: Say, isFull: boolean): Promise<number> {
   const world = await createWorld()
   try {
-    for (const [name, { plant, undo, drawn }] of Object.entries(planted)) {
-      if (isFull) await runSequence(world, drawn)
+    for (const [name, { plant, undo, drawn }] of Object.entries(program.planted)) {
+      if (isFull) await runSequence(world, drawn, program.endsClosed)
       await world.stage.db.query(plant)
-      const found = await runSequence(world, drawn).then(
+      const found = await runSequence(world, drawn, program.endsClosed).then(
         () => undefined,
         (error: Error) => error,
       )
@@ -122,15 +138,22 @@ async function findPlanted(say: Say, isFull: boolean): Promise<number> {
   } finally {
     await world.end()
   }
-  return Object.keys(planted).length
+  return Object.keys(program.planted).length
 }
 
 /** Random sequences find each planted bug too. */
-async function searchPlanted(seed: number, say: Say): Promise<void> {
-  for (const [name, { plant }] of Object.entries(planted)) {
+async function searchPlanted(program: ModelProgram, seed: number, say: Say): Promise<void> {
+  const ends = { endsClosed: program.endsClosed }
+  for (const [name, { plant }] of Object.entries(program.planted)) {
     let tried = 0
     for (let i = 0; tried < SEARCHED_MAX; i++) {
-      const result = await runBatch({ seed: seed + i, sequences: 20, plant, isShrunk: false })
+      const result = await runBatch({
+        seed: seed + i,
+        sequences: 20,
+        plant,
+        isShrunk: false,
+        ...ends,
+      })
       tried += result.sequences
       if (result.broken === undefined) continue
       say(`planted: ${name}; found at random by sequence ${tried}`)

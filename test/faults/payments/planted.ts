@@ -95,3 +95,60 @@ export const planted: Readonly<Record<string, Planted>> = {
     drawn: [...TOPPED_UP, ['top-ups off', 0, 0], ['top-up run', 0, 0]],
   },
 }
+
+/** Bugs of closing, found when the accounts of a sequence are closed. */
+export const closingBugs: Readonly<Record<string, Planted>> = {
+  'what was paid is forfeited': {
+    ...onTable(
+      'account_closings',
+      'planted_forfeit',
+      'after update of step',
+      `if new.step = 'drained' then perform ledger_adjust_down(a.book_id, 'planted ' || a.id,
+         5000000000000, 'revenue', '') from accounts a where a.id = new.account_id; end if`,
+    ),
+    drawn: [['buy and pay', 0, 0]],
+  },
+  'credits come into a closed book': {
+    plant: `create function planted_credit() returns trigger language plpgsql security definer as $$
+        begin
+          if new.step = 'closed' then perform ledger_adjust_up(a.book_id, 'planted ' || a.id,
+            1000000, 'loss', '') from accounts a where a.id = new.account_id; end if;
+          return new;
+        end $$;
+      create constraint trigger planted_credit after update on account_closings
+        deferrable initially deferred for each row execute function planted_credit()`,
+    undo: 'drop function planted_credit cascade',
+    drawn: [['buy and pay', 0, 0]],
+  },
+  'a closing comes to a stop': {
+    ...onTable(
+      'account_closings',
+      'planted_stop',
+      'before update of next_at',
+      `if new.step = 'drained' and old.step = 'drained' then new.next_at := 'infinity'; end if`,
+    ),
+    drawn: [
+      ['buy and pay', 0, 0],
+      ['refunds wait', 0, 0],
+      ['close', 0, 1],
+    ],
+  },
+  'a canceled refund releases nothing': {
+    ...change('ledger_refund_reverse', 'available = books.available +', 'available = 0 *'),
+    drawn: [
+      ['buy and pay', 0, 0],
+      ['refunds wait', 0, 0],
+      ['close', 0, 1],
+      ['end refund', 0, 1],
+      ['jump', 0, 0],
+      ['work', 4, 0],
+    ],
+  },
+  'closing leaves a microcredit': {
+    ...change('ledger_adjust_down', 'if outcome = ', 'p_amount := p_amount - 1; if outcome = '),
+    drawn: [
+      ['buy and pay', 0, 0],
+      ['close', 0, 0],
+    ],
+  },
+}

@@ -12,6 +12,8 @@ export type Batch = {
   readonly serverUrl?: string
   /** SQL that breaks the product, to see that the model finds it. */
   readonly plant?: string
+  /** Each sequence ends with both accounts closed. */
+  readonly endsClosed?: boolean
   /** False: a broken rule is enough, the sequence need not be short. */
   readonly isShrunk?: boolean
 }
@@ -36,10 +38,12 @@ const step = fc.oneof(
 const sequence = fc.array(step, { minLength: 4, maxLength: STEPS_MAX, size: 'max' })
 
 /** Runs one sequence to its rest; throws PromiseBroken when it breaks a rule. */
-export async function runSequence(world: World, drawn: Drawn): Promise<void> {
+export async function runSequence(world: World, drawn: Drawn, endsClosed = false): Promise<void> {
   const at = await world.begin()
   for (const [name, a, b] of drawn) await at.check(await steps[name](at, a, b))
+  if (endsClosed) await at.closeAll()
   await at.rest()
+  if (endsClosed) await at.awaitClosed()
 }
 
 /** Runs a batch in a world of its own. */
@@ -50,7 +54,7 @@ export async function runBatch(batch: Batch): Promise<BatchResult> {
     fc.asyncProperty(sequence, async (drawn: Drawn) => {
       count.sequences += 1
       count.steps += drawn.length
-      await runSequence(world, drawn)
+      await runSequence(world, drawn, batch.endsClosed)
     }),
     {
       seed: batch.seed,

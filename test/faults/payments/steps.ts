@@ -49,8 +49,8 @@ async function atBank(at: Sequence, act: string, body: object): Promise<void> {
 async function buy(at: Sequence, a: Choice, b: Choice): Promise<OrderId | undefined> {
   const book = bookAt(at, a)
   const pack = packAt(at, b)
-  // An owner of a closed account cannot sign in.
-  if (at.model.book(String(book)).isClosed) return undefined
+  // An owner of a closing account buys nothing.
+  if (at.model.book(String(book)).isClosing) return undefined
   const order = await refusalOr(
     at.payments().buy({
       ...{ book, pack, email: 'owner@example.org', locale: 'ru', method: 'card' },
@@ -110,7 +110,7 @@ async function topUpOn(at: Sequence, a: Choice, b: Choice): Promise<void> {
     threshold: (pack.credits as bigint) - 1n,
     ceiling: (pack.priceKopecks as bigint) * BigInt(1 + (b % 3)),
   }
-  if (at.model.book(String(book)).isClosed) return
+  if (at.model.book(String(book)).isClosing) return
   const result = await refusalOr(agree(at.payments(), book, pack.id, mandate))
   if (!isRefused(result)) at.model.book(String(book)).mandate = mandate
 }
@@ -130,12 +130,44 @@ async function spend(at: Sequence, a: Choice, b: Choice): Promise<void> {
 async function close(at: Sequence, a: Choice, b: Choice): Promise<void> {
   const book = bookAt(at, a)
   const owner = at.model.book(String(book))
-  if (owner.isClosed) return
+  if (owner.isClosing) return
   const choice = b % 3 === 0 ? 'forfeit' : 'refund'
-  const result = await refusalOr(at.accounts.close(at.payments(), book, choice))
+  const result = await refusalOr(at.accounts.begin(at.payments(), book, choice))
   if (isRefused(result)) return
-  owner.isClosed = true
+  owner.isClosing = true
+  owner.hasAgreedToLose ||= choice === 'forfeit'
   owner.mandate = undefined
+  await at.accounts.advance(at.payments())
+}
+
+/** A request begins and holds a part of what is available; a later step ends it. */
+async function beginRequest(at: Sequence, a: Choice, b: Choice): Promise<void> {
+  const book = bookAt(at, a)
+  const { available } = at.facts().books.find((one) => one.book === String(book)) ?? {}
+  const held = (available ?? 0n) / 1_000_000n / BigInt(1 + (b % 3))
+  if (held === 0n) return
+  const request = await refusalOr(at.stage.beginRequest(book, held))
+  if (!isRefused(request)) at.requests.push({ book: String(book), held, settle: request.settle })
+}
+
+/** A person decides about the oldest refund that a closing has held back. */
+async function decide(at: Sequence, b: Choice): Promise<void> {
+  await at.decideOne(b % 3 === 0 ? 'dismiss' : 'refund')
+}
+
+async function stopClosing(at: Sequence, a: Choice): Promise<void> {
+  const book = bookAt(at, a)
+  const fact = at.facts().books.find((one) => one.book === String(book))
+  if (fact?.step !== 'closing') return
+  const result = await refusalOr(at.accounts.stop(at.payments(), book))
+  if (!isRefused(result)) at.model.book(String(book)).isClosing = false
+}
+
+async function askAgain(at: Sequence, a: Choice): Promise<void> {
+  const book = bookAt(at, a)
+  const all = await at.payments().closings.list({ book, begunAt: new Date(0) })
+  const waits = all.find(({ state }) => state === 'again')
+  if (waits !== undefined) await at.payments().closings.askAgain(book, waits.id)
 }
 
 async function forget(at: Sequence, a: Choice): Promise<void> {
@@ -149,7 +181,7 @@ async function forget(at: Sequence, a: Choice): Promise<void> {
 
 async function redeem(at: Sequence, a: Choice, b: Choice): Promise<void> {
   const book = bookAt(at, a)
-  if (at.model.book(String(book)).isClosed) return
+  if (at.model.book(String(book)).isClosing) return
   const code = `MODEL-${at.books[0]}-${b % 2}`
   const amount = micro(BigInt(1 + b) * 777_000_001n)
   const day = 24 * HOUR_MS
@@ -277,6 +309,12 @@ export const steps = {
   dispute: (at, a, b) => done(dispute(at, a, b)),
   'forget card': (at, a) => done(forget(at, a)),
   close: (at, a, b) => done(close(at, a, b)),
+  'request begins': (at, a, b) => done(beginRequest(at, a, b)),
+  'request ends': (at, _, b) => done(at.endRequest(b)),
+  decide: (at, _, b) => done(decide(at, b)),
+  'stop closing': (at, a) => done(stopClosing(at, a)),
+  'ask again': (at, a) => done(askAgain(at, a)),
+  closings: (at) => done(at.accounts.advance(at.payments())),
   promo: (at, a, b) => done(redeem(at, a, b)),
   async reprice(at, a, b) {
     reprice(at, a, b)
@@ -297,5 +335,19 @@ export const weights: Record<StepName, number> = {
   ...{ buy: 3, 'buy and pay': 6, pay: 4, 'bank cancels': 1, 'payer returns': 1, notices: 1 },
   ...{ work: 4, race: 4, 'top-ups on': 3, 'top-ups off': 1, 'top-up run': 3, 'saved card': 1 },
   ...{ spend: 5, refund: 4, 'portal refund': 3, 'refunds wait': 1, 'end refund': 2, dispute: 3 },
-  ...{ 'forget card': 1, close: 2, promo: 1, reprice: 1, jump: 4, fault: 3, restart: 1 },
+  ...{
+    'forget card': 1,
+    close: 2,
+    closings: 2,
+    'request begins': 2,
+    'request ends': 2,
+    decide: 1,
+    'stop closing': 1,
+    'ask again': 1,
+    promo: 1,
+    reprice: 1,
+    jump: 4,
+    fault: 3,
+    restart: 1,
+  },
 }

@@ -7,17 +7,18 @@ export type WorkerTask = {
   readonly seeds: readonly number[]
   readonly sequences: number
   readonly lanes: number
+  readonly endsClosed: boolean
 }
 
 // The program has ended because another process found a broken rule.
 process.once('disconnect', () => process.exit(0))
 
 process.once('message', async (task: WorkerTask) => {
-  const { serverUrl, sequences } = task
+  const { serverUrl, sequences, endsClosed } = task
   const seeds = [...task.seeds]
   async function lane(): Promise<void> {
     for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) {
-      const result = await runBatch({ seed, sequences, serverUrl })
+      const result = await runBatch({ seed, sequences, serverUrl, endsClosed })
       process.send?.({ seed, result })
     }
   }

@@ -17,6 +17,7 @@ import {
   type StepKind,
 } from '../../support/payment-model.ts'
 import { createTestAccounts } from './closing.ts'
+import { createEndings } from './endings.ts'
 import { readEntries, readFacts } from './facts.ts'
 import { endMandate } from './mandates.ts'
 
@@ -49,11 +50,11 @@ export async function createWorld(options: { serverUrl?: string; plant?: string 
       ...{ clock, log, hasTopUps: true, promoTriesPerHour: 1_000 },
       packOf: (id) => packs.get(id),
       ownerOf: async (book, tx) => accounts.current?.ownerOf(book, tx),
-      isClosed: async (book, tx) => accounts.current?.isClosed(book, tx) ?? false,
+      endingOf: async (book, tx) => accounts.current?.endingOf(book, tx),
     },
   })
-  const { db, ledger, sim } = stage
-  accounts.current = createTestAccounts(db, ledger, clock)
+  const { db, ledger, mail, sim } = stage
+  accounts.current = createTestAccounts({ db, ledger, clock, log, mail })
   await db.query(`create table model_clock (shift interval not null)`)
   await db.query(`insert into model_clock values ('0')`)
   // The programs of the model read the clock with their own roles.
@@ -82,7 +83,8 @@ export async function createWorld(options: { serverUrl?: string; plant?: string 
     await sim('hold-refunds', { isHeld: false })
     await db.query(
       `with o as (update orders set next_at = null where next_at is not null),
-         r as (update refunds set next_at = null where next_at is not null)
+         r as (update refunds set next_at = null where next_at is not null),
+         c as (update account_closings set next_at = 'infinity' where ended_at is null)
        delete from payment_notices`,
     )
     packs.clear()
@@ -110,11 +112,16 @@ export async function createWorld(options: { serverUrl?: string; plant?: string 
     }
     await check()
 
+    const parts = { ...{ sim, jump, check, model, books }, facts: () => state.facts }
+    const payments = () => workers.current
+    const endings = createEndings({ ...parts, payments, accounts: requireAccounts(), runJobs })
+
     return {
       ...{ stage, db, sim, ledger, packs, books, model, check, jump },
-      accounts: accounts.current as ReturnType<typeof createTestAccounts>,
+      ...endings,
+      accounts: requireAccounts(),
       facts: () => state.facts,
-      payments: () => workers.current,
+      payments,
       /** A text that no other step of this sequence uses. */
       newAttempt: () => {
         state.attempts += 1
@@ -127,11 +134,14 @@ export async function createWorld(options: { serverUrl?: string; plant?: string 
       },
       /** Lets everything come to its end, and checks what must be true then. */
       async rest() {
-        const facts = await rest(books, model, () => check('concurrent'))
+        await endings.endRequests()
+        const facts = await rest(books, model, () => check('concurrent'), endings.decideOne)
         model.checkRest(facts, await readEntries(db, names))
       },
     }
   }
+
+  const requireAccounts = () => accounts.current as ReturnType<typeof createTestAccounts>
 
   async function lastCall(): Promise<number> {
     const { calls } = await sim('calls?last=1', {}, 'GET')
@@ -148,6 +158,7 @@ export async function createWorld(options: { serverUrl?: string; plant?: string 
     await jobs.pollRefunds()
     await sweepRefunds(workers.current)
     await jobs.topUp()
+    await accounts.current?.advance(workers.current)
   }
 
   /** Everything that is under way comes to its end: the bank answers, and workers work for days. */
@@ -155,6 +166,7 @@ export async function createWorld(options: { serverUrl?: string; plant?: string 
     books: readonly BookId[],
     model: PaymentModel,
     check: () => Promise<Facts>,
+    decideOne: (decision: 'refund') => Promise<boolean>,
   ): Promise<Facts> {
     await sim('faults', {}, 'DELETE')
     await sim('hold-refunds', { isHeld: false })
@@ -170,6 +182,8 @@ export async function createWorld(options: { serverUrl?: string; plant?: string 
     for (const hours of [0.05, 1.2, 13, 13]) {
       await jump(hours * HOUR_MS)
       await runJobs()
+      // All sequences share one mailbox, so its budget of refunds is soon used up.
+      while (await decideOne('refund'));
       facts = await check()
     }
     return facts

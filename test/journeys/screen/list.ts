@@ -1,6 +1,7 @@
 // Every screen of the cabinet. `npm run screens` takes screenshots of them, access/access.ts checks
 // their accessibility, and a test ensures that every route has one.
 
+import { endingScreens } from './endings.ts'
 import { guestScreens } from './guest.ts'
 import { keyScreens } from './key.ts'
 import { mandateScreens } from './mandates.ts'
@@ -17,4 +18,5 @@ export const screens: readonly Screen[] = [
   ...orderScreens,
   ...mandateScreens,
   ...keyScreens,
+  ...endingScreens,
 ]

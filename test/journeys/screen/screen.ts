@@ -76,14 +76,16 @@ export async function press(page: Page, name: string | RegExp): Promise<void> {
   await page.getByRole('button', { name, exact: true }).first().click()
 }
 
+const failures = { fault: 500, unavailable: 503, password_needed: 400 } as const
+
 /** From now on the server answers these URLs with an error, or is unreachable. */
 export async function failRequests(
   page: Page,
   address: string,
-  code: 'fault' | 'unavailable' = 'fault',
+  code: keyof typeof failures = 'fault',
 ): Promise<void> {
   const body = JSON.stringify({ error: { code, message: '' }, requestId: 'req_0' })
-  const status = code === 'fault' ? 500 : 503
+  const status = failures[code]
   await page.route(address, (route) =>
     route.fulfill({ status, contentType: 'application/json', body }),
   )

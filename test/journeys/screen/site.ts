@@ -10,8 +10,13 @@ export const siteScreens: readonly Screen[] = [
   screen('status', 'status', 'guest'),
   {
     ...screen('docs', 'docs', 'guest'),
-    open: (on) => visit(on, paths.docs.replace('$page', 'quick-start')),
+    open: (on) => visit(on, paths.docs.replace('$page', 'claude-code')),
   },
+  screen('docs-home', 'docsHome', 'guest', async ({ page, words }) => {
+    await page.getByRole('button', { name: words.docs.search }).click()
+    await page.getByRole('combobox', { name: words.docs.search }).fill('key_unknown')
+    await page.locator('[role=option]').first().waitFor()
+  }),
   screen('usage', 'usage', 'regular'),
   screen('usage-table', 'usage', 'regular', async ({ page, words }) => {
     await page.getByText(words.usage.chart.asTable, { exact: true }).click()

@@ -41,6 +41,8 @@ export type WindowOptions = {
   readonly language?: 'ru' | 'en'
   /** The user agent. */
   readonly agent?: string
+  /** False: the window runs no scripts. */
+  readonly hasScripts?: boolean
   /** Console errors that are allowed, besides answers of 4xx. */
   readonly allowedErrors?: RegExp
 }
@@ -145,7 +147,7 @@ function launchOptions() {
 
 function contextOptions(
   name: WindowName,
-  { theme = 'light', language = 'ru', agent }: WindowOptions,
+  { theme = 'light', language = 'ru', agent, hasScripts = true }: WindowOptions,
 ) {
   return {
     ...windows[name],
@@ -153,6 +155,7 @@ function contextOptions(
     locale: language === 'ru' ? 'ru-RU' : 'en-US',
     timezoneId: 'Europe/Moscow',
     reducedMotion: 'reduce',
+    javaScriptEnabled: hasScripts,
     ...(agent !== undefined && { userAgent: agent }),
   } as const
 }

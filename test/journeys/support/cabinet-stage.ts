@@ -13,7 +13,7 @@ import { writeDocuments } from '../../stages/cabinet.ts'
 import { freePorts } from '../../stages/served/gateway.ts'
 import { type Served, startServed } from '../../stages/served/served.ts'
 import { createDatabaseProxy } from '../../support/database-proxy.ts'
-import { createTestDatabase, keySettings } from '../../support/harness.ts'
+import { createTestDatabase, keySettings, type TestDatabase } from '../../support/harness.ts'
 
 export const PASSWORD = 'a quiet evening in may'
 /** An e-mail takes a second; beside a build on two cores, ten. */
@@ -24,9 +24,15 @@ type Environment = Readonly<Record<string, string>>
 
 export type JourneyStage = Awaited<ReturnType<typeof createJourneyStage>>
 
-/** `env`: settings for all processes, which override those of the stage. */
-export async function createJourneyStage(env: Environment = {}) {
+/**
+ * `env`: settings for all processes, which override those of the stage; a function prepares the
+ * database before any of them starts.
+ */
+export async function createJourneyStage(
+  env: Environment | ((database: TestDatabase) => Promise<Environment>) = {},
+) {
   const database = await createTestDatabase()
+  const own = typeof env === 'function' ? await env(database) : env
   const { db } = database
   const directory = await mkdtemp(join(tmpdir(), 'tollgate-journey-'))
   const [mailbox, bank, vendor] = await Promise.all([startMailbox(), startBank(), startVendor()])
@@ -60,7 +66,7 @@ export async function createJourneyStage(env: Environment = {}) {
     METRICS_WORK_PORT: '0',
     METRICS_CABINET_PORT: '0',
     LOG_LEVEL: 'trace',
-    ...env,
+    ...own,
   }
   const started: Served[] = []
   const start = async (command: Command, ready: RegExp, more: Environment = {}) => {
@@ -81,11 +87,13 @@ export async function createJourneyStage(env: Environment = {}) {
 
   // Start the cabinet first: processes that start together would each activate the catalogue.
   const processes = await start('cabinet', /"serving the cabinet"/, { DATABASE_URL: proxy.url })
-    .then(async (cabinet) => ({
-      cabinet,
-      gateway: await start('serve', /"the fleet is ready"/),
-      worker: await start('work', /"working"/),
-    }))
+    .then(async (cabinet) => {
+      const [gateway, worker] = await Promise.all([
+        start('serve', /"the fleet is ready"/),
+        start('work', /"working"/),
+      ])
+      return { cabinet, gateway, worker }
+    })
     .catch(async (error: unknown) => {
       await end()
       throw error
@@ -100,10 +108,16 @@ export async function createJourneyStage(env: Environment = {}) {
     })
     if (!response.ok) throw new Error(`${act}: ${await response.text()}`)
   }
+  /** What the bank has. */
+  const look = async (act: string) => (await fetch(`${bank.controlUrl}/${act}`)).json()
   await sim('settings', { webhookUrl: `http://127.0.0.1:${cabinetPort}/notifications/yookassa` })
 
   return {
-    ...{ url, apiUrl, db, database, mailbox, vendor, processes, sim, directory, proxy },
+    ...{ url, apiUrl, db, database, mailbox, vendor, processes, sim, look, directory, proxy },
+    /** One more process with the settings of the stage. */
+    start,
+    /** For a command that a test runs to its end. */
+    settings,
 
     /** The newest e-mail of a kind to an address, as soon as it is there. */
     async newestEmail(to: string, kind: string) {

@@ -8,8 +8,8 @@ import { killAtExit } from '../../support/at-exit.ts'
 import { childEnvironment } from '../../support/child-environment.ts'
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts')
-/** A start takes two seconds; beside a build on two cores, ten times that. */
-const READY_MS = 60_000
+/** A start takes two seconds; on two cores that twenty programs share, fifty times that. */
+const READY_MS = 180_000
 const STOP_MS = 20_000
 
 export type Served = {

@@ -16,6 +16,7 @@ import { type ActionName, actions } from '../command/actions.ts'
 import { CommandDialog } from '../command/Command.tsx'
 import { accountQuery } from '../queries.ts'
 import { useMay } from '../use-me.ts'
+import { Endings } from './Endings.tsx'
 import { Keys, Letters, Mandate, Refused, Sessions } from './lists.tsx'
 import { Orders } from './Orders.tsx'
 import { Statement } from './Statement.tsx'
@@ -44,6 +45,7 @@ function Parts({ account }: { readonly account: AccountView }) {
   return (
     <div className="grid gap-6">
       <Stop account={account} />
+      <Endings account={account} />
       <div className="grid gap-6 lg:grid-cols-2">
         <Balance account={account} />
         <Guards account={account} />
@@ -73,13 +75,7 @@ function Actions({ account }: { readonly account: AccountView }) {
   const { t } = useTranslation()
   const may = useMay()
   const [open, setOpen] = useState<ActionName>()
-  const isSuspended = account.stop === 'operator_blocked'
-  const offered: ActionName[] = [
-    'grant',
-    'adjust',
-    ...(account.keys.length > 0 ? (['revoke'] as const) : []),
-    isSuspended ? 'unsuspend' : 'suspend',
-  ]
+  const offered = offeredOf(account)
   return (
     <>
       {offered
@@ -100,12 +96,28 @@ function Actions({ account }: { readonly account: AccountView }) {
   )
 }
 
+/** What the desk does not refuse at once. */
+function offeredOf({ stop, keys, owner, closing, recovery }: AccountView): readonly ActionName[] {
+  if (owner !== null && owner.closedAt !== null) return ['erase']
+  const isOpen = closing === null
+  return [
+    ...(isOpen ? (['grant', 'adjust'] as const) : []),
+    ...(keys.length > 0 ? (['revoke'] as const) : []),
+    stop === 'operator_blocked' ? 'unsuspend' : 'suspend',
+    ...(owner === null ? [] : (['unlock'] as const)),
+    ...(recovery === null ? [] : (['recoverStop'] as const)),
+    ...(owner !== null && isOpen ? (['close'] as const) : []),
+  ]
+}
+
 function Stop({ account }: { readonly account: AccountView }) {
   const { t } = useTranslation()
-  const { stop, stopBeneath, owner } = account
+  const { stop, stopBeneath, owner, closing } = account
   if (owner?.closedAt) {
     return <Banner tone="warn">{t('console.account.closed')}</Banner>
   }
+  // The closing has stopped it, as its own banner says.
+  if (closing !== null && stop === 'owner_suspended') return null
   if (stop === null) return null
   return (
     <Banner tone={stop === 'operator_blocked' ? 'bad' : 'warn'}>

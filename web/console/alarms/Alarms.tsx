@@ -6,16 +6,17 @@ import type { Alarm } from '../../../src/operator/console/contract/health.ts'
 import { Moment } from '../../ui/amounts.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { ButtonLink } from '../../ui/Button.tsx'
-import { anchorOf } from '../../ui/markdown/markdown.ts'
+import { plainText } from '../../ui/markdown/blocks.ts'
 import { Page } from '../../ui/Page.tsx'
 import { Badge, Empty, Panel } from '../../ui/parts.tsx'
 import { QueryView } from '../../ui/QueryView.tsx'
 import { TextLink } from '../../ui/TextLink.tsx'
+import { useLines } from '../command/use-lines.ts'
 import { paths } from '../paths.ts'
 import { alarmsQuery } from '../queries.ts'
 import { useName } from '../use-name.ts'
 import { documentQuery } from './runbooks.ts'
-import { runbookTitles } from './sections.ts'
+import { runbookHeadings } from './sections.ts'
 
 export function Alarms() {
   const { t } = useTranslation()
@@ -26,7 +27,10 @@ export function Alarms() {
       lead={
         query.data && (
           <>
-            {t('console.alarms.lead')} <Moment at={query.data.at} />
+            {t('console.alarms.lead')}{' '}
+            <span className="whitespace-nowrap">
+              <Moment at={query.data.at} />
+            </span>
           </>
         )
       }
@@ -74,6 +78,7 @@ function Firing(props: { readonly alarms: readonly Alarm[]; readonly isSure: boo
 function OneAlarm({ alarm }: { readonly alarm: Alarm }) {
   const { t } = useTranslation()
   const name = useName('alarm')
+  const shown = useLines()
   const { severity, detail, alert, runbook } = alarm
   const [document = '', section = ''] = runbook.split('#')
   return (
@@ -82,7 +87,7 @@ function OneAlarm({ alarm }: { readonly alarm: Alarm }) {
         <Badge tone={severity === 'page' ? 'bad' : 'warn'}>{t(`console.alarms.${severity}`)}</Badge>
         <h2 className="text-lg">{name(alarm.name)}</h2>
       </div>
-      <p className="wrap-anywhere">{detail}</p>
+      <p className="wrap-anywhere">{shown(detail)}</p>
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
         <ButtonLink to={paths.runbook} params={{ document, section }} isSmall>
           {t('console.alarms.runbook')}
@@ -100,15 +105,12 @@ function AllRunbooks() {
   return (
     <Panel title={t('console.alarms.all')} hint={t('console.alarms.allHint')}>
       <QueryView query={useQuery(documentQuery('runbooks'))}>
-        {(text) => (
+        {(blocks) => (
           <ul lang="en" className="grid gap-x-8 gap-y-2 md:grid-cols-2">
-            {runbookTitles(text).map((title) => (
-              <li key={title}>
-                <TextLink
-                  to={paths.runbook}
-                  params={{ document: 'runbooks', section: anchorOf(title) }}
-                >
-                  {title}
+            {runbookHeadings(blocks).map(({ id, inside }) => (
+              <li key={id}>
+                <TextLink to={paths.runbook} params={{ document: 'runbooks', section: id }}>
+                  {plainText(inside)}
                 </TextLink>
               </li>
             ))}

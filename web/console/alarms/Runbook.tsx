@@ -8,7 +8,7 @@ import { QueryView } from '../../ui/QueryView.tsx'
 import { TextLink } from '../../ui/TextLink.tsx'
 import { paths } from '../paths.ts'
 import { documentQuery } from './runbooks.ts'
-import { adaptLinks, findSection } from './sections.ts'
+import { findSection } from './sections.ts'
 
 export function Runbook() {
   const { t } = useTranslation()
@@ -30,7 +30,7 @@ export function Runbook() {
               lang="en"
               className="min-w-0 max-w-4xl rounded-box border border-line bg-sheet p-5 sm:p-8"
             >
-              <Markdown text={adaptLinks(found.text, document)} />
+              <Markdown blocks={found.blocks} />
             </article>
           )
         }

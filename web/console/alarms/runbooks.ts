@@ -1,12 +1,14 @@
-// The runbooks, from the documentation of this version: bundled as text, loaded when one is opened.
+// The runbooks, from the documentation of this version: parsed by the build (build/documents.ts),
+// loaded when one is opened.
 import { queryOptions } from '@tanstack/react-query'
+import type { Block } from '../../ui/markdown/blocks.ts'
 
-const texts = import.meta.glob<string>(
+const documents = import.meta.glob<readonly Block[]>(
   [
     '../../../docs/{runbooks,operating,operator-commands,metrics,payments}.md',
     '../../../deploy/README.md',
   ],
-  { query: '?raw', import: 'default' },
+  { query: '?document', import: 'default' },
 )
 
 function fileOf(document: string): string {
@@ -16,6 +18,6 @@ function fileOf(document: string): string {
 export const documentQuery = (document: string) =>
   queryOptions({
     queryKey: ['runbooks', document],
-    queryFn: async () => (await texts[fileOf(document)]?.()) ?? '',
+    queryFn: async () => (await documents[fileOf(document)]?.()) ?? [],
     staleTime: Number.POSITIVE_INFINITY,
   })

@@ -1,55 +1,36 @@
-// Sections of a Markdown page: one by its anchor, the titles of runbooks, links between them.
-import { anchorOf } from '../../ui/markdown/markdown.ts'
+// Sections of a document: one by its anchor, the titles of runbooks, links between documents.
+import { type Block, type Heading, plainText } from '../../ui/markdown/blocks.ts'
 
-type Section = { readonly level: number; readonly title: string; readonly text: string }
-
-/** The sections of a page; headings inside code are none. */
-function sectionsOf(markdown: string): Section[] {
-  const found: { level: number; title: string; lines: string[] }[] = []
-  let isCode = false
-  for (const line of markdown.split('\n')) {
-    if (line.startsWith('```')) isCode = !isCode
-    const heading = isCode ? null : /^(#{1,6}) +(.+?) *#*$/.exec(line)
-    if (heading === null) found.at(-1)?.lines.push(line)
-    else found.push({ level: heading[1]?.length ?? 1, title: heading[2] ?? '', lines: [] })
-  }
-  return found.map(({ level, title, lines }) => ({ level, title, text: lines.join('\n') }))
-}
-
-/** A section with those below it; undefined when the page has no such anchor. */
+/** A section with those below it; undefined when the document has no such anchor. */
 export function findSection(
-  markdown: string,
+  blocks: readonly Block[],
   anchor: string,
-): { readonly title: string; readonly text: string } | undefined {
-  const all = sectionsOf(markdown)
-  const at = all.findIndex(({ title }) => anchorOf(title) === anchor)
-  const first = all[at]
-  if (first === undefined) return undefined
-  const next = all.findIndex(({ level }, i) => i > at && level <= first.level)
-  const below = all.slice(at + 1, next === -1 ? undefined : next)
-  const parts = below.map(({ level, title, text }) => `${'#'.repeat(level)} ${title}\n${text}`)
-  return { title: first.title, text: [first.text, ...parts].join('\n') }
+): { readonly title: string; readonly blocks: readonly Block[] } | undefined {
+  const at = blocks.findIndex((block) => block.kind === 'heading' && block.id === anchor)
+  const first = blocks[at]
+  if (first?.kind !== 'heading') return undefined
+  const after = blocks.slice(at + 1)
+  const end = after.findIndex((block) => block.kind === 'heading' && block.level <= first.level)
+  return { title: plainText(first.inside), blocks: end === -1 ? after : after.slice(0, end) }
 }
 
 /** Below the page's title and its two parts. */
 const RUNBOOK_LEVEL = 3
 
-/** The titles of single runbooks. */
-export function runbookTitles(markdown: string): string[] {
-  return sectionsOf(markdown).flatMap(({ level, title }) => (level === RUNBOOK_LEVEL ? title : []))
+/** The headings of single runbooks. */
+export function runbookHeadings(blocks: readonly Block[]): readonly Heading[] {
+  return blocks.flatMap((block) =>
+    block.kind === 'heading' && block.level === RUNBOOK_LEVEL ? block : [],
+  )
 }
 
 const DOCUMENT = /(?:^|\/)(runbooks|operating|operator-commands|metrics|payments)\.md$/
 
 /** Links to sections that the console shows lead there; others stay text. */
-export function adaptLinks(text: string, document: string): string {
-  return text.replace(/\[([^\]]+)\]\(([^)\s]*)\)/g, (whole, label: string, target: string) => {
-    if (/^https?:/.test(target)) return whole
-    const [file = '', anchor] = target.split('#')
-    const name = file === '' ? document : DOCUMENT.exec(file)?.[1]
-    const known = /deploy\/README\.md$/.test(file) ? 'deploy' : name
-    return known === undefined || anchor === undefined
-      ? label
-      : `[${label}](/runbooks/${known}/${anchor})`
-  })
+export function resolveLink(href: string, file: string): string | undefined {
+  if (/^https?:/.test(href)) return href
+  const [path = '', anchor] = href.split('#')
+  const target = path === '' ? file : path
+  const name = /deploy\/README\.md$/.test(target) ? 'deploy' : DOCUMENT.exec(target)?.[1]
+  return name === undefined || anchor === undefined ? undefined : `/runbooks/${name}/${anchor}`
 }

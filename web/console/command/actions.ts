@@ -17,6 +17,10 @@ export type ActionName =
   | 'revoke'
   | 'suspend'
   | 'unsuspend'
+  | 'close'
+  | 'erase'
+  | 'unlock'
+  | 'recoverStop'
   | 'reviewCredit'
   | 'reviewRefund'
   | 'reviewDismiss'
@@ -24,10 +28,14 @@ export type ActionName =
   | 'disputeWon'
   | 'disputeLost'
   | 'orderCheck'
+  | 'receiptRetry'
   | 'receiptDismiss'
   | 'quarantineRetry'
   | 'quarantineWriteOff'
   | 'letterRetry'
+  | 'invite'
+  | 'registrationResend'
+  | 'registrationDelete'
   | 'drain'
   | 'undrain'
   | 'rollBack'
@@ -116,6 +124,13 @@ export const actions: Readonly<Record<ActionName, Action>> = {
   revoke: reasoned({ name: 'revoke', tone: 'danger', ...CUSTOMERS }, 'revoke', 'reason'),
   suspend: reasoned({ name: 'suspend', tone: 'danger', ...CUSTOMERS }, 'suspend', 'reason'),
   unsuspend: reasoned({ name: 'unsuspend', ...CUSTOMERS }, 'unsuspend', 'reason'),
+  close: reasoned({ name: 'close', tone: 'danger', ...DECIDE }, 'close', 'reason'),
+  erase: reasoned(
+    { name: 'erase', permission: 'customers.papers', tone: 'danger' },
+    ...(['erase', 'reason'] as const),
+  ),
+  unlock: reasoned({ name: 'unlock', ...CUSTOMERS }, 'unlock', 'reason'),
+  recoverStop: reasoned({ name: 'recoverStop', ...CUSTOMERS }, 'recover stop', 'reason'),
   reviewCredit: reasoned({ name: 'reviewCredit', ...DECIDE }, 'reviews resolve', 'note', 'credit'),
   reviewRefund: reasoned({ name: 'reviewRefund', ...DECIDE }, 'reviews resolve', 'note', 'refund'),
   reviewDismiss: reasoned(
@@ -140,6 +155,7 @@ export const actions: Readonly<Record<ActionName, Action>> = {
     ...(['disputes lost', 'note'] as const),
   ),
   orderCheck: bare({ name: 'orderCheck', permission: 'checks.run' }, 'orders check'),
+  receiptRetry: bare({ name: 'receiptRetry', ...DECIDE }, 'receipts retry'),
   receiptDismiss: reasoned({ name: 'receiptDismiss', ...DECIDE }, 'receipts dismiss', 'note'),
   quarantineRetry: bare({ name: 'quarantineRetry', ...INSTALLATION }, 'quarantine retry'),
   quarantineWriteOff: reasoned(
@@ -147,6 +163,12 @@ export const actions: Readonly<Record<ActionName, Action>> = {
     ...(['quarantine write-off', 'reason'] as const),
   ),
   letterRetry: bare({ name: 'letterRetry', ...CUSTOMERS }, 'mail retry'),
+  invite: reasoned({ name: 'invite', ...CUSTOMERS }, 'accounts create', 'reason'),
+  registrationResend: bare({ name: 'registrationResend', ...CUSTOMERS }, 'registrations resend'),
+  registrationDelete: reasoned(
+    { name: 'registrationDelete', tone: 'danger', ...CUSTOMERS },
+    ...(['registrations delete', 'reason'] as const),
+  ),
   drain: bare({ name: 'drain', tone: 'danger', ...DRAIN }, 'upstreams drain'),
   undrain: bare({ name: 'undrain', ...DRAIN }, 'upstreams undrain'),
   rollBack: reasoned({ name: 'rollBack', permission: PRICES }, 'catalogue rollback', 'note'),

@@ -42,8 +42,16 @@ function valueText(name: string, value: string): string {
   // What an approved command printed.
   if (name === 'printed') return value.split('; ').map(shownLine).join('; ')
   if (name === 'roubles') return value.replace('.', ',')
+  if (name === 'ago' || name === 'until') return agoText(value)
   if (name in states) return states[name]?.[value] ?? value
   return value.replace(/[\d .-]+ RUB/g, (sum) => sum.replaceAll('.', ',').replace('RUB', '₽'))
+}
+
+/** `3 min ago` in Russian. */
+function agoText(value: string): string {
+  const units: Readonly<Record<string, string>> = { s: 'с', min: 'мин', h: 'ч' }
+  const shown = value.replace(/ (s|min|h) ago$/, (_, unit: string) => ` ${units[unit]} назад`)
+  return shown === 'never' ? 'никогда' : shown
 }
 
 /** A line without a sentence stays as it is. */

@@ -7,7 +7,11 @@ import { paths } from '../paths.ts'
 export function Brand({ name }: { readonly name: string }) {
   const { t } = useTranslation()
   return (
-    <Link to={paths.today} className="flex min-h-10 min-w-0 items-center gap-2.5 rounded-part">
+    // The search field beside it gives way, so that the name is not broken into letters.
+    <Link
+      to={paths.today}
+      className="flex min-h-10 max-w-72 shrink-0 items-center gap-2.5 rounded-part"
+    >
       <span className="min-w-0 font-serif text-lg font-semibold tracking-tight wrap-anywhere">
         {name}
       </span>

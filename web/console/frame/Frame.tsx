@@ -1,6 +1,8 @@
 // The frame of the console: top bar with search and the person's menu, the page, and on a phone the
 // navigation at the bottom.
 import { Outlet } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { Framed } from '../../frame/framed.tsx'
 import { Offline } from '../../frame/Offline.tsx'
 import { SkipLink } from '../../frame/SkipLink.tsx'
 import { SiteName } from '../../ui/site-name.ts'
@@ -10,7 +12,8 @@ import { BottomNavigation, TopNavigation } from './Navigation.tsx'
 import { PersonMenu } from './PersonMenu.tsx'
 import { SearchField } from './SearchField.tsx'
 
-export function Frame() {
+/** `children`: a page without a route. */
+export function Frame({ children }: { readonly children?: ReactNode }) {
   const me = useMe()
   if (me === null) return null
   return (
@@ -32,7 +35,7 @@ export function Frame() {
         </header>
         <Offline />
         <main id="content" className="mx-auto w-full max-w-6xl flex-1 px-4 py-6 sm:px-6 sm:py-8">
-          <Outlet />
+          <Framed>{children ?? <Outlet />}</Framed>
         </main>
         <BottomNavigation />
       </div>

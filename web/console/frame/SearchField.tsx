@@ -36,7 +36,7 @@ export function SearchField() {
           placeholder={t('console.search.placeholder')}
           autoComplete="off"
           spellCheck={false}
-          className={`${controlClasses} min-h-10 ps-9 py-1.5 xl:text-sm`}
+          className={`${controlClasses} min-h-10 ps-9 py-1.5 text-ellipsis xl:text-sm`}
         />
       </form>
     </search>

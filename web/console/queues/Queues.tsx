@@ -1,6 +1,6 @@
 // What waits for a person: requests for approval, payments under review, open disputes, orders that
-// hang, failed receipts, charges that the database refused, e-mails that the relay refused, and
-// signals. Each has the action that ends it.
+// hang, failed receipts, charges that the database refused, e-mails that the relay refused,
+// registrations without confirmation, and signals. Each has the action that ends it.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -14,6 +14,7 @@ import type { OpenAction } from './ActionButton.tsx'
 import { Approvals } from './Approvals.tsx'
 import { Letters, Quarantine } from './failures.tsx'
 import { Disputes, Receipts, Reviews, StuckOrders } from './payments.tsx'
+import { Registrations } from './Registrations.tsx'
 import { Signals } from './Signals.tsx'
 
 export function Queues() {
@@ -26,7 +27,7 @@ export function Queues() {
       <div className="grid gap-6">
         {may('approvals.read') && <Approvals act={act} />}
         <QueryView query={useQuery(queuesQuery)} lines={8}>
-          {({ reviews, disputes, stuckOrders, receipts, quarantine, letters, signals }) => (
+          {({ reviews, disputes, stuckOrders, receipts, quarantine, letters, ...others }) => (
             <>
               <Disputes disputes={disputes} act={act} />
               <Reviews reviews={reviews} act={act} />
@@ -34,7 +35,8 @@ export function Queues() {
               <Receipts receipts={receipts} act={act} />
               <Quarantine quarantine={quarantine} act={act} />
               <Letters letters={letters} act={act} />
-              <Signals signals={signals} />
+              <Registrations registrations={others.registrations} act={act} />
+              <Signals signals={others.signals} />
             </>
           )}
         </QueryView>

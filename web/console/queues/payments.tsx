@@ -127,12 +127,21 @@ export function Receipts(props: Pick<Queues, 'receipts'> & { readonly act: OpenA
       hint={t('console.queues.receiptsHint')}
     >
       <Queue
-        rows={receipts.map(({ order, email, amountKopecks, creditedAt }) => ({
-          ...{ id: order, title: email, badge: null },
+        rows={receipts.map(({ order, kind, email, amountKopecks, creditedAt, error, againAt }) => ({
+          ...{ id: `${order} ${kind}`, title: email },
+          badge: <Badge tone="warn">{t(`console.queues.receiptKinds.${kind}`)}</Badge>,
           amount: <Rubles kopecks={amountKopecks} />,
           text: (
             <>
-              {t('console.queues.creditedAt')} <Moment at={creditedAt} />
+              {error !== null && <span className="block wrap-anywhere">{error}</span>}
+              {t('console.queues.creditedAt')} <Moment at={creditedAt} />.{' '}
+              {againAt === null ? (
+                t('console.queues.receiptByHand')
+              ) : (
+                <>
+                  {t('console.queues.receiptAgain')} <Moment at={againAt} />
+                </>
+              )}
             </>
           ),
           at: <Moment at={creditedAt} isAgo />,
@@ -140,6 +149,7 @@ export function Receipts(props: Pick<Queues, 'receipts'> & { readonly act: OpenA
           actions: (
             <>
               <ActionButton name="orderCheck" subject={order} act={act} />
+              <ActionButton name="receiptRetry" subject={order} act={act} />
               <ActionButton name="receiptDismiss" subject={order} act={act} />
             </>
           ),

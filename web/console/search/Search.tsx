@@ -3,15 +3,20 @@
 import { useQuery } from '@tanstack/react-query'
 import { Navigate, useSearch } from '@tanstack/react-router'
 import { SearchX } from 'lucide-react'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Hit } from '../../../src/operator/console/contract/contract.ts'
+import { looksLikeEmail } from '../../ui/form/EmailField.tsx'
 import { Page } from '../../ui/Page.tsx'
 import { Badge, Empty, Panel } from '../../ui/parts.tsx'
 import { QueryView } from '../../ui/QueryView.tsx'
 import { type Column, Table } from '../../ui/Table.tsx'
 import { TextLink } from '../../ui/TextLink.tsx'
+import { actions } from '../command/actions.ts'
+import { CommandDialog } from '../command/Command.tsx'
 import { paths } from '../paths.ts'
 import { searchQuery } from '../queries.ts'
+import { ActionButton } from '../queues/ActionButton.tsx'
 import { useName } from '../use-name.ts'
 
 export function Search() {
@@ -36,14 +41,29 @@ function Results(props: {
 }) {
   const { t } = useTranslation()
   const { text, hits, advice } = props
+  const [isInviting, setInviting] = useState(false)
   const [only, ...others] = hits
   if (only === undefined) {
     return (
-      <Empty
-        icon={SearchX}
-        title={t('console.search.nothing', { text })}
-        text={advice ?? undefined}
-      />
+      <>
+        <Empty
+          icon={SearchX}
+          title={t('console.search.nothing', { text })}
+          text={advice ?? undefined}
+          action={
+            looksLikeEmail(text) && (
+              <ActionButton name="invite" subject={text} act={() => setInviting(true)} />
+            )
+          }
+        />
+        {isInviting && (
+          <CommandDialog
+            action={actions.invite}
+            subject={text}
+            onClose={() => setInviting(false)}
+          />
+        )}
+      </>
     )
   }
   if (others.length === 0) {
@@ -87,12 +107,20 @@ function HitState({ hit: { kind, state } }: { readonly hit: Hit }) {
   const endingName = useName('ending')
   if (state === null) return null
   if (kind === 'account') return <Badge>{t('console.account.closed')}</Badge>
+  if (kind === 'registration') {
+    if (state === 'expired') return <Badge>{t('console.queues.linkExpired')}</Badge>
+    return <Badge>{t(`console.account.letterState.${letterState(state)}`)}</Badge>
+  }
   return <Badge>{kind === 'request' ? endingName(state) : orderName(state)}</Badge>
+}
+
+function letterState(state: string): 'queued' | 'sent' | 'failed' {
+  return state === 'queued' || state === 'failed' ? state : 'sent'
 }
 
 /** What a person recognises, with the id below it. */
 function HitName({ hit }: { readonly hit: Hit }) {
-  const isKnownByText = hit.kind === 'account' || hit.kind === 'order' || hit.kind === 'request'
+  const isKnownByText = ['account', 'order', 'request', 'registration'].includes(hit.kind)
   const name = isKnownByText && hit.text !== '' ? hit.text : hit.id
   return (
     <span className="grid">
@@ -110,6 +138,9 @@ function HitLink(props: { readonly hit: Hit; readonly children: string }) {
         {props.children}
       </TextLink>
     )
+  }
+  if (kind === 'registration') {
+    return <TextLink to={paths.queues}>{props.children}</TextLink>
   }
   if (book === null) return props.children
   return (

@@ -16,7 +16,7 @@ import { call } from '../call.ts'
 import { paths } from '../paths.ts'
 import { meQuery } from '../queries.ts'
 import { type App, AppStep, CodesStep } from './AppSteps.tsx'
-import { Sheet } from './Sheet.tsx'
+import { GuestSheet } from './GuestSheet.tsx'
 
 type Step =
   | { readonly at: 'password' }
@@ -38,27 +38,27 @@ export function Enrol() {
   switch (step.at) {
     case 'password':
       return (
-        <Sheet title={t('console.enrol.title')} lead={t('console.enrol.lead')}>
+        <GuestSheet title={t('console.enrol.title')} lead={t('console.enrol.lead')}>
           <PasswordStep onDone={() => setStep({ at: 'factor' })} />
-        </Sheet>
+        </GuestSheet>
       )
     case 'factor':
       return (
-        <Sheet title={t('console.enrol.factorTitle')} lead={t('console.enrol.factorLead')}>
+        <GuestSheet title={t('console.enrol.factorTitle')} lead={t('console.enrol.factorLead')}>
           <FactorStep onApp={(app) => setStep({ at: 'app', app })} onPasskey={() => void enter()} />
-        </Sheet>
+        </GuestSheet>
       )
     case 'app':
       return (
-        <Sheet title={t('console.enrol.appTitle')} lead={t('console.enrol.appLead')}>
+        <GuestSheet title={t('console.enrol.appTitle')} lead={t('console.enrol.appLead')}>
           <AppStep app={step.app} onDone={(codes) => setStep({ at: 'codes', codes })} />
-        </Sheet>
+        </GuestSheet>
       )
     case 'codes':
       return (
-        <Sheet title={t('console.enrol.codesTitle')} lead={t('console.enrol.codesLead')}>
+        <GuestSheet title={t('console.enrol.codesTitle')} lead={t('console.enrol.codesLead')}>
           <CodesStep codes={step.codes} onDone={() => void enter()} />
-        </Sheet>
+        </GuestSheet>
       )
   }
 }

@@ -14,8 +14,8 @@ import { TextLink } from '../../ui/TextLink.tsx'
 import { call } from '../call.ts'
 import { paths } from '../paths.ts'
 import { meQuery } from '../queries.ts'
+import { GuestSheet } from './GuestSheet.tsx'
 import { signInByPasskey } from './passkey.ts'
-import { Sheet } from './Sheet.tsx'
 
 type Step = 'checking' | 'code' | { readonly problem: string }
 
@@ -46,14 +46,14 @@ export function ProviderReturn() {
 
   if (step === 'checking') {
     return (
-      <Sheet title={t('console.signIn.codeTitle')}>
+      <GuestSheet title={t('console.signIn.codeTitle')}>
         <Skeleton />
-      </Sheet>
+      </GuestSheet>
     )
   }
   if (step === 'code') {
     return (
-      <Sheet title={t('console.signIn.codeTitle')}>
+      <GuestSheet title={t('console.signIn.codeTitle')}>
         <div className="grid gap-6">
           <SecondFactorStep
             send={async (_way, code) => {
@@ -69,15 +69,15 @@ export function ProviderReturn() {
             />
           )}
         </div>
-      </Sheet>
+      </GuestSheet>
     )
   }
   return (
-    <Sheet title={t('console.signIn.failed')}>
+    <GuestSheet title={t('console.signIn.failed')}>
       <div role="alert">
         <Banner tone="bad">{step.problem}</Banner>
       </div>
       <TextLink to={paths.signIn}>{t('console.signIn.back')}</TextLink>
-    </Sheet>
+    </GuestSheet>
   )
 }

@@ -13,9 +13,9 @@ import { useForm } from '../../ui/form/use-form.ts'
 import { call, isRefused } from '../call.ts'
 import { paths } from '../paths.ts'
 import { meQuery } from '../queries.ts'
+import { GuestSheet } from './GuestSheet.tsx'
 import { ProviderButton } from './ProviderButton.tsx'
 import { signInByPasskey } from './passkey.ts'
-import { Sheet } from './Sheet.tsx'
 
 export function SignIn() {
   const { t } = useTranslation()
@@ -41,13 +41,13 @@ export function SignIn() {
 
   if (step === 'code') {
     return (
-      <Sheet title={t('console.signIn.codeTitle')}>
+      <GuestSheet title={t('console.signIn.codeTitle')}>
         <SecondFactorStep send={sendCode} onDone={() => void enter()} />
-      </Sheet>
+      </GuestSheet>
     )
   }
   return (
-    <Sheet title={t('console.signIn.title')} lead={t('console.signIn.lead')}>
+    <GuestSheet title={t('console.signIn.title')} lead={t('console.signIn.lead')}>
       <div className="grid gap-6">
         <PasswordStep onCode={() => setStep('code')} />
         {hasPasskeys() && (
@@ -59,7 +59,7 @@ export function SignIn() {
         )}
         <ProviderButton />
       </div>
-    </Sheet>
+    </GuestSheet>
   )
 }
 

@@ -23,6 +23,10 @@ export const command: Same<typeof ru> = {
   revoke: { button: 'Revoke key', title: 'Revoke the key', submit: 'Revoke key' },
   suspend: { button: 'Suspend', title: 'Suspend the account', submit: 'Suspend' },
   unsuspend: { button: 'Resume', title: 'Resume the account', submit: 'Resume' },
+  close: { button: 'Close account', title: 'Close the account', submit: 'Close the account' },
+  erase: { button: 'Erase', title: 'Erase the person for good', submit: 'Erase' },
+  unlock: { button: 'Unlock', title: 'Forget wrong passwords and codes', submit: 'Unlock' },
+  recoverStop: { button: 'Stop recovery', title: 'Stop the recovery', submit: 'Stop recovery' },
   reviewCredit: { button: 'Credit', title: 'Credit the pack of this payment', submit: 'Credit' },
   reviewRefund: { button: 'Refund', title: 'Refund the whole payment', submit: 'Refund' },
   reviewDismiss: {

@@ -82,6 +82,8 @@ export const health: Same<typeof ru> = {
     emails_failed: 'Many e-mails failed',
     vendor_bill_differs: 'The vendor’s bill differs from our counts',
     vendor_bill_missing: 'The vendor’s bill was not compared lately',
+    closings_waiting: 'Accounts do not close',
+    erasures_overdue: 'Closed accounts are not erased',
     credits_late: 'Payments are credited slowly',
     uncredited_old: 'A payment is not credited',
     sweeps_failing: 'The list of payments cannot be read',

@@ -60,6 +60,7 @@ export const pages: Same<typeof ru> = {
       request: 'Request',
       session: 'Session',
       promo: 'Promo code',
+      registration: 'Registration, not confirmed',
     },
   },
   today: {
@@ -128,6 +129,20 @@ export const pages: Same<typeof ru> = {
   account: {
     book: 'Book {{book}}',
     closed: 'The account is closed.',
+    begunBy: { owner: 'Begun by its owner:', operator: 'Begun by an operator:' },
+    closing: {
+      closing: 'The account is closing: requests end, open orders run out.',
+      drained: 'The account is closing: its refunds are under way.',
+      refunded: 'The account is closing: its refunds are done.',
+      goesOn: 'A worker takes the next step within seconds.',
+    },
+    recovery: {
+      mailbox: 'Its mailbox is being replaced.',
+      authenticator: 'Its second factor is being removed.',
+      both: 'Its mailbox is being replaced, and its second factor removed.',
+      unconfirmed: 'The mailbox has not confirmed it yet.',
+      ripe: 'Possible from:',
+    },
     stop: {
       operator_blocked: 'Suspended by an operator: every request is rejected.',
       owner_suspended: 'Suspended by its owner.',

@@ -32,11 +32,20 @@ export const queues: Same<typeof ru.queues> = {
   paidAt: 'Paid at the provider',
   receipts: 'Failed receipts: {{number}}',
   receiptsHint:
-    'The money is taken, the credits are added, the receipt is not registered. Make it in the ' +
-    'provider’s portal and note that here.',
+    'The money has moved, the receipt is not registered. It is made again by itself; if that ' +
+    'fails, make it in the provider’s portal and note that here.',
+  receiptKinds: { prepayment: 'Prepayment', completion: 'Completion', return: 'Return' },
+  receiptAgain: 'Next attempt:',
+  receiptByHand: 'No further attempts: this one is yours.',
   creditedAt: 'Credited',
   quarantine: 'Quarantine: {{number}}',
   quarantineHint: 'The database refused these charges. They are sent again by themselves.',
+  registrations: 'Registrations without confirmation: {{number}}',
+  registrationsHint:
+    'The newest. The account is made when the person opens the link; older than a week after the ' +
+    'link has expired, they are forgotten.',
+  invited: 'Invited by an operator.',
+  linkExpired: 'Link expired',
   letters: 'E-mails not sent: {{number}}',
   lettersHint:
     'The mail server refused them today, or asked to wait. The text of an undelivered e-mail is ' +
@@ -86,6 +95,11 @@ export const queueCommands: Same<typeof ru.queueCommands> = {
     title: 'What the provider says about the payment',
     submit: 'Apply',
   },
+  receiptRetry: {
+    button: 'Make again',
+    title: 'Make the receipt again',
+    submit: 'Make again',
+  },
   receiptDismiss: {
     button: 'Receipt made',
     title: 'The receipt is dealt with',
@@ -93,5 +107,16 @@ export const queueCommands: Same<typeof ru.queueCommands> = {
   },
   quarantineRetry: { button: 'Send now', title: 'Send the charge again', submit: 'Send' },
   quarantineWriteOff: { button: 'Write off', title: 'Give the charge up', submit: 'Write off' },
+  invite: {
+    button: 'Invite as a customer',
+    title: 'Invite a customer',
+    submit: 'Send the invitation',
+  },
+  registrationResend: { button: 'Send again', title: 'Send the link again', submit: 'Send' },
+  registrationDelete: {
+    button: 'Delete',
+    title: 'Delete the registration',
+    submit: 'Delete',
+  },
   letterRetry: { button: 'Send now', title: 'Send the e-mail again', submit: 'Send' },
 }

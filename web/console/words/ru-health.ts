@@ -80,6 +80,8 @@ export const health = {
     emails_failed: 'Много недоставленных писем',
     vendor_bill_differs: 'Счёт поставщика расходится с нашим подсчётом',
     vendor_bill_missing: 'Счёт поставщика давно не сверялся',
+    closings_waiting: 'Аккаунты не закрываются',
+    erasures_overdue: 'Закрытые аккаунты не стираются',
     credits_late: 'Кредиты зачисляются медленно',
     uncredited_old: 'Платёж не зачислен',
     sweeps_failing: 'Список платежей не читается',

@@ -1,12 +1,16 @@
 // What commands say, sentence by sentence: the English of the command, and the Russian of the page.
 // Values in braces keep their names. A test runs every command of the console and finds each line
 // of its plan and result here, or beside it in ru-price-lines.ts and ru-queue-lines.ts.
+import { alarmSentences } from './ru-alarm-lines.ts'
+import { endingSentences, endingStates } from './ru-ending-lines.ts'
 import { priceSentences } from './ru-price-lines.ts'
 import { queueSentences, queueStates } from './ru-queue-lines.ts'
 
 export const sentences: readonly (readonly [english: string, russian: string])[] = [
   ...priceSentences,
   ...queueSentences,
+  ...alarmSentences,
+  ...endingSentences,
   // Whom it is about.
   ['{who} (book {book}, {available} available)', '{who} (счёт {book}, доступно {available})'],
   [
@@ -276,6 +280,7 @@ const stops = {
 /** Words that stand for a value, by the name of the value. */
 export const states: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ...queueStates,
+  ...endingStates,
   stop: stops,
   state: {
     created: 'создан',

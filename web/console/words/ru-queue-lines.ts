@@ -50,6 +50,17 @@ export const queueSentences: readonly (readonly [english: string, russian: strin
   ['the receipt of {order} is dealt with', 'с чеком заказа {order} разобрались'],
   ['no receipt of {order} failed', 'с чеком заказа {order} всё в порядке'],
   ['No failed receipt of this order waits.', 'Чек этого заказа не ждёт решения.'],
+  // receipts retry
+  [
+    'a worker looks for its failed receipts at the provider',
+    'непробитые чеки заказа будут найдены у провайдера',
+  ],
+  ['what is not there is made again', 'каких там нет, будут пробиты заново'],
+  [
+    'the receipts of {order} are made again within seconds',
+    'чеки заказа {order} будут пробиты заново через несколько секунд',
+  ],
+  ['No failed receipt can be made again.', 'Заново пробивать нечего.'],
 
   // quarantine
   [
@@ -75,6 +86,41 @@ export const queueSentences: readonly (readonly [english: string, russian: strin
   ['req_{request}: {outcome}', 'запрос req_{request}: {outcome}'],
   ['the quarantine is empty', 'карантин пуст'],
   ['no charge of {request} is in quarantine', 'в карантине нет списания {request}'],
+
+  // accounts create, registrations
+  ['an invitation to {email}, in Russian', 'приглашение на {email}, по-русски'],
+  ['an invitation to {email}, in English', 'приглашение на {email}, по-английски'],
+  [
+    'a registration of this address waits; its link works too',
+    'этот адрес уже ждёт подтверждения; та ссылка тоже действует',
+  ],
+  [
+    'the person sets the password and accepts the documents by the link; it works for a week',
+    'пароль и согласия человек задаёт сам по ссылке; она действует неделю',
+  ],
+  [
+    'there is no account, no key and no balance before that',
+    'до этого нет ни аккаунта, ни ключа, ни баланса',
+  ],
+  ['{email} is invited: {id}', '{email} приглашён: {id}'],
+  ['{email} has an account already: op find {same}', 'у {email} уже есть аккаунт'],
+  [
+    'invitation by {by}, {id} of {email}, {at} UTC, not confirmed',
+    'приглашение {id} для {email} от {by}, {at} UTC, не подтверждено',
+  ],
+  [
+    'registration {id} of {email}, {at} UTC, not confirmed',
+    'регистрация {id} адреса {email}, {at} UTC, не подтверждена',
+  ],
+  ['the e-mail is sent again, in Russian', 'письмо уйдёт ещё раз, по-русски'],
+  ['the e-mail is sent again, in English', 'письмо уйдёт ещё раз, по-английски'],
+  ['its link is new; the link before stops', 'ссылка будет новой, прежняя перестанет действовать'],
+  ['{email} gets a new link', 'на {email} уйдёт новая ссылка'],
+  [
+    'it is deleted and its link stops; the person may register again',
+    'она удаляется, ссылка перестаёт действовать; человек может зарегистрироваться снова',
+  ],
+  ['the registration of {email} is gone', 'регистрация {email} удалена'],
 
   // mail retry
   ['e-mail {kind} to {recipient}', 'письмо {kind} для {recipient}'],

@@ -7,6 +7,7 @@ import { usePhrases } from '../../format/phrases.ts'
 import { useFormat } from '../../format/use-format.ts'
 import { useRate } from '../../format/use-rate.ts'
 import { paths } from '../../paths.ts'
+import { useMe } from '../../runtime/session.ts'
 import { Credits } from '../../ui/amounts.tsx'
 import { ButtonLink } from '../../ui/Button.tsx'
 import { Panel } from '../../ui/parts.tsx'
@@ -16,6 +17,7 @@ const DAYS_SHOWN_MAX = 365
 
 export function BalancePanel({ home }: { readonly home: Home }) {
   const { t } = useTranslation()
+  const { isClosing } = useMe()
   const { available, held } = home.balance
   // An empty balance has no worth and no days left to show.
   const hasBalance = available.whole !== '0' || held.whole !== '0'
@@ -32,9 +34,11 @@ export function BalancePanel({ home }: { readonly home: Home }) {
           <p className="mt-1 text-sm text-soft">{t('home.balance.unit')}</p>
         </div>
         {/* For a newcomer the main button is in the list of first steps above. */}
-        <ButtonLink to={paths.packs} tone={home.nextStep === 'done' ? 'main' : 'plain'}>
-          {t('home.topUp')}
-        </ButtonLink>
+        {!isClosing && (
+          <ButtonLink to={paths.packs} tone={home.nextStep === 'done' ? 'main' : 'plain'}>
+            {t('home.topUp')}
+          </ButtonLink>
+        )}
       </div>
       {hasBalance && <BalanceFacts home={home} />}
     </Panel>

@@ -1,9 +1,10 @@
-// The first steps of a newcomer: buy, create a key, send a request. Live updates advance the list;
-// if the last step is done while the page is open, a banner says so once.
+// The first steps of a newcomer: buy or get a trial, create a key, send a request. Live updates
+// advance the list; if the last step is done while the page is open, a banner says so once.
 import { Check } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { NextStep } from '../../../src/cabinet/contract/contract.ts'
+import type { Credits, NextStep } from '../../../src/cabinet/contract/contract.ts'
+import { usePhrases } from '../../format/phrases.ts'
 import { paths } from '../../paths.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { ButtonLink } from '../../ui/Button.tsx'
@@ -13,12 +14,18 @@ import { Panel } from '../../ui/parts.tsx'
 const order: readonly NextStep[] = ['buy', 'key', 'request', 'done']
 const steps = [
   { id: 'buy', to: paths.packs },
-  { id: 'key', to: paths.key },
+  { id: 'key', to: paths.key, state: { createsKey: true } },
   { id: 'request', to: paths.key },
 ] as const
 
-export function FirstSteps({ nextStep }: { readonly nextStep: NextStep }) {
+export function FirstSteps(props: {
+  readonly nextStep: NextStep
+  /** The credits of the owner's trial, which then takes the place of a purchase. */
+  readonly trial: Credits | null
+}) {
+  const { nextStep, trial } = props
   const { t } = useTranslation()
+  const phrases = usePhrases()
   const [initialStep] = useState(nextStep)
   if (nextStep === 'done') {
     return (
@@ -40,6 +47,11 @@ export function FirstSteps({ nextStep }: { readonly nextStep: NextStep }) {
             key={step.id}
             step={step}
             number={index + 1}
+            label={
+              step.id === 'buy' && trial !== null
+                ? t('home.steps.trial', { credits: phrases.credits(trial) })
+                : t(`home.steps.${step.id}`)
+            }
             state={index < reached ? 'isDone' : index === reached ? 'isNow' : 'isLater'}
           />
         ))}
@@ -51,9 +63,10 @@ export function FirstSteps({ nextStep }: { readonly nextStep: NextStep }) {
 function Step(props: {
   readonly step: (typeof steps)[number]
   readonly number: number
+  readonly label: string
   readonly state: 'isDone' | 'isNow' | 'isLater'
 }) {
-  const { step, number, state } = props
+  const { step, number, label, state } = props
   const { t } = useTranslation()
   const isNow = state === 'isNow'
   return (
@@ -78,13 +91,13 @@ function Step(props: {
       <div className="flex min-w-0 flex-1 flex-wrap items-center justify-between gap-x-6 gap-y-3">
         <div className="min-w-0 flex-1 basis-56">
           <p className={classes('font-medium', state === 'isDone' && 'text-soft')}>
-            {t(`home.steps.${step.id}`)}
+            {label}
             <span className="sr-only">, {t(`home.steps.${state}`)}</span>
           </p>
           {isNow && <p className="text-sm text-soft">{t(`home.steps.${step.id}Text`)}</p>}
         </div>
         {isNow && (
-          <ButtonLink to={step.to} tone="main" isSmall>
+          <ButtonLink to={step.to} state={'state' in step ? step.state : {}} tone="main" isSmall>
             {t(`home.steps.${step.id}Action`)}
           </ButtonLink>
         )}

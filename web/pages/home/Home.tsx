@@ -3,7 +3,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { homeQuery } from '../../runtime/queries.ts'
+import { useMe } from '../../runtime/session.ts'
 import { Page } from '../../ui/Page.tsx'
+import { PanelSkeletons } from '../../ui/parts.tsx'
 import { QueryView } from '../../ui/QueryView.tsx'
 import { BalancePanel } from './BalancePanel.tsx'
 import { FirstSteps } from './FirstSteps.tsx'
@@ -11,21 +13,42 @@ import { LatestRequests } from './LatestRequests.tsx'
 import { Notices } from './Notices.tsx'
 import { UsagePanel } from './UsagePanel.tsx'
 
+const FIGURES = 'grid min-w-0 gap-6 2xl:grid-cols-[minmax(0,5fr)_minmax(0,7fr)]'
+
 export function Home() {
   const { t } = useTranslation()
+  const { isClosing } = useMe()
   return (
     <Page title={t('home.title')}>
-      <QueryView query={useQuery(homeQuery)} lines={8}>
+      <QueryView query={useQuery(homeQuery)} skeleton={<HomeSkeleton />}>
         {(home) => (
           <>
-            <Notices home={home} />
-            <FirstSteps nextStep={home.nextStep} />
-            <BalancePanel home={home} />
-            <UsagePanel home={home} />
+            {/* Nothing that they lead to is possible while the account closes. */}
+            {!isClosing && (
+              <>
+                <Notices home={home} />
+                <FirstSteps nextStep={home.nextStep} trial={home.trial} />
+              </>
+            )}
+            <div className={FIGURES}>
+              <BalancePanel home={home} />
+              <UsagePanel home={home} />
+            </div>
             <LatestRequests />
           </>
         )}
       </QueryView>
     </Page>
+  )
+}
+
+function HomeSkeleton() {
+  return (
+    <>
+      <div className={FIGURES}>
+        <PanelSkeletons lines={[5, 7]} />
+      </div>
+      <PanelSkeletons lines={[8]} />
+    </>
   )
 }

@@ -43,7 +43,9 @@ function useColumns(): readonly Column<RequestLine>[] {
       id: 'model',
       label: t('home.latest.model'),
       isTitle: true,
-      cell: (line) => <span className="break-all">{line.model ?? '—'}</span>,
+      cell: (line) => (
+        <span className="max-md:break-all md:wrap-break-word">{line.model ?? '—'}</span>
+      ),
     },
     { id: 'time', label: t('home.latest.time'), cell: (line) => <Moment at={line.at} isAgo /> },
     {

@@ -1,8 +1,9 @@
 // The key page: why there is no key yet, creating it, showing and copying it, what to do when it is
 // lost or stolen, and how to use it. The plain value comes only from this browser's storage.
 import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useRouterState } from '@tanstack/react-router'
 import { KeyRound, Lock } from 'lucide-react'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Brand, KeyState } from '../../../src/cabinet/contract/contract.ts'
 import { paths } from '../../paths.ts'
@@ -12,7 +13,7 @@ import { useMe } from '../../runtime/session.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { Page } from '../../ui/Page.tsx'
-import { Empty, Panel, Skeleton } from '../../ui/parts.tsx'
+import { Empty, Panel, PanelSkeletons } from '../../ui/parts.tsx'
 import { QueryView } from '../../ui/QueryView.tsx'
 import { AbsentKey } from './AbsentKey.tsx'
 import { FirstRequest } from './FirstRequest.tsx'
@@ -20,8 +21,16 @@ import { KeyActions } from './KeyActions.tsx'
 import { KeyPanel } from './KeyPanel.tsx'
 import { QuickStartPanel } from './QuickStartPanel.tsx'
 import { type StoredKeys, useReveal, useStoredKeys } from './stored-keys.ts'
+import { TryPanel } from './TryPanel.tsx'
 import { UnstoredKeyDialog } from './UnstoredKeyDialog.tsx'
 import { type KeyIssuing, useIssueKey } from './use-issue-key.ts'
+
+declare module '@tanstack/react-router' {
+  interface HistoryState {
+    /** A button of the page before has said that it creates the key. */
+    readonly createsKey?: true
+  }
+}
 
 export function Key() {
   const { t } = useTranslation()
@@ -30,12 +39,13 @@ export function Key() {
   const query = useQuery(keyQuery)
   const stored = useStoredKeys(account, query.data)
   const issuing = useIssueKey(query.data)
+  useCreationAtOnce(query.data, issuing)
   return (
-    <Page isNarrow title={t('key.title')} lead={t('key.lead')}>
-      <QueryView query={query}>
+    <Page title={t('key.title')} lead={t('key.lead')}>
+      <QueryView query={query} skeleton={<PanelSkeletons lines={[6, 8]} />}>
         {(state) =>
           brand === undefined || stored === undefined ? (
-            <Skeleton />
+            <PanelSkeletons lines={[6, 8]} />
           ) : (
             <Body state={state} brand={brand} stored={stored} issuing={issuing} />
           )
@@ -44,6 +54,19 @@ export function Key() {
       <UnstoredKeyDialog issuing={issuing} />
     </Page>
   )
+}
+
+/** Once: neither a reload nor a later visit of this page in the history creates another key. */
+function useCreationAtOnce(state: KeyState | undefined, issuing: KeyIssuing): void {
+  const navigate = useNavigate()
+  const isAsked = useRouterState({ select: ({ location }) => location.state.createsKey === true })
+  const [isWanted, setWanted] = useState(isAsked)
+  useEffect(() => {
+    if (!isWanted || state === undefined) return
+    setWanted(false)
+    void navigate({ to: paths.key, replace: true, state: {} })
+    if (state.state === 'none' && state.pending === null) void issuing.create()
+  }, [isWanted, state, navigate, issuing])
 }
 
 type BodyProps = {
@@ -155,21 +178,26 @@ function ActiveKey(props: BodyProps & { readonly active: NonNullable<KeyState['a
   const focusTarget = useFocusAfter(`${issuing.done} ${stored.hasActive}`)
   return (
     <>
-      <div role="status" className="empty:hidden">
-        {issuing.done !== undefined && (
-          <Banner tone="good" title={t(`key.${issuing.done}`)}>
-            {t(`key.${issuing.done}Text`)}
-          </Banner>
-        )}
+      <div className="grid items-start gap-6 xl:grid-cols-2">
+        <div className="grid min-w-0 gap-6 xl:only:col-span-2">
+          <div role="status" className="empty:hidden">
+            {issuing.done !== undefined && (
+              <Banner tone="good" title={t(`key.${issuing.done}`)}>
+                {t(`key.${issuing.done}Text`)}
+              </Banner>
+            )}
+          </div>
+          <div ref={focusTarget} tabIndex={-1} className="outline-none">
+            {stored.hasActive ? (
+              <KeyPanel active={active} brand={brand} reveal={reveal} />
+            ) : (
+              <AbsentKey state={state} brand={brand} isUnavailable={stored.isUnavailable} />
+            )}
+          </div>
+          <FirstRequest keyCreatedAt={active.createdAt} />
+        </div>
+        {stored.hasActive && <TryPanel brand={brand} readKey={reveal.read} />}
       </div>
-      <div ref={focusTarget} tabIndex={-1} className="outline-none">
-        {stored.hasActive ? (
-          <KeyPanel active={active} brand={brand} reveal={reveal} />
-        ) : (
-          <AbsentKey state={state} brand={brand} isUnavailable={stored.isUnavailable} />
-        )}
-      </div>
-      <FirstRequest keyCreatedAt={active.createdAt} />
       <QuickStartPanel
         brand={brand}
         last4={active.last4}

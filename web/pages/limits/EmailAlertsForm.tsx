@@ -51,7 +51,7 @@ export function EmailAlertsForm({ guards }: { readonly guards: Guards }) {
   return (
     <Panel title={t('limits.letters.title')} hint={t('limits.letters.hint', { email })}>
       <Form form={form} submit={t('limits.save')} tone="plain">
-        <div className="grid items-start gap-5 sm:grid-cols-2">
+        <div className="grid items-start gap-5 sm:grid-cols-2 xl:grid-cols-1 2xl:grid-cols-2">
           <WholeField
             {...form.text('credits')}
             label={t('limits.letters.credits')}

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { SettingsTabs } from '../../account/SettingsTabs.tsx'
 import { guardsQuery } from '../../runtime/queries.ts'
 import { Page } from '../../ui/Page.tsx'
+import { Columns, PanelSkeletons } from '../../ui/parts.tsx'
 import { QueryView } from '../../ui/QueryView.tsx'
 import { EmailAlertsForm } from './EmailAlertsForm.tsx'
 import { LimitsForm } from './LimitsForm.tsx'
@@ -14,18 +15,20 @@ import { TopUpPanel } from './TopUpPanel.tsx'
 export function Limits() {
   const { t } = useTranslation()
   return (
-    <Page title={t('nav.settings')} isNarrow>
+    <Page title={t('nav.settings')}>
       <SettingsTabs />
-      <QueryView query={useQuery(guardsQuery)} lines={8}>
-        {(guards) => (
-          <>
-            <PausePanel guards={guards} />
-            <LimitsForm guards={guards} />
-            <EmailAlertsForm guards={guards} />
-          </>
-        )}
-      </QueryView>
-      <TopUpPanel />
+      <Columns>
+        <QueryView query={useQuery(guardsQuery)} skeleton={<PanelSkeletons lines={[4, 8, 6]} />}>
+          {(guards) => (
+            <>
+              <PausePanel guards={guards} />
+              <LimitsForm guards={guards} />
+              <EmailAlertsForm guards={guards} />
+            </>
+          )}
+        </QueryView>
+        <TopUpPanel />
+      </Columns>
     </Page>
   )
 }

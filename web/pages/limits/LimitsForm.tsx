@@ -67,7 +67,10 @@ export function LimitsForm({ guards }: { readonly guards: Guards }) {
           }
           placeholder={t('limits.none')}
         />
-        <div className="grid items-start gap-5 sm:grid-cols-[1fr_12rem]">
+        <div
+          className="grid items-start gap-5 sm:grid-cols-[1fr_12rem] xl:grid-cols-1
+            2xl:grid-cols-[1fr_12rem]"
+        >
           <WholeField
             {...form.text('speed')}
             label={t('limits.speed')}

@@ -3,7 +3,7 @@
 import { useTranslation } from 'react-i18next'
 import type { Pack } from '../../../src/cabinet/contract/contract.ts'
 import { useFormat } from '../../format/use-format.ts'
-import { Rubles } from '../../ui/amounts.tsx'
+import { Price } from '../../ui/amounts.tsx'
 import { classes } from '../../ui/classes.ts'
 import { UnitPrice } from './UnitPrice.tsx'
 
@@ -61,7 +61,7 @@ function PackCard(props: {
           <span className="sr-only">, </span>
         </span>
         <span className="text-lg font-medium">
-          <Rubles kopecks={pack.priceKopecks} />
+          <Price kopecks={pack.priceKopecks} />
           <span className="sr-only">, </span>
         </span>
         <UnitPrice pack={pack} />

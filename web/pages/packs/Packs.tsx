@@ -15,7 +15,7 @@ import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { CheckField } from '../../ui/form/Field.tsx'
 import { Page } from '../../ui/Page.tsx'
-import { Facts, Panel } from '../../ui/parts.tsx'
+import { Facts, Panel, PanelSkeletons } from '../../ui/parts.tsx'
 import { QueryView } from '../../ui/QueryView.tsx'
 import { PromoForm } from '../payments/PromoForm.tsx'
 import { useBuy } from './buy.ts'
@@ -27,7 +27,7 @@ export function Packs() {
   const { t } = useTranslation()
   return (
     <Page title={t('packs.title')} lead={t('packs.lead')}>
-      <QueryView query={useQuery(packsQuery)} lines={6}>
+      <QueryView query={useQuery(packsQuery)} skeleton={<PanelSkeletons lines={[7]} />}>
         {({ packs }) => <Shop packs={packs} />}
       </QueryView>
       <PromoForm />

@@ -10,7 +10,7 @@ export function UnitPrice({ pack }: { readonly pack: Pack }) {
   return (
     <span className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
       <span className="figures text-sm text-soft">
-        {t('packs.perMillion', { rubles: format.rubles(pack.kopecksPerMillion) })}
+        {t('packs.perMillion', { rubles: format.price(pack.kopecksPerMillion) })}
       </span>
       {pack.savingPercent > 0 && (
         <Badge tone="good">{t('packs.saving', { percent: pack.savingPercent })}</Badge>

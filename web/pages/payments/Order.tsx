@@ -14,7 +14,7 @@ import { brandQuery, homeQuery, orderQuery } from '../../runtime/queries.ts'
 import { Banner, type BannerTone } from '../../ui/Banner.tsx'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { Page } from '../../ui/Page.tsx'
-import { Panel } from '../../ui/parts.tsx'
+import { Panel, PanelSkeletons } from '../../ui/parts.tsx'
 import { QueryView } from '../../ui/QueryView.tsx'
 import { TextAnchor } from '../../ui/TextLink.tsx'
 import { useCheck } from './check.ts'
@@ -22,6 +22,7 @@ import { OrderFacts, Refunds } from './OrderFacts.tsx'
 import { canCheck, canRefund, isUsedUp, orderStates, stateWords } from './order-states.ts'
 import { PayLink, SbpCode } from './PaymentLinks.tsx'
 import { hasOpenedPaymentPage } from './payment-page.ts'
+import { Receipts } from './Receipts.tsx'
 import { RefundDialog } from './RefundDialog.tsx'
 import { Stages } from './Stages.tsx'
 
@@ -45,18 +46,20 @@ export function Order() {
   const credits =
     query.data === undefined ? undefined : phrases.creditsShort(query.data.pack.credits)
   return (
-    <Page
-      isNarrow
-      title={credits === undefined ? t('order.titlePlain') : t('order.title', { credits })}
-    >
-      <QueryView query={query} lines={6}>
+    <Page title={credits === undefined ? t('order.titlePlain') : t('order.title', { credits })}>
+      <QueryView query={query} skeleton={<PanelSkeletons lines={[4, 7]} />}>
         {(order) => (
-          <>
-            <StatePanel order={order} />
-            <Refunds refunds={order.refunds} />
-            <OrderFacts order={order} />
-            <Support id={order.id} />
-          </>
+          <div className="grid items-start gap-6 xl:grid-cols-[minmax(0,1fr)_28rem]">
+            <div className="grid min-w-0 gap-6">
+              <StatePanel order={order} />
+              <Refunds refunds={order.refunds} />
+              <Receipts receipts={order.receipts} />
+            </div>
+            <div className="grid min-w-0 gap-6">
+              <OrderFacts order={order} />
+              <Support id={order.id} />
+            </div>
+          </div>
         )}
       </QueryView>
     </Page>
@@ -168,9 +171,13 @@ function NextStep() {
   const { t } = useTranslation()
   const { data: home } = useQuery(homeQuery)
   const isKeyNext = home?.nextStep === 'key'
-  return (
-    <ButtonLink to={isKeyNext ? paths.key : paths.home} tone="main">
-      {t(isKeyNext ? 'order.toKey' : 'order.toHome')}
+  return isKeyNext ? (
+    <ButtonLink to={paths.key} state={{ createsKey: true }} tone="main">
+      {t('order.toKey')}
+    </ButtonLink>
+  ) : (
+    <ButtonLink to={paths.home} tone="main">
+      {t('order.toHome')}
     </ButtonLink>
   )
 }

@@ -15,7 +15,7 @@ import { Moment, Rubles } from '../../ui/amounts.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { Page } from '../../ui/Page.tsx'
-import { Badge, Empty, Panel, Skeleton } from '../../ui/parts.tsx'
+import { Badge, Empty, Panel, PanelSkeletons } from '../../ui/parts.tsx'
 import { type Column, Table } from '../../ui/Table.tsx'
 import { canRefund, orderStates, stateWords } from './order-states.ts'
 import { PromoForm } from './PromoForm.tsx'
@@ -40,7 +40,7 @@ export function Payments() {
           {errorText(query.error)}
         </Banner>
       )}
-      {orders === undefined && !query.isError && <Skeleton lines={6} />}
+      {orders === undefined && !query.isError && <PanelSkeletons lines={[8]} />}
       {orders?.length === 0 && (
         <Panel>
           <Empty

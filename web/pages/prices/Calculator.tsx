@@ -33,19 +33,23 @@ export function Calculator({ prices }: { readonly prices: Prices }) {
   const { t } = useTranslation()
   const format = useFormat()
   const navigate = useNavigate()
-  const search: CalculatorSearch = useSearch({ from: '/site/prices' })
+  // The address follows: a select that waited for it would show its old value first.
+  const [search, setSearch] = useState<CalculatorSearch>(useSearch({ from: '/site/prices' }))
   const [texts, setTexts] = useState<Texts>(() => textsOf(search))
   const model = prices.models.find(({ id }) => id === search.model) ?? prices.models[0]
   const load = loadOf(texts)
-  const updateSearch = (change: Record<string, unknown>) =>
+  // From what is there then: fields that a visitor filled before the scripts ran change at once.
+  const updateSearch = (change: Record<string, unknown>) => {
+    setSearch((before) => calculatorSearchOf({ ...before, ...change }))
     void navigate({
       to: paths.prices,
-      search: calculatorSearchOf({ ...search, ...change }),
+      search: (before) => calculatorSearchOf({ ...before, ...change }),
       replace: true,
       resetScroll: false,
     })
+  }
   const changeField = (field: CountField, text: string) => {
-    setTexts({ ...texts, [field]: text })
+    setTexts((before) => ({ ...before, [field]: text }))
     const count = countOf(text)
     if (count !== undefined) updateSearch({ [field]: Number(count) })
   }

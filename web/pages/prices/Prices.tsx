@@ -11,10 +11,10 @@ import { useFormat } from '../../format/use-format.ts'
 import { SitePage } from '../../frame/SiteFrame.tsx'
 import { paths } from '../../paths.ts'
 import { brandQuery, meQuery, pricesQuery } from '../../runtime/queries.ts'
-import { Rubles } from '../../ui/amounts.tsx'
+import { Price } from '../../ui/amounts.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { ButtonLink } from '../../ui/Button.tsx'
-import { Panel } from '../../ui/parts.tsx'
+import { Panel, PanelSkeletons } from '../../ui/parts.tsx'
 import { QueryView } from '../../ui/QueryView.tsx'
 import { ModelPrices } from '../packs/ModelPrices.tsx'
 import { UnitPrice } from '../packs/UnitPrice.tsx'
@@ -29,7 +29,7 @@ export function Prices() {
       description={t('prices.description')}
       lead={t('prices.lead')}
     >
-      <QueryView query={useQuery(pricesQuery)} lines={8}>
+      <QueryView query={useQuery(pricesQuery)} skeleton={<PanelSkeletons lines={[5, 9, 8]} />}>
         {(prices) => (
           <>
             <Packs packs={prices.packs} />
@@ -83,7 +83,7 @@ function PackLine({ pack }: { readonly pack: Pack }) {
         {phrases.creditsShort(pack.credits)}
       </span>
       <span className="text-lg font-medium">
-        <Rubles kopecks={pack.priceKopecks} />
+        <Price kopecks={pack.priceKopecks} />
       </span>
       <UnitPrice pack={pack} />
     </li>

@@ -15,7 +15,7 @@ import { saveFile } from '../../runtime/save-file.ts'
 import { Moment } from '../../ui/amounts.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Page } from '../../ui/Page.tsx'
-import { Panel } from '../../ui/parts.tsx'
+import { Columns, Panel } from '../../ui/parts.tsx'
 import { QueryView } from '../../ui/QueryView.tsx'
 import { TextLink } from '../../ui/TextLink.tsx'
 import { useErrorToast } from '../../ui/Toasts.tsx'
@@ -23,11 +23,13 @@ import { useErrorToast } from '../../ui/Toasts.tsx'
 export function Privacy() {
   const { t } = useTranslation()
   return (
-    <Page title={t('nav.settings')} isNarrow>
+    <Page title={t('nav.settings')}>
       <SettingsTabs />
-      <ConsentsPanel />
-      <ExportPanel />
-      <ClosePanel />
+      <Columns>
+        <ConsentsPanel />
+        <ExportPanel />
+        <ClosePanel />
+      </Columns>
     </Page>
   )
 }

@@ -6,16 +6,19 @@ import { SessionsPanel } from '../../account/SessionsPanel.tsx'
 import { SettingsTabs } from '../../account/SettingsTabs.tsx'
 import { SecondFactor } from '../../account/second-factor/SecondFactor.tsx'
 import { Page } from '../../ui/Page.tsx'
+import { Columns } from '../../ui/parts.tsx'
 
 export function Security() {
   const { t } = useTranslation()
   return (
-    <Page title={t('nav.settings')} isNarrow>
+    <Page title={t('nav.settings')}>
       <SettingsTabs />
-      <PasswordPanel />
-      <SecondFactor />
-      <PasskeysPanel />
-      <SessionsPanel />
+      <Columns>
+        <PasswordPanel />
+        <SecondFactor />
+        <PasskeysPanel />
+        <SessionsPanel />
+      </Columns>
     </Page>
   )
 }

@@ -1,5 +1,7 @@
-// The general settings: e-mail address, language, theme and time zone.
+// The general settings: e-mail address, e-mails that can be switched off, language, theme and time
+// zone.
 
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Trans, useTranslation } from 'react-i18next'
 import { SettingsTabs } from '../../account/SettingsTabs.tsx'
@@ -9,32 +11,38 @@ import { useFormat } from '../../format/use-format.ts'
 import { call } from '../../runtime/api.ts'
 import { currentLanguage } from '../../runtime/language.ts'
 import { type Language, languages } from '../../runtime/preferences.ts'
+import { meQuery } from '../../runtime/queries.ts'
 import { useChooseLanguage, useMe } from '../../runtime/session.ts'
 import { chooseTheme, type Theme, themes, useTheme } from '../../runtime/theme.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { EmailField, looksLikeEmail } from '../../ui/form/EmailField.tsx'
-import { SelectField } from '../../ui/form/Field.tsx'
+import { CheckField, SelectField } from '../../ui/form/Field.tsx'
 import { Form } from '../../ui/form/Form.tsx'
 import { useForm } from '../../ui/form/use-form.ts'
 import { Page } from '../../ui/Page.tsx'
-import { Panel } from '../../ui/parts.tsx'
+import { Columns, Panel } from '../../ui/parts.tsx'
 import { useErrorToast, useToast } from '../../ui/Toasts.tsx'
 
 export function Settings() {
   const { t } = useTranslation()
   return (
-    <Page title={t('nav.settings')} isNarrow>
+    <Page title={t('nav.settings')}>
       <SettingsTabs />
-      <EmailPanel />
-      <Panel title={t('settings.look')}>
-        <div className="grid gap-5 sm:grid-cols-2">
-          <LanguageField />
-          <ThemeField />
-          <div className="sm:col-span-2">
-            <ZoneField />
-          </div>
+      <Columns>
+        <div className="grid content-start gap-6">
+          <EmailPanel />
+          <SummaryPanel />
         </div>
-      </Panel>
+        <Panel title={t('settings.look')}>
+          <div className="grid gap-5 sm:grid-cols-2">
+            <LanguageField />
+            <ThemeField />
+            <div className="sm:col-span-2">
+              <ZoneField />
+            </div>
+          </div>
+        </Panel>
+      </Columns>
     </Page>
   )
 }
@@ -90,6 +98,33 @@ function EmailPanel() {
           </Banner>
         </div>
       )}
+    </Panel>
+  )
+}
+
+function SummaryPanel() {
+  const { t } = useTranslation()
+  const { hasSummaries } = useMe()
+  const client = useQueryClient()
+  const toast = useToast()
+  const showError = useErrorToast()
+  const save = useMutation({
+    mutationFn: (isOn: boolean) => call('POST /api/me/summaries', { body: { isOn } }),
+    async onSuccess() {
+      await client.invalidateQueries({ queryKey: meQuery.queryKey })
+      toast(t('settings.saved'))
+    },
+    onError: showError,
+  })
+  return (
+    <Panel title={t('settings.summary')}>
+      <CheckField
+        isChecked={save.isPending ? save.variables : hasSummaries}
+        onChange={(isOn) => save.mutate(isOn)}
+        hint={t('settings.summaryHint')}
+      >
+        {t('settings.summaryLabel')}
+      </CheckField>
     </Panel>
   )
 }

@@ -1,5 +1,7 @@
-// Confirms a registration: the code from the e-mail together with the password chosen at
-// registration, so that registering somebody else's address gains nothing.
+// Confirms a registration: the code from the e-mail, in the browser that registered. Every other
+// browser needs the password chosen at registration too, so that registering somebody else's
+// address gains nothing.
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { codeInHash, removeCodeFromHash } from '../../account/hash-code.ts'
@@ -11,12 +13,38 @@ import { ButtonLink } from '../../ui/Button.tsx'
 import { Form } from '../../ui/form/Form.tsx'
 import { PasswordField } from '../../ui/form/PasswordField.tsx'
 import { useForm } from '../../ui/form/use-form.ts'
+import { Skeleton } from '../../ui/parts.tsx'
 
 export function ConfirmRegistration() {
   const [code] = useState(codeInHash)
   const [isCodeUsed, setCodeUsed] = useState(false)
   if (code === undefined || isCodeUsed) return <CodeUsed />
-  return <ConfirmForm code={code} onCodeUsed={() => setCodeUsed(true)} />
+  return <Confirm code={code} onCodeUsed={() => setCodeUsed(true)} />
+}
+
+/** Tries without the password first. A query, because the code may be sent only once. */
+function Confirm(props: { readonly code: string; readonly onCodeUsed: () => void }) {
+  const { code } = props
+  const { t } = useTranslation()
+  const finishSignIn = useFinishSignIn()
+  const first = useQuery({
+    queryKey: ['confirm', code],
+    retry: false,
+    staleTime: Number.POSITIVE_INFINITY,
+    async queryFn() {
+      await call('POST /api/auth/confirm', { body: { code } })
+      removeCodeFromHash()
+      await finishSignIn()
+      return true
+    },
+  })
+  if (isApiRefusal(first.error, 'code_wrong')) return <CodeUsed />
+  if (first.isError) return <ConfirmForm {...props} />
+  return (
+    <GuestSheet title={t('confirm.title')}>
+      <Skeleton lines={3} />
+    </GuestSheet>
+  )
 }
 
 function ConfirmForm(props: { readonly code: string; readonly onCodeUsed: () => void }) {

@@ -7,6 +7,7 @@ import { useFormat } from '../../format/use-format.ts'
 import { packsQuery, topUpHistoryQuery, topUpQuery } from '../../runtime/queries.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Page } from '../../ui/Page.tsx'
+import { PanelSkeletons } from '../../ui/parts.tsx'
 import { QueryView } from '../../ui/QueryView.tsx'
 import { Charges } from './Charges.tsx'
 import { MandatePanel } from './MandatePanel.tsx'
@@ -17,7 +18,7 @@ export function TopUp() {
   const { t } = useTranslation()
   return (
     <Page title={t('topUp.title')} lead={t('topUp.hint')}>
-      <QueryView query={useQuery(topUpQuery)} lines={8}>
+      <QueryView query={useQuery(topUpQuery)} skeleton={<PanelSkeletons lines={[8]} />}>
         {(topUp) => (
           <>
             <Stopped topUp={topUp} />

@@ -13,7 +13,7 @@ import { homeQuery, pricesQuery, usageQuery } from '../../runtime/queries.ts'
 import { useZone } from '../../runtime/zone.ts'
 import { ButtonAnchor, ButtonLink } from '../../ui/Button.tsx'
 import { Page } from '../../ui/Page.tsx'
-import { Empty, Panel } from '../../ui/parts.tsx'
+import { Empty, Panel, PanelSkeletons } from '../../ui/parts.tsx'
 import { QueryView } from '../../ui/QueryView.tsx'
 import { Explorer } from './explorer/Explorer.tsx'
 import { Totals } from './explorer/Totals.tsx'
@@ -59,7 +59,7 @@ export function Usage() {
       }
     >
       <UsageTabs />
-      <QueryView query={home} lines={8}>
+      <QueryView query={home} skeleton={<PanelSkeletons lines={[10, 5]} />}>
         {({ requests, nextStep }) =>
           requests.total === '0' ? (
             <>
@@ -106,7 +106,7 @@ function UsageReport({ search, zone }: { readonly search: UsageSearch; readonly 
           })
         }
       />
-      <QueryView query={query} lines={10}>
+      <QueryView query={query} skeleton={<PanelSkeletons lines={[10, 5]} />}>
         {(usage) => (
           <>
             <Headlines whole={usage.whole} period={period} />

@@ -4,6 +4,7 @@ import { ChevronDown, CircleAlert } from 'lucide-react'
 import { type InputHTMLAttributes, type ReactNode, type Ref, useId } from 'react'
 import { useTranslation } from 'react-i18next'
 import { classes } from '../classes.ts'
+import { EarlyInput } from './EarlyInput.tsx'
 
 export type FieldProps = {
   readonly label: string
@@ -25,15 +26,19 @@ export const controlClasses =
 
 /** Label, hint and error of any field; `children` renders the control with the given attributes. */
 export function Field(
-  props: FieldProps & { readonly children: (attributes: ControlAttributes) => ReactNode },
+  props: FieldProps & {
+    readonly children: (attributes: ControlAttributes) => ReactNode
+    /** Called with a value that the control got before scripts ran. */
+    readonly onEarly?: ((value: string) => void) | undefined
+  },
 ) {
-  const { label, hint, error, isOptional, children } = props
+  const { label, hint, error, isOptional, children, onEarly } = props
   const { t } = useTranslation()
   const id = useId()
   const hasHint = hint !== undefined && hint !== ''
   const describedBy = [hasHint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   return (
-    <div className="grid gap-1.5">
+    <div className="grid content-start gap-1.5">
       <label htmlFor={id} className="flex items-baseline justify-between gap-3 font-medium">
         {label}
         {isOptional === true && (
@@ -45,6 +50,7 @@ export function Field(
         'aria-describedby': describedBy === '' ? undefined : describedBy,
         'aria-invalid': error !== undefined,
       })}
+      {onEarly !== undefined && <EarlyInput id={id} onFound={({ value }) => onEarly(value)} />}
       {error !== undefined && (
         <p id={`${id}-error`} className="flex items-start gap-1.5 text-sm text-bad">
           <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
@@ -72,7 +78,7 @@ export type TextFieldProps = FieldProps &
 export function TextField(props: TextFieldProps) {
   const { label, hint, error, isOptional, onChange, className, ...native } = props
   return (
-    <Field {...{ label, hint, error, isOptional }}>
+    <Field {...{ label, hint, error, isOptional }} onEarly={earlyChange(native.value, onChange)}>
       {(attributes) => (
         <input
           type="text"
@@ -86,6 +92,13 @@ export function TextField(props: TextFieldProps) {
   )
 }
 
+/** Calls `onChange` if the control has another value than the one that was rendered. */
+export function earlyChange(rendered: string, onChange: (value: string) => void) {
+  return (value: string) => {
+    if (value !== rendered) onChange(value)
+  }
+}
+
 /** A native select: phones and screen readers handle it best. */
 export function SelectField(
   props: FieldProps & {
@@ -97,7 +110,7 @@ export function SelectField(
 ) {
   const { label, hint, error, isOptional, value, onChange, options, name } = props
   return (
-    <Field {...{ label, hint, error, isOptional }}>
+    <Field {...{ label, hint, error, isOptional }} onEarly={earlyChange(value, onChange)}>
       {(attributes) => (
         <div className="relative">
           <select
@@ -135,8 +148,13 @@ export function CheckField(props: {
   const { isChecked, onChange, children, error, hint, name } = props
   const id = useId()
   const describedBy = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
+  const takeEarly = (control: HTMLInputElement | HTMLSelectElement) => {
+    const isTicked = control instanceof HTMLInputElement && control.checked
+    if (isTicked !== isChecked) onChange(isTicked)
+  }
   return (
     <div className="grid gap-1">
+      <EarlyInput id={id} onFound={takeEarly} />
       <div className="flex items-start gap-3">
         <input
           id={id}

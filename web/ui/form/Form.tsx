@@ -1,5 +1,6 @@
 // Renders a form: its fields in a column, its error, and the submit button.
 import type { ReactNode } from 'react'
+import { useBrowserFact } from '../../runtime/browser-fact.ts'
 import { Banner } from '../Banner.tsx'
 import { Button, type Tone } from '../Button.tsx'
 import type { FormState } from './use-form.ts'
@@ -14,15 +15,23 @@ export function Form(props: {
   readonly children: ReactNode
 }) {
   const { form, submit, tone = 'main', isWide = false, more, children } = props
+  // Until scripts have taken over a rendered form, the browser would send it by itself, by default
+  // with the password in the address: then it has no button that sends, and Enter does nothing.
+  const isReady = useBrowserFact(() => true, false)
   return (
-    <form noValidate onSubmit={form.onSubmit} className="grid gap-5">
+    <form noValidate method="post" onSubmit={form.onSubmit} className="grid gap-5">
       {children}
       {/* Always rendered: screen readers announce only what appears in an existing element. */}
       <div role="alert" className="empty:hidden">
         {form.error !== undefined && form.error !== '' && <Banner tone="bad">{form.error}</Banner>}
       </div>
       <div className="flex flex-wrap items-center gap-3">
-        <Button type="submit" tone={tone} isPending={form.isPending} isWide={isWide}>
+        <Button
+          type={isReady ? 'submit' : 'button'}
+          tone={tone}
+          isPending={form.isPending}
+          isWide={isWide}
+        >
           {submit}
         </Button>
         {more}

@@ -3,7 +3,7 @@
 import { Eye, EyeOff } from 'lucide-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { controlClasses, Field, type TextFieldProps } from './Field.tsx'
+import { controlClasses, earlyChange, Field, type TextFieldProps } from './Field.tsx'
 
 /** The server's limits: shorter passwords can be guessed, and nobody types longer ones. */
 export const PASSWORD_LENGTH_MIN = 10
@@ -19,7 +19,11 @@ export function PasswordField(props: TextFieldProps & { readonly isNew?: boolean
       ? t('password.rule', { min: PASSWORD_LENGTH_MIN })
       : t('password.more', { count: PASSWORD_LENGTH_MIN - length })
   return (
-    <Field {...{ label, error, isOptional }} hint={hint ?? (isNew ? rule : undefined)}>
+    <Field
+      {...{ label, error, isOptional }}
+      hint={hint ?? (isNew ? rule : undefined)}
+      onEarly={earlyChange(native.value, onChange)}
+    >
       {(attributes) => (
         <div className="relative">
           <input

@@ -1,133 +1,204 @@
-// Renders Markdown as React elements, never as an HTML string.
-import { type ReactNode, useMemo } from 'react'
+// Renders the blocks of a Markdown text as React elements, never as an HTML string.
+import { createContext, type ReactNode, useContext } from 'react'
+import { CodeBlock } from '../CodeBlock.tsx'
 import { TextAnchor } from '../TextLink.tsx'
-import { anchorOf, type Block, blocksOf, type Inline, inlinesOf } from './markdown.ts'
+import type { Block, Code, Heading, Inline, Row } from './blocks.ts'
 
-export function Markdown({ text }: { readonly text: string }) {
-  const blocks = useMemo(() => blocksOf(text), [text])
-  return <div className="grid gap-4">{blocks.map((block, at) => blockElement(block, at))}</div>
+/** How a page shows what it may want to show in its own way. */
+export type Rendering = {
+  readonly code: (code: Code) => ReactNode
+  readonly link: (href: string, children: ReactNode) => ReactNode
+  /** Changes words and codes outside of code blocks. */
+  readonly text: (text: string) => string
+  /** What stands behind a heading, such as a link to it. */
+  readonly headingEnd: (heading: Heading) => ReactNode
 }
 
-function blockElement(block: Block, at: number): ReactNode {
+const usual: Rendering = {
+  code: ({ language, text }) => <CodeBlock language={language} shown={text} copied={text} />,
+  link: (href, children) => <TextAnchor href={href}>{children}</TextAnchor>,
+  text: (text) => text,
+  headingEnd: () => null,
+}
+
+const RenderingContext = createContext(usual)
+
+export function Markdown(props: {
+  readonly blocks: readonly Block[]
+  readonly rendering?: Partial<Rendering>
+}) {
+  return (
+    <RenderingContext value={{ ...usual, ...props.rendering }}>
+      <div className="grid min-w-0 gap-4 [&>*]:min-w-0">
+        <Blocks blocks={props.blocks} />
+      </div>
+    </RenderingContext>
+  )
+}
+
+function Blocks({ blocks }: { readonly blocks: readonly Block[] }) {
+  // Keyed by index: a text never changes while it is shown.
+  return blocks.map((block, at) => <BlockElement key={blockKey(block, at)} block={block} />)
+}
+
+function blockKey(block: Block, at: number): string | number {
+  return block.kind === 'heading' ? block.id : at
+}
+
+function BlockElement({ block }: { readonly block: Block }) {
+  const rendering = useContext(RenderingContext)
   switch (block.kind) {
     case 'heading':
-      // The page already has an h1, so the headings of the text begin with h2.
-      return block.level <= 2 ? (
-        <h2 key={at} id={anchorOf(block.text)} className="mt-3 text-xl">
-          {spans(block.text)}
-        </h2>
+      return <HeadingElement heading={block} />
+    case 'list':
+      return block.start === undefined ? (
+        <ul className="list-disc space-y-1.5 ps-6">{itemElements(block.items)}</ul>
       ) : (
-        <h3 key={at} id={anchorOf(block.text)} className="mt-2 text-lg">
-          {spans(block.text)}
-        </h3>
-      )
-    case 'list': {
-      const items = block.items.map((item) => <li key={item}>{spans(item)}</li>)
-      return block.isOrdered ? (
-        <ol key={at} className="grid list-decimal gap-1.5 ps-6">
-          {items}
+        <ol start={block.start} className="list-decimal space-y-1.5 ps-6">
+          {itemElements(block.items)}
         </ol>
-      ) : (
-        <ul key={at} className="grid list-disc gap-1.5 ps-6">
-          {items}
-        </ul>
       )
-    }
     case 'table':
-      return <TextTable key={at} head={block.head} rows={block.rows} />
+      return <TextTable head={block.head} rows={block.rows} />
     case 'rule':
-      return <hr key={at} className="border-line" />
+      return <hr className="border-line" />
     case 'quote':
       return (
-        <blockquote key={at} className="border-s-3 border-line ps-4 text-soft">
-          {spans(block.text)}
+        <blockquote className="grid gap-3 border-s-3 border-line ps-4 text-soft">
+          <Blocks blocks={block.blocks} />
         </blockquote>
       )
     case 'code':
-      return <CodeText key={at} text={block.text} />
+      return rendering.code(block)
     case 'paragraph':
-      return <p key={at}>{spans(block.text)}</p>
+      return (
+        <p className="wrap-break-word">
+          <Inlines inside={block.inside} />
+        </p>
+      )
   }
 }
 
-function CodeText({ text }: { readonly text: string }) {
+/** The page already has an h1, so the headings of the text begin with h2. */
+function HeadingElement({ heading }: { readonly heading: Heading }) {
+  const { headingEnd } = useContext(RenderingContext)
+  const { level, id, inside } = heading
+  const content = (
+    <>
+      <Inlines inside={inside} />
+      {headingEnd(heading)}
+    </>
+  )
+  return level <= 2 ? (
+    <h2 id={id} className="group mt-6 scroll-mt-6 text-xl wrap-anywhere first:mt-0 sm:text-2xl">
+      {content}
+    </h2>
+  ) : (
+    <h3 id={id} className="group mt-3 scroll-mt-6 text-lg wrap-anywhere">
+      {content}
+    </h3>
+  )
+}
+
+function itemElements(items: readonly (readonly Block[])[]): ReactNode[] {
+  return items.map((blocks, at) => itemElement(blocks, at))
+}
+
+// Keyed by index, as above.
+function itemElement(blocks: readonly Block[], at: number): ReactNode {
   return (
-    // Long lines scroll, also by keyboard.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable.
-    <pre tabIndex={0} className="overflow-x-auto rounded-box bg-sunk p-4 text-sm">
-      <code>{text}</code>
-    </pre>
+    <li key={at} className="min-w-0 ps-1 [&>*+*]:mt-2">
+      <Blocks blocks={blocks} />
+    </li>
   )
 }
 
 function TextTable(props: {
-  readonly head: readonly string[]
-  readonly rows: readonly (readonly string[])[]
+  readonly head: readonly (readonly Inline[])[]
+  readonly rows: readonly Row[]
 }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: as above.
-    <div tabIndex={0} className="overflow-x-auto">
+    // Wide tables scroll, also by keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable.
+    <div tabIndex={0} className="overflow-x-auto rounded-part border border-line">
       <table className="w-full border-collapse text-start text-sm">
         <thead>
-          <tr>{props.head.map((cell, at) => headCell(cell, at))}</tr>
+          <tr className="bg-sunk">{props.head.map((cell, at) => headCell(cell, at))}</tr>
         </thead>
-        <tbody>
-          {props.rows.map((row) => (
-            <tr key={row.join('|')}>{row.map((cell, at) => bodyCell(cell, at))}</tr>
-          ))}
-        </tbody>
+        <tbody>{props.rows.map((row, at) => tableRow(row, at))}</tbody>
       </table>
     </div>
   )
 }
 
 // Keyed by index: cells may have equal text, and empty ones do.
-function headCell(cell: string, at: number): ReactNode {
+function tableRow({ id, cells }: Row, at: number): ReactNode {
   return (
-    <th key={at} scope="col" className="border border-line bg-sunk p-2 text-start">
-      {spans(cell)}
+    <tr
+      key={at}
+      {...(id === undefined ? {} : { id })}
+      className="scroll-mt-6 border-t border-line data-found:bg-tint"
+    >
+      {cells.map((cell, column) => bodyCell(cell, column))}
+    </tr>
+  )
+}
+
+function headCell(cell: readonly Inline[], at: number): ReactNode {
+  return (
+    <th key={at} scope="col" className="p-2.5 text-start align-bottom font-medium">
+      <Inlines inside={cell} />
     </th>
   )
 }
 
-function bodyCell(cell: string, at: number): ReactNode {
+function bodyCell(cell: readonly Inline[], at: number): ReactNode {
   return (
-    <td key={at} className="border border-line p-2 align-top">
-      {spans(cell)}
+    <td key={at} className="p-2.5 align-top">
+      <Inlines inside={cell} />
     </td>
   )
 }
 
-function spans(text: string): ReactNode[] {
-  return inlinesOf(text).map((inline, at) => span(inline, at))
+function Inlines({ inside }: { readonly inside: readonly Inline[] }) {
+  return inside.map((inline, at) => <InlineElement key={inlineKey(at)} inline={inline} />)
 }
 
-function span(inline: Inline, at: number): ReactNode {
+/** By index, as above. */
+function inlineKey(at: number): number {
+  return at
+}
+
+function InlineElement({ inline }: { readonly inline: Inline }): ReactNode {
+  const { text, link } = useContext(RenderingContext)
+  if (typeof inline === 'string') return text(inline)
   switch (inline.kind) {
     case 'bold':
-      return <strong key={at}>{inline.text}</strong>
+      return (
+        <strong className="font-semibold">
+          <Inlines inside={inline.inside} />
+        </strong>
+      )
     case 'italic':
-      return <em key={at}>{inline.text}</em>
+      return (
+        <em>
+          <Inlines inside={inline.inside} />
+        </em>
+      )
     case 'code':
       return (
-        <code key={at} className="rounded-xs bg-sunk px-1 text-[0.9em]">
-          {breakable(inline.text)}
+        <code translate="no" className="rounded-xs bg-sunk px-1 text-[0.9em]">
+          {breakable(text(inline.text))}
         </code>
       )
     case 'link':
-      return (
-        <TextAnchor key={at} href={inline.href}>
-          {inline.text}
-        </TextAnchor>
-      )
-    case 'text':
-      return inline.text
+      return link(inline.href, <Inlines inside={inline.inside} />)
   }
 }
 
-/** A long code, such as `content_encoding_unsupported`, may break after `_` to fit its column. */
+/** A long code or address, such as `content_encoding_unsupported`, may break to fit its column. */
 function breakable(code: string): ReactNode[] {
-  return code.split(/(?<=_)/).flatMap((part, at) => afterBreak(part, at))
+  return code.split(/(?<=[_./:@])/).flatMap((part, at) => afterBreak(part, at))
 }
 
 // Keyed by index, as above.

@@ -38,6 +38,10 @@ export const account: Same<typeof ru> = {
   register: {
     title: 'Create your account',
     lead: 'All you need is an e-mail address and a password.',
+    trial: '{{credits}} to try it',
+    trialText:
+      'You get them once, when you confirm your address, while the day’s allowance lasts. They ' +
+      'cannot be paid out.',
     submit: 'Create account',
     known: 'Already have an account?',
     signIn: 'Sign in',
@@ -67,6 +71,13 @@ export const account: Same<typeof ru> = {
     spentTitle: 'This link no longer works',
     spentText:
       'If you have already confirmed your address, just sign in. If not, request a new link.',
+  },
+  invitation: {
+    title: 'Create your account',
+    text: 'An account has been prepared for your address. Choose a password: nobody else knows it.',
+    submit: 'Create account',
+    spentText:
+      'If you have already created your account, just sign in. If not, request a new link.',
   },
   forgot: {
     title: 'Reset your password',
@@ -99,6 +110,17 @@ export const account: Same<typeof ru> = {
       'link that we sent to the old address.',
     spentTitle: 'This link is incomplete',
     spentText: 'Open it directly from the e-mail. If that does not help, request the change again.',
+  },
+  unsubscribe: {
+    title: 'Stop the monthly summaries?',
+    text:
+      'You will get no more e-mails about your months. E-mails about payments and security will ' +
+      'still arrive.',
+    submit: 'Unsubscribe',
+    doneTitle: 'You are unsubscribed',
+    doneText: 'You can turn the summaries on again in the settings.',
+    spentTitle: 'This link does not work',
+    spentText: 'Turn the summaries on or off in the settings of your account.',
   },
   undoEmail: {
     title: 'Undo the change of address?',

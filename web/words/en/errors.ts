@@ -38,11 +38,15 @@ export const errors: Same<typeof ru> = {
   email_change_recent:
     'A change of the e-mail address can be undone for seven days. During this time the address ' +
     'cannot be changed again, and the account cannot be closed.',
+  recovery_recent:
+    'For seven days after a recovery the links in our e-mails can take it back. During this time ' +
+    'the account cannot be closed.',
   review_not_due: 'There is nothing to check any more.',
   consent_missing: 'Agree to the required documents to create an account.',
   consent_unknown: 'The document has been updated. Reload the page.',
   code_wrong: 'This link has expired or has already been used.',
   password_wrong: 'Wrong password.',
+  password_needed: 'Enter the password that you chose.',
   password_too_short: 'The password is too short.',
   password_too_long: 'The password is too long: use at most 128 characters.',
   password_common: 'This password is too easy to guess. Choose another one.',
@@ -50,6 +54,11 @@ export const errors: Same<typeof ru> = {
   second_factor_locked: 'Too many wrong codes. Wait 15 minutes.',
   second_factor_already_on: 'Two-factor authentication is already on.',
   second_factor_off: 'Two-factor authentication is off.',
+  recovery_password_new:
+    'The password was reset lately, so it proves no more than the mailbox. Contact support to ' +
+    'recover the account.',
+  recovery_underway: 'Support has begun a recovery. Open the link in the e-mail about it.',
+  recovery_unripe: 'The recovery cannot be completed yet.',
   passkey_expired: 'The request timed out. Try again.',
   passkey_unknown: 'We do not recognise this passkey. Sign in with your password.',
   passkey_suspended:
@@ -77,9 +86,9 @@ export const errors: Same<typeof ru> = {
   pack_changed:
     'The price or the number of credits in the pack has changed. Check the new terms and ' +
     'authorise the charges again.',
-  closing_waits:
-    'You have an unpaid order, or a request with your key is running. You can close your account ' +
-    'once the order has expired, within an hour, and the request has ended.',
+  account_closing: 'Your account is being closed: purchases and new keys are unavailable.',
+  closing_final: 'This closing can no longer be stopped.',
+  refund_not_waiting: 'This refund has already been sent or decided.',
   request_unknown: 'Request not found.',
   usage_session_unknown: 'Session not found.',
   document_unknown: 'Document not found.',

@@ -62,6 +62,7 @@ export const home: Same<typeof ru> = {
     steps: {
       title: 'Get started',
       lead: 'Three steps to your first model response. We tick them off automatically.',
+      trial: 'To try it you have {{credits}}',
       buy: 'Buy a credit pack',
       buyText: 'Pay by card or SBP. Credits arrive within a minute.',
       buyAction: 'Choose a pack',

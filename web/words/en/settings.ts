@@ -23,6 +23,10 @@ export const settings: Same<typeof ru> = {
       'address again.',
     emailSentTitle: 'Check the inbox of your new address',
     emailSent: 'We sent a link to {{email}}. It works for one hour.',
+    summary: 'Month in review',
+    summaryLabel: 'Send me a summary of each month',
+    summaryHint:
+      'Requests, credits, purchases and tax receipts, in the first days of the next month.',
     look: 'Language and appearance',
     languageHint: 'E-mails are sent in this language, too.',
     themeHint: 'Applies to this browser only.',
@@ -113,24 +117,58 @@ export const settings: Same<typeof ru> = {
   },
   closing: {
     title: 'Close account',
-    hint: 'Your key stops working immediately and you cannot sign in again. This cannot be undone.',
+    hint: 'Your key stops working immediately. After the refunds you can no longer sign in.',
     available: 'Credit balance',
     refund: 'Refundable amount',
     choice: 'What should happen to the remaining credits?',
     chooseRefund: 'Refund {{sum}} to my original payment method',
+    chooseRefundOfHeld: 'Refund what running requests leave to my original payment method',
     chooseForfeit: 'Give up the remaining credits',
-    waits_one:
-      'You have {{count}} unpaid order. You can close your account once it expires, within an ' +
-      'hour.',
-    waits_other:
-      'You have {{count}} unpaid orders. You can close your account once they expire, within an ' +
-      'hour.',
+    held: 'Reserved by running requests',
+    waits:
+      'Your account closes once running requests have finished and open orders have expired, ' +
+      'usually within an hour. What is left of the requests is included in the refund.',
+    reviewed: 'Our support team decides about {{sum}} of this. That may take a day or two.',
     submit: 'Close account',
     sureTitle: 'Close your account permanently?',
-    sureText: 'Your key and all sessions stop working immediately.',
+    sureText: 'Your key stops working immediately, and all sessions at the end.',
     sureRefund: 'I understand that my account will be closed and the refundable amount refunded.',
     sureEmpty: 'I understand that my account will be closed permanently.',
     sureForfeit: 'I understand that my account will be closed and the remaining credits lost.',
     done: 'Your account is closed. We sent you an e-mail with the details.',
+    processTitle: 'Your account is being closed',
+    begunBy: { owner: 'You started this on', operator: 'We started this on' },
+    chosen: {
+      refund: 'The remaining credits will be refunded.',
+      forfeit: 'The remaining credits will be lost.',
+    },
+    steps: {
+      closing: 'Requests and orders finish',
+      drained: 'Refunds are made',
+      refunded: 'The account is closed',
+    },
+    progress: { done: 'done', now: 'now', later: 'later' },
+    waitsRequests: 'Requests are still running. Credits they hold:',
+    waitsOrders: 'Waiting for an open order to expire, an hour at most.',
+    waitsBank: 'Waiting for the bank: usually minutes, sometimes up to three days.',
+    waitsDispute: 'A payment is disputed with the bank. The rest of it waits for the decision.',
+    waitsReview: 'Our support team is checking one of the refunds.',
+    refunds: 'Refunds',
+    forCredits: 'For credits:',
+    againAt: 'We will retry automatically:',
+    again: 'Retry now',
+    states: {
+      sent: 'With the bank',
+      again: 'Rejected by the bank',
+      review: 'With support',
+      returned: 'Refunded',
+      dismissed: 'Declined by support',
+    },
+    stop: 'Keep my account',
+    stopHint:
+      'You can stop this until refunds begin. You keep your credits, but you will need a new key.',
+    stopped: 'Your account stays open.',
+    bannerText: 'You cannot buy credits or create a key now.',
+    bannerAction: 'Show the steps',
   },
 }

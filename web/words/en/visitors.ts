@@ -1,5 +1,4 @@
-// The pages that everybody may read, in English: the front page, pricing, how billing works, the
-// quick start, the service status.
+// The pages that everybody may read, in English: pricing, how billing works, the service status.
 
 import type { Same } from '../ru/ru.ts'
 import type { visitors as ru } from '../ru/visitors.ts'
@@ -11,49 +10,11 @@ export const visitors: Same<typeof ru> = {
     prices: 'Pricing',
     charging: 'How billing works',
     chargingShort: 'Billing',
-    start: 'Quick start',
     status: 'Service status',
     statusShort: 'Status',
     signIn: 'Sign in',
     register: 'Sign up',
     cabinet: 'Dashboard',
-  },
-  front: {
-    title: 'Language model API, paid in roubles',
-    description:
-      'Prepaid access to language models: one API key, credit packs in roubles, any program made ' +
-      'for the official Messages API.',
-    lead:
-      'Buy a credit pack, create a key and set our base URL in any program that works with the ' +
-      'official Messages API. Nothing else changes.',
-    from: 'Packs from {{rubles}}',
-    fromText: '{{credits}}. One input token costs one credit. Credits never expire.',
-    fromTextPlain: '{{credits}}. Credits never expire.',
-    prices: 'See pricing',
-    steps: 'How it works',
-    step: {
-      register: 'Sign up',
-      registerText: 'All you need is an e-mail address and a password.',
-      buy: 'Buy a pack',
-      buyText: 'Pay by card or SBP. Credits arrive within a minute, the receipt by e-mail.',
-      key: 'Create a key',
-      keyText: 'Only you can see it: we store only a hash.',
-      call: 'Change the base URL',
-      callText: 'Keep your tools and libraries. Only the base URL and the key change.',
-    },
-    address: 'Base URL',
-    promises: 'What we promise',
-    promise: {
-      exact: 'You can check every charge',
-      exactText: 'The log shows the tokens, the coefficient and the exact cost of each request.',
-      free: 'Failures are free',
-      freeText: 'If a response is cut off by the model or by us, the request is free.',
-      silent: 'We do not store your content',
-      silentText: 'No prompts, no responses. Only token counts and timestamps.',
-      limit: 'You never spend more than you have',
-      limitText:
-        'You pay in advance, so requests never put you in debt and there are no surprise bills.',
-    },
   },
   prices: {
     title: 'Pricing',
@@ -98,7 +59,7 @@ export const visitors: Same<typeof ru> = {
       underDay: 'Less than a day',
       never: 'No usage',
       rounding: 'Roubles are rounded up, days down.',
-      rate: 'Roubles beside credits are {{source}}.',
+      rate: 'Amounts in roubles are {{source}}.',
       correct: 'Correct the marked fields to see the cost.',
     },
   },
@@ -153,34 +114,39 @@ export const visitors: Same<typeof ru> = {
       'An estimate never exceeds the reserved amount.',
     free: 'What is always free',
     freeCount: 'Token counting: POST /v1/messages/count_tokens',
-    freeModels: 'The list of models and your balance: GET /v1/models and GET /v1/me',
+    freeModels: 'The list of models and your balance: GET\u00a0/v1/models and GET\u00a0/v1/me',
     freeNo: 'Any error response',
     zero: 'When credits run out',
     zeroText:
       'New requests are rejected with a clear error until you top up. Your key stays the same.',
   },
-  begin: {
-    title: 'Quick start',
-    description:
-      'Ready-made examples for curl, Python, TypeScript, AI SDK, LangChain and command-line ' +
-      'programs: change the base URL and the key.',
-    lead: 'From sign-up to the first response in a few minutes.',
-    first:
-      'Create your key in the dashboard after your first purchase. The examples there already ' +
-      'include it.',
-    streams: 'Streaming and errors',
-    streamsText:
-      'Streaming, tools, images and caching work as in the official API. Errors have the same ' +
-      'format, with the request ID in the request-id header.',
-    more: 'What it costs: <a>pricing</a> and <b>how billing works</b>.',
-  },
   status: {
     title: 'Service status',
-    description: 'Whether the API, models, payments and e-mails are working right now.',
+    description:
+      'Whether the API, models, payments and e-mails work now, and how the last 90 days went.',
     at: 'Last checked: {{time}}.',
     allWell: 'All systems operational',
-    someSlow: 'Operational with delays',
+    measuredWell: 'Everything we measure is operational',
+    nothingMeasured: 'The status is not measured yet',
+    nothingKnown: 'The status is unknown right now',
+    someSlow: 'Operational with limitations',
     someDown: 'Partial outage',
+    stale: 'The current status cannot be read',
+    staleText: 'Below is what was known at {{time}}. It may have changed since.',
+    parts: 'Components over 90 days',
+    active: 'Now and coming up',
+    past: 'Past events',
+    outages: 'Outages seen by our probes',
+    noOutages: 'Our probes saw no outage in this time.',
+    allOutages: 'Show all ({{count}})',
+    goesOn: 'Ongoing',
+    since: 'Since {{from}}',
+    span: '{{from}} – {{to}}',
+    uptime: 'Available {{percent}}% of the observed time.',
+    observed: 'Observed {{percent}}% of the time.',
+    utc: 'Days are in UTC.',
+    noUptime: 'Availability is not measured yet.',
+    feed: 'Subscribe to updates (Atom)',
     part: {
       gateway: 'API',
       models: 'Models',
@@ -191,8 +157,38 @@ export const visitors: Same<typeof ru> = {
       working: 'Operational',
       slow: 'Delayed',
       down: 'Unavailable',
+      maintenance: 'Maintenance',
       paused: 'Paused',
       unknown: 'Unknown',
+      unmeasured: 'Not measured',
+    },
+    kind: { incident: 'Incident', maintenance: 'Maintenance' },
+    incident: {
+      investigating: 'Investigating',
+      identified: 'Cause found',
+      watching: 'Monitoring',
+      planned: 'Scheduled',
+      closed: 'Resolved',
+    },
+    legend: {
+      working: 'operational',
+      failed: 'outage',
+      planned: 'maintenance or pause',
+      unknown: 'not observed',
+    },
+    day: {
+      slider: '{{part}}: status by day',
+      oldest: '90 days ago',
+      today: 'today',
+      text: '{{day}}: {{text}}',
+      well: 'no failures',
+      nothing: 'no data',
+      before: 'There were no probes yet',
+      failed: 'failed for {{time}}',
+      planned: 'maintenance or pause for {{time}}',
+      unknown: 'not observed for {{time}}',
+      list_one: '{{count}} day with remarks',
+      list_other: '{{count}} days with remarks',
     },
     text: {
       gateway: 'Accepts requests at our base URL.',

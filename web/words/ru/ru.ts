@@ -5,10 +5,12 @@ import { buying } from './buying.ts'
 import { docs } from './docs.ts'
 import { errors } from './errors.ts'
 import { frame } from './frame.ts'
+import { front } from './front.ts'
 import { home } from './home.ts'
 import { key } from './key.ts'
 import { limits } from './limits.ts'
 import { pricing } from './pricing.ts'
+import { recovery } from './recovery.ts'
 import { sessions } from './sessions.ts'
 import { settings } from './settings.ts'
 import { topUp } from './top-up.ts'
@@ -18,8 +20,10 @@ import { visitors } from './visitors.ts'
 export const ru = {
   ...frame,
   docs,
+  front,
   errors,
   ...account,
+  ...recovery,
   ...settings,
   ...home,
   ...buying,

@@ -2,7 +2,7 @@
 // that does not exist. The payments module decides when an order is credited.
 import { z } from 'zod'
 import type { Ledger } from '../../../ledger/ledger.ts'
-import type { OrderView, Payments, Refund } from '../../../payments/payments.ts'
+import type { OrderView, Payments, ReceiptView, Refund } from '../../../payments/payments.ts'
 import { type BookId, isOrderId, type OrderId } from '../../../platform/ids.ts'
 import type { Pricing } from '../../../pricing/pricing.ts'
 import { kopecks } from '../../../units/kopecks.ts'
@@ -25,6 +25,7 @@ export type OrderOptions = {
     | 'refunds'
     | 'redeem'
     | 'methods'
+    | 'receipts'
   >
   readonly ledger: Pick<Ledger, 'lots'>
   readonly pricing: Pick<Pricing, 'current'>
@@ -75,7 +76,7 @@ export function orderRoutes({
     },
 
     'POST /api/orders': {
-      session: 'required',
+      session: 'open',
       allowance: BUY_ALLOWANCE,
       body: purchase,
       async run({ session, body }) {
@@ -124,6 +125,7 @@ export function orderRoutes({
         return {
           ...view(order),
           refunds: refunds.filter((one) => one.order === order.id).map(refundOf),
+          receipts: (await payments.receipts.of([order.id])).map(receiptOf),
         }
       },
     },
@@ -150,7 +152,7 @@ export function orderRoutes({
     },
 
     'POST /api/orders/:id/refund': {
-      session: 'required',
+      session: 'open',
       action: 'order.refund',
       allowance: REFUND_ALLOWANCE,
       body: z.object({
@@ -175,7 +177,7 @@ export function orderRoutes({
     },
 
     'POST /api/promo': {
-      session: 'required',
+      session: 'open',
       allowance: REDEEM_ALLOWANCE,
       body: z.object({ code: z.string().max(100) }),
       async run({ session, body }) {
@@ -224,6 +226,15 @@ export function orderOf(order: OrderView): contract.Order {
     createdAt: timeOf(order.createdAt),
     creditedAt: timeOrNull(order.creditedAt),
     isTopUp: order.isTopUp,
+  }
+}
+
+function receiptOf(receipt: ReceiptView): contract.Receipt {
+  const { id, kind, state, amountKopecks, createdAt, periodUntil, fiscal } = receipt
+  return {
+    ...{ id, kind, state, amountKopecks: String(amountKopecks), createdAt: timeOf(createdAt) },
+    usedUntil: timeOrNull(periodUntil),
+    fiscal: fiscal && { ...fiscal, registeredAt: timeOf(fiscal.registeredAt) },
   }
 }
 

@@ -58,7 +58,7 @@ export function topUpRoutes({ db, payments }: TopUpRouteOptions): RouteTable<Top
     },
 
     'POST /api/top-up': {
-      session: 'required',
+      session: 'open',
       action: 'top-up.agree',
       allowance: AGREE_ALLOWANCE,
       body: z.object({

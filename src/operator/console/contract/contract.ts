@@ -24,7 +24,16 @@ export type Me = {
 
 /** One thing that a search found. `text` is what a person recognises it by. */
 export type Hit = {
-  readonly kind: 'account' | 'book' | 'key' | 'order' | 'review' | 'request' | 'session' | 'promo'
+  readonly kind:
+    | 'account'
+    | 'book'
+    | 'key'
+    | 'order'
+    | 'review'
+    | 'request'
+    | 'session'
+    | 'promo'
+    | 'registration'
   readonly id: string
   readonly text: string
   readonly state: string | null
@@ -103,6 +112,22 @@ export type RefusedLine = {
   readonly lastAt: Time
 }
 
+export type ClosingLine = {
+  readonly step: 'closing' | 'drained' | 'refunded'
+  readonly begunBy: 'owner' | 'operator'
+  readonly begunAt: Time
+  /** Why the next step is not taken yet, in the words of op closings. */
+  readonly waits: readonly string[]
+}
+
+export type RecoveryLine = {
+  readonly kind: 'mailbox' | 'authenticator' | 'both'
+  readonly begunBy: 'owner' | 'operator'
+  readonly begunAt: Time
+  /** When it may be completed; null: its mailbox has not confirmed it yet. */
+  readonly ripeAt: Time | null
+}
+
 export type Account = {
   readonly book: string
   /** Null: nobody owns this book. */
@@ -123,6 +148,10 @@ export type Account = {
   readonly stop: StopReason | null
   /** The stop that is in force again after the operator's is lifted. */
   readonly stopBeneath: StopReason | null
+  /** The account is closing; null: it is open, or closed. */
+  readonly closing: ClosingLine | null
+  /** A lost mailbox or authenticator is being replaced. */
+  readonly recovery: RecoveryLine | null
   readonly guards: {
     readonly dayLimit: Credits | null
     readonly daySpent: Credits

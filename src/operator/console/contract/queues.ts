@@ -27,6 +27,11 @@ export type StuckOrderLine = {
 /** A receipt that the provider could not register. */
 export type ReceiptLine = {
   readonly order: string
+  readonly kind: 'prepayment' | 'completion' | 'return'
+  /** Why; null: the payment only says that it was canceled. */
+  readonly error: string | null
+  /** When a worker makes it again; null: only a person can. */
+  readonly againAt: Time | null
   readonly book: string
   readonly email: string
   readonly amountKopecks: Kopecks
@@ -71,6 +76,19 @@ export type Queues = {
     readonly attempts: number
     readonly error: string
     readonly postedAt: Time
+  }[]
+  /** Newest first: registered or invited, and not confirmed. */
+  readonly registrations: readonly {
+    readonly id: string
+    readonly email: string
+    readonly isInvited: boolean
+    readonly isExpired: boolean
+    readonly createdAt: Time
+    /** What became of the e-mail with the link; null when it is not kept any more. */
+    readonly letter: {
+      readonly state: 'queued' | 'sent' | 'failed'
+      readonly error: string | null
+    } | null
   }[]
   readonly signals: readonly SignalLine[]
 }

@@ -1,8 +1,9 @@
 // Everything that the console shows about one account, and the pages of its statement.
-import type { FoundAccount } from '../../../accounts/accounts.ts'
+import type { Closing, FoundAccount } from '../../../accounts/accounts.ts'
 import type { Book, Entry } from '../../../ledger/ledger.ts'
 import type { OrderView, Refund } from '../../../payments/payments.ts'
 import { type BookId, requestIdOf } from '../../../platform/ids.ts'
+import { waitsFor } from '../../closings.ts'
 import { isBookNumber } from '../../desk/customer.ts'
 import type { OperatorModules } from '../../desk/modules.ts'
 import type * as contract from '../contract/contract.ts'
@@ -16,6 +17,7 @@ const SHOWN_MAX = 20
 const REFUSED_DAYS = 30
 const STATEMENT_PAGE = 50
 
+type Recovery = NonNullable<Awaited<ReturnType<OperatorModules['accounts']['recovery']['living']>>>
 type Modules = Pick<OperatorModules, 'ledger' | 'keys' | 'accounts' | 'payments' | 'mail' | 'acts'>
 
 /** Refuses: thing_unknown. */
@@ -36,7 +38,7 @@ export async function readAccount(modules: Modules, text: string): Promise<contr
       payments.topUps.read(id),
       ledger.usage.sessions.page({ book: id, kind: 'session', before: null, limit: SHOWN_MAX }),
       ledger.usage.refused.listMost({ book: id, days: REFUSED_DAYS, limit: SHOWN_MAX }),
-      owner === undefined ? [] : mail.listTo(owner.email),
+      owner === undefined ? [] : mail.listTo([owner.email]),
       listActs(modules, {
         ...{ by: null, limit: SHOWN_MAX, about: { account: owner?.id ?? null, book: id } },
       }),
@@ -48,6 +50,7 @@ export async function readAccount(modules: Modules, text: string): Promise<contr
     spent30Days: creditsOf(recent.spent30Days),
     requestsToday: String(recent.requestsToday),
     stopBeneath: beneath,
+    ...(await endingsOf(modules, owner)),
     keys: keyLines(key),
     orders: orders.map(orderLine),
     refunds: refunds.slice(0, SHOWN_MAX).map(refundLine),
@@ -72,6 +75,31 @@ function ownerOf(account: FoundAccount): contract.Account['owner'] {
     ...{ id, email, hasSecondFactor },
     ...{ createdAt: timeOf(createdAt), closedAt: timeOrNull(closedAt) },
   }
+}
+
+/** The closing and the recovery that are under way. */
+async function endingsOf(
+  modules: Modules,
+  owner: FoundAccount | undefined,
+): Promise<Pick<contract.Account, 'closing' | 'recovery'>> {
+  if (owner === undefined) return { closing: null, recovery: null }
+  const { closings, recovery } = modules.accounts
+  const [closing, living] = await Promise.all([closings.find(owner.id), recovery.living(owner.id)])
+  return {
+    closing: closing === undefined ? null : await closingLine(modules, closing),
+    recovery: living === undefined ? null : recoveryLine(living),
+  }
+}
+
+async function closingLine(modules: Modules, closing: Closing): Promise<contract.ClosingLine> {
+  const { begunBy, begunAt } = closing
+  // One under way has not ended.
+  const step = closing.step as contract.ClosingLine['step']
+  return { step, begunBy, begunAt: timeOf(begunAt), waits: await waitsFor(modules, closing) }
+}
+
+function recoveryLine({ kind, begunBy, begunAt, ripeAt }: Recovery): contract.RecoveryLine {
+  return { kind, begunBy, begunAt: timeOf(begunAt), ripeAt: timeOrNull(ripeAt) }
 }
 
 function balanceOf(book: Book) {

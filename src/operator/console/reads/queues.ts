@@ -1,6 +1,7 @@
 // What waits for a person: payments that differ from their orders, open disputes, orders that hang,
-// failed receipts, charges that the database refused, e-mails that the relay refused, signals; and
-// the two reads that belong to them: a dispute's file for the bank, and the rows of a figure.
+// failed receipts, charges that the database refused, e-mails that the relay refused, registrations
+// without confirmation, signals; and the two reads that belong to them: a dispute's file for the
+// bank, and the rows of a figure.
 import { z } from 'zod'
 import { isDay } from '../../../platform/clock.ts'
 import { requestIdOf } from '../../../platform/ids.ts'
@@ -9,6 +10,7 @@ import type { OperatorModules } from '../../desk/modules.ts'
 import { collectEvidence, evidenceFileName } from '../../evidence/facts.ts'
 import { evidencePage } from '../../evidence/page.ts'
 import { LANGUAGES } from '../../evidence/words.ts'
+import { findWaiting } from '../../registrations/find-waiting.ts'
 import type * as contract from '../contract/queues.ts'
 import { ConsoleRefusal } from '../refusals.ts'
 import type { RouteTable } from '../routes.ts'
@@ -20,6 +22,8 @@ import { signalLines } from './signals.ts'
 /** A page for a person, not a dump: if more wait, something is broken as a whole. */
 const SHOWN_MAX = 100
 const ROWS_PAGE = 50
+/** Enough to see what happens to e-mails now; the search finds the others. */
+const REGISTRATIONS_MAX = 20
 
 type QueueRoute = 'GET /api/queues' | 'GET /api/disputes/:id/evidence' | 'GET /api/figures/:name'
 
@@ -102,15 +106,17 @@ async function readQueues(
   modules: Pick<OperatorModules, 'payments' | 'ledger' | 'mail' | 'clock' | 'accounts'>,
 ): Promise<contract.Queues> {
   const { payments, ledger, mail, clock } = modules
-  const [reviews, disputes, stuck, receipts, quarantine, letters, signals] = await Promise.all([
-    payments.reviewQueue(),
-    payments.disputes(),
-    payments.stuckOrders(),
-    payments.failedReceipts(),
-    ledger.quarantine.list({ limit: SHOWN_MAX, hold: null }),
-    mail.listFailed(SHOWN_MAX),
-    signalLines(modules),
-  ])
+  const [reviews, disputes, stuck, receipts, quarantine, letters, signals, waiting] =
+    await Promise.all([
+      payments.reviewQueue(),
+      payments.disputes(),
+      payments.stuckOrders(),
+      payments.failedReceipts(),
+      ledger.quarantine.list({ limit: SHOWN_MAX, hold: null }),
+      mail.listFailed(SHOWN_MAX),
+      signalLines(modules),
+      findWaiting(modules, { text: null, limit: REGISTRATIONS_MAX }),
+    ])
   return {
     reviews: reviews.slice(0, SHOWN_MAX).map((one) => ({
       ...{ id: String(one.id), order: one.order, reason: one.reason, detail: one.detail },
@@ -129,15 +135,19 @@ async function readQueues(
       ...{ id, book: String(book), state, pack: packTitle, priceKopecks: String(price) },
       ...{ createdAt: timeOf(createdAt), paidAt: timeOrNull(paidAt) },
     })),
-    receipts: receipts.map(({ order, book, email, amount, creditedAt }) => ({
-      ...{ order, book: String(book), email, amountKopecks: String(amount) },
-      creditedAt: timeOf(creditedAt),
+    receipts: receipts.map(({ book, amount, creditedAt, againAt, ...receipt }) => ({
+      ...{ ...receipt, book: String(book), amountKopecks: String(amount) },
+      ...{ creditedAt: timeOf(creditedAt), againAt: timeOrNull(againAt) },
     })),
     quarantine: quarantine.map(({ hold, reason, priced }) => ({
       ...{ request: requestIdOf(hold), reason, priced: creditsOf(priced) },
     })),
     letters: letters.map(({ id, kind, recipient, state, attempts, error, postedAt }) => ({
       ...{ id, kind, recipient, state, attempts, error, postedAt: timeOf(postedAt) },
+    })),
+    registrations: waiting.map(({ id, email, invitedBy, isExpired, createdAt, letter }) => ({
+      ...{ id, email, isInvited: invitedBy !== null, isExpired, createdAt: timeOf(createdAt) },
+      letter: letter && { state: letter.state, error: letter.error },
     })),
     signals,
   }

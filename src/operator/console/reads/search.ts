@@ -26,6 +26,7 @@ const FIELDS: Readonly<Record<Hit['kind'], readonly [id: string, text: string, s
   request: ['id', 'model', 'ending'],
   session: ['session', 'requests', ''],
   promo: ['code', 'note', ''],
+  registration: ['id', 'email', 'state'],
 }
 
 function hitOf({ kind, book, result }: Hit): contract.Hit {
