@@ -1,6 +1,6 @@
 // The key page: why there is no key yet, creating it, showing and copying it, what to do when it is
 // lost or stolen, and how to use it. The plain value comes only from this browser's storage.
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useRouterState } from '@tanstack/react-router'
 import { KeyRound, Lock } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
@@ -56,17 +56,25 @@ export function Key() {
   )
 }
 
-/** Once: neither a reload nor a later visit of this page in the history creates another key. */
+/**
+ * Once: neither a reload nor a later visit of this page in the history creates another key. A
+ * page that still says "locked" is older than the purchase whose button led here, and is read anew.
+ */
 function useCreationAtOnce(state: KeyState | undefined, issuing: KeyIssuing): void {
+  const client = useQueryClient()
   const navigate = useNavigate()
   const isAsked = useRouterState({ select: ({ location }) => location.state.createsKey === true })
   const [isWanted, setWanted] = useState(isAsked)
   useEffect(() => {
     if (!isWanted || state === undefined) return
+    if (state.state === 'locked') {
+      void client.invalidateQueries({ queryKey: keyQuery.queryKey })
+      return
+    }
     setWanted(false)
     void navigate({ to: paths.key, replace: true, state: {} })
     if (state.state === 'none' && state.pending === null) void issuing.create()
-  }, [isWanted, state, navigate, issuing])
+  }, [isWanted, state, navigate, issuing, client])
 }
 
 type BodyProps = {
