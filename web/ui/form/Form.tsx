@@ -16,7 +16,8 @@ export function Form(props: {
 }) {
   const { form, submit, tone = 'main', isWide = false, more, children } = props
   // Until scripts have taken over a rendered form, the browser would send it by itself, by default
-  // with the password in the address: then it has no button that sends, and Enter does nothing.
+  // with the password in the address: then it has no button that sends, and Enter does nothing. The
+  // button looks as unable as it is; a click on one that looks ready would be lost.
   const isReady = useBrowserFact(() => true, false)
   return (
     <form noValidate method="post" onSubmit={form.onSubmit} className="grid gap-5">
@@ -29,6 +30,7 @@ export function Form(props: {
         <Button
           type={isReady ? 'submit' : 'button'}
           tone={tone}
+          disabled={!isReady}
           isPending={form.isPending}
           isWide={isWide}
         >
