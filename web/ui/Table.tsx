@@ -64,7 +64,7 @@ export function Table<Row>(props: {
   readonly rowId: (row: Row) => string
   /** The content below an open row; undefined while the row is closed. */
   readonly below?: (row: Row) => ReactNode
-  /** So many columns of numbers that a tablet shows cards. */
+  /** So many columns that they would be cut into pieces on a tablet: it shows cards. */
   readonly isWide?: boolean
 }) {
   const { caption, columns, rows, rowId, below, isWide = false } = props

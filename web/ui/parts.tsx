@@ -37,9 +37,14 @@ export function Panel(props: {
   )
 }
 
-/** Panels beside each other where two fit. */
+/** Two columns beside each other where they fit, else one below the other. */
 export function Columns({ children }: { readonly children: ReactNode }) {
   return <div className="grid min-w-0 items-start gap-6 xl:grid-cols-2">{children}</div>
+}
+
+/** Panels below each other, each as high as its content, whatever the other column holds. */
+export function Column({ children }: { readonly children: ReactNode }) {
+  return <div className="grid min-w-0 content-start gap-6">{children}</div>
 }
 
 /** Names and values with dotted lines between them. */

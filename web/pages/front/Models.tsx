@@ -17,7 +17,7 @@ export function Models({ models }: { readonly models: readonly ModelPrice[] }) {
   const { t } = useTranslation()
   return (
     <Section title={t('front.models.title')} lead={t('front.models.lead')}>
-      <ul className="grid gap-4 md:grid-cols-3 md:gap-5">
+      <ul className="grid gap-4 sm:grid-cols-2 lg:grid-cols-3 lg:gap-5">
         {models.slice(0, SHOWN_MAX).map((model) => (
           <ModelCard key={model.id} model={model} />
         ))}
@@ -40,7 +40,7 @@ function ModelCard({ model }: { readonly model: ModelPrice }) {
     <li className={`${CARD} lg:p-6`}>
       <div>
         <h3 className="text-xl">{format.text(model.name)}</h3>
-        <code translate="no" className="text-sm break-all text-soft">
+        <code translate="no" className="text-sm wrap-anywhere text-soft">
           {model.id}
         </code>
         <p className="mt-2 text-sm text-soft">

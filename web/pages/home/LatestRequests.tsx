@@ -28,6 +28,7 @@ export function LatestRequests() {
     <Panel title={t('home.latest.title')} hint={t('home.latest.hint')}>
       <Table
         caption={t('home.latest.title')}
+        isWide
         columns={columns}
         rows={requests.latest.slice(0, SHOWN_MAX)}
         rowId={({ requestId }) => requestId}
@@ -44,7 +45,7 @@ function useColumns(): readonly Column<RequestLine>[] {
       label: t('home.latest.model'),
       isTitle: true,
       cell: (line) => (
-        <span className="max-md:break-all md:wrap-break-word">{line.model ?? '—'}</span>
+        <span className="max-lg:break-all lg:wrap-break-word">{line.model ?? '—'}</span>
       ),
     },
     { id: 'time', label: t('home.latest.time'), cell: (line) => <Moment at={line.at} isAgo /> },

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { SettingsTabs } from '../../account/SettingsTabs.tsx'
 import { guardsQuery } from '../../runtime/queries.ts'
 import { Page } from '../../ui/Page.tsx'
-import { Columns, PanelSkeletons } from '../../ui/parts.tsx'
+import { Column, Columns, PanelSkeletons } from '../../ui/parts.tsx'
 import { QueryView } from '../../ui/QueryView.tsx'
 import { EmailAlertsForm } from './EmailAlertsForm.tsx'
 import { LimitsForm } from './LimitsForm.tsx'
@@ -17,18 +17,33 @@ export function Limits() {
   return (
     <Page title={t('nav.settings')}>
       <SettingsTabs />
-      <Columns>
-        <QueryView query={useQuery(guardsQuery)} skeleton={<PanelSkeletons lines={[4, 8, 6]} />}>
-          {(guards) => (
-            <>
+      <QueryView query={useQuery(guardsQuery)} skeleton={<LimitsSkeleton />}>
+        {(guards) => (
+          <Columns>
+            <Column>
               <PausePanel guards={guards} />
               <LimitsForm guards={guards} />
+            </Column>
+            <Column>
               <EmailAlertsForm guards={guards} />
-            </>
-          )}
-        </QueryView>
-        <TopUpPanel />
-      </Columns>
+              <TopUpPanel />
+            </Column>
+          </Columns>
+        )}
+      </QueryView>
     </Page>
+  )
+}
+
+function LimitsSkeleton() {
+  return (
+    <Columns>
+      <Column>
+        <PanelSkeletons lines={[4, 8]} />
+      </Column>
+      <Column>
+        <PanelSkeletons lines={[6, 3]} />
+      </Column>
+    </Columns>
   )
 }

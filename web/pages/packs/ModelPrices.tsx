@@ -127,7 +127,7 @@ function About({ model }: { readonly model: ModelPrice }) {
   const factors = dimensions.flatMap((name) => words.multipliers(model, name))
   return (
     <span className="block text-sm font-normal text-soft">
-      <code className="block break-all">{model.id}</code>
+      <code className="block wrap-anywhere">{model.id}</code>
       {factors.length > 0 && capitalized(factors.map((one) => one.words).join(', '))}
       {model.tools.map((tool) => (
         <span key={tool.feature} className="block">

@@ -96,7 +96,13 @@ function History({ orders }: { readonly orders: readonly Order[] }) {
   const hasReceipts = orders.some(({ receipt }) => receipt !== null)
   return (
     <>
-      <Table caption={t('payments.table')} columns={columns} rows={orders} rowId={({ id }) => id} />
+      <Table
+        caption={t('payments.table')}
+        columns={columns}
+        rows={orders}
+        rowId={({ id }) => id}
+        isWide
+      />
       {hasReceipts && <p className="mt-4 text-sm text-soft">{t('payments.receipts', { email })}</p>}
       {refunding !== undefined && (
         <RefundDialog order={refunding} isOpen onClose={() => setRefunding(undefined)} />

@@ -15,7 +15,7 @@ import { saveFile } from '../../runtime/save-file.ts'
 import { Moment } from '../../ui/amounts.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Page } from '../../ui/Page.tsx'
-import { Columns, Panel } from '../../ui/parts.tsx'
+import { Column, Columns, Panel } from '../../ui/parts.tsx'
 import { QueryView } from '../../ui/QueryView.tsx'
 import { TextLink } from '../../ui/TextLink.tsx'
 import { useErrorToast } from '../../ui/Toasts.tsx'
@@ -26,8 +26,10 @@ export function Privacy() {
     <Page title={t('nav.settings')}>
       <SettingsTabs />
       <Columns>
-        <ConsentsPanel />
-        <ExportPanel />
+        <Column>
+          <ConsentsPanel />
+          <ExportPanel />
+        </Column>
         <ClosePanel />
       </Columns>
     </Page>

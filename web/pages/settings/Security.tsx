@@ -6,7 +6,7 @@ import { SessionsPanel } from '../../account/SessionsPanel.tsx'
 import { SettingsTabs } from '../../account/SettingsTabs.tsx'
 import { SecondFactor } from '../../account/second-factor/SecondFactor.tsx'
 import { Page } from '../../ui/Page.tsx'
-import { Columns } from '../../ui/parts.tsx'
+import { Column, Columns } from '../../ui/parts.tsx'
 
 export function Security() {
   const { t } = useTranslation()
@@ -14,10 +14,14 @@ export function Security() {
     <Page title={t('nav.settings')}>
       <SettingsTabs />
       <Columns>
-        <PasswordPanel />
-        <SecondFactor />
-        <PasskeysPanel />
-        <SessionsPanel />
+        <Column>
+          <PasswordPanel />
+          <SecondFactor />
+        </Column>
+        <Column>
+          <PasskeysPanel />
+          <SessionsPanel />
+        </Column>
       </Columns>
     </Page>
   )

@@ -20,7 +20,7 @@ import { CheckField, SelectField } from '../../ui/form/Field.tsx'
 import { Form } from '../../ui/form/Form.tsx'
 import { useForm } from '../../ui/form/use-form.ts'
 import { Page } from '../../ui/Page.tsx'
-import { Columns, Panel } from '../../ui/parts.tsx'
+import { Column, Columns, Panel } from '../../ui/parts.tsx'
 import { useErrorToast, useToast } from '../../ui/Toasts.tsx'
 
 export function Settings() {
@@ -29,10 +29,10 @@ export function Settings() {
     <Page title={t('nav.settings')}>
       <SettingsTabs />
       <Columns>
-        <div className="grid content-start gap-6">
+        <Column>
           <EmailPanel />
           <SummaryPanel />
-        </div>
+        </Column>
         <Panel title={t('settings.look')}>
           <div className="grid gap-5 sm:grid-cols-2">
             <LanguageField />

@@ -21,6 +21,7 @@ export function Charges({ charges }: { readonly charges: readonly TopUpCharge[] 
       ) : (
         <Table
           caption={t('topUp.charges.table')}
+          isWide
           columns={columns}
           rows={charges}
           rowId={({ order }) => order}

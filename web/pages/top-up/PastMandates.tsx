@@ -15,6 +15,7 @@ export function PastMandates({ mandates }: { readonly mandates: readonly Mandate
     <Panel title={t('topUp.past.title')}>
       <Table
         caption={t('topUp.past.table')}
+        isWide
         columns={columns}
         rows={mandates}
         rowId={({ id }) => id}

@@ -1,6 +1,7 @@
 // Renders the blocks of a Markdown text as React elements, never as an HTML string.
 import { createContext, type ReactNode, useContext } from 'react'
 import { CodeBlock } from '../CodeBlock.tsx'
+import { classes } from '../classes.ts'
 import { TextAnchor } from '../TextLink.tsx'
 import type { Block, Code, Heading, Inline, Row } from './blocks.ts'
 
@@ -187,7 +188,13 @@ function InlineElement({ inline }: { readonly inline: Inline }): ReactNode {
       )
     case 'code':
       return (
-        <code translate="no" className="rounded-xs bg-sunk px-1 text-[0.9em]">
+        <code
+          translate="no"
+          className={classes(
+            'rounded-xs bg-sunk px-1 text-[0.9em]',
+            inline.text.length <= WHOLE_MAX && 'whitespace-nowrap',
+          )}
+        >
           {breakable(text(inline.text))}
         </code>
       )
@@ -195,6 +202,10 @@ function InlineElement({ inline }: { readonly inline: Inline }): ReactNode {
       return link(inline.href, <Inlines inside={inline.inside} />)
   }
 }
+
+/** A code of so many characters stays on one line, in a narrow column of a table too: `.env` or
+ *  `x-credit-balance` in two pieces are hard to read. */
+const WHOLE_MAX = 18
 
 /** A long code or address, such as `content_encoding_unsupported`, may break to fit its column. */
 function breakable(code: string): ReactNode[] {
