@@ -175,7 +175,9 @@ function greeting(
   const { url, cabinet, console: desk, letters, bank } = pages
   const { factor, session } = operatorFiles(state)
   const { seed, recoveryCodes } = JSON.parse(readFileSync(factor, 'utf8')) as SeededOperator
-  const op = `OPERATORS_SESSION_FILE=${session} OPERATORS_CONSOLE_URL=${desk}`
+  const op =
+    `OPERATORS_SESSION_FILE=${session} OPERATORS_CONSOLE_URL=${desk} ` +
+    `BRAND_CABINET_URL=${cabinet} YOOKASSA_URL=${bank}/v3`
   const question = { model: 'model-small', max_tokens: 200 }
   const messages = [{ role: 'user', content: 'Hello' }]
   const post = `-H 'x-api-key: ${key}' -H 'content-type: application/json'`

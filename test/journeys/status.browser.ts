@@ -227,6 +227,23 @@ test('outages stay in the history when they are over', async (t) => {
   assert.ok(incidents[0]?.to, 'closed')
 })
 
+test('an incident that no probe sees leaves no banner that says all is well', async () => {
+  const { page } = at.open
+  const titles = ['--title-ru', 'Ответы приходят дважды', '--title-en', 'Replies arrive twice']
+  await op('open', 'gateway', ...titles, '--ru', 'Ищем причину.', '--en', 'Looking for it.')
+  const banner = (title: string) =>
+    untilTrue(async () => {
+      await page.reload()
+      const shown = page.getByRole('status').first()
+      await shown.waitFor()
+      return (await shown.textContent())?.startsWith(title) === true
+    })
+  await banner('Разбираемся со сбоем')
+  assert.ok((await status()).parts.every(({ state }) => state === 'working'))
+  await op('close', '2', '--ru', 'Исправили.', '--en', 'Corrected.')
+  await banner('Всё работает')
+})
+
 test('the page with a long history fits every width, theme and language', async () => {
   const widths = isFull ? [390, 768, 1280, 1920] : [390, 1280]
   for (const [theme, language] of [

@@ -225,22 +225,27 @@ function closing(
   { atMs, unspent, begunBy }: EmailFacts['account-closing'],
   { brand, securityLink, time }: TemplateContext,
 ): EmailContent {
-  const begun =
-    begunBy === 'owner'
-      ? `You asked us to close your account on ${time(atMs)}.`
-      : `We began to close your account on ${time(atMs)}.`
+  // Only the owner who began it can stop it.
+  const isOwn = begunBy === 'owner'
+  const begun = isOwn
+    ? `You asked us to close your account on ${time(atMs)}.`
+    : `We began to close your account on ${time(atMs)}.`
   return {
     subject: `Your ${brand} account is being closed`,
     lines: [
-      `${begun} Its API key no longer works.`,
+      `${begun} Requests with its API key are rejected from now on.`,
       'Requests that are already running will finish, and open payment links will expire first.',
       unspent === 'refund'
         ? 'Then we will refund your unspent credits. You will get an e-mail about each refund.'
         : 'Then the credits left on your balance will be forfeited.',
       'Until the account is closed you can sign in and follow each step in the settings.',
     ],
-    button: { label: 'This was not me', link: securityLink },
-    more: ['If this was not you, change your password and stop the closing immediately.'],
+    ...(isOwn && { button: { label: 'This was not me', link: securityLink } }),
+    more: [
+      isOwn
+        ? 'If this was not you, change your password and stop the closing immediately.'
+        : 'If you do not agree, contact us immediately at the address below.',
+    ],
   }
 }
 
@@ -249,7 +254,7 @@ function closingStopped(_: object, { brand }: TemplateContext): EmailContent {
     subject: `Your ${brand} account stays open`,
     lines: [
       'You stopped the closing of your account. Your credits are untouched.',
-      'The old API key stays revoked. You can create a new one in your account.',
+      'An API key that you had stays revoked. You can create a new one in your account.',
     ],
     more: ['If this was not you, contact us immediately at the address below.'],
   }

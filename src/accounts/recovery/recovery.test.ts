@@ -127,6 +127,28 @@ test('a new mailbox that is taken, reserved or follows a fresh change is refused
   assert.ok(await own.session())
 })
 
+test('a recovery whose e-mail fails keeps no other one waiting', async () => {
+  const stuck = await waiting('stuck')
+  const next = await waiting('behind')
+  // The job begins with the one that is ripe first.
+  await ageRecovery(stage.db, stuck.email, 73)
+  await ageRecovery(stage.db, next.email, 72)
+  await stage.db.query(
+    `create function refuse_stuck() returns trigger language plpgsql as
+       $$ begin raise exception 'planted'; end $$;
+     create trigger refuse_stuck before update on account_recoveries for each row
+       when (new.new_email = '${stuck.newEmail}') execute function refuse_stuck()`,
+  )
+  try {
+    await stage.accounts.recovery.run()
+    assert.ok(await stage.emailedCode(next.newEmail, 'recovery-ready'))
+  } finally {
+    await stage.db.query(`drop function refuse_stuck() cascade`)
+  }
+  await stage.accounts.recovery.run()
+  assert.ok(await stage.emailedCode(stuck.newEmail, 'recovery-ready'))
+})
+
 test('the new mailbox gets the account after the wait; the old one can undo it', async () => {
   const { own, email, newEmail, code } = await ripe('moved')
   expect(await stage.browser().post('/recovery/finish', { code }), 200)

@@ -24,7 +24,7 @@ const DUE_MAX = 200
 const NO_BROWSER = { address: '', device: '' }
 
 export function createRecovery(dependencies: Dependencies) {
-  const { db, clock, emails, settings } = dependencies
+  const { db, clock, emails, log, settings } = dependencies
   const now = (): EventContext => ({ ...NO_BROWSER, atMs: clock.nowMs() })
 
   /** Refuses: account_unknown. */
@@ -148,7 +148,12 @@ export function createRecovery(dependencies: Dependencies) {
     /** A job of every five minutes: reminders, the end of the wait, and what lapsed. */
     async run(): Promise<number> {
       const due = await queries.recoveriesDue(db, DUE_MAX)
-      for (const recovery of due) await remind(recovery)
+      for (const recovery of due) {
+        // One recovery must not keep the others waiting.
+        await remind(recovery).catch((error: unknown) =>
+          log.error({ recovery: recovery.id, err: error }, 'a recovery could not be warned of'),
+        )
+      }
       return due.length + (await queries.recoveriesEnd(db))
     },
   }

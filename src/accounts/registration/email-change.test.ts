@@ -56,6 +56,8 @@ test('a code works only for the account that requested it', async () => {
   const other = await stage.person('other')
   assert.equal(errorOf(await other.post('/email/confirm', { code })), 'code_wrong')
   assert.equal((await other.session())?.email, other.email)
+  expect(await owner.post('/email/confirm', { code }), 200)
+  assert.equal((await owner.session())?.email, 'elsewhere@example.org')
 })
 
 test('an account that registers the address meanwhile keeps it', async () => {

@@ -72,7 +72,7 @@ export function createEmailChange(
     if (typeof code !== 'string') return errorAnswer('body_wrong')
     const isChanged = await changeEmail(request, request.session, code).catch((error: unknown) => {
       // Someone has registered with the address meanwhile, or another change was confirmed.
-      if (accountQueries.isUniqueViolation(error)) return false
+      if (accountQueries.isUniqueViolation(error) || error instanceof CodeOfAnother) return false
       throw error
     })
     return isChanged ? okAnswer() : errorAnswer('code_wrong')
@@ -87,7 +87,8 @@ export function createEmailChange(
       const value = await accountQueries.codeConsume(tx, identifierOf(code))
       if (value === undefined) return false
       const { account, email: newEmail } = pendingChangeShape.parse(JSON.parse(value))
-      if (account !== session.account) return false
+      // Rolls back: whoever opens the link in another account must not use it up for its owner.
+      if (account !== session.account) throw new CodeOfAnother()
       const before = await accountQueries.accountLock(tx, account as AccountId)
       if (before === undefined) return false
       await accountQueries.accountSetEmail(tx, before.id, newEmail)
@@ -173,3 +174,5 @@ export function createEmailChange(
 function identifierOf(code: string): string {
   return `email-change ${codeDigest(code).toString('base64url')}`
 }
+
+class CodeOfAnother extends Error {}

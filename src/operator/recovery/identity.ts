@@ -5,7 +5,7 @@ import type { IdentityStep } from '../../accounts/accounts.ts'
 import { isDay } from '../../platform/clock.ts'
 import { type BookId, holdIdOf } from '../../platform/ids.ts'
 import { parseRubles } from '../desk/amounts.ts'
-import { usageError } from '../desk/command-error.ts'
+import { commandError, usageError } from '../desk/command-error.ts'
 import type { Desk } from '../desk/desk.ts'
 import { openAccount } from './recovery.ts'
 
@@ -29,15 +29,23 @@ export async function checkIdentity(desk: Desk, text: string): Promise<number> {
   if (chosen.length === 0) {
     throw usageError(`name what to compare: ${STEPS.map((step) => `--${step}`).join(' ')}`)
   }
+  // Lines of a pipe could be answers to other questions, and five wrong ones end the day.
+  if (!desk.isInteractive) {
+    throw commandError('answers are typed at a prompt: this needs a terminal')
+  }
   const { account, book } = await openAccount(desk, text)
   const { recovery } = desk.modules.accounts
   await recovery.requireTries(account)
   const checks: { step: IdentityStep; isMatched: boolean }[] = []
   for (const step of chosen) {
     const ask = step === 'key' ? desk.askHidden : desk.ask
-    const said = ((await ask(QUESTIONS[step])) ?? '').trim()
-    checks.push({ step, isMatched: said !== '' && (await compare[step](desk, book, said)) })
+    const said = await ask(QUESTIONS[step])
+    if (said === undefined) throw commandError('the input ended; nothing was compared or counted')
+    // The person did not say it: that is no wrong answer.
+    if (said.trim() === '') continue
+    checks.push({ step, isMatched: await compare[step](desk, book, said.trim()) })
   }
+  if (checks.length === 0) throw commandError('nothing was typed; nothing was compared or counted')
   return desk.actWithoutAsking({
     work: () => desk.modules.db.transaction((tx) => recovery.recordIdentity(tx, account, checks)),
     report: () => ({

@@ -47,6 +47,25 @@ test('answers are compared, and only which step matched is kept', async () => {
   }
 })
 
+test('what nobody answered counts as no wrong answer', async () => {
+  const { email, key } = await owner('rita')
+  const skipped = await check(email, { payment: '', key: key.plain })
+  assert.deepEqual([skipped.code, skipped.out], [0, 'key matches'], skipped.err)
+  const nothing = await check(email, { payment: '' })
+  assert.match(nothing.err, /nothing was typed/)
+  const ask = ['recover', 'check', email, '--payment', '--key']
+  const ended = await at.stage.op(ask)
+  assert.match(ended.err, /the input ended/)
+  const piped = await at.stage.op(ask, () => '1.00 2020-01-01', {}, { isInteractive: false })
+  assert.match(piped.err, /needs a terminal/)
+  const { rows } = await at.stage.db.query(
+    `select is_matched from account_identity_checks c join accounts a on a.id = c.account_id
+     where a.email = $1`,
+    [email],
+  )
+  assert.deepEqual(rows, [{ is_matched: true }])
+})
+
 test('the day of a payment is that of the payer, in whatever time zone', async () => {
   const { email, payment, book } = await owner('zoe')
   const [rubles = '', day = ''] = payment.split(' ')

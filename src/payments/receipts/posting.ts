@@ -34,7 +34,7 @@ const DAY = 24 * HOUR
 const READ_PAUSES = [10, 30, MINUTE, MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE]
 /** Pauses before another attempt: what a person must correct first takes a day. */
 const AGAIN_PAUSES = [10 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR]
-/** Four in the first day, then a week. Afterwards a person decides. */
+/** Five in the first day, then one daily for five days. Afterwards a person decides. */
 const ATTEMPTS_MAX = 10
 /** A receipt of a payment or refund that is not in the provider's list by then was not made. */
 const ABSENT_SECONDS = DAY

@@ -74,7 +74,7 @@ function Whole(props: { readonly status: StatusAnswer; readonly isCurrent: boole
 function Summary(props: { readonly status: StatusAnswer; readonly isCurrent: boolean }) {
   const { t } = useTranslation()
   const format = useFormat()
-  const { at, parts } = props.status
+  const { at, parts, incidents } = props.status
   if (at === null) return <Banner tone="warn" title={t('status.nothingKnown')} />
   if (!props.isCurrent) {
     return (
@@ -84,7 +84,21 @@ function Summary(props: { readonly status: StatusAnswer; readonly isCurrent: boo
     )
   }
   const hasPartIn = (...states: ServiceState[]) => parts.some(({ state }) => states.includes(state))
-  if (hasPartIn('down')) return <Banner tone="bad" title={t('status.someDown')} />
+  const measured = parts.filter(({ state }) => state !== 'unmeasured')
+  if (hasPartIn('down')) {
+    const isWhole = measured.every(({ state }) => state === 'down')
+    return <Banner tone="bad" title={t(isWhole ? 'status.allDown' : 'status.someDown')} />
+  }
+  // The operator knows of something that no probe sees.
+  const open = incidents.filter(({ kind, to }) => kind === 'incident' && to === null)
+  if (open.length > 0) {
+    const isMended = open.every(({ updates }) => updates[0]?.state === 'watching')
+    return (
+      <Banner tone={isMended ? 'warn' : 'bad'} title={t('status.incidentOpen')}>
+        {open.map(({ title }) => format.text(title)).join('. ')}
+      </Banner>
+    )
+  }
   if (hasPartIn('slow', 'unknown', 'paused', 'maintenance')) {
     return <Banner tone="warn" title={t('status.someSlow')} />
   }

@@ -43,8 +43,8 @@ export const feedWords: Readonly<Record<Language, FeedWords>> = {
     part: {
       gateway: 'API',
       models: 'Models',
-      payments: 'Payments and credits',
-      letters: 'Emails',
+      payments: 'Payments and top-ups',
+      letters: 'E-mails',
     },
     kind: { incident: 'Incident', maintenance: 'Maintenance' },
     state: {

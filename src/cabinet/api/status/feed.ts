@@ -52,7 +52,8 @@ export function feedText(
 ): string {
   const words = feedWords[language]
   const self = `${cabinetUrl}/status.xml${language === 'en' ? '?lang=en' : ''}`
-  const page = `${cabinetUrl}/status`
+  // With its language: two feeds, and two texts of one event, must not share an id.
+  const page = `${cabinetUrl}/status?lang=${language}`
   const entries = [
     ...status.outages.map((one) => outageEntry(one, page, language)),
     ...status.incidents.map((one) => incidentEntry(one, page, language)),
@@ -65,7 +66,7 @@ export function feedText(
     `<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="${language}">`,
     `  <id>${text(page)}</id>`,
     `  <title>${title}</title>`,
-    `  <updated>${entries[0]?.updatedAt ?? NOTHING_YET}</updated>`,
+    `  <updated>${entries[0]?.updatedAt ?? beginOf(status)}</updated>`,
     `  <link rel="self" type="application/atom+xml" href="${text(self)}"/>`,
     `  <link rel="alternate" type="text/html" href="${text(page)}"/>`,
     `  <author><name>${text(brand.name)}</name></author>`,
@@ -75,8 +76,11 @@ export function feedText(
   ].join('\n')
 }
 
-/** A feed must say when it was updated; nothing has happened since probes exist. */
-const NOTHING_YET = '2026-11-18T00:00:00.000Z'
+/** A feed must say when it was updated: nothing has happened since the first day of probes. */
+function beginOf({ at, parts }: Status): string {
+  const days = parts.flatMap((part) => part.days.slice(0, 1)).map(({ day }) => day)
+  return `${days.toSorted()[0] ?? at?.slice(0, 10)}T00:00:00.000Z`
+}
 
 function entryText({ id, title, publishedAt, updatedAt, lines }: Entry, page: string): string {
   const html = lines.map((line) => `<p>${escapeHtml(line)}</p>`).join('')
