@@ -16,6 +16,11 @@ create table account_addresses (
 );
 create index account_addresses_by_email on account_addresses (email);
 
+-- Null: of no account yet, or written by an older version.
+alter table letters add column account_id text;
+create index letters_by_account on letters (account_id) where account_id is not null;
+create index letters_of_nobody on letters (lower(recipient)) where account_id is null;
+
 -- The book of an order; null for none.
 create or replace function payments_book_of(p_order text) returns int8
 language sql stable set search_path = pg_catalog, public, pg_temp as $$
@@ -92,10 +97,11 @@ create or replace function accounts_pseudonym(p_email text) returns text
 language sql stable set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(
     (select id from accounts where email = lower(p_email)),
-    (select account_id from email_changes where old_email = lower(p_email)),
-    (select id from accounts where former_email = lower(p_email) order by closed_at desc limit 1),
     (select account_id from account_addresses where email = lower(p_email)
-      order by left_at desc limit 1))
+      order by left_at desc limit 1),
+    -- What was given up before addresses were kept.
+    (select account_id from email_changes where old_email = lower(p_email)),
+    (select id from accounts where former_email = lower(p_email) order by closed_at desc limit 1))
 $$;
 
 -- Every address that the person has or had, until the account is erased. Security definer: who
@@ -120,6 +126,28 @@ begin
     insert into account_addresses (account_id, email) values (old.id, old.email)
     on conflict (account_id, email) do update set left_at = clock_timestamp();
   end if;
+  return null;
+end
+$$;
+
+-- Whose an e-mail is: an address may belong to another account later, and an export and an erasure
+-- must find each one's own. A registration is of nobody yet. Security definer: who writes an e-mail
+-- may not read all addresses.
+create or replace function accounts_name_letter() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  new.account_id := accounts_pseudonym(new.recipient);
+  return new;
+end
+$$;
+
+-- The e-mails of a registration become those of the account that it made.
+create or replace function accounts_adopt_letters() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  update letters set account_id = new.id
+  where account_id is null and lower(recipient) = new.email
+    and kind in ('confirm-email', 'invitation');
   return null;
 end
 $$;
@@ -329,14 +357,21 @@ begin
       using errcode = 'integrity_constraint_violation';
   end if;
   perform operator_approvals_erase(p_account);
-  delete from registrations where email in (select accounts_addresses(p_account));
+  -- Not those of somebody who has had the address since.
+  delete from registrations r
+  where r.email in (select accounts_addresses(p_account))
+    and r.created_at < coalesce(
+      (select left_at from account_addresses a
+       where a.account_id = p_account and a.email = r.email),
+      (select closed_at from accounts where id = p_account));
   delete from account_consents where account_id = p_account;
   delete from sessions where account_id = p_account;
   delete from credentials where account_id = p_account;
   delete from second_factors where account_id = p_account;
   delete from passkeys where account_id = p_account;
   delete from account_devices where account_id = p_account;
-  delete from account_codes where value = p_account;
+  delete from account_codes
+  where value = p_account or starts_with(value, '{"account":"' || p_account || '"');
   delete from email_changes where account_id = p_account;
   delete from account_recoveries where account_id = p_account;
   delete from account_identity_checks where account_id = p_account;
@@ -446,11 +481,13 @@ begin
 end
 $$;
 
--- Deletes the e-mails to the addresses of somebody who is erased. Security definer: no program that
--- may erase somebody may delete other e-mails.
-create or replace function letters_erase(p_addresses text[]) returns void
+-- Deletes the e-mails of an account that is erased, and those to its addresses that are of no
+-- account. Security definer: no program that may erase somebody may delete other e-mails.
+create or replace function letters_erase(p_account text, p_addresses text[]) returns void
 language sql security definer set search_path = pg_catalog, public, pg_temp as $$
-  delete from letters where lower(recipient) = any (p_addresses)
+  delete from letters
+  where account_id = p_account
+    or (account_id is null and lower(recipient) = any (p_addresses))
 $$;
 
 -- Posts one rare entry to a book the caller has locked, and moves the book to the entry's day; the
@@ -520,6 +557,12 @@ $$;
 
 create trigger accounts_addresses_are_kept after update of email on accounts
 for each row execute function accounts_keep_address();
+
+create trigger letters_name_their_account before insert on letters for each row
+when (new.account_id is null and new.kind not in ('confirm-email', 'invitation'))
+execute function accounts_name_letter();
+create trigger accounts_have_their_letters after insert on accounts
+for each row execute function accounts_adopt_letters();
 
 -- What people type.
 create trigger refunds_name_nobody before insert or update of reason on refunds

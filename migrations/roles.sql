@@ -169,8 +169,9 @@ grant execute on function orders_credit, promos_credit, trials_grant, ledger_ref
 -- Only the worker says that an e-mail was sent: recoveries wait for it. Only the worker reads the
 -- texts: their codes sign people in.
 grant select (id, kind, once, recipient, subject, state, attempts, leased_until, last_error,
-  posted_at, ended_at),
-  insert (kind, once, recipient, subject, body_text, body_html, unsubscribe) on letters
+  posted_at, ended_at, account_id),
+  insert (kind, once, recipient, subject, body_text, body_html, unsubscribe, account_id)
+  on letters
   to tollgate_cabinet, tollgate_operator;
 grant select on status_components, status_days, status_outages, status_incidents,
   status_incident_updates to tollgate_cabinet;

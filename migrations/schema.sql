@@ -493,6 +493,16 @@ CREATE TRIGGER accounts_emails_are_not_reserved AFTER INSERT OR UPDATE OF email 
 
 CREATE TRIGGER accounts_end_recoveries AFTER UPDATE OF email, closed_at, second_factor_on ON accounts FOR EACH ROW EXECUTE FUNCTION accounts_end_recoveries();
 
+CREATE TRIGGER accounts_have_their_letters AFTER INSERT ON accounts FOR EACH ROW EXECUTE FUNCTION accounts_adopt_letters();
+
+-- accounts_adopt_letters, src/accounts/sql/pseudonym.sql:
+--   begin
+--     update letters set account_id = new.id
+--     where account_id is null and lower(recipient) = new.email
+--       and kind in ('confirm-email', 'invitation');
+--     return null;
+--   end
+
 -- accounts_end_recoveries, src/accounts/sql/recoveries.sql:
 --   declare
 --     v_account text;
@@ -1191,6 +1201,7 @@ CREATE TABLE letters (
     leased_until timestamp with time zone,
     posted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     ended_at timestamp with time zone,
+    account_id text,
     unsubscribe text,
     CONSTRAINT letters_attempts_are_not_negative CHECK ((attempts >= 0)),
     CONSTRAINT letters_errors_are_short CHECK ((length(last_error) <= 500)),
@@ -1205,9 +1216,21 @@ ALTER TABLE ONLY letters
 ALTER TABLE ONLY letters
     ADD CONSTRAINT letters_pkey PRIMARY KEY (id);
 
+CREATE INDEX letters_by_account ON letters USING btree (account_id) WHERE (account_id IS NOT NULL);
+
 CREATE INDEX letters_ended ON letters USING btree (ended_at) WHERE (state <> 'queued'::letter_state);
 
+CREATE INDEX letters_of_nobody ON letters USING btree (lower(recipient)) WHERE (account_id IS NULL);
+
 CREATE INDEX letters_queued ON letters USING btree (posted_at) WHERE (state = 'queued'::letter_state);
+
+CREATE TRIGGER letters_name_their_account BEFORE INSERT ON letters FOR EACH ROW WHEN (((new.account_id IS NULL) AND (new.kind <> ALL (ARRAY['confirm-email'::text, 'invitation'::text])))) EXECUTE FUNCTION accounts_name_letter();
+
+-- accounts_name_letter, src/accounts/sql/pseudonym.sql:
+--   begin
+--     new.account_id := accounts_pseudonym(new.recipient);
+--     return new;
+--   end
 
 CREATE TABLE lots (
     book_id bigint NOT NULL,
@@ -3137,6 +3160,7 @@ ALTER TABLE ONLY wrong_keys
 --   account_closings_move → src/accounts/sql/closing.sql
 --   account_recoveries_keep_rules → src/accounts/sql/recoveries.sql
 --   accounts_addresses → src/accounts/sql/pseudonym.sql
+--   accounts_adopt_letters → src/accounts/sql/pseudonym.sql
 --   accounts_depersonalize → src/accounts/sql/pseudonym.sql
 --   accounts_depersonalize_columns → src/accounts/sql/pseudonym.sql
 --   accounts_end_recoveries → src/accounts/sql/recoveries.sql
@@ -3145,6 +3169,7 @@ ALTER TABLE ONLY wrong_keys
 --   accounts_export → src/accounts/sql/erasure.sql
 --   accounts_in_text → src/accounts/sql/pseudonym.sql
 --   accounts_keep_address → src/accounts/sql/pseudonym.sql
+--   accounts_name_letter → src/accounts/sql/pseudonym.sql
 --   accounts_name_patterns → src/accounts/sql/pseudonym.sql
 --   accounts_percent_decoded → src/accounts/sql/pseudonym.sql
 --   accounts_pseudonym → src/accounts/sql/pseudonym.sql

@@ -4,7 +4,6 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parseSync } from 'vite'
-import { feedWords } from '../src/cabinet/api/status/feed-words.ts'
 import { en as consoleEn } from './console/words/en.ts'
 import { ru as consoleRu } from './console/words/ru.ts'
 import { en } from './words/en/en.ts'
@@ -25,11 +24,6 @@ test('has the same sentences in both languages', () => {
     assert.deepEqual([...bare(russian)].sort(), [...bare(english)].sort())
     assert.ok(russian.size > 100)
   }
-})
-
-test('the feed of the status page names the parts of the service as the page does', () => {
-  assert.deepEqual(feedWords.ru.part, ru.status.part)
-  assert.deepEqual(feedWords.en.part, en.status.part)
 })
 
 test('has every plural form of the language for a sentence with a number', () => {

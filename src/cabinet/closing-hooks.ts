@@ -20,7 +20,7 @@ export type ClosingHookOptions = {
   readonly ledger: Pick<Ledger, 'block' | 'resume' | 'balance' | 'adjust' | 'statement' | 'usage'>
   readonly guards: Pick<Guards, 'copy'>
   readonly payments: Pick<Payments, 'copy' | 'erase' | 'needs' | 'topUps' | 'closings' | 'receipts'>
-  readonly mail: Pick<Mail, 'listTo' | 'waitingTo' | 'erase'>
+  readonly mail: Pick<Mail, 'listOf' | 'waiting' | 'erase'>
 }
 
 /** An entry is 600 bytes of JSON. */
@@ -110,9 +110,9 @@ export function createClosingHooks(options: ClosingHookOptions): ClosingHooks {
       return true
     },
     /** Each module says what it still needs; docs/personal-data.md lists them. */
-    async needs(executor, { book, addresses }) {
+    async needs(executor, { account, book, addresses }) {
       const balance = await ledger.balance(book, executor)
-      const waiting = await mail.waitingTo(executor, addresses)
+      const waiting = await mail.waiting(executor, { account, addresses })
       return [
         ...((balance?.held ?? 0n) > 0n ? ['a request still runs'] : []),
         ...(await payments.needs(executor, book)),
@@ -120,16 +120,16 @@ export function createClosingHooks(options: ClosingHookOptions): ClosingHooks {
       ]
     },
     beforeErase: ({ book }) => ledger.usage.eraseNames(book),
-    async onErase(tx, { book, addresses }) {
+    async onErase(tx, { account, book, addresses }) {
       await payments.erase(tx, book)
-      await mail.erase(tx, addresses)
+      await mail.erase(tx, { account, addresses })
     },
     exports: {
       keys: ({ book }) => keys.list(book),
       guards: ({ book }) => guards.copy(book),
       payments: ({ book }) => payments.copy(book),
       ledger: async ({ book }) => statementOf(book),
-      letters: async ({ addresses }) => mail.listTo(addresses),
+      letters: async ({ account, addresses }) => mail.listOf({ account, addresses }),
     },
   }
 }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { feedWords } from '../../src/cabinet/api/status/feed-words.ts'
 import { en } from '../../web/words/en/en.ts'
 import { ru } from '../../web/words/ru/ru.ts'
 import { customerPages, languages } from './customer-pages.ts'
@@ -41,4 +42,9 @@ test('the documentation in the cabinet names no file of the repository', () => {
 test('the description of the API names no file of the repository', () => {
   const text = readFileSync(join(root, 'docs/openapi.json'), 'utf8')
   assert.deepEqual(fileNames(text), [])
+})
+
+test('the feed of the status page names the parts of the service as the page does', () => {
+  assert.deepEqual(feedWords.ru.part, ru.status.part)
+  assert.deepEqual(feedWords.en.part, en.status.part)
 })

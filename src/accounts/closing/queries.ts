@@ -19,7 +19,8 @@ export async function accountClose(
        gone_passkeys as (delete from passkeys where account_id = $1),
        gone_devices as (delete from account_devices where account_id = $1),
        gone_changes as (delete from email_changes where account_id = $1),
-       gone_codes as (delete from account_codes where value = $1)
+       gone_codes as (delete from account_codes
+         where value = $1 or starts_with(value, '{"account":"' || $1 || '"'))
      update accounts set
        closed_at = clock_timestamp(),
        erase_at = clock_timestamp() + make_interval(days => $3),

@@ -1,6 +1,7 @@
 // Writes e-mails in the owner's language and puts them into the outbox. platform/mail/email.ts lays
 // them out, platform/mail/mail.ts sends them.
 import type { Executor } from '../../platform/db/db.ts'
+import type { AccountId } from '../../platform/ids.ts'
 import {
   composeEmail,
   type EmailBrand,
@@ -40,14 +41,19 @@ export function createEmails(options: {
         readonly email: string
         readonly language: Language
         readonly zone?: string | null
+        /** Where the address is not the account's own yet. */
+        readonly account?: AccountId
       },
       email: AccountEmail,
       /** The cause: of a kind at most one e-mail is sent for it. */
       once?: string,
     ): Promise<boolean> {
       const { subject, text, html } = composeAccountEmail(email, to.language, brand, to.zone)
-      const cause = once === undefined ? {} : { once }
-      return mail.post(executor, { to: to.email, kind: email.kind, subject, text, html, ...cause })
+      return mail.post(executor, {
+        ...{ to: to.email, kind: email.kind, subject, text, html },
+        ...(once !== undefined && { once }),
+        ...(to.account !== undefined && { account: to.account }),
+      })
     },
 
     /**

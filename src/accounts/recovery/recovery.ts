@@ -60,7 +60,7 @@ export function createRecovery(dependencies: Dependencies) {
       const link =
         code === undefined ? emails.link('sign-in') : emails.link('finish-recovery', code)
       const facts = { link, lost: living.kind, untilMs: living.endsAt.getTime() }
-      const to = { ...account, email: living.newEmail ?? account.email }
+      const to = { ...account, email: living.newEmail ?? account.email, account: account.id }
       await emails.post(tx, to, { kind: 'recovery-ready', facts })
     })
   }
@@ -108,7 +108,7 @@ export function createRecovery(dependencies: Dependencies) {
         link: emails.link('confirm-recovery', code),
         ...{ lost: p.kind, hours: CONFIRM_HOURS, waitHours: settings.recoveryHours },
       }
-      const to = { ...account, email: p.newEmail ?? account.email }
+      const to = { ...account, email: p.newEmail ?? account.email, account: account.id }
       await emails.post(tx, to, { kind: 'recovery-confirm', facts })
       return recovery
     },

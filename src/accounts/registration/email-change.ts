@@ -56,7 +56,7 @@ export function createEmailChange(
       })
       await emails.post(
         tx,
-        { email: newEmail, language, zone },
+        { email: newEmail, language, zone, account },
         {
           kind: 'confirm-new-email',
           facts: { link: emails.link('email', code), minutes: CONFIRM_MINUTES },

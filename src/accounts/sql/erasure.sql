@@ -25,14 +25,21 @@ begin
       using errcode = 'integrity_constraint_violation';
   end if;
   perform operator_approvals_erase(p_account);
-  delete from registrations where email in (select accounts_addresses(p_account));
+  -- Not those of somebody who has had the address since.
+  delete from registrations r
+  where r.email in (select accounts_addresses(p_account))
+    and r.created_at < coalesce(
+      (select left_at from account_addresses a
+       where a.account_id = p_account and a.email = r.email),
+      (select closed_at from accounts where id = p_account));
   delete from account_consents where account_id = p_account;
   delete from sessions where account_id = p_account;
   delete from credentials where account_id = p_account;
   delete from second_factors where account_id = p_account;
   delete from passkeys where account_id = p_account;
   delete from account_devices where account_id = p_account;
-  delete from account_codes where value = p_account;
+  delete from account_codes
+  where value = p_account or starts_with(value, '{"account":"' || p_account || '"');
   delete from email_changes where account_id = p_account;
   delete from account_recoveries where account_id = p_account;
   delete from account_identity_checks where account_id = p_account;

@@ -8,10 +8,11 @@ create or replace function accounts_pseudonym(p_email text) returns text
 language sql stable set search_path = pg_catalog, public, pg_temp as $$
   select coalesce(
     (select id from accounts where email = lower(p_email)),
-    (select account_id from email_changes where old_email = lower(p_email)),
-    (select id from accounts where former_email = lower(p_email) order by closed_at desc limit 1),
     (select account_id from account_addresses where email = lower(p_email)
-      order by left_at desc limit 1))
+      order by left_at desc limit 1),
+    -- What was given up before addresses were kept.
+    (select account_id from email_changes where old_email = lower(p_email)),
+    (select id from accounts where former_email = lower(p_email) order by closed_at desc limit 1))
 $$;
 
 -- Every address that the person has or had, until the account is erased. Security definer: who
@@ -36,6 +37,28 @@ begin
     insert into account_addresses (account_id, email) values (old.id, old.email)
     on conflict (account_id, email) do update set left_at = clock_timestamp();
   end if;
+  return null;
+end
+$$;
+
+-- Whose an e-mail is: an address may belong to another account later, and an export and an erasure
+-- must find each one's own. A registration is of nobody yet. Security definer: who writes an e-mail
+-- may not read all addresses.
+create or replace function accounts_name_letter() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  new.account_id := accounts_pseudonym(new.recipient);
+  return new;
+end
+$$;
+
+-- The e-mails of a registration become those of the account that it made.
+create or replace function accounts_adopt_letters() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  update letters set account_id = new.id
+  where account_id is null and lower(recipient) = new.email
+    and kind in ('confirm-email', 'invitation');
   return null;
 end
 $$;

@@ -14,8 +14,9 @@ import { composeEmail, type EmailBrand, type EmailContent } from './email.ts'
 import {
   type EmailCounts,
   type EmailRow,
+  type EmailsOf,
   emailCount,
-  emailCountWaitingTo,
+  emailCountWaiting,
   emailDeleteOld,
   emailEnd,
   emailErase,
@@ -23,6 +24,7 @@ import {
   emailLatestTo,
   emailLease,
   emailListFailed,
+  emailListOf,
   emailListTo,
   emailRelease,
   emailResume,
@@ -44,6 +46,8 @@ export type EmailMessage = {
   readonly once?: string
   /** A POST to this address unsubscribes from such e-mails (RFC 8058). */
   readonly unsubscribe?: string
+  /** The account whose it is, where the address is not its own yet; else the database knows. */
+  readonly account?: string
 }
 
 /** How many e-mails are sent at a time, each on its own connection. */
@@ -183,6 +187,7 @@ export function createMail({ db, smtpUrl, from, brand, log, clock }: MailOptions
         text: email.text,
         html: email.html,
         unsubscribe: email.unsubscribe ?? null,
+        account: email.account ?? null,
       }),
 
     /**
@@ -272,15 +277,17 @@ export function createMail({ db, smtpUrl, from, brand, log, clock }: MailOptions
     /** Sends an e-mail that waits after a failure, once committed; false: it does not wait. */
     retry: (tx: Executor, id: string): Promise<boolean> => emailRetry(tx, id),
 
-    /** The e-mails to these addresses without their texts, for the owner's export. */
+    /** The e-mails to these addresses without their texts, for operators. */
     listTo: (addresses: readonly string[]) => emailListTo(db, addresses),
 
-    /** How many e-mails to these addresses wait to be sent. */
-    waitingTo: (executor: Executor, addresses: readonly string[]) =>
-      emailCountWaitingTo(executor, addresses),
+    /** The e-mails of an account without their texts, for the owner's export. */
+    listOf: (of: EmailsOf) => emailListOf(db, of),
 
-    /** Deletes the e-mails to the addresses of somebody who is erased. */
-    erase: (tx: Executor, addresses: readonly string[]) => emailErase(tx, addresses),
+    /** How many e-mails of an account wait to be sent. */
+    waiting: (executor: Executor, of: EmailsOf) => emailCountWaiting(executor, of),
+
+    /** Deletes the e-mails of an account that is erased. */
+    erase: (tx: Executor, of: EmailsOf) => emailErase(tx, of),
 
     /** For operators: the newest e-mail of these kinds to each address. */
     latestTo: (recipients: readonly string[], kinds: readonly string[]) =>

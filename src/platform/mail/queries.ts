@@ -43,17 +43,19 @@ export async function emailInsert(
     readonly text: string
     readonly html: string
     readonly unsubscribe: string | null
+    readonly account: string | null
   },
 ): Promise<boolean> {
   const { rows } = await tx.query(
     `with letter as (
-       insert into letters (kind, once, recipient, subject, body_text, body_html, unsubscribe)
-       values ($1, $2, $3, $4, $5, $6, $7)
+       insert into letters
+         (kind, once, recipient, subject, body_text, body_html, unsubscribe, account_id)
+       values ($1, $2, $3, $4, $5, $6, $7, $8)
        on conflict (kind, once) do nothing
        returning id
      )
      select letters_queue(letter.id) from letter`,
-    [p.kind, p.once, p.recipient, p.subject, p.text, p.html, p.unsubscribe],
+    [p.kind, p.once, p.recipient, p.subject, p.text, p.html, p.unsubscribe, p.account],
   )
   return rows.length === 1
 }
@@ -200,6 +202,20 @@ export async function emailListTo(
   return rows as EmailSummary[]
 }
 
+/** Whose e-mails: of the account, and those to its addresses that are of no account. */
+export type EmailsOf = { readonly account: string; readonly addresses: readonly string[] }
+const OF_OWNER = `(account_id = $1 or (account_id is null and lower(recipient) = any ($2)))`
+
+/** The e-mails of an account, newest first. Reads without a lock. */
+export async function emailListOf(db: Executor, of: EmailsOf): Promise<EmailSummary[]> {
+  const { rows } = await db.query(
+    `select kind, subject, state, posted_at as "postedAt"
+     from letters where ${OF_OWNER} order by posted_at desc`,
+    [of.account, of.addresses],
+  )
+  return rows as EmailSummary[]
+}
+
 export type LatestEmail = {
   readonly recipient: string
   readonly state: 'queued' | 'sent' | 'failed'
@@ -224,20 +240,16 @@ export async function emailLatestTo(
   return rows as LatestEmail[]
 }
 
-/** Reads without a lock. */
-export async function emailCountWaitingTo(
-  db: Executor,
-  addresses: readonly string[],
-): Promise<number> {
+/** How many of its e-mails wait to be sent. Reads without a lock. */
+export async function emailCountWaiting(db: Executor, of: EmailsOf): Promise<number> {
   const { rows } = await db.query(
-    `select count(*)::int4 as count from letters
-     where state = 'queued' and lower(recipient) = any ($1)`,
-    [addresses],
+    `select count(*)::int4 as count from letters where state = 'queued' and ${OF_OWNER}`,
+    [of.account, of.addresses],
   )
   return (rows[0] as { count: number }).count
 }
 
-/** Deletes the e-mails to these addresses. Locks their rows. */
-export async function emailErase(tx: Executor, addresses: readonly string[]): Promise<void> {
-  await tx.query('select letters_erase($1)', [addresses])
+/** Deletes the e-mails of an account. Locks their rows. */
+export async function emailErase(tx: Executor, of: EmailsOf): Promise<void> {
+  await tx.query('select letters_erase($1, $2)', [of.account, of.addresses])
 }

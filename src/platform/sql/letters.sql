@@ -9,9 +9,11 @@ begin
     'letter', json_build_object('id', p_letter), job_key => 'letter ' || p_letter);
 end $$;
 
--- Deletes the e-mails to the addresses of somebody who is erased. Security definer: no program that
--- may erase somebody may delete other e-mails.
-create or replace function letters_erase(p_addresses text[]) returns void
+-- Deletes the e-mails of an account that is erased, and those to its addresses that are of no
+-- account. Security definer: no program that may erase somebody may delete other e-mails.
+create or replace function letters_erase(p_account text, p_addresses text[]) returns void
 language sql security definer set search_path = pg_catalog, public, pg_temp as $$
-  delete from letters where lower(recipient) = any (p_addresses)
+  delete from letters
+  where account_id = p_account
+    or (account_id is null and lower(recipient) = any (p_addresses))
 $$;

@@ -12,11 +12,29 @@ import { createOperatorStage, type OperatorStage } from '../../stages/operator.t
 import type { Drill } from '../../support/drill.ts'
 import { ensure } from '../../support/drill.ts'
 import { quiet } from '../../support/harness.ts'
-import { ADDRESS, CLAIMED_ADDRESS, type Life, LOCAL, live, NAME, NEW_ADDRESS } from './life.ts'
+import {
+  ADDRESS,
+  CLAIMED_ADDRESS,
+  type Life,
+  LOCAL,
+  live,
+  NAME,
+  NEW_ADDRESS,
+  PENDING_ADDRESS,
+} from './life.ts'
 import { eraseOverProcesses } from './processes.ts'
 import { allPlaces, type Found, findPerson } from './search.ts'
 
-const WORDS = [ADDRESS, NEW_ADDRESS, CLAIMED_ADDRESS, LOCAL, NAME, 'forget anna', 'annaforget']
+const WORDS = [
+  ADDRESS,
+  NEW_ADDRESS,
+  PENDING_ADDRESS,
+  CLAIMED_ADDRESS,
+  LOCAL,
+  NAME,
+  'forget anna',
+  'annaforget',
+]
 /** The full form repeats the life with other customers beside, whose data must stay. */
 const FULL = { others: 20, entries: 12_000 }
 const SHORT = { others: 1, entries: 1_200 }

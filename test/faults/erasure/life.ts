@@ -12,6 +12,8 @@ import { quiet } from '../../support/harness.ts'
 export const LOCAL = 'anna.forget'
 export const ADDRESS = `${LOCAL}@example.org`
 export const NEW_ADDRESS = 'anna.forget.moved@example.org'
+/** She asks for it and never opens the link. */
+export const PENDING_ADDRESS = 'anna.forget.pending@example.org'
 /** Somebody else says that this is hers; she never has it. */
 export const CLAIMED_ADDRESS = 'anna.forget.claims@example.org'
 export const NAME = 'Anna Forget'
@@ -168,6 +170,7 @@ async function moveMailbox(
        undo_until = clock_timestamp() - interval '1 day'`,
   )
   await stage.accounts.sweep()
+  await own.expectOk('POST /api/auth/email/change', { newEmail: PENDING_ADDRESS })
   await own.expectOk('POST /api/closing', { unspent: 'forfeit' })
   for (let i = 0; i < 5; i += 1) {
     await stage.db.query(
