@@ -2,6 +2,7 @@
 // each closing waits for.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { codeIn, type StoredEmail } from '../../test/stages/accounts.ts'
 import { createOperatorStage, type OperatorStage } from '../../test/stages/operator.ts'
 import { turnClock } from '../../test/support/harness.ts'
 import type { OrderId } from '../platform/ids.ts'
@@ -71,6 +72,29 @@ test('with --forfeit nothing goes back, and the plan says how much is lost', asy
   assert.equal((await at.stage.ledger.balance(person.book))?.available, 0n)
 })
 
+test('op closings names the week in which a change of address can be undone', async () => {
+  const own = await at.stage.person('moves')
+  const newEmail = 'moves.new@example.org'
+  await own.expectOk('POST /api/auth/email/change', { newEmail })
+  const { rows } = await at.stage.db.query(
+    `select kind, body_text as text from letters where recipient = $1`,
+    [newEmail],
+  )
+  const code = codeIn(rows[0] as StoredEmail)
+  await own.expectOk('POST /api/auth/email/confirm', { code })
+  const { code: exit, err } = await at.stage.op(['close', newEmail, ...because])
+  assert.equal(exit, 0, err)
+  await takeSteps()
+  const { out } = await at.stage.op(['closings'])
+  assert.match(
+    out,
+    /moves\.new@example\.org {2}refunded .*\n.*\n {2}waits: a change of its address/,
+  )
+  await at.stage.db.query(`update email_changes set undo_until = clock_timestamp()`)
+  await takeSteps()
+  assert.equal((await at.stage.op(['closings'])).out, 'no account is closing')
+})
+
 test('above the limit for refunds a second person approves a closing', async () => {
   const olga = await at.stage.people.newcomer('olga', 'finance')
   const nina = await at.stage.people.newcomer('nina', 'finance')
@@ -85,4 +109,54 @@ test('above the limit for refunds a second person approves a closing', async () 
   assert.equal(approved.code, 0, approved.err)
   const [closing] = await at.stage.accounts.closings.list(10)
   assert.deepEqual([closing?.email, closing?.begunBy], [person.email, 'operator'])
+})
+
+test('what requests hold and no policy refunds needs the second person too', async () => {
+  const { people, person, buyPack, opAs, beginRequest } = at.stage
+  const zoe = await people.newcomer('zoe', 'finance')
+  const as = (...args: string[]) => opAs(zoe.token, ['close', ...args, ...because, '--json'])
+  const busy = await person('busy')
+  for (let i = 0; i < 2; i += 1) await buyPack(busy)
+  const request = await beginRequest(busy.book, 69_000_000)
+  for (const more of [[], ['--forfeit']]) {
+    const asked = await as(busy.email, ...more)
+    assert.equal(asked.code, 1, asked.all)
+    assert.match(asked.out, /approval/)
+    assert.match(asked.err, /at most 2.600.00 RUB of what was paid ends with it/)
+  }
+  await request.settle(1)
+})
+
+test('a closing is not the one that was approved after another purchase', async () => {
+  const { people, person, buyPack, opAs } = at.stage
+  const rosa = await people.newcomer('rosa', 'finance')
+  const ivan = await people.newcomer('ivan', 'finance')
+  const own = await person('grows')
+  for (let i = 0; i < 2; i += 1) await buyPack(own)
+  const asked = await opAs(rosa.token, ['close', own.email, '--forfeit', ...because, '--json'])
+  const { approval } = JSON.parse(asked.out) as { approval: string }
+  await buyPack(own)
+  const approve = ['approvals', 'approve', approval, '--yes']
+  assert.match((await opAs(ivan.token, approve)).err, /approval_changed/)
+})
+
+test('a closing counts towards what an operator may move on a day', async () => {
+  const limits = { financeRoublesPerDay: 2_000, financeCreditsPerDay: 40_000_000 }
+  const stage = await createOperatorStage({}, limits)
+  try {
+    const olga = await stage.people.newcomer('olga', 'finance')
+    const close = async (name: string, ...more: string[]) => {
+      const own = await stage.person(name)
+      await stage.buyPack(own)
+      await stage.beginRequest(own.book, 34_000_000)
+      return stage.opAs(olga.token, ['close', own.email, ...more, ...because])
+    }
+    for (const more of [[], ['--forfeit']]) {
+      const first = await close(`first${more.length}`, ...more)
+      assert.equal(first.code, 0, first.err)
+      assert.match((await close(`second${more.length}`, ...more)).err, /day_limit_exceeded/)
+    }
+  } finally {
+    await stage.end()
+  }
 })

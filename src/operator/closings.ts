@@ -1,6 +1,7 @@
 // op close, op closings: an operator begins to close an account, and lists the closings that are
 // under way with what each waits for. The worker takes the steps, as for an owner.
 import type { Closing } from '../accounts/accounts.ts'
+import { micro } from '../units/credits.ts'
 import { rublesText } from '../units/kopecks.ts'
 import { formatCredits, formatRubles, formatTime, parseCount } from './desk/amounts.ts'
 import { commandError, EXIT_DONE } from './desk/command-error.ts'
@@ -21,26 +22,36 @@ export async function closeAccount(desk: Desk, text: string): Promise<number> {
   }
   const unspent = desk.flag('forfeit') ? 'forfeit' : 'refund'
   const { amount } = await payments.closings.preview(book.id)
+  // Not what could be refunded now: running requests give back what they hold, an open order may
+  // be paid, and a policy that refunds nothing makes paid credits worth no less to their owner.
+  const ended = micro(book.available + book.held)
+  const most = await payments.closings.worthAtMost(book.id, ended)
   const reason = desk.text('reason') ?? ''
-  const goesBack = unspent === 'refund' ? amount : 0n
   const what =
     unspent === 'refund'
       ? `  then about ${formatRubles(amount)} of unspent credits goes back, the rest is forfeited`
       : `  then ${formatCredits(book.available)} credits are forfeited; refundable now: ` +
         formatRubles(amount)
   const begins = '  its key stops now; running requests end, and open orders run out'
+  const worth =
+    `  at most ${formatRubles(most.amount)} of what was paid ends with it, held credits and open ` +
+    `orders included; purchases: ${most.purchases}`
   const ends = '  then nobody can sign in; the owner gets an e-mail now and at the end'
   return desk.act({
-    plan: [customerTitle(customer), begins, what, ends, `  reason: ${reason}`],
-    compared: [customerName(customer), begins, unspent, ends, reason],
+    plan: [customerTitle(customer), begins, what, worth, ends, `  reason: ${reason}`],
+    // Use makes the sum smaller; a purchase since then was not approved.
+    compared: [customerName(customer), begins, unspent, `${most.purchases}`, ends, reason],
     // What is forfeited counts too: it was the customer's money.
-    needs: { kind: 'refund', size: amount },
+    needs: { kind: 'refund', size: most.amount },
     typeAgain: account.email,
     async work(tx) {
       if (await accounts.closings.beginFor(tx, account.id, unspent)) return
       throw commandError(`${account.email} is closing already: op closings`)
     },
-    moves: () => ({ kind: 'kopecks', amount: goesBack }),
+    moves: () =>
+      unspent === 'refund'
+        ? { kind: 'kopecks', amount: most.amount }
+        : { kind: 'credits', amount: ended },
     report: () => ({
       result: { account: account.id, book: book.id, unspent, refunds: rublesText(amount) },
       line: `the account of book ${book.id} is closing; op closings shows its steps`,
@@ -70,11 +81,12 @@ export async function listClosings(desk: Desk): Promise<number> {
 
 /** Why the next step is not taken yet; nothing when a worker will take it. */
 export async function waitsFor(
-  { ledger, payments }: Pick<Desk['modules'], 'ledger' | 'payments'>,
+  { accounts, ledger, payments }: Pick<Desk['modules'], 'accounts' | 'ledger' | 'payments'>,
   closing: Closing,
 ): Promise<string[]> {
-  const { book, step } = closing
-  const [balance, orders, disputed, refunds] = await Promise.all([
+  const { account, book, step } = closing
+  const [isUndoable, balance, orders, disputed, refunds] = await Promise.all([
+    accounts.closings.isUndoable(account),
     ledger.balance(book),
     payments.closings.payableOrders(book),
     payments.closings.disputed(closing),
@@ -89,6 +101,7 @@ export async function waitsFor(
       ({ id, amount, state, isHeldBack }) =>
         `${id} of ${formatRubles(amount)}: ${isHeldBack ? 'decide it, op reviews' : state}`,
     ),
+    ...(isUndoable ? ['a change of its address or a recovery can be undone for a week'] : []),
   ]
   return waits
 }

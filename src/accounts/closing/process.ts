@@ -32,7 +32,7 @@ export function createClosingProcess(dependencies: Dependencies, hooks: ClosingH
    * A thief could change the address, or complete a recovery, and then close the account: nobody
    * could take that back.
    */
-  async function undoable(executor: Executor, account: AccountId) {
+  async function refusalWhileUndoable(executor: Executor, account: AccountId) {
     const change = await changeQueries.emailChangeFind(executor, account)
     if (change !== undefined) {
       return closingRefusal('email_change_recent', 'The change of address can still be undone.')
@@ -94,7 +94,7 @@ export function createClosingProcess(dependencies: Dependencies, hooks: ClosingH
         if (!(await hooks.isRefunded(tx, closing))) throw new NotYet()
         return true
       case 'refunded':
-        if ((await undoable(tx, account)) !== undefined) return false
+        if ((await refusalWhileUndoable(tx, account)) !== undefined) return false
         await close(tx, closing, owner)
         return true
       default:
@@ -157,11 +157,15 @@ export function createClosingProcess(dependencies: Dependencies, hooks: ClosingH
       await db.transaction(async (tx) => {
         const owner = await accountQueries.accountLock(tx, account)
         if (owner === undefined) throw sessionRefusal('session_missing', 'Sign in first.')
-        const refusal = await undoable(tx, account)
+        const refusal = await refusalWhileUndoable(tx, account)
         if (refusal !== undefined) throw refusal
         await begin(tx, { owner, unspent, begunBy: 'owner' })
       })
     },
+
+    /** Whether a change of address, or a recovery, can still be undone: the end waits for it. */
+    isUndoable: async (account: AccountId): Promise<boolean> =>
+      (await refusalWhileUndoable(db, account)) !== undefined,
 
     /** An operator begins to close an account; false when it is closing or closed already. */
     async beginFor(tx: Tx, account: AccountId, unspent: Unspent): Promise<boolean> {

@@ -6,7 +6,7 @@ import type { BookId, OrderId, RefundId } from '../../platform/ids.ts'
 import { isOrderId } from '../../platform/ids.ts'
 import type { Credits } from '../../units/credits.ts'
 import type { Kopecks } from '../../units/kopecks.ts'
-import { orderCountPayable } from '../order/payable-queries.ts'
+import { orderCountPayable, orderWorthAtMost } from '../order/payable-queries.ts'
 import { orderFind } from '../order/queries.ts'
 import { createRefundBudget, type RefundBudgetOptions } from './budget.ts'
 import type { AccountEnding, ClosingRefunds } from './closing.ts'
@@ -126,6 +126,9 @@ export function createClosingRequests(options: ClosingRequestOptions) {
     /** How many orders of a book can still be paid, counted by the provider's terms. */
     payableOrders: (book: BookId, executor: Executor = db): Promise<number> =>
       orderCountPayable(executor, book),
+
+    /** What a closing can end at most, whatever is refunded, and how many purchases it is of. */
+    worthAtMost: (book: BookId, credits: Credits) => orderWorthAtMost(db, { book, credits }),
 
     /** What the closing would refund now, and which part of that a person decides about. */
     async preview(book: BookId) {

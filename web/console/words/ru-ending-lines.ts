@@ -18,6 +18,12 @@ export const endingSentences: readonly (readonly [english: string, russian: stri
     'затем сгорят кредиты: {credits}; сейчас можно было бы вернуть {amount}',
   ],
   [
+    'at most {amount} of what was paid ends with it, held credits and open orders included; ' +
+      'purchases: {purchases}',
+    'из оплаченного закончится не больше {amount}, считая резерв и открытые заказы; ' +
+      'покупок: {purchases}',
+  ],
+  [
     'then nobody can sign in; the owner gets an e-mail now and at the end',
     'затем войти будет нельзя; владелец получит письмо сейчас и в конце',
   ],
@@ -30,6 +36,10 @@ export const endingSentences: readonly (readonly [english: string, russian: stri
   // What a closing waits for.
   ['{credits} credits are held by requests', 'запросы держат в резерве кредиты: {credits}'],
   ['{orders} orders can still be paid', 'ещё можно оплатить заказов: {orders}'],
+  [
+    'a change of its address or a recovery can be undone for a week',
+    'смену адреса или восстановление доступа ещё можно отменить: неделя',
+  ],
   ['the bank decides the dispute of {order}, op disputes', 'банк решает спор по заказу {order}'],
   ['rfd_{refund} of {amount}: {state}', 'возврат rfd_{refund} на {amount}: {state}'],
   [
