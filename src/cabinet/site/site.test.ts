@@ -2,12 +2,13 @@
 // and tags that no text can break out of. test/journeys/front.browser.ts reads the pages in a
 // browser.
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
 import { quiet } from '../../../test/support/harness.ts'
+import { paths } from '../../../web/paths.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { robotsText } from './crawlers.ts'
 import { headOf } from './head.ts'
@@ -147,21 +148,42 @@ test('a page without a body keeps the place of the application, and is not liste
   )
 })
 
-test('search engines are kept from every page that needs the code of an e-mail', () => {
+test('search engines are kept from every page that needs the code of an e-mail', async () => {
   const hidden = robotsText('https://example.org')
     .split('\n')
     .flatMap((line) => /^Disallow: (.+)$/.exec(line)?.[1] ?? [])
-  const links = [
-    ...['confirm', 'invitation', 'reset', 'email', 'undo-email'],
-    ...['recover', 'confirm-recovery', 'finish-recovery', 'stop-recovery'],
-  ]
-  for (const link of links)
+  const links = await pagesWithCode()
+  // One that reads the code itself, and one whose form does.
+  for (const known of [paths.unsubscribe, paths.stopRecovery]) assert.ok(links.includes(known))
+  for (const link of links) {
     assert.ok(
-      hidden.some((path) => `/${link}`.startsWith(path)),
+      hidden.some((path) => link.startsWith(path)),
       link,
     )
+  }
   assert.ok(!hidden.some((path) => '/docs/errors'.startsWith(path)))
 })
+
+/** Addresses of pages that read a code from their link, or have a part beside them that does. */
+async function pagesWithCode(): Promise<string[]> {
+  const web = join(import.meta.dirname, '../../../web')
+  const routes = (await readFile(join(web, 'routes.tsx'), 'utf8')).split('createRoute({').slice(1)
+  const pages = routes.flatMap((route) => {
+    const name = /\bpath: paths\.(\w+)/.exec(route)?.[1] as keyof typeof paths | undefined
+    const file = /\bimport\('(\.\/pages\/[^']+)'\)/.exec(route)?.[1]
+    return name === undefined || file === undefined ? [] : [{ name, file: join(web, file) }]
+  })
+  const needed = await Promise.all(pages.map(async ({ file }) => needsCode(file)))
+  return pages.filter((_, i) => needed[i]).map(({ name }) => paths[name])
+}
+
+async function needsCode(file: string): Promise<boolean> {
+  const text = await readFile(file, 'utf8')
+  if (text.includes('codeInHash')) return true
+  const beside = [...text.matchAll(/ from '(\.\/[^']+)'/g)].map(([, path = '']) => path)
+  const found = await Promise.all(beside.map((path) => needsCode(join(dirname(file), path))))
+  return found.includes(true)
+}
 
 test('the cabinet does not start with an index.html that lacks a place', () => {
   assert.throws(() => openTemplate(INDEX.replace('noindex', 'index')), /noindex/)
