@@ -9,8 +9,8 @@ import {
   errorOf,
   expect,
   nextCode,
-  PASSWORD,
   type Stage,
+  totpCode,
 } from '../../../test/stages/accounts.ts'
 import { ageRecovery } from '../../../test/stages/recovery.ts'
 import { settingsOf } from '../../../test/support/harness.ts'
@@ -22,6 +22,8 @@ import type { Accounts } from '../accounts.ts'
 import type { RecoveryKind } from '../emails/email-kinds.ts'
 
 const NEW = 'a storm from the west'
+
+const wrongCode = (uri: string) => String((Number(totpCode(uri)) + 1) % 1_000_000).padStart(6, '0')
 
 let stage: Stage
 let db: Db
@@ -216,15 +218,36 @@ test('an operator stops a recovery, and both know', async () => {
 })
 
 test('unlocking forgets wrong passwords and codes and gives nobody access', async () => {
-  const { account, email } = await owner('locked')
+  const { account, email, own } = await owner('locked')
+  const { uri } = await enableSecondFactor(own)
+  for (const _ of [1, 2]) {
+    const guesser = stage.browser()
+    expect(await guesser.signIn(email), 200)
+    for (let i = 0; i < 5; i += 1) {
+      const guess = await guesser.post('/two-factor/verify-totp', { code: wrongCode(uri) })
+      assert.equal(errorOf(guess), 'second_factor_wrong')
+    }
+  }
+  const half = stage.browser()
+  expect(await half.signIn(email), 200)
+  const kept = await half.post('/two-factor/verify-totp', { code: nextCode(uri) })
+  assert.equal(errorOf(kept), 'second_factor_locked')
   const thief = stage.browser()
   for (let i = 0; i < 12; i += 1) await thief.signIn(email, `guess ${i}`)
   assert.equal(errorOf(await stage.browser().signIn(email)), 'attempts_exceeded')
-  assert.ok((await desk.locks(account))?.guessedUntil)
+  const locks = await desk.locks(account)
+  assert.ok(locks?.guessedUntil && locks.factorLockedUntil)
+
   await db.transaction((tx) => desk.unlock(tx, account))
-  assert.equal((await desk.locks(account))?.guessedUntil, null)
+  const free = await desk.locks(account)
+  assert.deepEqual([free?.guessedUntil, free?.factorLockedUntil, free?.wrongCodes], [null, null, 0])
+  for (const browser of [thief, half]) assert.equal(await browser.session(), undefined)
   assert.equal(errorOf(await stage.browser().signIn(email, 'not this')), 'sign_in_wrong')
-  expect(await stage.browser().signIn(email, PASSWORD), 200)
+  const browser = stage.browser()
+  assert.deepEqual((await browser.signIn(email)).body, { status: 'second_factor' })
+  const wrong = await browser.post('/two-factor/verify-totp', { code: wrongCode(uri) })
+  assert.equal(errorOf(wrong), 'second_factor_wrong', 'one more mistake locks nothing')
+  expect(await browser.post('/two-factor/verify-totp', { code: nextCode(uri) }), 200)
 })
 
 test('the database keeps times and warnings from every role', async () => {
