@@ -208,13 +208,35 @@ test('the second factor stays if only the mailbox is lost; an undo restores it',
   }
 })
 
-test('an operator stops a recovery, and both know', async () => {
-  const { account, email } = await waiting('by-hand')
+test('an operator stops a recovery: known mailboxes are told, the new one is not', async () => {
+  const { account, email, newEmail } = await waiting('by-hand')
+  const confirmed = await stage.emailedCode(newEmail, 'recovery-confirm')
   assert.equal(await db.transaction((tx) => desk.stop(tx, account)), true)
   assert.equal(await db.transaction((tx) => desk.stop(tx, account)), false)
   await stage.lastEmail(email, 'recovery-stopped')
+  const kinds = (await stage.emailsTo(newEmail)).map(({ kind }) => kind)
+  assert.deepEqual(kinds, ['recovery-confirm'])
+  const late = await stage.browser().post('/recovery/confirm', { code: confirmed })
+  assert.equal(errorOf(late), 'code_wrong', 'the link of the new mailbox says that it is over')
   const [last] = await desk.list(account)
   assert.deepEqual([last?.stoppedBy, last?.warnings.length], ['operator', 1])
+})
+
+test('a mailbox that can still undo a change of address is warned and told of a stop', async () => {
+  const { account, own, email } = await owner('two-mailboxes')
+  const change = { newEmail: 'two-mailboxes-now@example.org' }
+  expect(await own.post('/email/change', change), 200)
+  const changed = await stage.emailedCode(change.newEmail, 'confirm-new-email')
+  expect(await own.post('/email/confirm', { code: changed }), 200)
+  await enableSecondFactor(own)
+  await prove(account)
+  await begin(account, null, 'authenticator')
+  const code = await stage.emailedCode(change.newEmail, 'recovery-confirm')
+  expect(await stage.browser().post('/recovery/confirm', { code }), 200)
+  const both = [email, change.newEmail]
+  for (const known of both) await stage.lastEmail(known, 'recovery-opened')
+  assert.equal(await db.transaction((tx) => desk.stop(tx, account)), true)
+  for (const known of both) await stage.lastEmail(known, 'recovery-stopped')
 })
 
 test('unlocking forgets wrong passwords and codes and gives nobody access', async () => {
