@@ -273,22 +273,41 @@ test('unlocking forgets wrong passwords and codes and gives nobody access', asyn
 })
 
 test('the database keeps times and warnings from every role', async () => {
-  const { account, email, newEmail } = await waiting('by-sql')
-  const roles = ['tollgate_cabinet', 'tollgate_operator', 'tollgate_worker']
-  const done = `update account_recoveries set done_at = clock_timestamp() where account_id = $1`
+  const { account, email } = await waiting('by-sql')
+  const { rows } = await stage.db.query('select id from account_recoveries where account_id = $1', [
+    account,
+  ])
+  const { id } = rows[0] as { id: string }
+  const roles = ['tollgate_cabinet', 'tollgate_operator', 'tollgate_worker'].map((role) => ({
+    role,
+    db: openDatabase(settingsOf(urlAs(stage.database.url, role)), 'test', () => undefined),
+  }))
+  const done = `update account_recoveries set done_at = clock_timestamp() where id = $1`
   const moved = `update account_recoveries set ripe_at = clock_timestamp() - interval '1 day'
-    where account_id = $1`
-  for (const role of roles) {
-    const own = openDatabase(settingsOf(urlAs(stage.database.url, role)), 'test', () => undefined)
-    try {
-      await assert.rejects(own.query(done, [account]), violates('wait'), role)
-      await assert.rejects(own.query(moved, [account]), violates('keep_what_was'), role)
-    } finally {
-      await own.end()
-    }
+    where id = $1`
+  const eachRefused = async (sql: string, name: string) => {
+    for (const one of roles) await assert.rejects(one.db.query(sql, [id]), violates(name), one.role)
   }
-  await ageRecovery(stage.db, email, 72, { areWarningsSent: false })
-  await assert.rejects(stage.db.query(done, [account]), violates('warn'), newEmail)
+  const sent = (hoursAgo: number) =>
+    stage.db.query(
+      `update letters set state = 'sent', body_text = null, body_html = null,
+         ended_at = clock_timestamp() - make_interval(hours => $2)
+       where once like $1 || ' %'`,
+      [id, hoursAgo],
+    )
+  try {
+    await eachRefused(done, 'wait')
+    await eachRefused(moved, 'keep_what_was')
+    await ageRecovery(stage.db, email, 72, { areWarningsSent: false })
+    await eachRefused(done, 'warn')
+    await sent(23)
+    await eachRefused(done, 'warn')
+    await sent(24)
+    const completed = await roles[0]?.db.query(`${done} returning id`, [id])
+    assert.equal(completed?.rows.length, 1, 'a day after the warning')
+  } finally {
+    for (const one of roles) await one.db.end()
+  }
 })
 
 test('who writes an e-mail in place of the warning opens no recovery', async () => {
