@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
-  codeIn,
   createStage,
   enableSecondFactor,
   errorOf,
@@ -326,14 +325,34 @@ test('who writes an e-mail in place of the warning opens no recovery', async () 
 })
 
 test('an operator who writes the row by hand needs matches, a wait and a warning too', async () => {
-  const { account } = await owner('forged')
+  const { account, email } = await owner('forged')
+  const id = 'rcv_forged'
   const insert = `insert into account_recoveries
     (id, account_id, kind, begun_by, steps, new_email, confirm_hash, wait_hours)
-    values ('rcv_forged', $1, 'mailbox', 'operator', '{key,payment}', 'forged-new@example.org',
+    values ('${id}', $1, 'mailbox', 'operator', '{key,payment}', 'forged-new@example.org',
       '\\x00', $2)`
   await assert.rejects(db.query(insert, [account, 24]), violates('identity'))
   await prove(account)
   await assert.rejects(db.query(insert, [account, 1]), violates('wait_a_day'))
-  const letter = await stage.emailsTo('forged-new@example.org')
-  assert.equal(letter.map(codeIn).length, 0)
+  await db.query(insert, [account, 24])
+  const set = (column: string) =>
+    db.query(`update account_recoveries set ${column} = clock_timestamp() where id = $1`, [id])
+  await assert.rejects(set('done_at'), violates('wait'), 'nobody has confirmed the mailbox')
+  await set('opened_at')
+  await assert.rejects(set('done_at'), violates('wait'))
+
+  await ageRecovery(stage.db, email, 24)
+  await assert.rejects(set('done_at'), violates('warn'))
+  const warning = db.query(
+    `insert into account_recovery_warnings (recovery_id, channel, stage, stop_hash)
+     values ($1, 'mailbox', 'opened', '\\x00')`,
+    [id],
+  )
+  await assert.rejects(warning, { code: '42501' }, 'an operator records no warning')
+  await stage.db.query(
+    `insert into letters (kind, once, recipient, subject, state, ended_at)
+     values ('recovery-opened', $1, $2, 'News', 'sent', clock_timestamp() - interval '25 hours')`,
+    [`${id} mailbox`, email],
+  )
+  await assert.rejects(set('done_at'), violates('warn'), 'an e-mail alone is no warning')
 })
