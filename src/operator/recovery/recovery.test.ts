@@ -2,6 +2,13 @@
 // eyes see it, and nothing of it lets anybody in.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import {
+  enableSecondFactor,
+  expect,
+  nextCode,
+  PASSWORD,
+  totpCode,
+} from '../../../test/stages/accounts.ts'
 import { createOperatorStage, type OperatorStage } from '../../../test/stages/operator.ts'
 
 const at = { stage: undefined as unknown as OperatorStage }
@@ -9,6 +16,13 @@ before(async () => {
   at.stage = await createOperatorStage()
 })
 after(() => at.stage.end())
+
+const wrongCode = (uri: string) => String((Number(totpCode(uri)) + 1) % 1_000_000).padStart(6, '0')
+
+/** Browsers of this stage name the whole route. */
+const authOf = ({ send }: Pick<ReturnType<OperatorStage['browser']>, 'send'>) => ({
+  post: (path: string, body: unknown = {}) => send(`POST /api/auth${path}`, body),
+})
 
 const because = ['--reason', 'a customer called', '--yes']
 
@@ -143,14 +157,32 @@ test('with four eyes on, a recovery begins only when a second person approves it
 })
 
 test('unlock says why an owner is locked out, and forgets the counts', async () => {
-  const { email } = await owner('gleb')
-  const guesser = at.stage.browser()
+  const person = await owner('gleb')
+  const { email } = person
+  const { uri } = await enableSecondFactor(authOf(person))
+  const signIn = async () => {
+    const browser = authOf(at.stage.browser())
+    expect(await browser.post('/sign-in/email', { email, password: PASSWORD }), 200)
+    return browser
+  }
+  for (const _ of [1, 2]) {
+    const guesser = await signIn()
+    for (let i = 0; i < 5; i += 1) {
+      await guesser.post('/two-factor/verify-totp', { code: wrongCode(uri) })
+    }
+  }
+  const guesser = authOf(at.stage.browser())
   for (let i = 0; i < 12; i += 1) {
-    await guesser.send('POST /api/auth/sign-in/email', { email, password: `guess ${i}` })
+    await guesser.post('/sign-in/email', { email, password: `guess ${i}` })
   }
   const { code, err, out } = await at.stage.op(['unlock', email, ...because])
-  assert.deepEqual([code, /wrong passwords keep unknown browsers out until/.test(err)], [0, true])
+  assert.equal(code, 0, err)
+  assert.match(err, /wrong passwords keep unknown browsers out until/)
+  assert.match(err, /wrong codes lock its second factor until/)
   assert.match(out, /is unlocked/)
   const again = await at.stage.op(['unlock', email, ...because])
   assert.match(again.err, /no guesses of its password/)
+  assert.match(again.err, /wrong codes since the last right one: 0\n/)
+  const freed = await signIn()
+  expect(await freed.post('/two-factor/verify-totp', { code: nextCode(uri) }), 200)
 })
