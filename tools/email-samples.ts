@@ -151,7 +151,7 @@ const summaryFacts: SummaryFacts = {
 }
 
 const operatorEmails: readonly OperatorEmail[] = [
-  brokenGlassEmail({ osUser: 'root', command: 'accounts close acc_0123456789abcdef' }),
+  brokenGlassEmail({ osUser: 'root', command: 'close acc_0123456789abcdef' }),
   operatorsChangedEmail('boris was disabled', 'olga'),
 ]
 
@@ -162,7 +162,7 @@ function postedFacts(cabinetUrl: string): {
   const link = (page: string) => `${cabinetUrl}/${page}#code=made-up-for-the-sample-1234567890`
   return {
     'confirm-email': { link: link('confirm'), hours: 24 },
-    invitation: { link: link('invitation'), hours: 72 },
+    invitation: { link: link('invitation'), hours: 168 },
     'already-registered': {
       signInLink: `${cabinetUrl}/sign-in`,
       resetLink: `${cabinetUrl}/forgot`,
@@ -190,6 +190,7 @@ export function sampleEmails(
     ...Object.entries(postedFacts(brand.cabinetUrl)).map(([kind, facts]) => ({ kind, facts })),
     ...Object.entries(accountFacts).map(([kind, facts]) => ({ kind, facts })),
     ...recoveryEmails(brand.cabinetUrl),
+    { kind: 'account-closing', facts: { atMs, unspent: 'forfeit', begunBy: 'operator' } },
   ] as account.AccountEmail[]
   const guards = Object.entries(guardFacts).map(([kind, facts]) => ({ kind, facts }))
   return [

@@ -6,6 +6,12 @@ import { createHash } from 'node:crypto'
 export const CONFIRM_HOURS = 24
 /** A week: the person did not ask for it just now, and may be on a journey. */
 export const INVITATION_HOURS = 7 * 24
+/**
+ * How long the old mailbox can undo a change. A week covers a holiday without e-mail. Meanwhile the
+ * address cannot change again and the account cannot be closed, so longer would hinder owners. A
+ * recovery that was completed can be taken back as long.
+ */
+export const UNDO_DAYS = 7
 
 /** The cookie by which a registration knows its browser. */
 export const REGISTRATION_COOKIE = 'registration'

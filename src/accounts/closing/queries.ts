@@ -1,4 +1,4 @@
-// The SQL for closing an account, erasing it after the term, and deleting expired rows.
+// The SQL for closing an account, the copy of its data, and deleting expired rows.
 import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { AccountId } from '../../platform/ids.ts'
 

@@ -24,11 +24,12 @@ export const englishRecovery: Templates = {
     subject: `Confirm the recovery of your ${brand} account`,
     lines: [
       'Our support began to recover an account at your request. ' +
-        (lost === 'authenticator'
-          ? 'Two-factor authentication will be turned off.'
-          : 'This address becomes the address of the account.'),
+        [
+          ...(lost === 'authenticator' ? [] : ['This address becomes the address of the account.']),
+          ...(lost === 'mailbox' ? [] : ['Two-factor authentication will be turned off.']),
+        ].join(' '),
       `After you confirm, the recovery waits ${waitHours} hours, and we warn the owner in every ` +
-        'mailbox that we know. Then we send another e-mail.',
+        'mailbox that we know. We send another e-mail when you can complete it.',
     ],
     button: { label: 'Confirm', link },
     more: [`The link expires in ${hours} hours. If this was not you, ignore this e-mail.`],

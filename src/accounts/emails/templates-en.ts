@@ -28,7 +28,7 @@ export const english: EmailTemplates = {
       ],
       button: { label: 'Create account', link },
       more: [
-        `The link works once and expires in ${hours} hours.`,
+        `The link works once and expires in ${hours / 24} days.`,
         'If you did not expect this, ignore this e-mail: no account will be created.',
       ],
     }),

@@ -2,6 +2,7 @@
 // database (sql/recoveries.sql), not here.
 import type { Executor, Tx } from '../../platform/db/db.ts'
 import type { AccountId } from '../../platform/ids.ts'
+import { UNDO_DAYS } from '../codes.ts'
 import type { RecoveryKind } from '../emails/email-kinds.ts'
 
 type StoppedBy = 'link' | 'session' | 'sign_in' | 'operator'
@@ -36,7 +37,7 @@ const RECOVERY = `
   done_at as "doneAt", coalesce(ripe_at <= clock_timestamp(), false) as "isRipe"`
 const LIVES = `stopped_at is null and done_at is null and ends_at > clock_timestamp()`
 /** How long a stop takes back what was completed: as long as a change of address can be undone. */
-const TAKEN_BACK = `interval '7 days'`
+const TAKEN_BACK = `interval '${UNDO_DAYS} days'`
 
 /** The recovery of an account that waits or can be completed. Reads without a lock. */
 export async function recoveryLiving(
@@ -154,7 +155,7 @@ export async function warningInsert(
   return rows.length > 0
 }
 
-/** The warnings of a recovery and what became of their e-mails. Reads without a lock. */
+/** Which warnings of a recovery were posted, and when. Reads without a lock. */
 export async function warningList(db: Executor, recovery: string) {
   const { rows } = await db.query(
     `select channel, stage, posted_at as "postedAt"

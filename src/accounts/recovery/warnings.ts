@@ -3,14 +3,12 @@
 import { assert } from '../../platform/assert.ts'
 import type { Executor } from '../../platform/db/db.ts'
 import { randomText } from '../../platform/ids.ts'
-import { codeDigest } from '../codes.ts'
+import { codeDigest, UNDO_DAYS } from '../codes.ts'
 import type { AccountEmail, EventContext } from '../emails/email-kinds.ts'
 import type { Emails } from '../emails/emails.ts'
 import type { AccountRow } from '../queries.ts'
 import * as queries from './queries.ts'
 
-/** As long as a change of address can be undone. */
-const TAKE_BACK_DAYS = 7
 const DAY_MS = 86_400_000
 
 type Addressee = Pick<AccountRow, 'language' | 'zone'>
@@ -39,7 +37,7 @@ export async function warnOwner(
     const warning = { recovery: recovery.id, channel, stage, stopHash: codeDigest(code) }
     if (!(await queries.warningInsert(tx, warning))) continue
     const untilMs =
-      stage === 'done' ? context.atMs + TAKE_BACK_DAYS * DAY_MS : recovery.ripeAt?.getTime()
+      stage === 'done' ? context.atMs + UNDO_DAYS * DAY_MS : recovery.ripeAt?.getTime()
     const facts = {
       ...context,
       lost: recovery.kind,

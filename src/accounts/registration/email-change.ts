@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { type AccountId, randomText } from '../../platform/ids.ts'
 import { type Answer, errorAnswer, isOk, okAnswer } from '../answers.ts'
 import type { AuthRequest, AuthRouteTable, SignedInAuthRequest } from '../auth-route.ts'
-import { codeDigest } from '../codes.ts'
+import { codeDigest, UNDO_DAYS } from '../codes.ts'
 import type { Dependencies } from '../dependencies.ts'
 import * as accountQueries from '../queries.ts'
 import * as recoveryQueries from '../recovery/queries.ts'
@@ -18,12 +18,6 @@ import * as queries from './queries.ts'
 import type { Registration } from './registration.ts'
 
 const CONFIRM_MINUTES = 60
-/**
- * How long the old mailbox can undo a change. A week covers a holiday without e-mail. Meanwhile the
- * address cannot change again and the account cannot be closed, so longer would hinder owners.
- */
-export const UNDO_DAYS = 7
-
 const pendingChangeShape = z.object({ account: z.string(), email: z.string() })
 const undoShape = z.object({ code: z.string().min(10).max(64) })
 
@@ -139,7 +133,7 @@ export function createEmailChange(
       const change = await queries.emailChangeConsume(tx, undoHash)
       if (before === undefined || change === undefined) return undefined
       const { oldEmail, secondFactor } = change
-      await queries.accountReclaim(tx, { account, email: oldEmail, passwordHash, secondFactor })
+      await queries.accountMoveTo(tx, { account, email: oldEmail, passwordHash, secondFactor })
       // A recovery had replaced the address: the second factor that it removed comes back too.
       const recovery = await recoveryQueries.recoveryTakeBack(tx, { account })
       if (recovery !== undefined) await recoveryQueries.factorRestore(tx, recovery.id)

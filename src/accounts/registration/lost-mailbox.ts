@@ -5,14 +5,13 @@ import { z } from 'zod'
 import { randomText } from '../../platform/ids.ts'
 import { type Answer, errorAnswer, isOk, okAnswer } from '../answers.ts'
 import type { AuthRequest, AuthRouteTable } from '../auth-route.ts'
-import { codeDigest } from '../codes.ts'
+import { codeDigest, UNDO_DAYS } from '../codes.ts'
 import type { Dependencies } from '../dependencies.ts'
 import * as accountQueries from '../queries.ts'
 import * as recoveryQueries from '../recovery/queries.ts'
 import { warnOwner } from '../recovery/warnings.ts'
 import { refusalOf, stateOf } from '../sign-in/lost-authenticator.ts'
 import { oneAtATime } from '../sign-in/one-at-a-time.ts'
-import { UNDO_DAYS } from './email-change.ts'
 import * as queries from './queries.ts'
 
 const codeShape = z.object({ code: z.string().min(10).max(64) })
@@ -75,7 +74,7 @@ export function createLostMailbox(dependencies: Dependencies): AuthRouteTable {
       })
       const factor = await recoveryQueries.factorId(tx, id)
       const secondFactor = recovery.kind === 'both' ? null : factor
-      await queries.accountReclaim(tx, { account: id, email: newEmail, passwordHash, secondFactor })
+      await queries.accountMoveTo(tx, { account: id, email: newEmail, passwordHash, secondFactor })
       const { language, zone } = account
       const facts = { ...request.eventContext, oldEmail: account.email, newEmail }
       await emails.post(tx, { email: newEmail, language, zone }, { kind: 'email-changed', facts })

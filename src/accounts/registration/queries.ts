@@ -90,10 +90,11 @@ export async function emailChangeTake(tx: Tx, account: AccountId) {
 }
 
 /**
- * Gives the account back to its old address. Nobody knows the password after this, no session is
- * left, and passkeys do not count before a review. Locks the account's rows.
+ * Gives the account another address: the one before a change, or that of a recovery. Nobody knows
+ * the password after this, no session is left, and passkeys do not count before a review. Locks the
+ * account's rows.
  */
-export async function accountReclaim(
+export async function accountMoveTo(
   tx: Tx,
   p: {
     readonly account: AccountId

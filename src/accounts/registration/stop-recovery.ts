@@ -62,7 +62,7 @@ export function createStopRecovery(
       if (recovery.newEmail !== null && change === undefined) return undefined
       const secondFactor = change?.secondFactor ?? null
       const to = change?.oldEmail ?? before.email
-      await queries.accountReclaim(tx, { account, email: to, passwordHash, secondFactor })
+      await queries.accountMoveTo(tx, { account, email: to, passwordHash, secondFactor })
       await recoveryQueries.factorRestore(tx, id)
       await reportStop(tx, { emails, recovery, to: before, context: request.eventContext })
       return to

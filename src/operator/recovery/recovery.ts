@@ -108,7 +108,9 @@ export async function stopRecovery(desk: Desk, text: string): Promise<number> {
   return desk.act({
     plan: [
       name,
-      `  ${living.id} (${living.kind}) ends; its owner gets an e-mail`,
+      living.openedAt === null
+        ? `  ${living.id} (${living.kind}) ends; its mailbox did not confirm it, and nobody is told`
+        : `  ${living.id} (${living.kind}) ends; its owner gets an e-mail`,
       `  reason: ${desk.text('reason') ?? ''}`,
     ],
     work: (tx) => recovery.stop(tx, account),

@@ -92,6 +92,10 @@ export const endingSentences: readonly (readonly [english: string, russian: stri
 
   // recover stop
   [
+    'rcv_{recovery} ({lost}) ends; its mailbox did not confirm it, and nobody is told',
+    'rcv_{recovery} ({lost}) закончится; почта его не подтвердила, письма не будет',
+  ],
+  [
     'rcv_{recovery} ({lost}) ends; its owner gets an e-mail',
     'восстановление rcv_{recovery} ({lost}) закончится; владелец получит письмо',
   ],

@@ -1,6 +1,7 @@
 // The pages of the documentation in their order. A page's name is its address, /docs/<name>, and
-// never changes; its text is a file of docs/, in Russian under docs/ru/. Other files of docs/ are
-// for operators and developers, and are not part of the site.
+// never changes; its text is a file of docs/, in Russian under docs/ru/. Settings are
+// among them for those who run a server of their own; other files of docs/ are for operators and
+// developers, and are not part of the site.
 
 import type { Block } from '../../ui/markdown/blocks.ts'
 
