@@ -3,6 +3,7 @@
 // key makes all earlier digests useless: addresses may then use their promo codes, and get
 // a trial, again.
 import { createHmac } from 'node:crypto'
+import { normalizeAddress } from '../platform/mail/normalize-address.ts'
 import type { Masked } from '../platform/masked.ts'
 import type { PayerCard } from './port.ts'
 
@@ -20,21 +21,3 @@ export function createDigests(secret: Masked<string>) {
 }
 
 export type Digests = ReturnType<typeof createDigests>
-
-const GMAIL = /^(?:gmail|googlemail)\.com$/
-const YANDEX = /^(?:ya\.ru|yandex\.(?:ru|com|by|kz|ua|com\.tr))$/
-
-/**
- * One spelling for each mailbox: lower case, without the part after a plus sign, which almost all
- * mail servers ignore. Gmail ignores dots, and Yandex takes a dot for a dash; elsewhere they make
- * another mailbox. Somebody whose server knows plus signs as letters loses a promo code at most.
- */
-export function normalizeAddress(email: string): string {
-  const address = email.trim().toLowerCase()
-  const split = address.lastIndexOf('@')
-  const [name, domain] = [address.slice(0, split), address.slice(split + 1)]
-  const base = name.replace(/(?<=.)\+.*$/, '')
-  if (GMAIL.test(domain)) return `${base.replaceAll('.', '')}@gmail.com`
-  if (YANDEX.test(domain)) return `${base.replaceAll('.', '-')}@yandex.ru`
-  return `${base}@${domain}`
-}

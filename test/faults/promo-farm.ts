@@ -3,9 +3,10 @@
 // three processes. Each code goes to a mailbox at most once ever, no refunded purchase has opened
 // one, and nobody gets more refunds than the budget. Every account also asks for a trial, from a
 // few networks: one for a mailbox ever, three for a network, and never above the day's ceiling.
-import { normalizeAddress } from '../../src/payments/digests.ts'
+
 import type { Payments } from '../../src/payments/payments.ts'
 import type { BookId, OrderId } from '../../src/platform/ids.ts'
+import { normalizeAddress } from '../../src/platform/mail/normalize-address.ts'
 import { isRefusal } from '../../src/platform/refusal.ts'
 import { credits } from '../../src/units/credits.ts'
 import { createTestPayments, pack, type TestPayments } from '../stages/payments.ts'

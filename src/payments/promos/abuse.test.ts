@@ -7,7 +7,6 @@ import { turnClock } from '../../../test/support/harness.ts'
 import type { BookId } from '../../platform/ids.ts'
 import { isRefusal, type Refusal } from '../../platform/refusal.ts'
 import { credits } from '../../units/credits.ts'
-import { normalizeAddress } from '../digests.ts'
 
 /** The address of each book's owner; a book that is not listed has no owner. */
 const emails = new Map<BookId, string>()
@@ -79,21 +78,6 @@ test('an address uses a code once ever, also after its account was erased', asyn
     `select row_to_json(r)::text as text from promo_redemptions r`,
   )
   assert.doesNotMatch(JSON.stringify(rows), /anna/)
-})
-
-test('spellings of one mailbox are one address', () => {
-  const same = [
-    ['Anna@Example.org', 'anna@example.org'],
-    ['anna+sale@example.org', 'anna@example.org'],
-    ['an.na+1@gmail.com', 'anna@gmail.com'],
-    ['anna@googlemail.com', 'anna@gmail.com'],
-    ['an.na@ya.ru', 'an-na@yandex.ru'],
-    ['an-na@yandex.com', 'an-na@yandex.ru'],
-    ['+tag@example.org', '+tag@example.org'],
-  ] as const
-  for (const [given, normal] of same) assert.equal(normalizeAddress(given), normal, given)
-  const others = ['an.na@example.org', 'an-na@gmail.com', 'anna@mail.ru', 'an.na@mail.ru']
-  for (const one of others) assert.equal(normalizeAddress(one), one)
 })
 
 test('accounts of one mailbox at once: one of them gets the credits', async () => {
