@@ -199,6 +199,24 @@ test('limits the e-mails per hour to a mailbox, without a sign in the answers', 
   }
 })
 
+test('the spellings of one mailbox share its e-mails of the hour', async () => {
+  const accounts = stage.createAccountsWith({ settings: { lettersPerHour: 2 } })
+  const spellings = ['many', 'm.any', 'many+1', 'many+2', 'M.A.N.Y+3'].map(
+    (it) => `${it}@gmail.com`,
+  )
+  for (const email of spellings) {
+    expect(await stage.browser({ accounts }).post('/register', entry(email)), 200)
+  }
+  const own = await stage.person('many-changes', { accounts })
+  const newEmail = 'many+4@googlemail.com'
+  expect(await own.post('/email/change', { newEmail }), 200)
+  expect(await own.post('/register/again', { email: 'many@gmail.com' }), 200)
+  const { rows } = await stage.db.query(
+    `select recipient from letters where recipient like 'm%@g%mail.com' order by posted_at`,
+  )
+  assert.deepEqual(rows, [{ recipient: 'many@gmail.com' }, { recipient: 'm.any@gmail.com' }])
+})
+
 test('who registers an owner’s address again and again does not stop a reset', async () => {
   const accounts = stage.createAccountsWith({ settings: { lettersPerHour: 2 } })
   const { email } = await stage.person('flooded')

@@ -5,6 +5,7 @@
 // sign-in could reveal.
 import { z } from 'zod'
 import { randomText } from '../../platform/ids.ts'
+import { normalizeAddress } from '../../platform/mail/normalize-address.ts'
 import { passwordProblem } from '../../platform/passwords/passwords.ts'
 import { type Answer, errorAnswer, okAnswer } from '../answers.ts'
 import type { AuthRequest, AuthRouteTable } from '../auth-route.ts'
@@ -46,9 +47,12 @@ export function createRegistration(
   const { db, emails, throttle, passwords } = dependencies
   const emailAllowance = { max: dependencies.settings.lettersPerHour, seconds: 3_600 }
 
-  /** Counts an e-mail to this address; false when it has had its share of the hour. */
+  /**
+   * Counts an e-mail to this mailbox; false when it has had its share of the hour. All spellings
+   * share one count: somebody could otherwise fill a mailbox with e-mails to anna+1, anna+2, ….
+   */
   async function mayEmail(email: string): Promise<boolean> {
-    const key = throttle.digestKey('letter', email)
+    const key = throttle.digestKey('letter', normalizeAddress(email))
     const count = await throttle.countAttempt(key, emailAllowance)
     return count.isAllowed
   }
