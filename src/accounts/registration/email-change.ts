@@ -36,7 +36,7 @@ export function createEmailChange(
       return errorAnswer('email_change_recent')
     }
     const newEmail = email.data
-    if (!(await registration.mayEmail(newEmail))) return okAnswer()
+    if (!(await registration.mayEmail(newEmail, request.address))) return okAnswer()
     if (await registration.emailIfTaken(newEmail, session.language)) return okAnswer()
     const code = randomText(24)
     const { account, language, zone } = session

@@ -217,6 +217,42 @@ test('the spellings of one mailbox share its e-mails of the hour', async () => {
   assert.deepEqual(rows, [{ recipient: 'many@gmail.com' }, { recipient: 'm.any@gmail.com' }])
 })
 
+test('who registers an address again and again does not keep its owner out', async () => {
+  const accounts = stage.createAccountsWith({ settings: { lettersPerHour: 2 } })
+  const email = 'wanted@example.org'
+  const sent = async () => (await stage.emailsTo(email)).length
+  // Neither another IPv4 address of a /24 nor another /64 of an IPv6 /48 is another network.
+  const networks = [
+    ['198.51.100.7', '198.51.100.8', '198.51.100.9', '::ffff:198.51.100.10'],
+    ['2001:db8:7:1::1', '2001:db8:7:2::1', '2001:db8:7:ff00::1', '2001:db8:7::1'],
+  ]
+  for (const addresses of networks) {
+    const before = await sent()
+    for (const address of addresses) {
+      const stranger = stage.browser({ accounts, address })
+      expect(await stranger.post('/register', entry(email)), 200)
+      expect(await stranger.post('/register/again', { email }), 200)
+    }
+    assert.equal((await sent()) - before, 2)
+  }
+  const before = await sent()
+  const owner = stage.browser({ accounts, address: '203.0.113.200' })
+  expect(await owner.post('/register', entry(email)), 200)
+  assert.equal((await sent()) - before, 1)
+  const code = await stage.emailedCode(email, 'confirm-email')
+  expect(await owner.post('/confirm', { code }), 200)
+})
+
+test('the e-mails that all networks together cause to a mailbox are limited too', async () => {
+  const accounts = stage.createAccountsWith({ settings: { lettersPerHour: 2 } })
+  const email = 'everywhere@example.org'
+  for (let i = 0; i < 12; i += 1) {
+    const stranger = stage.browser({ accounts, address: `198.18.${i}.1` })
+    expect(await stranger.post('/register', entry(email)), 200)
+  }
+  assert.equal((await stage.emailsTo(email)).length, 8)
+})
+
 test('who registers an owner’s address again and again does not stop a reset', async () => {
   const accounts = stage.createAccountsWith({ settings: { lettersPerHour: 2 } })
   const { email } = await stage.person('flooded')

@@ -6,6 +6,7 @@
 import { z } from 'zod'
 import { randomText } from '../../platform/ids.ts'
 import { normalizeAddress } from '../../platform/mail/normalize-address.ts'
+import { siteOf } from '../../platform/networks.ts'
 import { passwordProblem } from '../../platform/passwords/passwords.ts'
 import { type Answer, errorAnswer, okAnswer } from '../answers.ts'
 import type { AuthRequest, AuthRouteTable } from '../auth-route.ts'
@@ -26,6 +27,11 @@ import * as changeQueries from './queries.ts'
 const CONFIRM_SECONDS = CONFIRM_HOURS * 3_600
 /** Wrong passwords for one code: enough for typing errors, too few for who stole the e-mail. */
 const WRONG_PER_CODE = 10
+/**
+ * How many networks may use up their e-mails to one mailbox in an hour. With five each, nobody gets
+ * more than 20, and a stranger needs four rented networks to keep an owner out for the hour.
+ */
+const NETWORKS_PER_MAILBOX = 4
 
 const registerShape = z.object({
   email: emailShape,
@@ -45,16 +51,23 @@ export function createRegistration(
   createAccount: CreateAccount,
 ) {
   const { db, emails, throttle, passwords } = dependencies
-  const emailAllowance = { max: dependencies.settings.lettersPerHour, seconds: 3_600 }
+  const { lettersPerHour } = dependencies.settings
+  const networkAllowance = { max: lettersPerHour, seconds: 3_600 }
+  const mailboxAllowance = { max: lettersPerHour * NETWORKS_PER_MAILBOX, seconds: 3_600 }
 
   /**
-   * Counts an e-mail to this mailbox; false when it has had its share of the hour. All spellings
-   * share one count: somebody could otherwise fill a mailbox with e-mails to anna+1, anna+2, ….
+   * Counts an e-mail to this mailbox, which somebody at this address causes; false when there were
+   * enough this hour. Each network has a share of its own: a stranger who registers an address
+   * again and again would otherwise keep its owner from registering. All spellings share one
+   * count: somebody could otherwise fill a mailbox with e-mails to anna+1, anna+2, ….
    */
-  async function mayEmail(email: string): Promise<boolean> {
-    const key = throttle.digestKey('letter', normalizeAddress(email))
-    const count = await throttle.countAttempt(key, emailAllowance)
-    return count.isAllowed
+  async function mayEmail(email: string, address: string): Promise<boolean> {
+    const mailbox = normalizeAddress(email)
+    const network = throttle.digestKey('letter-network', `${mailbox} ${siteOf(address)}`)
+    // First: what is refused to one network must not count towards what all of them may cause.
+    if (!(await throttle.countAttempt(network, networkAllowance)).isAllowed) return false
+    const all = throttle.digestKey('letter', mailbox)
+    return (await throttle.countAttempt(all, mailboxAllowance)).isAllowed
   }
 
   async function emailConfirmation(
@@ -104,7 +117,7 @@ export function createRegistration(
     const cookie = randomText(24)
     const days = CONFIRM_HOURS / 24
     const answer = okAnswer(undefined, [request.newCookie(REGISTRATION_COOKIE, cookie, days)])
-    if (!(await mayEmail(email))) return answer
+    if (!(await mayEmail(email, request.address))) return answer
     if (await emailIfTaken(email, language)) return answer
     const code = randomText(24)
     await queries.registrationInsert(db, {
@@ -122,7 +135,7 @@ export function createRegistration(
   async function resendCode(request: AuthRequest): Promise<Answer> {
     const email = emailShape.safeParse(request.body.email)
     if (!email.success) return errorAnswer('email_wrong')
-    if (!(await mayEmail(email.data))) return okAnswer()
+    if (!(await mayEmail(email.data, request.address))) return okAnswer()
     const code = randomText(24)
     const registration = await queries.registrationSetCode(db, {
       email: email.data,
