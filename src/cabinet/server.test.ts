@@ -119,6 +119,35 @@ test('a refusal has a code, a message and the same request id as the header', as
   )
 })
 
+test('a NUL character in a path or a query is refused before a route reads it', async (t) => {
+  const runs: string[] = []
+  const { url, lines, answered } = await startServer(t, {}, (app) => {
+    app.post('/run/:id', async ({ url }) => runs.push(url))
+  })
+  const cases = [
+    ['POST', '/run/%00', 'id'],
+    ['POST', '/run/1?x=%00', 'x'],
+    ['GET', '/refused/%00', 'code'],
+    ['GET', '/refused/a%00b?x=1', 'code'],
+    ['GET', '/who?code=%00.a', 'code'],
+    ['GET', '/who?a=1&a=%00', 'a.1'],
+    ['POST', '/echo?code=a.%00', 'code'],
+  ] as const
+  for (const [method, path, field] of cases) {
+    const answer = await fetch(`${url}${path}`, { method })
+    const { error } = (await answer.json()) as { error: object }
+    const message = 'A field is missing or invalid.'
+    assert.deepEqual([answer.status, error], [400, { code: 'field_invalid', message, field }], path)
+    assert.ok(answer.headers.has('content-security-policy'))
+  }
+  assert.deepEqual(runs, [])
+  assert.deepEqual(new Set(answered.map(([, status]) => status)), new Set([400]))
+  assert.deepEqual(
+    lines.filter((line) => /"level":"(?:warn|error|fatal)"/.test(line)),
+    [],
+  )
+})
+
 test('answers a refusal that is not in the table as a fault: 500, one log line', async (t) => {
   const { url, lines } = await startServer(t)
   const answer = await fetch(`${url}/unlisted`)

@@ -28,6 +28,25 @@ const POSTS = [
   ...['key', 'key/x/confirm', 'key/verify', 'key/revoke'],
 ].map((path) => `POST /api/${path}`)
 
+test('a NUL character in an identifier or a code is refused, and is no fault', async () => {
+  const own = await at.stage.person('nul')
+  const paths = ['GET /api/documents/X', 'GET /api/orders/X', 'POST /api/orders/X/check']
+  const posts = ['sessions/X/revoke', 'closing/refunds/X/again', 'key/X/confirm']
+  for (const path of [...paths, ...posts.map((it) => `POST /api/${it}`)]) {
+    for (const id of ['%00', 'a%00b']) {
+      assert.equal(await own.refusal(path.replace('X', id)), '400 field_invalid', path)
+    }
+  }
+  const anybody = at.stage.browser()
+  for (const code of ['%00.a', 'a.%00']) {
+    assert.equal(await anybody.refusal(`POST /unsubscribe?code=${code}`), '400 field_invalid')
+  }
+  assert.deepEqual(
+    at.stage.lines.filter((line) => /"level":"error"/.test(line)),
+    [],
+  )
+})
+
 test('brand, prices and legal documents need no session', async () => {
   const anybody = at.stage.browser()
   const { body: brand } = await anybody.expectOk<Brand>('GET /api/brand')

@@ -1,5 +1,5 @@
 // Reads the JSON body or the query of a request with a schema. Each server refuses wrong input in
-// its own way, and names the field.
+// its own way, and names the field. Also finds what no route may read, with or without a schema.
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 
@@ -20,6 +20,11 @@ export function readInput<Value>(
   if (read.success && nul === undefined) return { value: read.data }
   // Not zod's own message: it may quote the input, which may be a key.
   return { field: (read.error?.issues[0]?.path ?? nul)?.join('.') ?? '' }
+}
+
+/** The parameter of the path or the query that has a NUL character; undefined: none has. */
+export function nulParameter(p: { readonly params: unknown; readonly query: unknown }) {
+  return (nulPath(p.params) ?? nulPath(p.query))?.join('.')
 }
 
 /** Where a text has a NUL character. PostgreSQL has no such text and would raise an error. */

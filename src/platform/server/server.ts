@@ -16,6 +16,7 @@ import type { Metrics } from '../metrics/metrics.ts'
 import { readNetworks } from '../networks.ts'
 import { addressOf } from './address.ts'
 import { type Answers, answerUnparsed } from './answers.ts'
+import { nulParameter } from './input.ts'
 import type { Plugin } from './plugin.ts'
 
 export type ServerOptions = {
@@ -149,6 +150,14 @@ function addShared(
   app.addHook('onRequest', async (request, reply) => {
     request.address = addressOf(request.raw, { header: addressHeader, trusted })
     reply.header('request-id', request.id)
+  })
+  // Here, because routes without a schema pass identifiers and codes on to PostgreSQL, which would
+  // raise an error: a fault, which wakes the person on call. After the headers of helmet are set.
+  app.addHook('preParsing', (request, reply, _body, done) => {
+    const field = nulParameter(request)
+    if (field === undefined) done()
+    // Without `done`, so that the route does not run.
+    else answers.send(reply, 'field_invalid', 'A field is missing or invalid.', { field })
   })
   app.addHook('onSend', async (_request, reply) => {
     // No cache may keep balances and keys; the plugin that serves files sets another value.
