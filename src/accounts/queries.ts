@@ -121,14 +121,6 @@ export async function accountInsert(
   )
 }
 
-/** Locks and updates the row. Rejects (`isUniqueViolation`) if another account has the address. */
-export async function accountSetEmail(tx: Tx, id: AccountId, email: string): Promise<void> {
-  await tx.query(`update accounts set email = $2, updated_at = clock_timestamp() where id = $1`, [
-    id,
-    email,
-  ])
-}
-
 /** Locks and updates the row. */
 export async function accountSetLanguage(
   db: Executor,

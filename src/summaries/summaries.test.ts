@@ -115,18 +115,94 @@ test('its link switches it off without a session, the settings switch it on agai
 
   await own.expectOk('POST /api/me/summaries', { isOn: true })
   assert.equal(await hasSummaries(own), true)
+  assert.equal((await oneClick(code)).status, 404, 'a link from before it was switched on again')
+  assert.equal(await hasSummaries(own), true)
+
+  const newCode = codeOf(await sentAgain(own))
+  await own.expectOk('POST /api/me/summaries', { isOn: true })
   const stranger = stage.browser()
-  const wrong = await stranger.expectOk('POST /api/unsubscribe', { code: 'acc_nobody.0123456789' })
-  assert.deepEqual(wrong.body, { isCodeRight: false })
-  const right = await stranger.expectOk('POST /api/unsubscribe', { code })
+  for (const sent of ['acc_nobody.0123456789', code]) {
+    const wrong = await stranger.expectOk('POST /api/unsubscribe', { code: sent })
+    assert.deepEqual(wrong.body, { isCodeRight: false })
+  }
+  const right = await stranger.expectOk('POST /api/unsubscribe', { code: newCode })
   assert.deepEqual(right.body, { isCodeRight: true })
 
+  assert.equal(await sentAgain(own), undefined)
+})
+
+test('after a change of the address, the link in the old mailbox does nothing', async () => {
+  const own = await stage.person('moves')
+  await stage.buyPack(own)
+  await summariesAt(nextMonth(1)).run()
+  const old = codeOf((await sentTo(own))[0])
+  const later = { ...own, email: 'moved@example.org' }
+  await own.expectOk('POST /api/auth/email/change', { newEmail: later.email })
+  const code = await emailedCode(later.email)
+  await own.expectOk('POST /api/auth/email/confirm', { code })
+  assert.equal(await isCodeRight(old), false)
+  assert.equal(await hasSummaries(own), true)
+
+  const meanwhile = codeOf(await sentAgain(later))
+  const undo = await emailedCode(own.email)
+  await stage.browser().expectOk('POST /api/auth/email/undo', { code: undo })
+  assert.equal(await isCodeRight(meanwhile), false, 'who had the address until it was undone')
+})
+
+test('an address that changes while its summary is made gets none', async () => {
+  const own = await stage.person('hurries')
+  await stage.buyPack(own)
+  const later = { ...own, email: 'hurried@example.org' }
+  const { ledger, payments, mail, brand, accounts } = stage
+  const slow = createSummaries({
+    ...{ db: ledger.db, ledger, mail, brand, accounts, log: quiet },
+    payments: {
+      ...payments,
+      orders: async (p) => {
+        if (p.book === own.book) await setEmail(own, later.email)
+        return payments.orders(p)
+      },
+    },
+    clock: { ...systemClock, nowMs: () => nextMonth(1) },
+  })
+  await slow.run()
+  assert.deepEqual(await sentTo(own), [])
+  await summariesAt(nextMonth(2)).run()
+  assert.equal((await sentTo(later)).length, 1)
+})
+
+async function setEmail(own: Person, email: string): Promise<void> {
+  await stage.db.query('update accounts set email = $2 where id = $1', [own.account, email])
+}
+
+/** Of the link in the newest e-mail to the address. */
+async function emailedCode(address: string): Promise<string> {
+  const { rows } = await stage.db.query(
+    `select substring(body_text from '#code=([\\w-]+)') as code from letters
+     where recipient = $1 order by posted_at desc limit 1`,
+    [address],
+  )
+  return (rows[0] as { code: string }).code
+}
+
+const codeOf = (email: Sent | undefined) =>
+  new URL(email?.unsubscribe ?? '').searchParams.get('code') ?? ''
+
+/** The summary that the owner gets as if none had been sent before; undefined: none. */
+async function sentAgain(own: Person): Promise<Sent | undefined> {
   await stage.spend(own.book, 5)
   await stage.db.query('update accounts set summary_month = null where id = $1', [own.account])
   await stage.db.query(`delete from letters where kind = 'month-summary'`)
   await summariesAt(nextMonth(2)).run()
-  assert.deepEqual(await sentTo(own), [])
-})
+  return (await sentTo(own))[0]
+}
+
+async function isCodeRight(code: string): Promise<boolean> {
+  const answer = await stage.browser().expectOk<{ isCodeRight: boolean }>('POST /api/unsubscribe', {
+    code,
+  })
+  return answer.body.isCodeRight
+}
 
 async function hasSummaries(own: Person): Promise<boolean> {
   const { body } = await own.expectOk<{ hasSummaries: boolean }>('GET /api/me')

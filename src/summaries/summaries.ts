@@ -88,7 +88,7 @@ export function createSummaries(options: SummariesOptions) {
   async function post(owner: SummaryOwner, month: Month): Promise<boolean> {
     const facts = await factsOf(owner, month)
     return db.transaction(async (tx) => {
-      const code = await owners.take(tx, owner.account, month.first)
+      const code = await owners.take(tx, owner, month.first)
       if (code === undefined || facts === undefined) return false
       const email = composeSummaryEmail(facts, { ...owner, brand, code })
       const once = `${owner.account} ${month.first}`

@@ -85,7 +85,7 @@ export function createEmailChange(
       if (account !== session.account) throw new CodeOfAnother()
       const before = await accountQueries.accountLock(tx, account as AccountId)
       if (before === undefined) return false
-      await accountQueries.accountSetEmail(tx, before.id, newEmail)
+      await queries.accountSetEmail(tx, before.id, newEmail)
       // A reset link in the old mailbox must not work after this.
       await accountQueries.codeDeleteByAccount(tx, before.id)
       const undo = randomText(24)

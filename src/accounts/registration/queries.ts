@@ -90,6 +90,17 @@ export async function emailChangeTake(tx: Tx, account: AccountId) {
 }
 
 /**
+ * What changes with the address, `$2`. The links in summaries of the month lie in the old mailbox,
+ * whose holder must not switch the e-mail off: the next summary gets another code.
+ */
+const NEW_EMAIL = 'email = $2, summary_code = null, updated_at = clock_timestamp()'
+
+/** Locks and updates the row. Rejects (`isUniqueViolation`) if another account has the address. */
+export async function accountSetEmail(tx: Tx, id: AccountId, email: string): Promise<void> {
+  await tx.query(`update accounts set ${NEW_EMAIL} where id = $1`, [id, email])
+}
+
+/**
  * Gives the account another address: the one before a change, or that of a recovery. Nobody knows
  * the password after this, no session is left, and passkeys do not count before a review. Locks the
  * account's rows.
@@ -114,10 +125,9 @@ export async function accountMoveTo(
          update credentials set password_hash = $3, updated_at = clock_timestamp()
          where account_id = $1
        )
-     update accounts set email = $2, unreviewed_reset_at = clock_timestamp(),
+     update accounts set ${NEW_EMAIL}, unreviewed_reset_at = clock_timestamp(),
        second_factor_on = second_factor_on
-         and exists (select from second_factors f where f.account_id = $1 and f.id = $4),
-       updated_at = clock_timestamp()
+         and exists (select from second_factors f where f.account_id = $1 and f.id = $4)
      where id = $1`,
     [p.account, p.email, p.passwordHash, p.secondFactor],
   )

@@ -32,18 +32,26 @@ export async function summaryOwnerList(
   return rows as SummaryOwner[]
 }
 
-/** Stores the month and, at the first time, the code; undefined when another process did. */
+/**
+ * Stores the month and, if there is none, the code; undefined when another process did, or when
+ * the account has another address by now: the old mailbox must not get the code.
+ */
 export async function summarySet(
   tx: Tx,
-  p: { readonly account: AccountId; readonly month: string; readonly newCode: string },
+  p: {
+    readonly account: AccountId
+    readonly email: string
+    readonly month: string
+    readonly newCode: string
+  },
 ): Promise<string | undefined> {
   const { rows } = await tx.query(
     `update accounts
      set summary_month = $2::date, summary_code = coalesce(summary_code, $3)
-     where id = $1 and closed_at is null and summary_off_at is null
+     where id = $1 and email = $4 and closed_at is null and summary_off_at is null
        and (summary_month is null or summary_month < $2::date)
      returning summary_code as code`,
-    [p.account, p.month, p.newCode],
+    [p.account, p.month, p.newCode, p.email],
   )
   return (rows[0] as { code: string } | undefined)?.code
 }
@@ -56,7 +64,10 @@ export async function summaryIsOn(db: Executor, account: AccountId): Promise<boo
   return rows.length > 0
 }
 
-/** Switches it on or off; the time of the first switching off is kept. */
+/**
+ * Switches it on or off; the time of the first switching off is kept. Links from before it is
+ * switched on again end, or who has one of them could switch it off as often as the owner wants it.
+ */
 export async function summarySwitch(
   db: Executor,
   p: { readonly account: AccountId; readonly isOn: boolean },
@@ -64,7 +75,8 @@ export async function summarySwitch(
   await db.query(
     `update accounts
      set summary_off_at =
-       case when $2 then null else coalesce(summary_off_at, clock_timestamp()) end
+         case when $2 then null else coalesce(summary_off_at, clock_timestamp()) end,
+       summary_code = case when $2 and summary_off_at is not null then null else summary_code end
      where id = $1`,
     [p.account, p.isOn],
   )

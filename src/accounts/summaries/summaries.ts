@@ -1,7 +1,7 @@
 // Who gets the e-mail about a month, and how an owner switches it off: in the settings, or by the
 // link in each of these e-mails, without signing in. The link can do nothing else.
 import type { Db, Tx } from '../../platform/db/db.ts'
-import { type AccountId, randomText } from '../../platform/ids.ts'
+import { randomText } from '../../platform/ids.ts'
 import type { Session } from '../sessions.ts'
 import * as queries from './queries.ts'
 
@@ -24,10 +24,16 @@ export function createSummaryOwners(db: Db) {
 
     /**
      * Stores that the month is summarised. Returns the code of the link that switches the e-mail
-     * off; undefined when another process was first, or the owner has switched it off.
+     * off; undefined when another process was first, or the owner has switched it off or has
+     * another address by now, which the next run tells.
      */
-    async take(tx: Tx, account: AccountId, month: string): Promise<string | undefined> {
-      const code = await queries.summarySet(tx, { account, month, newCode: randomText(24) })
+    async take(
+      tx: Tx,
+      { account, email }: Pick<queries.SummaryOwner, 'account' | 'email'>,
+      month: string,
+    ): Promise<string | undefined> {
+      const newCode = randomText(24)
+      const code = await queries.summarySet(tx, { account, email, month, newCode })
       return code && `${account}.${code}`
     },
 
