@@ -6,6 +6,7 @@ import { normalizeIP } from '@better-auth/core/utils/ip'
 import type { Clock } from '../platform/clock.ts'
 import { isDatabaseUnavailable } from '../platform/db/database-errors.ts'
 import type { Log } from '../platform/log.ts'
+import { siteOf } from '../platform/networks.ts'
 import { isRefusal } from '../platform/refusal.ts'
 import type { PasswordRefusalCode } from '../platform/refusals.ts'
 import { type Answer, codeOf, errorAnswer, isOk, okAnswer, responseOf } from './answers.ts'
@@ -29,6 +30,14 @@ const AGENT_LENGTH_MAX = 400
  * once.
  */
 const LENIENT_FACTOR = 10
+/**
+ * Multiplies the limit for all addresses of one site, a /24 or a /48, where a secret is checked. A
+ * customer of a hosting company may have a whole /48, and its 65,536 networks could fill the queue
+ * of passwords, which keeps everybody from signing in. At the default the site has 200 passwords
+ * a minute for each path, three seconds of one thread. Ten people at their limit are more than an
+ * office, or the customers of a mobile operator who share a /24, reach in a minute.
+ */
+const SITE_FACTOR = 10
 /** How far a timer may be off. */
 const TIMER_ERROR_MS = 2
 /** When the database is unavailable; as in platform/server/answers.ts. */
@@ -100,6 +109,19 @@ export function createAuthHandler(options: AuthHandlerOptions) {
     }
   }
 
+  /** Counts a request of this address, and of its site; the count that does not allow it. */
+  async function countRequest(address: string, path: string, route: AuthRoute) {
+    const max = settings.addressPerMinute * (route.hasStrictLimit ? 1 : LENIENT_FACTOR)
+    const network = normalizeIP(address, { ipv6Subnet: 64 })
+    const own = await throttle.countAttempt(`address ${network} ${path}`, { max, seconds: 60 })
+    if (!own.isAllowed) return own
+    if (!route.hasStrictLimit) return undefined
+    // After the address: what one address is refused must not use up what its neighbours may.
+    const all = { max: max * SITE_FACTOR, seconds: 60 }
+    const site = await throttle.countAttempt(`site ${siteOf(address)} ${path}`, all)
+    return site.isAllowed ? undefined : site
+  }
+
   async function run(request: Request, address: string, path: string, route: AuthRoute) {
     // better-auth checks the origin only when the request has a cookie. We always check it:
     // browsers send it with every POST, and a sign-in that a foreign page sends does harm even
@@ -107,10 +129,8 @@ export function createAuthHandler(options: AuthHandlerOptions) {
     if (request.method !== 'GET' && !isOwnOrigin(request.headers, origin)) {
       return errorAnswer('origin_wrong')
     }
-    const max = settings.addressPerMinute * (route.hasStrictLimit ? 1 : LENIENT_FACTOR)
-    const network = normalizeIP(address, { ipv6Subnet: 64 })
-    const count = await throttle.countAttempt(`address ${network} ${path}`, { max, seconds: 60 })
-    if (!count.isAllowed) return errorAnswer('attempts_exceeded', count)
+    const exceeded = await countRequest(address, path, route)
+    if (exceeded !== undefined) return errorAnswer('attempts_exceeded', exceeded)
     const body = request.method === 'GET' ? {} : await bodyOf(request)
     if (body === undefined) return errorAnswer('body_wrong')
     const authRequest = authRequestOf(request, address, path, body)

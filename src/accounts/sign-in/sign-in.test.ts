@@ -111,6 +111,30 @@ test('forged address headers and other addresses of the /64 share one count', as
   assert.equal(six.filter(({ status }) => status === 429).length, 1)
 })
 
+test('all addresses of one site have a larger limit where a secret is checked', async () => {
+  const accounts = stage.createAccountsWith({ settings: { addressPerMinute: 1 } })
+  // Another account each time: guesses at one account have a limit of their own.
+  const emailOf = (address: string) => `${address.replaceAll(/\W+/g, '-')}@example.org`
+  const signInFrom = async (address: string) =>
+    (await stage.browser({ accounts, address }).signIn(emailOf(address))).status
+  const sites = [
+    { addressOf: (i: number) => `2001:db8:77:a${i.toString(16)}::1`, other: '2001:db8:78:a::1' },
+    { addressOf: (i: number) => `198.18.5.${i}`, other: '198.18.6.1' },
+  ]
+  for (const { addressOf, other } of sites) {
+    // What one address is refused is not counted for its site.
+    assert.equal(await signInFrom(addressOf(0)), 401)
+    for (const _ of [1, 2, 3]) assert.equal(await signInFrom(addressOf(0)), 429)
+    for (let i = 1; i < 10; i += 1) assert.equal(await signInFrom(addressOf(i)), 401)
+    const browser = stage.browser({ accounts, address: addressOf(10) })
+    const refused = await browser.signIn(emailOf(addressOf(10)))
+    assert.deepEqual([refused.status, errorOf(refused)], [429, 'attempts_exceeded'])
+    assert.ok(Number(refused.headers.get('retry-after')) >= 1)
+    assert.equal(await signInFrom(other), 401, 'another site has its own')
+    assert.equal((await browser.post('/sign-out')).status, 200, 'and so has another path')
+  }
+})
+
 test('a session lists the address and the browser of its sign-in', async () => {
   const owner = await stage.person('named', { address: '2001:db8:7:7::1' })
   const session = stage.accounts.requireSession(await owner.session())
