@@ -195,7 +195,7 @@ function InlineElement({ inline }: { readonly inline: Inline }): ReactNode {
             inline.text.length <= WHOLE_MAX && 'whitespace-nowrap',
           )}
         >
-          {breakable(text(inline.text))}
+          {inline.text.length <= WHOLE_MAX ? text(inline.text) : breakable(text(inline.text))}
         </code>
       )
     case 'link':
