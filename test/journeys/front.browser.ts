@@ -109,6 +109,13 @@ test('previews and search engines find complete tags with absolute addresses', a
   for (const path of ['/packs', '/sign-in', '/nothing-here', '/confirm']) {
     assert.match(await textOf(path), /name="robots" content="noindex"/, path)
   }
+  const statusOf = async (path: string) => (await fetch(`${at.stage.url}${path}`)).status
+  for (const path of ['/nothing-here', '/docs/nothing-here', '/documents/nothing-here']) {
+    assert.equal(await statusOf(path), 404, path)
+  }
+  for (const path of ['/packs', '/orders/pay_1', '/theme.js']) {
+    assert.equal(await statusOf(path), 200, path)
+  }
 })
 
 test('the picture, the icons, the site map and the rules for crawlers are served', async () => {

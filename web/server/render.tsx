@@ -18,6 +18,8 @@ import { Head, type HeadCollector } from '../ui/head.ts'
 import { en } from '../words/en/en.ts'
 import { ru } from '../words/ru/ru.ts'
 
+/** Pages whose every address the cabinet knows: those of the documentation and documents. */
+const exactly: readonly string[] = [paths.docs, paths.document]
 const UNFINISHED = '<!--$!-->'
 
 export const createRenderer: CreateRenderer = (read) => {
@@ -32,6 +34,7 @@ export const createRenderer: CreateRenderer = (read) => {
       ...docsNames.map((page) => paths.docs.replace('$page', page)),
     ],
     unlisted: [paths.signIn, paths.register],
+    byBrowsers: Object.values(paths).filter((path) => !exactly.includes(path)),
     moved: { [paths.docsHome]: quickStart, [paths.start]: quickStart },
     withQuery: [paths.prices, paths.signIn],
     render(path, language) {

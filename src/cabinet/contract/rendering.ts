@@ -25,6 +25,8 @@ export type PageRenderer = {
   readonly paths: readonly string[]
   /** Pages for everybody that search engines need not find: sign-in and sign-up. */
   readonly unlisted: readonly string[]
+  /** The addresses of the pages that only browsers render; `$id` stands for any part. */
+  readonly byBrowsers: readonly string[]
   /** Addresses that lead to another page, with the address of that page. */
   readonly moved: Readonly<Record<string, string>>
   /** Pages whose contents depend on the query of their address. */

@@ -52,7 +52,7 @@ test('a text with markup stays text in the tags and in the data of a page', () =
   assert.doesNotMatch(html, /noindex|noscript|…/)
 })
 
-test('a path that is no address is answered like every unknown one', async () => {
+test('a path of no page is said to be missing, and never leads to another site', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'tollgate-site-'))
   try {
     await mkdir(join(directory, 'server'))
@@ -76,9 +76,20 @@ test('a path that is no address is answered like every unknown one', async () =>
       '',
       '?',
       '//evil.example/prices',
+      '//evil.example/',
+      '/nothing-here',
+      '/orders',
+      '/orders/1/2',
+      '/prices/deeper',
+      '/prices//',
     ]) {
+      assert.deepEqual(await made(url), { isMissing: true }, url)
+    }
+    for (const url of ['/packs', '/packs?pack=small', '/Packs', '/orders/1']) {
       assert.equal(await made(url), undefined, url)
     }
+    assert.deepEqual(await made('/prices/'), { movedTo: '/prices' })
+    assert.deepEqual(await made('/orders/1/?a=b'), { movedTo: '/orders/1' })
     for (const url of [
       '/prices',
       '/prices?',
@@ -97,6 +108,7 @@ test('a path that is no address is answered like every unknown one', async () =>
 
 const RENDERER = `export const createRenderer = () => ({
   paths: ['/prices'], unlisted: [], withQuery: ['/prices'], moved: {},
+  byBrowsers: ['/packs', '/orders/$id'],
   render: async () => ({ title: 'A', description: '', html: '', state: '{}' }),
 })`
 

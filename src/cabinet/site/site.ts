@@ -70,6 +70,7 @@ export async function openSite(
     ['/sitemap.xml', pageOf(siteMap(origin, listed), 'application/xml; charset=utf-8')],
     ['/site.webmanifest', pageOf(manifest(options.name), 'application/manifest+json')],
   ])
+  const isByBrowsers = pathMatcher(renderer.byBrowsers)
   const pageFor = keepPages(site)
 
   return async (request) => {
@@ -79,10 +80,21 @@ export async function openSite(
     if (file !== undefined) return { page: file }
     const movedTo = moved.get(path)
     if (movedTo !== undefined) return { movedTo }
-    if (!rendered.has(path)) return undefined
+    if (!rendered.has(path)) {
+      if (isByBrowsers(path)) return undefined
+      const withoutSlash = path.replace(/\/$/, '')
+      const isPage = rendered.has(withoutSlash) || isByBrowsers(withoutSlash)
+      return isPage ? { movedTo: withoutSlash } : { isMissing: true }
+    }
     if (hasSessionCookie(request.headers.cookie ?? '')) return undefined
     return pageFor(request, path, new URLSearchParams(query.join('?')))
   }
+}
+
+/** Tells whether a path is one of these; `$name` in them stands for any part. */
+function pathMatcher(paths: readonly string[]): (path: string) => boolean {
+  const patterns = paths.map((path) => new RegExp(`^${path.replaceAll(/\$\w+/g, '[^/]+')}$`, 'i'))
+  return (path) => patterns.some((pattern) => pattern.test(path))
 }
 
 /** Renders each page once for its readers of the next half minute. */

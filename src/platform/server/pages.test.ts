@@ -157,6 +157,17 @@ test('a path that has moved leads to its page, with its query', async () => {
   await server.close()
 })
 
+test('a path of no page answers 404 with the application, which says so; files stay', async () => {
+  const openPages = async () => async () => ({ isMissing: true }) as const
+  const server = createServer(options, [pagesPlugin(at.directory, log, { openPages })])
+  const missing = await server.inject('/nothing-here')
+  assert.deepEqual([missing.statusCode, /<title>Cabinet/.test(missing.body)], [404, true])
+  const again = { 'if-none-match': String(missing.headers.etag) }
+  assert.equal((await server.inject({ url: '/nothing-here', headers: again })).statusCode, 404)
+  assert.equal((await server.inject('/assets/app-1a2b.js')).statusCode, 200)
+  await server.close()
+})
+
 test('serves no pages when they are not built', async () => {
   for (const directory of ['none', join(at.directory, 'nothing')]) {
     const server = createServer(options, [pagesPlugin(directory, log)])

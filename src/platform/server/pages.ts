@@ -1,7 +1,7 @@
 // The web application: files of one directory, read into memory at the start, so that no path of a
 // request reaches the disk. Every other path gets index.html, whose router decides what to show,
-// unless `pageFor` has a page of its own for the request. The pages may load and run only files
-// from this server.
+// unless `pageFor` has a page of its own for the request; with 404 where `pageFor` knows that no
+// page has this address. The pages may load and run only files from this server.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join, relative, sep } from 'node:path'
@@ -47,8 +47,12 @@ export type MadePage = {
 }
 /** A path whose page has another address; the query goes along. */
 export type MovedPage = { readonly movedTo: string }
+/** A path that no page has: index.html says so, and the answer too, to search engines. */
+export type MissingPage = { readonly isMissing: true }
 /** Makes a page from index.html; undefined for requests that get a file or index.html itself. */
-export type PageFor = (request: FastifyRequest) => Promise<MadePage | MovedPage | undefined>
+export type PageFor = (
+  request: FastifyRequest,
+) => Promise<MadePage | MovedPage | MissingPage | undefined>
 
 /** `connectTo`: the only other origin that scripts of the pages may send requests to. */
 const policyOf = (connectTo: string | undefined) =>
@@ -111,11 +115,13 @@ export function pagesPlugin(
       if (made !== undefined && 'movedTo' in made) {
         return reply.redirect(`${made.movedTo}${request.url.slice(path.length)}`)
       }
-      if (made !== undefined) return answer(request, reply, made.page, policy, made)
+      if (made !== undefined && 'page' in made) {
+        return answer(request, reply, made.page, policy, made)
+      }
       const page = pages.get(path)
       if (page !== undefined) return answer(request, reply, page, policy)
       if (NOT_PAGES.test(path)) return reply.callNotFound()
-      return answer(request, reply, own, policy)
+      return answer(request, reply.code(made === undefined ? 200 : 404), own, policy)
     })
   }
 }
@@ -136,7 +142,8 @@ function answer(
     vary: vary === undefined ? 'accept-encoding' : `accept-encoding, ${vary}`,
     ...(cookie !== undefined && { 'set-cookie': cookie }),
   })
-  if (request.headers['if-none-match'] === page.etag) return reply.code(304).send()
+  const isKnown = request.headers['if-none-match'] === page.etag
+  if (isKnown && reply.statusCode === 200) return reply.code(304).send()
   const encoding = encodingFor(request.headers['accept-encoding'], page)
   if (encoding !== undefined) reply.header('content-encoding', encoding)
   const bytes = (encoding && page.packed[encoding]) ?? page.bytes
