@@ -11,6 +11,9 @@ test('spellings of one mailbox are one address', () => {
     ['anna@googlemail.com', 'anna@gmail.com'],
     ['an.na@ya.ru', 'an-na@yandex.ru'],
     ['an-na@yandex.com', 'an-na@yandex.ru'],
+    ['an-na@narod.ru', 'an-na@yandex.ru'],
+    ['an.na@pm.me', 'anna@proton.me'],
+    ['an.na@me.com', 'an.na@icloud.com'],
     ['+tag@example.org', '+tag@example.org'],
   ] as const
   for (const [given, normal] of same) assert.equal(normalizeAddress(given), normal, given)
