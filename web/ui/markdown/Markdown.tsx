@@ -203,9 +203,11 @@ function InlineElement({ inline }: { readonly inline: Inline }): ReactNode {
   }
 }
 
-/** A code of so many characters stays on one line, in a narrow column of a table too: `.env` or
- *  `x-credit-balance` in two pieces are hard to read. */
-const WHOLE_MAX = 18
+/**
+ * A code of so many characters stays on one line, in a narrow column of a table too: `.env` in two
+ * pieces is hard to read. With more of them, the tables of the errors do not fit at 1280 pixels.
+ */
+const WHOLE_MAX = 12
 
 /** A long code or address, such as `content_encoding_unsupported`, may break to fit its column. */
 function breakable(code: string): ReactNode[] {

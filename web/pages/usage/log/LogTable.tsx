@@ -26,9 +26,10 @@ const columns = ['time', 'model', 'counts', 'timing', 'how', 'rubles', 'credits'
 /** Where a cell stands below 1280 px, and how it is aligned. */
 const cells: Readonly<Record<(typeof columns)[number], string>> = {
   time: 'max-xl:row-start-1',
-  // On a phone, the name has a line of its own: cut off, two models would look alike.
+  // On a phone, the name has a line of its own, the whole one with letters of twice the size: cut
+  // off, two models would look alike.
   model: `min-w-0 max-xl:row-start-1 max-xl:@max-[24rem]:row-start-5
-    max-xl:@max-[24rem]:col-span-2 xl:max-w-32`,
+    max-xl:@max-[24rem]:col-span-2 max-xl:@max-[16rem]:col-span-full xl:max-w-32`,
   counts: 'max-xl:col-span-2 max-xl:row-start-2 whitespace-nowrap',
   timing: 'max-xl:col-span-2 max-xl:row-start-3 whitespace-nowrap text-soft',
   how: 'min-w-0 xl:max-w-48',
