@@ -3,12 +3,13 @@
 // the most time of their own, and the time of each file or package. It has no gates.
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { freePort } from '../tools/free-port.ts'
 import { tempRoot } from '../tools/postgres-binaries.ts'
 import type { Bench } from './measure.ts'
 import { rounded } from './measure.ts'
 import { largeBody, type RequestFiles, smallBody, writeRequests } from './relay-requests.ts'
 import { createGround, startRelay } from './relay-servers.ts'
-import { compileTools, freePort, type Load, leaveRelayCore } from './relay-tools.ts'
+import { compileTools, type Load, leaveRelayCore } from './relay-tools.ts'
 
 const ACCOUNTS = 1_000
 const TOP = 25

@@ -15,9 +15,10 @@ import {
   keySettings,
   type TestDatabase,
 } from '../test/support/harness.ts'
+import { freePort } from '../tools/free-port.ts'
 import { type Postgres, startPostgres } from '../tools/postgres.ts'
 import { onRoles } from '../tools/program-roles.ts'
-import { ensureProgram, freePort, RELAY_CORE, startOn, whenListening } from './relay-tools.ts'
+import { ensureProgram, RELAY_CORE, startOn, whenListening } from './relay-tools.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '..')

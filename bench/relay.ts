@@ -6,6 +6,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { freePort } from '../tools/free-port.ts'
 import { tempRoot } from '../tools/postgres-binaries.ts'
 import type { Bench } from './measure.ts'
 import { median, rounded } from './measure.ts'
@@ -21,7 +22,6 @@ import {
 import { GATES, relayTable } from './relay-table.ts'
 import {
   compileTools,
-  freePort,
   type Load,
   type Loaded,
   leaveRelayCore,

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { listSettings } from '../../src/platform/settings.ts'
+import { freePorts } from '../../tools/free-port.ts'
 import { docsNames, fileOfDocs } from '../../web/pages/docs/pages.ts'
 import { readPage, root } from '../docs/pages.ts'
 import { type CabinetStage, createCabinetStage } from '../stages/cabinet.ts'
-import { freePorts } from '../stages/served/gateway.ts'
 import {
   assertFitsAndAccessible,
   looks,

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { freePorts } from '../../tools/free-port.ts'
 import { PASSWORD, totpCode } from '../stages/accounts.ts'
 import type { Person } from '../stages/cabinet.ts'
 import { createOperatorStage, type OperatorStage } from '../stages/operator.ts'
 import { ageRecovery } from '../stages/recovery.ts'
-import { freePorts } from '../stages/served/gateway.ts'
 import {
   assertFitsAndAccessible,
   openBrowser,

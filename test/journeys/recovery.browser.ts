@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { freePorts } from '../../tools/free-port.ts'
 import { ageProofs, nextCode, PASSWORD, totpCode } from '../stages/accounts.ts'
 import { type CabinetStage, createCabinetStage, type Person } from '../stages/cabinet.ts'
 import { addPasskey, issueKey } from '../stages/cabinet-owner.ts'
-import { freePorts } from '../stages/served/gateway.ts'
 import {
   assertFitsAndAccessible,
   openBrowser,

@@ -3,9 +3,9 @@
 import { openConsole } from '../../src/operator/operator.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import type { Role, StaffSettings } from '../../src/staff/staff.ts'
+import { freePorts } from '../../tools/free-port.ts'
 import { quiet } from '../support/harness.ts'
 import { createOperatorStage } from './operator.ts'
-import { freePorts } from './served/gateway.ts'
 
 export type ConsoleStage = Awaited<ReturnType<typeof createConsoleStage>>
 export type ConsoleAnswer<T = Record<string, unknown>> = {

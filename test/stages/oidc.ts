@@ -6,7 +6,7 @@ import { decodeJwt, type JWTPayload, SignJWT } from 'jose'
 import { Provider } from 'oidc-provider'
 import { Masked } from '../../src/platform/masked.ts'
 import type { StaffSettings } from '../../src/staff/staff.ts'
-import { freePorts } from './served/gateway.ts'
+import { freePorts } from '../../tools/free-port.ts'
 
 const CLIENT = { id: 'console', secret: 'a secret of the console at the provider' }
 const KEY_ID = 'signing'

@@ -5,7 +5,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { databaseRoles } from '../../src/platform/db/roles.ts'
-import { freePorts } from '../stages/served/gateway.ts'
+import { freePorts } from '../../tools/free-port.ts'
 import { sleep } from './drill.ts'
 import { onServer } from './harness.ts'
 

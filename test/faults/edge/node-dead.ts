@@ -3,7 +3,8 @@
 // The full form kills the nodes in turn, and each takes requests again when it is back.
 import { once } from 'node:events'
 import { startVendor } from '../../../stand-ins/vendor/vendor.ts'
-import { createGatewayStage, freePorts, type Serving } from '../../stages/served/gateway.ts'
+import { freePorts } from '../../../tools/free-port.ts'
+import { createGatewayStage, type Serving } from '../../stages/served/gateway.ts'
 import type { Drill } from '../../support/drill.ts'
 import { ensure, percentile, sleep } from '../../support/drill.ts'
 import { call } from '../support/gateway-caller.ts'

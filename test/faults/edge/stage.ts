@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Agent } from 'undici'
 import { ensureProgram } from '../../../bench/relay-tools.ts'
-import { freePorts } from '../../stages/served/gateway.ts'
+import { freePorts } from '../../../tools/free-port.ts'
 import { sleep } from '../../support/drill.ts'
 
 const run = promisify(execFile)

@@ -4,12 +4,12 @@
 // of place, and the same search must find all of them.
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Db } from '../../../src/platform/db/db.ts'
 import { credits } from '../../../src/units/credits.ts'
 import { startVendor } from '../../../stand-ins/vendor/vendor.ts'
+import { freePort } from '../../../tools/free-port.ts'
 import { startPostgres } from '../../../tools/postgres.ts'
 import { startServed } from '../../stages/served/served.ts'
 import type { Drill } from '../../support/drill.ts'
@@ -342,13 +342,4 @@ async function metricsOf(port: number): Promise<string> {
   } catch {
     return ''
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0))
-    })
-  })
 }

@@ -7,9 +7,10 @@ import { openDatabase } from '../../../src/platform/db/db.ts'
 import { startBank } from '../../../stand-ins/bank/bank.ts'
 import { startMailbox } from '../../../stand-ins/mailbox/mailbox.ts'
 import { startVendor } from '../../../stand-ins/vendor/vendor.ts'
+import { freePorts } from '../../../tools/free-port.ts'
 import { CABINET, PASSWORD } from '../../stages/accounts.ts'
 import { type CabinetBrowser, createCabinetBrowser } from '../../stages/cabinet.ts'
-import { createAccounts, freePorts } from '../../stages/served/gateway.ts'
+import { createAccounts } from '../../stages/served/gateway.ts'
 import { type PaymentProcess, startPaymentProcess } from '../../stages/served/process.ts'
 import {
   createTestDatabase,

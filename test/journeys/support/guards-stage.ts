@@ -5,8 +5,8 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import type { BookId } from '../../../src/platform/ids.ts'
+import { freePorts } from '../../../tools/free-port.ts'
 import { ageProofs, PASSWORD } from '../../stages/accounts.ts'
-import { freePorts } from '../../stages/served/gateway.ts'
 import { createPaymentStage } from '../../stages/served/payments.ts'
 
 const root = join(import.meta.dirname, '../../..')

@@ -4,12 +4,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Clock } from '../../../src/platform/clock.ts'
 import { credits } from '../../../src/units/credits.ts'
+import { freePorts } from '../../../tools/free-port.ts'
 import { onRoles } from '../../../tools/program-roles.ts'
 import { childEnvironment } from '../../support/child-environment.ts'
 import { ensure, sleep } from '../../support/drill.ts'
@@ -198,14 +198,6 @@ async function endFamily(child: ChildProcess): Promise<void> {
 }
 
 /** Free ports. All are open at the same time, so that no port is returned twice. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map((server) => once(server, 'listening')))
-  const ports = servers.map((server) => (server.address() as { port: number }).port)
-  await Promise.all(servers.map((server) => once(server.close(), 'close')))
-  return ports
-}
-
 async function readCharges(database: TestDatabase): Promise<Map<number, Charge>> {
   const { rows } = await database.db.query(
     `select output::int4 as output, min(ending::text) as ending, count(*)::int4 as count

@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import type { BookId, OrderId } from '../../../src/platform/ids.ts'
 import type { BankOptions } from '../../../stand-ins/bank/bank.ts'
 import { startMailbox } from '../../../stand-ins/mailbox/mailbox.ts'
+import { freePorts } from '../../../tools/free-port.ts'
 import { sleep } from '../../support/drill.ts'
 import { turnClock } from '../../support/harness.ts'
 import { createTestPayments, type TestPaymentsOptions } from '../payments.ts'
-import { freePorts } from './gateway.ts'
 import { type PaymentProcess, startPaymentProcess } from './process.ts'
 
 export type PaymentStageOptions = {
