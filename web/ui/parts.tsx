@@ -119,7 +119,7 @@ export function PanelSkeletons(props: { readonly lines: readonly number[] }) {
 export function PageSkeleton() {
   const { t } = useTranslation()
   return (
-    <div className="grid w-full min-w-0 content-start gap-6">
+    <div className="grid w-full min-w-0 grid-cols-1 content-start gap-6">
       <h1 className="h-9 w-56 max-w-full animate-pulse rounded-sm bg-sunk">
         <span className="sr-only">{t('state.loading')}</span>
       </h1>
