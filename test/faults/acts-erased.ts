@@ -286,7 +286,7 @@ async function writeBulk({ db }: Stage, bulk: number): Promise<void> {
   const write = async (piece: number) => {
     await db
       .transaction(async (tx) => {
-        // Sessions write the chain one after another, and the last of the crowd waits for all others.
+        // Sessions write the chain one after another: the last one waits for the other three.
         await tx.query(`set local lock_timeout = '1min'`)
         await tx.query(
           `insert into operator_acts (acted_by, os_user, command, outcome, detail)
