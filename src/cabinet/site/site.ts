@@ -71,6 +71,7 @@ export async function openSite(
     ['/site.webmanifest', pageOf(manifest(options.name), 'application/manifest+json')],
   ])
   const isByBrowsers = pathMatcher(renderer.byBrowsers)
+  const isPage = (path: string) => rendered.has(path) || isByBrowsers(path)
   const pageFor = keepPages(site)
 
   return async (request) => {
@@ -80,13 +81,11 @@ export async function openSite(
     if (file !== undefined) return { page: file }
     const movedTo = moved.get(path)
     if (movedTo !== undefined) return { movedTo }
-    if (!rendered.has(path)) {
-      if (isByBrowsers(path)) return undefined
+    if (!isPage(path)) {
       const withoutSlash = path.replace(/\/$/, '')
-      const isPage = rendered.has(withoutSlash) || isByBrowsers(withoutSlash)
-      return isPage ? { movedTo: withoutSlash } : { isMissing: true }
+      return isPage(withoutSlash) ? { movedTo: withoutSlash } : { isMissing: true }
     }
-    if (hasSessionCookie(request.headers.cookie ?? '')) return undefined
+    if (!rendered.has(path) || hasSessionCookie(request.headers.cookie ?? '')) return undefined
     return pageFor(request, path, new URLSearchParams(query.join('?')))
   }
 }
